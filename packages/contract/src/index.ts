@@ -1,0 +1,3 @@
+export * from './errors.js'
+export * from './operation.js'
+export * from './shared.js'

@@ -1,0 +1,88 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { ErrorType } from './errors.js'
+
+/** Who may call an operation, and what the call is scoped to. */
+export type Auth =
+  /** Anyone. */
+  | 'public'
+  /** A personal access token; no workspace is named. */
+  | 'account'
+  /** A personal access token and the header `x-workspace-id`. */
+  | 'workspace'
+  /** Any token and the header `x-bot-id`. */
+  | 'bot'
+  /** A chat address: the webhook id in the path names the bot; no key. */
+  | 'chat'
+  /** A chat address and the header `x-user-key`. */
+  | 'chat-user'
+  /** A signed address: the permission is part of the path or query. */
+  | 'signature'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** What the documentation groups operations by. */
+export type Tag =
+  | 'Account'
+  | 'Workspaces'
+  | 'Bots'
+  | 'Files'
+  | 'Search'
+  | 'Conversations'
+  | 'Chat'
+  | 'Service'
+
+/**
+ * One operation of the interface. From this record follow validation, types, route, OpenAPI entry
+ * and client method; nothing about an operation is written anywhere else.
+ */
+export interface Operation {
+  /** Unique; the method name of the client. */
+  id: string
+  method: Method
+  /** Path with `{name}` for parameters, which are percent-decoded one by one. */
+  path: string
+  tag: Tag
+  /** One line, imperative. */
+  summary: string
+  /** What a caller needs to know beyond the summary and the fields. */
+  description?: string
+  auth: Auth
+  params?: TObject
+  query?: TObject
+  /** Headers of this operation beyond those that `auth` implies. */
+  headers?: TObject
+  /** JSON body. */
+  body?: TObject
+  /** Raw body instead of JSON, streamed: what it holds. */
+  upload?: string
+  /** JSON answer. Absent with `download`. */
+  result?: TSchema
+  /** Raw answer instead of JSON, streamed: what it holds. */
+  download?: string
+  /** Status of success. */
+  status: 200 | 201
+  /** Errors of the operation itself, beyond those every operation of its kind can give. */
+  errors: readonly ErrorType[]
+  /** Takes the header `Idempotency-Key`: a repeated call gets the first answer. */
+  idempotent?: true
+  /** Largest body: `small` for chat and runtime, `large` where definitions and code are sent. */
+  bodyLimit?: 'small' | 'large'
+}
+
+/** Declares an operation and keeps its exact types. */
+export function operation<const Spec extends Operation>(spec: Spec): Spec {
+  return spec
+}
+
+type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : unknown
+
+export type Params<Spec extends Operation> = StaticOf<Spec['params']>
+export type Query<Spec extends Operation> = StaticOf<Spec['query']>
+export type Headers<Spec extends Operation> = StaticOf<Spec['headers']>
+export type Body<Spec extends Operation> = StaticOf<Spec['body']>
+
+/** What the server sends back. */
+export type Output<Spec extends Operation> = StaticOf<Spec['result']>
+
+/** Everything a caller gives, flattened: params, query and body share no names. */
+export type Input<Spec extends Operation> = Params<Spec> & Query<Spec> & Body<Spec>
