@@ -12,7 +12,7 @@ export interface RateLimitOptions {
 }
 
 /** Answer to one request, in the terms of the `RateLimit-*` and `Retry-After` headers. */
-export interface RateDecision {
+export interface RateLimitDecision {
   allowed: boolean
   /** Requests that a rested key may make at once. */
   limit: number
@@ -26,9 +26,7 @@ export interface RateDecision {
 
 export interface RateLimiter {
   /** Counts one request of the key and says whether it may go on. Refused ones cost nothing. */
-  take(key: string): RateDecision
-  /** What a request of the key would find, without counting it. */
-  peek(key: string): RateDecision
+  take(key: string): RateLimitDecision
 }
 
 interface Bucket {
@@ -57,7 +55,7 @@ export function createRateLimiter(options: RateLimitOptions): RateLimiter {
     return Math.min(full, bucket.level + elapsed * perMinute)
   }
 
-  function decide(allowed: boolean, level: number): RateDecision {
+  function decide(allowed: boolean, level: number): RateLimitDecision {
     return {
       allowed,
       limit: burst,
@@ -85,11 +83,6 @@ export function createRateLimiter(options: RateLimitOptions): RateLimiter {
         buckets.set(key, { level, at: now })
       }
       return decide(allowed, level)
-    },
-
-    peek(key) {
-      const level = levelOf(buckets.peek(key), clock.now())
-      return decide(level >= cost, level)
     },
   }
 }
