@@ -1,3 +1,30 @@
+export * from './contract.js'
 export * from './errors.js'
 export * from './operation.js'
+export { Account } from './resources/accounts.js'
+export { Bot, BotSummary, botTypes } from './resources/bot-entity.js'
+export { ChatConversation, ChatMessage, ChatUser } from './resources/chat-entities.js'
+export { Conversation } from './resources/conversations.js'
+export { accessPolicies, File, fileStatuses, UploadableFile } from './resources/files.js'
+export {
+  Installation,
+  installationStatuses,
+  PluginInstallation,
+} from './resources/installations.js'
+export { MessagePayload, maxPayloadBytes, messagePayloads } from './resources/message-payloads.js'
+export {
+  contextDepthMaximum,
+  Passage,
+  passageSubtypes,
+  passageTypes,
+  searchLimitDefault,
+  searchLimitMaximum,
+} from './resources/search.js'
+export {
+  BotApiKey,
+  NewBotApiKey,
+  NewPersonalAccessToken,
+  PersonalAccessToken,
+} from './resources/tokens.js'
+export { Workspace } from './resources/workspaces.js'
 export * from './shared.js'

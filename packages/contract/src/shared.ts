@@ -1,60 +1,127 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObjectOptions, type TSchema, Type } from 'typebox'
 
 /** ISO 8601 in UTC with milliseconds, for example `2026-03-01T12:00:00.123Z`. */
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description })
 
-/** An id made by the server. Opaque to callers; at most 70 characters so that foreign ids fit too. */
+/** An id made by the server or, on a chat address, by the app. Opaque to callers. */
 export const Id = (description: string) =>
   Type.String({ minLength: 1, maxLength: 128, description })
 
-export const maxTagLength = 500
+/** A string of a request with bounds on its length in characters. */
+export const Text = (maxLength: number, description: string, minLength = 0) =>
+  Type.String({ minLength, maxLength, description })
 
-/** Tags: names to strings of at most 500 characters. */
-export const Tags = (description: string) =>
-  Type.Record(
-    Type.String({ minLength: 1, maxLength: 100 }),
-    Type.String({ maxLength: maxTagLength }),
-    { description },
-  )
+/** An address in a request. Not parsed: what is at its end is the caller's business. */
+export const Url = (description: string) => Text(65_536, description)
 
-/** Tags of an update: a value sets, `null` or `""` removes, a name that is not mentioned stays. */
-export const TagsPatch = (description: string) =>
-  Type.Record(
-    Type.String({ minLength: 1, maxLength: 100 }),
-    Type.Union([Type.String({ maxLength: maxTagLength }), Type.Null()]),
-    { description },
-  )
+/** A string out of a fixed set. Kept as a JSON Schema enum, which validators report more plainly than a union. */
+export const OneOf = <const Values extends string[]>(values: [...Values], description: string) =>
+  Type.Enum(values, { type: 'string', description })
+
+/**
+ * A map from any name to one kind of value. Written with `additionalProperties`, because
+ * the pattern of a TypeBox record misses names that hold a line break.
+ */
+export const MapOf = <Value extends TSchema>(
+  value: Value,
+  options: TObjectOptions & { description: string },
+) =>
+  Type.Unsafe<Record<string, Static<Value>>>({
+    type: 'object',
+    additionalProperties: value,
+    ...options,
+  })
 
 /** A map with values of any JSON type. */
 export const AnyMap = (description: string) =>
-  Type.Record(Type.String(), Type.Unknown(), { description })
+  MapOf(Type.Unknown({ description: 'Any JSON value.' }), { description })
+
+/** A map of a request with values of any JSON type, at most 1,000 of them. */
+export const AnyMapInput = (description: string) =>
+  MapOf(Type.Unknown({ description: 'Any JSON value.' }), { description, maxProperties: 1000 })
+
+export const maxTagLength = 500
+
+/** Bounds of the names in a request: at most 200 names of 1 to 200 characters. */
+const nameBounds = { maxProperties: 200, propertyNames: { minLength: 1, maxLength: 200 } }
+
+/** Tags of an answer. */
+export const Tags = (description: string) =>
+  MapOf(Type.String({ description: 'Value of the tag.' }), { description })
+
+/** Tags of a request: at most 200 names of 1 to 200 characters to strings of at most 500 characters. */
+export const TagsInput = (description: string) =>
+  MapOf(Text(maxTagLength, `Value of the tag, at most ${maxTagLength} characters.`), {
+    description,
+    ...nameBounds,
+  })
+
+/** Tags of an update: a value sets, `null` or `""` removes, a name that is not mentioned stays. */
+export const TagsPatch = (description: string) =>
+  MapOf(
+    Type.Union([Type.String({ maxLength: maxTagLength }), Type.Null()], {
+      description: `Value of at most ${maxTagLength} characters; \`null\` or \`""\` removes the tag.`,
+    }),
+    { description, ...nameBounds },
+  )
+
+/** Named definitions of a request: at most 200. */
+export const MapInput = <Value extends TSchema>(value: Value, description: string) =>
+  MapOf(value, { description, ...nameBounds })
+
+/** Merge patch of named definitions: a value sets, `null` removes, a name that is not mentioned stays. */
+export const MapPatch = <Value extends TSchema>(value: Value, description: string) =>
+  MapOf(Type.Union([value, Type.Null()], { description: 'Sets the entry; `null` removes it.' }), {
+    description: `${description} Merged by name; \`null\` removes a name.`,
+    ...nameBounds,
+  })
+
+const ConditionValue = Text(maxTagLength, `Value of the tag, at most ${maxTagLength} characters.`)
+const ConditionValues = Type.Array(ConditionValue, {
+  maxItems: 100,
+  description: 'Values of the tag, at most 100.',
+})
 
 /**
  * Tag filter of a query. Per tag: a value (equals), several values (one of), or an object with
  * `in`, `not` and `exists`. All given tags must match.
  */
-const TagCondition = Type.Union([
-  Type.String(),
-  Type.Array(Type.String()),
-  Type.Object({
-    in: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
-    not: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
-    exists: Type.Optional(
-      Type.Union([Type.Literal('true'), Type.Literal('false'), Type.Boolean()]),
+const TagCondition = Type.Union(
+  [
+    ConditionValue,
+    ConditionValues,
+    Type.Object(
+      {
+        in: Type.Optional(
+          Type.Union([ConditionValue, ConditionValues], { description: 'One of these values.' }),
+        ),
+        not: Type.Optional(
+          Type.Union([ConditionValue, ConditionValues], { description: 'None of these values.' }),
+        ),
+        exists: Type.Optional(
+          Type.Boolean({ description: 'Whether the tag must be present (`true`) or absent.' }),
+        ),
+      },
+      { description: 'Conditions on one tag; all given ones must hold.' },
     ),
-  }),
-])
+  ],
+  { description: 'What the tag must be.' },
+)
 
 /** Tag filter with conditions, as the file operations understand it. */
-export const TagFilter = Type.Record(Type.String(), TagCondition, {
+export const TagFilter = MapOf(TagCondition, {
+  title: 'TagFilter',
   description:
     'Only items whose tags match all of these: `tags.<name>=<value>`, repeated for one of several, `tags.<name>.not=`, `tags.<name>.in=`, `tags.<name>.exists=true|false`; brackets (`tags[name]=`) and one JSON object are understood too.',
+  ...nameBounds,
 })
 export type TagFilter = Static<typeof TagFilter>
 
 /** Tag filter by equality alone, as the admin and runtime lists understand it. */
-export const TagEquality = Type.Record(Type.String(), Type.String(), {
+export const TagEquality = MapOf(ConditionValue, {
+  title: 'TagEquality',
   description: 'Only items that carry all of these tags: `tags.<name>=<value>`.',
+  ...nameBounds,
 })
 
 export const pageSizeDefault = 20
@@ -63,10 +130,7 @@ export const pageSizeMaximum = 100
 /** Query members of every paged list. */
 export const paging = {
   nextToken: Type.Optional(
-    Type.String({
-      maxLength: 4096,
-      description: 'Value of `meta.nextToken` of the page before; leave out for the first page.',
-    }),
+    Text(4096, 'Value of `meta.nextToken` of the page before; leave out for the first page.'),
   ),
   pageSize: Type.Optional(
     Type.Integer({
@@ -78,6 +142,7 @@ export const paging = {
   ),
 }
 
+/** Where a list stands. */
 export const PageMeta = Type.Object(
   {
     nextToken: Type.Optional(
@@ -110,11 +175,5 @@ export const wrap = <Name extends string, Item extends TSchema>(name: Name, item
 /** The answer of operations without data. */
 export const Empty = Type.Object({}, { title: 'Empty', description: 'No data.' })
 
-export const sortDirection = (meaning: string) =>
-  Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')], { description: meaning }))
-
-/** A string out of a fixed set. Kept as a JSON Schema enum, which validators report more plainly than a union. */
-export const OneOf = <const Values extends string[]>(values: [...Values], description: string) =>
-  Type.Enum(values, { description })
-
-export type { TProperties }
+/** Direction of a sorted list. */
+export const sortDirection = (meaning: string) => Type.Optional(OneOf(['asc', 'desc'], meaning))

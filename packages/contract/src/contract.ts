@@ -1,0 +1,30 @@
+import type { Operation } from './operation.js'
+import { accounts } from './resources/accounts.js'
+import { bots } from './resources/bots.js'
+import { chat } from './resources/chat.js'
+import { content } from './resources/content.js'
+import { conversations } from './resources/conversations.js'
+import { files } from './resources/files.js'
+import { search } from './resources/search.js'
+import { service } from './resources/service.js'
+import { tokens } from './resources/tokens.js'
+import { workspaces } from './resources/workspaces.js'
+
+/** Every operation of the interface, by resource. */
+export const contract = {
+  accounts,
+  tokens,
+  workspaces,
+  bots,
+  files,
+  search,
+  conversations,
+  chat,
+  content,
+  service,
+} satisfies Record<string, Record<string, Operation>>
+
+/** Every operation of the interface in one list. */
+export const allOperations: readonly Operation[] = Object.values(contract).flatMap((resource) =>
+  Object.values<Operation>(resource),
+)

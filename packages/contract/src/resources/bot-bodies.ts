@@ -1,0 +1,298 @@
+import { Type } from 'typebox'
+import {
+  AnyMapInput,
+  Id,
+  MapInput,
+  MapPatch,
+  OneOf,
+  TagsInput,
+  TagsPatch,
+  Text,
+} from '../shared.js'
+import { botTypes } from './bot-entity.js'
+
+const title = Type.Optional(Text(500, 'Display name, at most 500 characters.'))
+const description = Type.Optional(Text(2000, 'What it is for, at most 2,000 characters.'))
+const attribute = Text(2000, 'Value of the attribute, at most 2,000 characters.')
+const attributes = Type.Optional(MapInput(attribute, 'Free-form attributes of the definition.'))
+const attributesPatch = Type.Optional(
+  MapPatch(attribute, 'Free-form attributes of the definition.'),
+)
+
+const TagDefinition = Type.Object({ title, description }, { description: 'One declared tag.' })
+
+const declaredTags = (of: string) =>
+  Type.Optional(
+    Type.Object(
+      { tags: Type.Optional(MapInput(TagDefinition, `Tags declared for ${of}.`)) },
+      { description: `What is declared for ${of}.` },
+    ),
+  )
+
+const declaredTagsPatch = (of: string) =>
+  Type.Optional(
+    Type.Object(
+      { tags: Type.Optional(MapPatch(TagDefinition, `Tags declared for ${of}.`)) },
+      { description: `What is declared for ${of}.` },
+    ),
+  )
+
+const StateDefinition = Type.Object(
+  {
+    type: OneOf(['conversation', 'user', 'bot', 'workflow'], 'What the state belongs to.'),
+    schema: AnyMapInput('JSON Schema of the payload, at most 102,400 bytes.'),
+    expiry: Type.Optional(
+      Type.Number({
+        minimum: 1,
+        maximum: 2_592_000_000,
+        description: 'Idle time until it expires, 1 ms to 30 days, in milliseconds.',
+      }),
+    ),
+  },
+  { description: 'One state.' },
+)
+
+const eventMembers = {
+  title,
+  description,
+  schema: AnyMapInput('JSON Schema of the payload, at most 102,400 bytes.'),
+}
+
+const schemaOnly = (of: string) =>
+  Type.Object(
+    { schema: AnyMapInput(`JSON Schema of the ${of}, at most 102,400 bytes.`) },
+    { description: `The ${of}.` },
+  )
+
+const actionMembers = {
+  title,
+  description,
+  billable: Type.Optional(Type.Boolean({ description: 'Accepted for existing clients.' })),
+  cacheable: Type.Optional(
+    Type.Boolean({ description: 'Whether an earlier answer may be used again.' }),
+  ),
+  input: schemaOnly('input'),
+  output: schemaOnly('output'),
+}
+
+const RecurringEvent = Type.Object(
+  {
+    schedule: Type.Object(
+      { cron: Text(200, 'Cron expression, in UTC; 1 to 200 characters.', 1) },
+      { description: 'When the event is made.' },
+    ),
+    type: Text(200, 'Type of the event, 1 to 200 characters.', 1),
+    payload: AnyMapInput('Payload of the event, at most 131,072 bytes.'),
+  },
+  { description: 'One recurring event.' },
+)
+
+const Nothing = Type.Object({}, { description: 'No settings.' })
+
+const configuration = Type.Optional(
+  Type.Object(
+    {
+      data: Type.Optional(AnyMapInput('The configuration, at most 20,480 bytes.')),
+      schema: Type.Optional(AnyMapInput('JSON Schema of the configuration.')),
+    },
+    { description: 'Configuration of the bot; members that are left out keep their value.' },
+  ),
+)
+
+const common = {
+  name: Type.Optional(Text(200, 'Name of the bot, 1 to 200 characters.', 1)),
+  description: Type.Optional(Text(2000, 'What the bot is for, at most 2,000 characters.')),
+  type: Type.Optional(OneOf([...botTypes], 'Who made the bot; `studio` by default.')),
+  configuration,
+  code: Type.Optional(
+    Text(52_428_800, 'Code of the bot, at most 50 MiB. Stored; bots run where their `url` says.'),
+  ),
+  maxExecutionTime: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 86_400,
+      description: 'Longest time for one delivery, in seconds, at most a day.',
+    }),
+  ),
+  medias: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          url: Text(65_536, 'Address of the file, at most 65,536 characters.'),
+          name: Text(500, 'Name of the file, at most 500 characters.'),
+        },
+        { description: 'One media file.' },
+      ),
+      { maxItems: 1000, description: 'Media files of the bot, at most 1,000. Replaces the list.' },
+    ),
+  ),
+}
+
+const Secret = Text(65_536, 'The secret, at most 65,536 characters.')
+
+/** Body of `createBot`. Every member is optional: an empty body makes a bot with a made-up name. */
+export const CreateBotBody = Type.Object(
+  {
+    ...common,
+    url: Type.Optional(Text(2048, 'Address of the bot server, at most 2,048 characters.', 1)),
+    dev: Type.Optional(
+      Type.Boolean({ description: 'Makes a development bot, listed apart; false by default.' }),
+    ),
+    tags: Type.Optional(TagsInput('Tags of the bot.')),
+    user: declaredTags('users'),
+    conversation: declaredTags('conversations'),
+    message: declaredTags('messages'),
+    states: Type.Optional(MapInput(StateDefinition, 'Declared states.')),
+    events: Type.Optional(
+      MapInput(
+        Type.Object({ ...eventMembers, attributes }, { description: 'One event.' }),
+        'Declared events.',
+      ),
+    ),
+    actions: Type.Optional(
+      MapInput(
+        Type.Object({ ...actionMembers, attributes }, { description: 'One action.' }),
+        'Declared actions.',
+      ),
+    ),
+    recurringEvents: Type.Optional(MapInput(RecurringEvent, 'Events made on a schedule.')),
+    subscriptions: Type.Optional(
+      Type.Object(
+        {
+          events: Type.Union([MapInput(Nothing, 'The types of event.'), Type.Null()], {
+            description: 'Types of event that are delivered to the bot; null for all.',
+          }),
+        },
+        { description: 'What is delivered to the bot.' },
+      ),
+    ),
+    secrets: Type.Optional(MapInput(Secret, 'Secrets of the bot, by name.')),
+  },
+  { title: 'CreateBotBody' },
+)
+
+const InstallationPatch = Type.Object(
+  {
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether the installation takes part.' })),
+    integrationId: Type.Optional(
+      Id('Id of the integration. Without it the name of the entry is taken for the id.'),
+    ),
+    configurationType: Type.Optional(
+      Type.Union([Text(200, 'Name of a configuration.'), Type.Null()], {
+        description: 'Which of the configurations to use; null is the default one.',
+      }),
+    ),
+    configuration: Type.Optional(
+      AnyMapInput('Settings of this installation, at most 20,480 bytes. Replaces the former ones.'),
+    ),
+    disabledChannels: Type.Optional(
+      Type.Array(Text(200, 'Name of a channel.'), {
+        maxItems: 100,
+        description: 'Channels to switch off, at most 100. Replaces the list.',
+      }),
+    ),
+  },
+  { description: 'One installation.' },
+)
+
+const PluginPatch = Type.Object(
+  {
+    id: Id('Id of the plugin.'),
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether the plugin takes part.' })),
+    configuration: Type.Optional(AnyMapInput('Settings of this installation.')),
+    interfaces: Type.Optional(
+      MapInput(
+        Type.Object(
+          {
+            integrationId: Id('Id of the integration that implements the interface.'),
+            integrationAlias: Type.Optional(Text(200, 'Alias of that integration in the bot.')),
+            integrationInterfaceAlias: Type.Optional(
+              Text(200, 'Name of the interface inside that integration.'),
+            ),
+          },
+          { description: 'What stands behind one interface.' },
+        ),
+        'Interfaces that the plugin uses, by alias.',
+      ),
+    ),
+    integrations: Type.Optional(
+      MapInput(
+        Type.Object(
+          {
+            integrationId: Id('Id of the integration.'),
+            integrationAlias: Text(200, 'Alias of the integration in the bot.'),
+          },
+          { description: 'One integration.' },
+        ),
+        'Integrations that the plugin uses, by alias.',
+      ),
+    ),
+  },
+  { description: 'One plugin.' },
+)
+
+/**
+ * Body of `updateBot`: a merge patch. Members that are left out stay; in maps a value sets, `null`
+ * removes and a name that is not mentioned stays.
+ */
+export const UpdateBotBody = Type.Object(
+  {
+    ...common,
+    url: Type.Optional(
+      Type.Union([Text(2048, 'An address.', 1), Type.Null()], {
+        description: 'Address of the bot server, at most 2,048 characters; null removes it.',
+      }),
+    ),
+    authentication: Type.Optional(
+      OneOf(['iam', 'hmac-sha256'], 'Accepted for existing clients; deliveries are always signed.'),
+    ),
+    blocked: Type.Optional(Type.Boolean({ description: 'Accepted for existing clients.' })),
+    alwaysAlive: Type.Optional(Type.Boolean({ description: 'Accepted for existing clients.' })),
+    tags: Type.Optional(TagsPatch('Tags of the bot. Merged by name.')),
+    user: declaredTagsPatch('users'),
+    conversation: declaredTagsPatch('conversations'),
+    message: declaredTagsPatch('messages'),
+    states: Type.Optional(MapPatch(StateDefinition, 'Declared states.')),
+    events: Type.Optional(
+      MapPatch(
+        Type.Object(
+          { ...eventMembers, attributes: attributesPatch },
+          { description: 'One event.' },
+        ),
+        'Declared events.',
+      ),
+    ),
+    actions: Type.Optional(
+      MapPatch(
+        Type.Object(
+          { ...actionMembers, attributes: attributesPatch },
+          { description: 'One action.' },
+        ),
+        'Declared actions.',
+      ),
+    ),
+    recurringEvents: Type.Optional(MapPatch(RecurringEvent, 'Events made on a schedule.')),
+    subscriptions: Type.Optional(
+      Type.Object(
+        {
+          events: Type.Union([MapPatch(Nothing, 'The types of event.'), Type.Null()], {
+            description: 'Types of event that are delivered to the bot; null for all.',
+          }),
+        },
+        { description: 'What is delivered to the bot.' },
+      ),
+    ),
+    integrations: Type.Optional(
+      MapPatch(InstallationPatch, 'Installed integrations, by alias, at most 30.'),
+    ),
+    plugins: Type.Optional(MapPatch(PluginPatch, 'Installed plugins, by alias.')),
+    secrets: Type.Optional(MapPatch(Secret, 'Secrets of the bot, by name.')),
+    layers: Type.Optional(
+      Type.Array(Text(200, 'Name of a layer.'), {
+        maxItems: 100,
+        description: 'Accepted for existing clients; has no effect.',
+      }),
+    ),
+  },
+  { title: 'UpdateBotBody' },
+)

@@ -1,0 +1,141 @@
+import { Type } from 'typebox'
+import { operation } from '../operation.js'
+import { AnyMap, Id, OneOf, TagFilter, Tags, Text, Timestamp } from '../shared.js'
+
+export const searchLimitDefault = 20
+export const searchLimitMaximum = 50
+export const contextDepthMaximum = 10
+
+/** What a passage is made of. */
+export const passageTypes = ['chunk', 'summary', 'consolidated', 'image'] as const
+
+/** What the passage was in its file. */
+export const passageSubtypes = [
+  'title',
+  'subtitle',
+  'paragraph',
+  'blockquote',
+  'list',
+  'table',
+  'code',
+  'image',
+  'page',
+] as const
+
+/** A part of a file that answers the query. */
+export const Passage = Type.Object(
+  {
+    content: Type.String({ description: 'Text of the passage.' }),
+    score: Type.Number({ description: 'Relevance; higher is better. The list is sorted by it.' }),
+    meta: Type.Object(
+      {
+        type: Type.Optional(OneOf([...passageTypes], 'What the passage is made of.')),
+        subtype: Type.Optional(OneOf([...passageSubtypes], 'What it was in its file.')),
+        pageNumber: Type.Optional(
+          Type.Integer({
+            description: 'Page of the document, from 1; only where there are pages.',
+          }),
+        ),
+        position: Type.Optional(
+          Type.Integer({ description: 'Place in the file, from 0, in reading order.' }),
+        ),
+        sourceUrl: Type.Optional(
+          Type.String({ description: 'Address the passage was taken from.' }),
+        ),
+      },
+      { title: 'PassageMeta', description: 'Where the passage stands in its file.' },
+    ),
+    file: Type.Object(
+      {
+        id: Id('Id of the file.'),
+        key: Type.String({ description: 'Key of the file.' }),
+        contentType: Type.String({ description: 'Media type of the file.' }),
+        metadata: AnyMap('Metadata of the file.'),
+        tags: Tags('Tags of the file.'),
+        createdAt: Timestamp('When the file was made.'),
+        updatedAt: Timestamp('When the file last changed.'),
+      },
+      { title: 'PassageFile', description: 'The file that holds the passage.' },
+    ),
+    context: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            id: Type.Optional(
+              Type.String({ description: 'Id of the passage, a UUID; absent for breadcrumbs.' }),
+            ),
+            text: Type.String({ description: 'Text of the passage.' }),
+            offset: Type.Optional(
+              Type.Integer({
+                description:
+                  'Passages from the match: negative before, positive after; absent for breadcrumbs.',
+              }),
+            ),
+            type: OneOf(
+              ['preceding', 'subsequent', 'current', 'breadcrumb'],
+              'Where it stands from the match.',
+            ),
+          },
+          { title: 'PassageContext', description: 'One passage of the surroundings.' },
+        ),
+        { description: 'The match and its surroundings in reading order; with `withContext`.' },
+      ),
+    ),
+  },
+  { title: 'Passage', description: 'A part of a file that answers the query.' },
+)
+
+/** Search in the indexed files of a bot. */
+export const search = {
+  files: operation({
+    id: 'searchFiles',
+    method: 'GET',
+    path: '/v1/files/search',
+    tag: 'Search',
+    summary: 'Search the indexed files of a bot',
+    description: 'By meaning and by words, best match first.',
+    auth: 'bot',
+    query: Type.Object({
+      query: Text(2048, 'What is looked for, in natural language; 1 to 2,048 bytes of UTF-8.', 1),
+      tags: Type.Optional(TagFilter),
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: searchLimitMaximum,
+          default: searchLimitDefault,
+          description: `Passages at most, 1 to ${searchLimitMaximum}, ${searchLimitDefault} by default.`,
+        }),
+      ),
+      contextDepth: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: contextDepthMaximum,
+          default: 1,
+          description:
+            'Neighbours put before and after the content of each passage, 0 to 10, 1 by default.',
+        }),
+      ),
+      consolidate: Type.Optional(
+        Type.Boolean({
+          description:
+            'One passage per file, with its matches in reading order under their headings.',
+        }),
+      ),
+      includeBreadcrumb: Type.Optional(
+        Type.Boolean({
+          description: 'Puts the headings above the content. Ignored with `consolidate`.',
+        }),
+      ),
+      withContext: Type.Optional(
+        Type.Boolean({
+          description: 'Adds `context` to each passage. Not with `consolidate`.',
+        }),
+      ),
+    }),
+    result: Type.Object({
+      passages: Type.Array(Passage, { description: 'Passages, best match first.' }),
+    }),
+    status: 200,
+    errors: [],
+  }),
+}

@@ -1,0 +1,144 @@
+import { Type } from 'typebox'
+import { operation } from '../operation.js'
+import { Empty, Id, Text, Timestamp, wrap } from '../shared.js'
+
+const note = 'What the token is for.'
+const value = 'The token itself. Shown only here: the server keeps a hash of it.'
+
+/** A personal access token without its value. */
+export const PersonalAccessToken = Type.Object(
+  {
+    id: Id('Id of the token.'),
+    createdAt: Timestamp('When the token was made.'),
+    note: Type.String({ description: note }),
+    lastUsedAt: Type.Optional(
+      Timestamp('When the token was last used; absent if never. Kept with a delay.'),
+    ),
+  },
+  { title: 'PersonalAccessToken', description: 'A personal access token without its value.' },
+)
+
+/** A personal access token with its value. */
+export const NewPersonalAccessToken = Type.Object(
+  {
+    id: Id('Id of the token.'),
+    createdAt: Timestamp('When the token was made.'),
+    note: Type.String({ description: note }),
+    value: Type.String({ description: value }),
+  },
+  { title: 'NewPersonalAccessToken', description: 'A personal access token with its value.' },
+)
+
+/** A key of a bot without its value. */
+export const BotApiKey = Type.Object(
+  {
+    id: Id('Id of the key.'),
+    createdAt: Timestamp('When the key was made.'),
+    note: Type.String({ description: note }),
+    lastUsedAt: Type.Optional(
+      Timestamp('When the key was last used; absent if never. Kept with a delay.'),
+    ),
+  },
+  { title: 'BotApiKey', description: 'A key of a bot without its value.' },
+)
+
+/** A key of a bot with its value. */
+export const NewBotApiKey = Type.Object(
+  {
+    id: Id('Id of the key.'),
+    createdAt: Timestamp('When the key was made.'),
+    note: Type.String({ description: note }),
+    value: Type.String({ description: value }),
+  },
+  { title: 'NewBotApiKey', description: 'A key of a bot with its value.' },
+)
+
+/** Personal access tokens of the caller, and keys that act for one bot. */
+export const tokens = {
+  listPersonal: operation({
+    id: 'listPersonalAccessTokens',
+    method: 'GET',
+    path: '/v1/admin/account/pats',
+    tag: 'Account',
+    summary: 'List the personal access tokens of the caller',
+    auth: 'account',
+    result: Type.Object({
+      pats: Type.Array(PersonalAccessToken, { description: 'All tokens, newest first.' }),
+    }),
+    status: 200,
+    errors: [],
+  }),
+  createPersonal: operation({
+    id: 'createPersonalAccessToken',
+    method: 'POST',
+    path: '/v1/admin/account/pats',
+    tag: 'Account',
+    summary: 'Create a personal access token',
+    description: 'The token may do everything its owner may. Its value is shown only once.',
+    auth: 'account',
+    body: Type.Object({
+      note: Text(500, 'What the token is for, at most 500 characters.'),
+    }),
+    result: wrap('pat', NewPersonalAccessToken),
+    status: 201,
+    errors: [],
+    idempotent: true,
+  }),
+  removePersonal: operation({
+    id: 'deletePersonalAccessToken',
+    method: 'DELETE',
+    path: '/v1/admin/account/pats/{id}',
+    tag: 'Account',
+    summary: 'Delete a personal access token',
+    description: 'The token stops working at once here, and within five seconds elsewhere.',
+    auth: 'account',
+    params: Type.Object({ id: Id('Id of the token.') }),
+    result: Empty,
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  listBotKeys: operation({
+    id: 'listBotApiKeys',
+    method: 'GET',
+    path: '/v1/admin/bots/baks',
+    tag: 'Bots',
+    summary: 'List the keys of a bot',
+    auth: 'workspace',
+    query: Type.Object({ botId: Id('Id of the bot.') }),
+    result: Type.Object({
+      baks: Type.Array(BotApiKey, { description: 'All keys of the bot, newest first.' }),
+    }),
+    status: 200,
+    errors: ['ReferenceNotFound'],
+  }),
+  createBotKey: operation({
+    id: 'createBotApiKey',
+    method: 'POST',
+    path: '/v1/admin/bots/baks',
+    tag: 'Bots',
+    summary: 'Create a key of a bot',
+    description: 'The key may act for this bot only. Its value is shown only once.',
+    auth: 'workspace',
+    body: Type.Object({
+      botId: Id('Id of the bot.'),
+      note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
+    }),
+    result: NewBotApiKey,
+    status: 201,
+    errors: ['ReferenceNotFound'],
+    idempotent: true,
+  }),
+  removeBotKey: operation({
+    id: 'deleteBotApiKey',
+    method: 'DELETE',
+    path: '/v1/admin/bots/baks/{id}',
+    tag: 'Bots',
+    summary: 'Delete a key of a bot',
+    description: 'The key stops working at once here, and within five seconds elsewhere.',
+    auth: 'workspace',
+    params: Type.Object({ id: Id('Id of the key.') }),
+    result: Empty,
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+}
