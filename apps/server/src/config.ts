@@ -1,0 +1,280 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse as parseEnvFile } from 'dotenv'
+import { nearest } from './platform/nearest.js'
+import {
+  bytes,
+  duration,
+  type Environment,
+  either,
+  integer,
+  listOf,
+  oneOf,
+  optional,
+  readSettings,
+  type Setting,
+  setting,
+  text,
+  url,
+  type Values,
+} from './platform/settings.js'
+
+const webAddress = url('an address such as https://bots.example.com', (given) =>
+  /^https?:$/.test(given.protocol) && !given.search && !given.hash && !given.username
+    ? given.href.replace(/\/+$/, '')
+    : undefined,
+)
+
+const origin = url('an origin such as https://www.example.com', (given) =>
+  given.origin !== 'null' && given.href === `${given.origin}/` ? given.origin : undefined,
+)
+
+const postgresAddress = url('an address such as postgres://user:password@host/database', (given) =>
+  /^postgres(ql)?:$/.test(given.protocol) ? given.href : undefined,
+)
+
+/** Every variable except the limits. The texts are shown by `botstead config --help`. */
+const settings = {
+  port: setting('PORT', integer(0, 65_535), {
+    default: '8787',
+    meaning: 'Port to listen on; 0 takes a free one.',
+  }),
+  host: setting('HOST', text('a host name or address', /^[\w.:-]+$/), {
+    default: '127.0.0.1',
+    meaning: 'Address to listen on; 0.0.0.0 or :: for every network.',
+  }),
+  publicUrl: optional('BOTSTEAD_PUBLIC_URL', webAddress, {
+    default: 'from HOST and PORT',
+    meaning: 'Where callers reach the server; the addresses in answers start with it.',
+  }),
+  dataDir: setting('BOTSTEAD_DATA_DIR', text('a folder'), {
+    default: './data',
+    meaning: 'Folder of the SQLite database, the file contents and the secrets.',
+  }),
+  databaseUrl: optional('DATABASE_URL', postgresAddress, {
+    default: 'none: SQLite in the data folder',
+    meaning: 'PostgreSQL database, for more than one process or machine.',
+    secret: true,
+  }),
+  roles: setting('BOTSTEAD_ROLES', listOf(oneOf('api', 'worker')), {
+    default: 'api,worker',
+    meaning: 'What this process does: answer requests, run background jobs, or both.',
+  }),
+  adminToken: optional(
+    'BOTSTEAD_ADMIN_TOKEN',
+    text('16 characters or more, no spaces', /^[!-~]{16,}$/),
+    {
+      default: 'generated at the first start',
+      meaning: 'Personal access token of the first account.',
+      secret: true,
+    },
+  ),
+  secret: optional('BOTSTEAD_SECRET', text('32 characters or more', /^.{32,}$/), {
+    default: 'generated into the data folder',
+    meaning: 'Signs file addresses and page tokens; the same in all processes of one database.',
+    secret: true,
+  }),
+  chatSecret: optional('BOTSTEAD_CHAT_SECRET', text('any text'), {
+    default: 'derived from BOTSTEAD_SECRET',
+    meaning: 'Secret (HS256) of the user keys that chat applications sign themselves.',
+    secret: true,
+  }),
+  logLevel: setting(
+    'LOG_LEVEL',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    { default: 'info', meaning: 'Lines below this level are not written.' },
+  ),
+  allowedOrigins: setting('BOTSTEAD_ALLOWED_ORIGINS', either(['*'], listOf(origin)), {
+    default: '*',
+    meaning: 'Web pages that may call the server from a browser; * means any.',
+  }),
+  rateLimit: setting('BOTSTEAD_RATE_LIMIT', either(['auto', 'off'], integer(1, 1_000_000)), {
+    default: 'auto',
+    meaning:
+      'Requests a minute per token or user key; auto means 600, and none for callers on this machine (behind a proxy there, set a number).',
+  }),
+  rateBurst: setting('BOTSTEAD_RATE_BURST', integer(1, 100_000), {
+    default: '100',
+    meaning: 'Requests that may come at once after a rest.',
+  }),
+  shutdownTimeoutMs: setting('BOTSTEAD_SHUTDOWN_TIMEOUT_MS', duration('0', '10m'), {
+    default: '10s',
+    meaning: 'How long a stopping process waits for open requests and running jobs.',
+  }),
+}
+
+/** Every limit that an operator may move; the rest belongs to the interface and is fixed there. */
+const limits = {
+  bodyBytes: setting('BOTSTEAD_MAX_BODY_BYTES', bytes('1KiB', '100MiB'), {
+    default: '1MiB',
+    meaning: 'Body of a request to the runtime and chat interfaces.',
+  }),
+  adminBodyBytes: setting('BOTSTEAD_MAX_ADMIN_BODY_BYTES', bytes('1KiB', '100MiB'), {
+    default: '50MiB',
+    meaning: 'Body of a request to the admin interface, which carries the code of bots.',
+  }),
+  messageBytes: setting('BOTSTEAD_MAX_MESSAGE_BYTES', bytes('1KiB', '100MiB'), {
+    default: '128KiB',
+    meaning: 'Payload of one message.',
+  }),
+  fileBytes: setting('BOTSTEAD_MAX_FILE_BYTES', bytes('1B', '5TiB'), {
+    default: '5GiB',
+    meaning: 'Content of one file.',
+  }),
+  indexedFileBytes: setting('BOTSTEAD_MAX_INDEXED_FILE_BYTES', bytes('1B', '95MB'), {
+    default: '95MB',
+    meaning: 'Content of one file that is indexed for search.',
+  }),
+  passagesPerFile: setting('BOTSTEAD_MAX_PASSAGES_PER_FILE', integer(1, 100_000), {
+    default: '5000',
+    meaning: 'Passages that one file may be split into.',
+  }),
+  storageQuotaBytes: setting('BOTSTEAD_STORAGE_QUOTA_BYTES', bytes('0', '1000TB'), {
+    default: '10GB',
+    meaning: 'Content of all files of a workspace.',
+  }),
+  vectorQuotaBytes: setting('BOTSTEAD_VECTOR_QUOTA_BYTES', bytes('0', '1000TB'), {
+    default: '2GB',
+    meaning: 'Content of all indexed files of a workspace.',
+  }),
+}
+
+const everySetting: readonly Setting<unknown>[] = [
+  ...Object.values(settings),
+  ...Object.values(limits),
+]
+
+type Derived = 'publicUrl' | 'allowedOrigins' | 'rateLimit' | 'rateBurst' | 'roles'
+
+/** The settings of a process, checked and complete. Sizes are bytes, durations milliseconds. */
+export interface Config extends Readonly<Omit<Values<typeof settings>, Derived>> {
+  /** Without a slash at the end. */
+  readonly publicUrl: string
+  readonly roles: { readonly api: boolean; readonly worker: boolean }
+  /** Origins that browsers may call from; undefined allows any. */
+  readonly allowedOrigins: readonly string[] | undefined
+  readonly rateLimit: {
+    /** Undefined refuses nobody. */
+    readonly perMinute: number | undefined
+    readonly burst: number
+    /** Callers on this machine are not counted. */
+    readonly exemptLoopback: boolean
+  }
+  readonly limits: Values<typeof limits>
+}
+
+/** Some variables have values that cannot be used: one line for each. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+export interface LoadedConfig {
+  config: Config
+  /** Things that are probably not meant, one line each; for the log. */
+  warnings: readonly string[]
+}
+
+/**
+ * Reads all settings from the environment and, below it, from a file of `NAME=value` lines.
+ * @param options.envFile path of that file; it need not exist
+ * @throws ConfigError that lists every wrong variable
+ */
+export function loadConfig(
+  // biome-ignore lint/style/noProcessEnv: the one place that reads it
+  environment: Environment = process.env,
+  options: { envFile?: string } = {},
+): LoadedConfig {
+  const given = { ...readEnvFile(options.envFile), ...environment }
+  const problems: string[] = []
+  const values = readSettings(settings, given, problems)
+  const limitValues = readSettings(limits, given, problems)
+  if (!values.databaseUrl && values.roles.length === 1) {
+    problems.push(
+      'BOTSTEAD_ROLES must be api,worker with SQLite: set DATABASE_URL to split the roles.',
+    )
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  const { rateBurst, ...rest } = values
+  const config: Config = {
+    ...rest,
+    publicUrl: values.publicUrl ?? localAddress(values.host, values.port),
+    dataDir: resolve(values.dataDir),
+    roles: Object.freeze({
+      api: values.roles.includes('api'),
+      worker: values.roles.includes('worker'),
+    }),
+    allowedOrigins: values.allowedOrigins === '*' ? undefined : values.allowedOrigins,
+    rateLimit: rateLimit(values.rateLimit, rateBurst),
+    limits: limitValues,
+  }
+  return { config: Object.freeze(config), warnings: [...unknownNames(given), ...doubts(config)] }
+}
+
+/** The address of a server without BOTSTEAD_PUBLIC_URL, as seen from its own machine. */
+export function localAddress(host: string, port: number): string {
+  if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return `http://localhost:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Name, accepted values, default and meaning of every variable, for help texts and documents. */
+export function describeSettings() {
+  return everySetting.map(({ name, accepts, default: fallback, meaning }) => ({
+    name,
+    type: accepts,
+    default: fallback,
+    meaning,
+  }))
+}
+
+function readEnvFile(path: string | undefined): Record<string, string> {
+  if (path === undefined) return {}
+  try {
+    return parseEnvFile(readFileSync(path))
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {}
+    throw new ConfigError([`The settings file ${path} cannot be read: ${String(cause)}.`])
+  }
+}
+
+function rateLimit(given: number | 'auto' | 'off', burst: number): Config['rateLimit'] {
+  const perMinute = given === 'auto' ? 600 : given === 'off' ? undefined : given
+  return Object.freeze({ perMinute, burst, exemptLoopback: given === 'auto' })
+}
+
+const prefix = 'BOTSTEAD_'
+
+function unknownNames(environment: Environment): string[] {
+  const known = new Map(everySetting.map(({ name }) => [withoutPrefix(name), name]))
+  const guesses = [...known.keys()]
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(prefix) && known.get(withoutPrefix(name)) !== name)
+    .map((name) => {
+      // The prefix is right in every name, so it must not count as likeness.
+      const guess = known.get(nearest(withoutPrefix(name), guesses) ?? '')
+      return `${name} is not a setting${guess ? `: did you mean ${guess}?` : '.'}`
+    })
+}
+
+function withoutPrefix(name: string): string {
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name
+}
+
+function doubts(config: Config): string[] {
+  const found: string[] = []
+  if (config.chatSecret !== undefined && Buffer.byteLength(config.chatSecret) < 32) {
+    found.push(
+      'BOTSTEAD_CHAT_SECRET is shorter than 32 bytes: user keys could be forged by trying.',
+    )
+  }
+  if (config.limits.messageBytes > config.limits.bodyBytes) {
+    found.push('BOTSTEAD_MAX_MESSAGE_BYTES has no effect above BOTSTEAD_MAX_BODY_BYTES.')
+  }
+  return found
+}
