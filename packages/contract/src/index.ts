@@ -1,5 +1,8 @@
+export * from './calling.js'
 export * from './contract.js'
+export * from './error-body.js'
 export * from './errors.js'
+export { createOpenApi, type OpenApiDocument, type OpenApiOptions } from './openapi/document.js'
 export * from './operation.js'
 export { Account } from './resources/accounts.js'
 export { Bot, BotSummary, botTypes } from './resources/bot-entity.js'

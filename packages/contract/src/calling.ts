@@ -1,0 +1,69 @@
+import { type TObject, Type } from 'typebox'
+import { type ErrorType, errorCatalogue } from './errors.js'
+import type { Auth, Operation } from './operation.js'
+import { Text } from './shared.js'
+
+const maxHeaderLength = 200
+
+const scope = (description: string) =>
+  Type.Optional(Text(maxHeaderLength, `${description} At most ${maxHeaderLength} characters.`))
+
+/** Headers that each kind of `auth` reads besides its credential. */
+export const authHeaders: Record<Auth, TObject | undefined> = {
+  public: undefined,
+  account: undefined,
+  workspace: Type.Object({
+    'x-workspace-id': Text(maxHeaderLength, 'Id of the workspace the call is about.', 1),
+  }),
+  bot: Type.Object({
+    'x-bot-id': Text(maxHeaderLength, 'Id of the bot the call is about.', 1),
+    'x-integration-id': scope('Id of the integration on whose behalf the call is made.'),
+    'x-integration-alias': scope('Alias under which that integration is installed.'),
+    'x-integration-name': scope('Name of that integration.'),
+    'x-user-id': scope('Id of the user on whose behalf the call is made.'),
+    'x-user-role': scope('Role of that user.'),
+  }),
+  chat: undefined,
+  'chat-user': undefined,
+  signature: undefined,
+}
+
+/** The header that makes a creation safe to repeat. */
+export const idempotencyHeader = Type.Object({
+  'idempotency-key': Type.Optional(
+    Text(
+      255,
+      'Any value, new for each thing to create. A repeated call with the same value gets the first answer, for 24 hours; with another body it is refused. 1 to 255 characters.',
+      1,
+    ),
+  ),
+})
+
+const authErrors: Record<Auth, readonly ErrorType[]> = {
+  public: [],
+  account: ['Unauthorized'],
+  workspace: ['Unauthorized', 'Forbidden'],
+  bot: ['Unauthorized', 'Forbidden', 'InvalidPayload'],
+  chat: ['ResourceNotFound'],
+  'chat-user': ['Unauthorized', 'ResourceNotFound', 'InvalidPayload'],
+  signature: ['Forbidden'],
+}
+
+/** Every error an operation can give: its own and those that follow from its shape, by status. */
+export function errorsOf(operation: Operation): ErrorType[] {
+  const possible = new Set<ErrorType>([
+    ...operation.errors,
+    ...authErrors[operation.auth],
+    'RateLimited',
+    'Internal',
+  ])
+  if (operation.query) possible.add('InvalidQuery')
+  if (operation.params || operation.headers) possible.add('InvalidPayload')
+  if (operation.idempotent) possible.add('InvalidPayload').add('AlreadyExists')
+  if (operation.body) {
+    possible.add('InvalidPayload').add('PayloadTooLarge').add('UnsupportedMediaType')
+  }
+  return [...possible].sort(
+    (a, b) => errorCatalogue[a].status - errorCatalogue[b].status || a.localeCompare(b, 'en'),
+  )
+}

@@ -1,0 +1,66 @@
+import { errorsOf } from '../calling.js'
+import { type ErrorType, errorCatalogue } from '../errors.js'
+import type { Operation } from '../operation.js'
+import { headerReferences, rateHeaders } from './headers.js'
+import type { JsonSchema } from './schemas.js'
+
+/** The error answers of an operation, one per status, as references. */
+export const errorReferences = (operation: Operation): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    byStatus(operation).map(([status, types]) => [
+      status,
+      { $ref: `#/components/responses/${nameOf(types)}` },
+    ]),
+  )
+
+/** Every error answer that some operation refers to, by name. */
+export function errorAnswers(operations: readonly Operation[]): Record<string, JsonSchema> {
+  const answers = new Map<string, JsonSchema>()
+  for (const operation of operations) {
+    for (const [status, types] of byStatus(operation)) {
+      answers.set(nameOf(types), errorAnswer(status, types))
+    }
+  }
+  return Object.fromEntries([...answers].sort(([a], [b]) => a.localeCompare(b, 'en')))
+}
+
+/** One example of each error. */
+export function errorExamples(): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    (Object.keys(errorCatalogue) as ErrorType[]).map((type) => [type, errorExample(type)]),
+  )
+}
+
+function errorAnswer(status: number, types: ErrorType[]): JsonSchema {
+  return {
+    description: types.map((type) => `\`${type}\`: ${errorCatalogue[type].meaning}`).join(' '),
+    headers: status === 429 ? { ...rateHeaders, ...headerReferences('Retry-After') } : rateHeaders,
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: Object.fromEntries(
+          types.map((type) => [type, { $ref: `#/components/examples/${type}` }]),
+        ),
+      },
+    },
+  }
+}
+
+function errorExample(type: ErrorType): JsonSchema {
+  const { status, meaning } = errorCatalogue[type]
+  return {
+    summary: meaning,
+    value: { id: 'err_20260301120000x0A1B2C3D', code: status, type, message: meaning },
+  }
+}
+
+const nameOf = (types: ErrorType[]) => types.join('.')
+
+function byStatus(operation: Operation): [number, ErrorType[]][] {
+  const groups = new Map<number, ErrorType[]>()
+  for (const type of errorsOf(operation)) {
+    const { status } = errorCatalogue[type]
+    groups.set(status, [...(groups.get(status) ?? []), type])
+  }
+  return [...groups]
+}

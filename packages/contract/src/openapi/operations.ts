@@ -1,0 +1,94 @@
+import type { TObject } from 'typebox'
+import { authHeaders, idempotencyHeader } from '../calling.js'
+import type { Auth, Operation } from '../operation.js'
+import { errorReferences } from './errors.js'
+import { rateHeaders } from './headers.js'
+import type { JsonSchema, SchemaRegistry } from './schemas.js'
+
+/** The entry of one operation. */
+export function describeOperation(operation: Operation, schemas: SchemaRegistry): JsonSchema {
+  const parameters = [
+    ...sharedHeaders(operation),
+    ...parametersOf('path', operation.params, schemas),
+    ...parametersOf('query', operation.query, schemas),
+    ...parametersOf('header', operation.headers, schemas),
+  ]
+  const requestBody = requestBodyOf(operation, schemas)
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description && { description: operation.description }),
+    security: security[operation.auth],
+    ...(parameters.length > 0 && { parameters }),
+    ...(requestBody && { requestBody }),
+    responses: { ...successesOf(operation, schemas), ...errorReferences(operation) },
+  }
+}
+
+const token = [{ token: [] }]
+
+const security: Record<Auth, Record<string, never[]>[]> = {
+  public: [],
+  account: token,
+  workspace: token,
+  bot: token,
+  chat: [],
+  'chat-user': [{ userKey: [] }],
+  signature: [],
+}
+
+/** Headers that follow from `auth` and `idempotent`, as references. */
+function sharedHeaders(operation: Operation): JsonSchema[] {
+  const headers = [authHeaders[operation.auth], operation.idempotent && idempotencyHeader]
+  return headers
+    .flatMap((header) => Object.keys(header?.properties ?? {}))
+    .map((name) => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+/** Parameters written out. Maps in a query are shown with brackets: OpenAPI has no form with dots. */
+export function parametersOf(
+  place: 'path' | 'query' | 'header',
+  members: TObject | undefined,
+  schemas: SchemaRegistry,
+): JsonSchema[] {
+  const required = new Set<string>(members?.required)
+  return Object.entries(members?.properties ?? {}).map(([name, schema]) => {
+    // The description stands beside the schema, where readers of the document look for it.
+    const { description, ...rest }: JsonSchema = { ...schema }
+    return {
+      name,
+      in: place,
+      ...(required.has(name) && { required: true }),
+      ...(rest.type === 'object' && { style: 'deepObject', explode: true }),
+      description,
+      schema: schemas.reference(rest.title === undefined ? rest : schema),
+    }
+  })
+}
+
+function requestBodyOf(operation: Operation, schemas: SchemaRegistry): JsonSchema | undefined {
+  if (operation.upload !== undefined) {
+    return { description: operation.upload, required: true, content: { '*/*': {} } }
+  }
+  return operation.body && { required: true, content: json(schemas.reference(operation.body)) }
+}
+
+function successesOf(operation: Operation, schemas: SchemaRegistry): Record<string, JsonSchema> {
+  if (operation.download !== undefined) {
+    return {
+      200: { description: operation.download, headers: rateHeaders, content: { '*/*': {} } },
+      206: { description: 'The part that `range` asked for.', content: { '*/*': {} } },
+      304: { description: 'The copy named by `if-none-match` is still good.' },
+    }
+  }
+  return {
+    [operation.status]: {
+      description: operation.status === 201 ? 'Created.' : 'Done.',
+      headers: rateHeaders,
+      ...(operation.result && { content: json(schemas.reference(operation.result)) }),
+    },
+  }
+}
+
+const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
