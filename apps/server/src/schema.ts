@@ -1,10 +1,13 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { BotsSchema } from './features/bots/table.js'
+import type { IdempotencySchema } from './platform/idempotency/table.js'
 
 /** Every table of the database. Each slice and platform part contributes its own fragment. */
-// biome-ignore lint/suspicious/noEmptyInterface: fragments are added with their slices
-export interface Schema {}
+export interface Schema extends BotsSchema, IdempotencySchema {}
 
 /** Handle for reads outside a transaction: sees committed data only. */
 export type Db = Kysely<Schema>
 /** Handle of one transaction: the only thing that can write. */
 export type Tx = Transaction<Schema>
+/** Runs work in a transaction and resolves once it is durable. The work awaits queries of `tx` only. */
+export type Run = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>

@@ -29,6 +29,7 @@ export type IdPrefix =
   | 'plugver'
   | 'recevt'
   | 'report'
+  | 'req'
   | 'state'
   | 'table'
   | 'tag'
@@ -122,6 +123,11 @@ export function createIds(clock: Clock = systemClock, random: RandomSource = ran
 /** A new access token: the prefix and 256 random bits. Shown once; only its hash is stored. */
 export function newToken(prefix: TokenPrefix): string {
   return prefix + randomBytes(32).toString('base64url')
+}
+
+/** A new secret that signs deliveries to a bot: 256 random bits. */
+export function newSigningSecret(): string {
+  return randomBytes(32).toString('base64url')
 }
 
 /**

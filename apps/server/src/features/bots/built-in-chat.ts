@@ -1,0 +1,38 @@
+import { ApiError } from '@botstead/contract'
+
+/**
+ * The integration that every bot has from the start: its installation is the bot's chat address.
+ * The version is the one that the chat client for this interface asks for.
+ */
+export const builtInChat = {
+  id: '6f1c1f5e-4c52-4d0e-9d0a-5b1d1f0c7a11',
+  name: 'chat',
+  alias: 'chat',
+  version: '0.7.6',
+  title: 'Chat',
+  description: 'Web and app chat through the chat address of this server.',
+} as const
+
+/** Settings of the chat installation; all optional. */
+export interface ChatConfiguration {
+  /** Secret that verifies user keys: set, users sign their own keys and createUser is refused. */
+  encryptionKey?: string
+  /** Address to which every signal is posted too. */
+  webhookUrl?: string
+  /** Sent along to `webhookUrl` in the header `x-secret-key`. */
+  webhookSecret?: string
+}
+
+/** Checks settings given to an installation of chat; unknown members are kept. */
+export function requireChatConfiguration(
+  field: string,
+  configuration: Record<string, unknown>,
+): Record<string, unknown> {
+  for (const name of ['encryptionKey', 'webhookUrl', 'webhookSecret']) {
+    const value = configuration[name]
+    if (value !== undefined && typeof value !== 'string') {
+      throw new ApiError('InvalidDataFormat', `${field}.${name} must be a string.`)
+    }
+  }
+  return configuration
+}

@@ -1,0 +1,182 @@
+import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
+import { Ajv } from 'ajv'
+
+type WireBot = Output<typeof contract.bots.get>['bot']
+type NewBot = Body<typeof contract.bots.create>
+type BotPatch = Body<typeof contract.bots.update>
+
+type Part =
+  | 'states'
+  | 'events'
+  | 'actions'
+  | 'user'
+  | 'conversation'
+  | 'message'
+  | 'configuration'
+  | 'subscriptions'
+  | 'medias'
+
+/** What a bot declares, as it is stored. Every map is always there, so that readers need not ask. */
+export type BotDefinition = Pick<WireBot, Part> & {
+  recurringEvents: NonNullable<NewBot['recurringEvents']>
+}
+
+/** The parts of a create or update that change what a bot declares. `null` removes an entry. */
+export type DefinitionPatch = Pick<BotPatch, Part | 'recurringEvents'>
+
+type JsonMap = Record<string, unknown>
+
+export const emptyDefinition: BotDefinition = {
+  states: {},
+  events: {},
+  actions: {},
+  recurringEvents: {},
+  user: { tags: {} },
+  conversation: { tags: {} },
+  message: { tags: {} },
+  configuration: { data: {}, schema: {} },
+  subscriptions: { events: null },
+  medias: [],
+}
+
+/** Most entries a bot may declare of each kind. */
+const mostEntries = { states: 10, events: 20, recurringEvents: 20, tags: 50 }
+/** Most bytes of one JSON schema, and of the configuration. */
+const maxSchemaBytes = 102_400
+const maxConfigurationBytes = 20_480
+
+const ajv = new Ajv({ strict: false })
+
+/** Applies a merge patch and checks what comes out against the limits of a definition. */
+export function patchDefinition(current: BotDefinition, patch: DefinitionPatch): BotDefinition {
+  const next: BotDefinition = {
+    states: mergeMap(current.states, patch.states),
+    events: mergeMap(current.events, withoutNullAttributes(patch.events)),
+    actions: mergeMap(current.actions, withoutNullAttributes(patch.actions)),
+    recurringEvents: mergeMap(current.recurringEvents, patch.recurringEvents),
+    user: { tags: mergeMap(current.user.tags, patch.user?.tags) },
+    conversation: { tags: mergeMap(current.conversation.tags, patch.conversation?.tags) },
+    message: { tags: mergeMap(current.message.tags, patch.message?.tags) },
+    configuration: {
+      data: patch.configuration?.data ?? current.configuration.data,
+      schema: patch.configuration?.schema ?? current.configuration.schema,
+    },
+    subscriptions: patchSubscriptions(current.subscriptions, patch.subscriptions),
+    medias: patch.medias ?? current.medias,
+  }
+  checkEntries('states', next.states, mostEntries.states)
+  checkEntries('events', next.events, mostEntries.events)
+  checkEntries('recurringEvents', next.recurringEvents, mostEntries.recurringEvents)
+  checkEntries('user.tags', next.user.tags, mostEntries.tags)
+  checkEntries('conversation.tags', next.conversation.tags, mostEntries.tags)
+  checkEntries('message.tags', next.message.tags, mostEntries.tags)
+  checkSchemas(next)
+  if (byteLength(next.configuration.data) > maxConfigurationBytes) {
+    throw new ApiError(
+      'LimitExceeded',
+      `body.configuration.data must have at most ${maxConfigurationBytes} bytes of JSON.`,
+    )
+  }
+  return next
+}
+
+/** A value sets, `null` removes, a key that is not mentioned stays. */
+export function mergeMap<Entry>(
+  current: Record<string, Entry>,
+  patch: Record<string, Entry | null> | undefined,
+): Record<string, Entry> {
+  if (patch === undefined) return current
+  const next = new Map(Object.entries(current))
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) next.delete(key)
+    else next.set(key, value)
+  }
+  return Object.fromEntries(next)
+}
+
+/** Tags of an update: as {@link mergeMap}, and an empty string removes too. */
+export function mergeTags(
+  current: Record<string, string>,
+  patch: Record<string, string | null> | undefined,
+): Record<string, string> {
+  if (patch === undefined) return current
+  const next = new Map(Object.entries(current))
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null || value === '') next.delete(name)
+    else next.set(name, value)
+  }
+  return Object.fromEntries(next)
+}
+
+function patchSubscriptions(
+  current: BotDefinition['subscriptions'],
+  patch: DefinitionPatch['subscriptions'],
+): BotDefinition['subscriptions'] {
+  if (patch === undefined) return current
+  if (patch.events === null) return { events: null }
+  return { events: mergeMap(current.events ?? {}, patch.events) }
+}
+
+/** Attributes inside a definition are patched too: a null there removes the attribute. */
+function withoutNullAttributes<Entry extends { attributes?: Record<string, string | null> }>(
+  patch: Record<string, Entry | null> | undefined,
+) {
+  if (patch === undefined) return undefined
+  return Object.fromEntries(
+    Object.entries(patch).map(([name, entry]) => [
+      name,
+      entry && { ...entry, attributes: entry.attributes && mergeMap<string>({}, entry.attributes) },
+    ]),
+  )
+}
+
+function checkEntries(field: string, map: JsonMap, most: number): void {
+  const count = Object.keys(map).length
+  if (count > most) {
+    throw new ApiError('LimitExceeded', `body.${field} may hold ${most} entries, not ${count}.`)
+  }
+}
+
+function checkSchemas(definition: BotDefinition): void {
+  checkSchema('configuration.schema', definition.configuration.schema)
+  for (const [name, state] of Object.entries(definition.states)) {
+    checkSchema(`states.${name}.schema`, member(state, 'schema'))
+  }
+  for (const [name, event] of Object.entries(definition.events)) {
+    checkSchema(`events.${name}.schema`, member(event, 'schema'))
+  }
+  for (const [name, action] of Object.entries(definition.actions)) {
+    checkSchema(`actions.${name}.input.schema`, member(member(action, 'input'), 'schema'))
+    checkSchema(`actions.${name}.output.schema`, member(member(action, 'output'), 'schema'))
+  }
+}
+
+function checkSchema(field: string, schema: unknown): void {
+  if (schema === undefined) return
+  if (byteLength(schema) > maxSchemaBytes) {
+    throw new ApiError('LimitExceeded', `body.${field} must have at most ${maxSchemaBytes} bytes.`)
+  }
+  if (!isMap(schema)) {
+    throw new ApiError('InvalidJsonSchema', `body.${field} must be a JSON schema, an object.`)
+  }
+  // A `$schema` of another draft is welcome: the words that are shared are checked as such.
+  const { $schema: _, ...words } = schema
+  if (!ajv.validateSchema(words)) {
+    throw new ApiError(
+      'InvalidJsonSchema',
+      `body.${field} is not a valid JSON schema: ${ajv.errorsText(ajv.errors)}.`,
+    )
+  }
+}
+
+function member(value: unknown, name: string): unknown {
+  return isMap(value) ? value[name] : undefined
+}
+
+function isMap(value: unknown): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function byteLength(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}

@@ -1,0 +1,32 @@
+import { ApiError } from '@botstead/contract'
+import type { Sealer } from '../../platform/sealing.js'
+
+/** Secrets of a bot as they are stored: name to sealed value. */
+export type SealedSecrets = Record<string, string>
+
+const mostSecrets = 25
+const secretName = /^[A-Z][A-Z0-9_]{0,99}$/
+
+/** A value sets, `null` removes, a name that is not mentioned stays. */
+export function mergeSecrets(
+  sealer: Sealer,
+  current: SealedSecrets,
+  patch: Record<string, string | null> | undefined,
+): SealedSecrets {
+  if (patch === undefined) return current
+  const next = new Map(Object.entries(current))
+  for (const [name, value] of Object.entries(patch)) {
+    if (!secretName.test(name)) {
+      throw new ApiError(
+        'InvalidPayload',
+        `body.secrets.${name} must be named in capital letters, digits and underscores.`,
+      )
+    }
+    if (value === null) next.delete(name)
+    else next.set(name, sealer.seal(value))
+  }
+  if (next.size > mostSecrets) {
+    throw new ApiError('LimitExceeded', `body.secrets may hold ${mostSecrets} entries.`)
+  }
+  return Object.fromEntries(next)
+}

@@ -1,0 +1,235 @@
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import type { WorkspaceActor } from '../../platform/actor.js'
+import { type Clock, isoTime } from '../../platform/clock.js'
+import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
+import { emptyPage, type Page } from '../../platform/db/paginate.js'
+import type { Remember } from '../../platform/idempotency/remember.js'
+import { type Ids, newSigningSecret } from '../../platform/ids.js'
+import type { Queue } from '../../platform/jobs/queue.js'
+import type { Pager } from '../../platform/pager.js'
+import type { Sealer } from '../../platform/sealing.js'
+import type { Db, Run, Tx } from '../../schema.js'
+import { type BotDefinition, emptyDefinition, mergeTags, patchDefinition } from './definition.js'
+import * as installations from './installation-store.js'
+import { type InstallationPatches, newChatInstallation, patchesOf } from './installations.js'
+import { mergeSecrets, type SealedSecrets } from './secrets.js'
+import * as store from './store.js'
+
+type NewBot = Body<typeof contract.bots.create>
+type BotPatch = Body<typeof contract.bots.update> & { integrations?: InstallationPatches }
+type BotListQuery = Query<typeof contract.bots.list>
+
+/** A bot with what is installed in it. */
+export interface BotRecord {
+  bot: store.BotRow
+  installations: store.InstallationRow[]
+  /** In clear only for whoever made the bot, in the answer to making it. */
+  signingSecret: string
+}
+
+/** Where a bot's public chat address leads. */
+export interface ChatInstallation {
+  workspaceId: string
+  botId: string
+  webhookId: string
+  alias: string
+  enabled: boolean
+  configuration: Record<string, unknown>
+}
+
+export interface BotsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  sealer: Sealer
+  pager: Pager
+  queue: Queue
+  /** Told after a bot is gone, so that what is remembered about it goes too. */
+  onRemoved: (botId: string) => void
+}
+
+/** Name of the job that removes what a deleted bot leaves behind. */
+export const purgeBotJob = 'bots.purge'
+
+export type BotsService = ReturnType<typeof createBotsService>
+
+export function createBotsService(deps: BotsDeps) {
+  const { db, run, clock, ids, sealer, queue } = deps
+
+  async function require(executor: Db | Tx, actor: WorkspaceActor, id: string) {
+    const bot = await store.findBot(executor, actor.workspaceId, id)
+    if (bot === undefined) {
+      throw new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
+    }
+    return bot
+  }
+
+  async function load(executor: Db | Tx, actor: WorkspaceActor, id: string): Promise<BotRecord> {
+    const bot = await require(executor, actor, id)
+    return {
+      bot,
+      installations: await installations.listInstallations(executor, id),
+      signingSecret: '',
+    }
+  }
+
+  async function removeIn(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
+    if (!(await store.deleteBot(tx, workspaceId, id))) return false
+    await installations.deleteInstallations(tx, id)
+    await queue.enqueue(tx, { kind: purgeBotJob, key: id, payload: { botId: id } })
+    return true
+  }
+
+  return {
+    async list(actor: WorkspaceActor, query: BotListQuery): Promise<Page<store.BotSummaryRow>> {
+      const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
+      // No plugin can be installed, so no bot has any.
+      if (filter.pluginNames?.length) return emptyPage
+      return await store.pageBots(
+        db,
+        actor.workspaceId,
+        {
+          dev: filter.dev ?? false,
+          tags: filter.tags ?? {},
+          integrationNames: filter.integrationNames ?? [],
+        },
+        deps.pager.page({
+          operation: 'listBots',
+          scope: actor.workspaceId,
+          filter,
+          sort: sortField === 'updatedAt' ? 'updated_at' : 'created_at',
+          direction: sortDirection ?? 'desc',
+          nextToken,
+          pageSize,
+        }),
+      )
+    },
+
+    async get(actor: WorkspaceActor, id: string): Promise<BotRecord> {
+      return await load(db, actor, id)
+    },
+
+    async create(
+      actor: WorkspaceActor,
+      input: NewBot,
+      remember: Remember<BotRecord>,
+    ): Promise<BotRecord> {
+      const id = ids.uuid()
+      const now = isoTime(clock.now())
+      const signingSecret = newSigningSecret()
+      const definition = patchDefinition(emptyDefinition, input)
+      const bot: store.BotRow = {
+        id,
+        workspace_id: actor.workspaceId,
+        name: input.name ?? `bot-${id.slice(0, 8)}`,
+        description: input.description ?? null,
+        type: input.type ?? 'studio',
+        dev: encodeBoolean(input.dev ?? false),
+        url: input.url ?? null,
+        code: input.code ?? null,
+        authentication: null,
+        blocked: 0,
+        always_alive: 0,
+        max_execution_time: input.maxExecutionTime ?? null,
+        tags: encodeJson(input.tags ?? {}),
+        definition: encodeJson(definition),
+        secrets: encodeJson(mergeSecrets(sealer, {}, input.secrets)),
+        signing_secret: sealer.seal(signingSecret),
+        created_by: actor.accountId,
+        deployed_at: input.code !== undefined || input.url !== undefined ? now : null,
+        created_at: now,
+        updated_at: now,
+      }
+      const chat = newChatInstallation({ botId: id, webhookId: ids.uuid(), now, sealer })
+      return await run(async (tx) => {
+        await store.insertBot(tx, bot)
+        await installations.insertInstallation(tx, chat)
+        const made = { bot, installations: [chat], signingSecret }
+        await remember?.(tx, made)
+        return made
+      })
+    },
+
+    async update(actor: WorkspaceActor, id: string, patch: BotPatch): Promise<BotRecord> {
+      if (Object.keys(patch.plugins ?? {}).length > 0) {
+        throw new ApiError('ReferenceNotFound', 'body.plugins names a plugin that does not exist.')
+      }
+      return await run(async (tx) => {
+        const current = await load(tx, actor, id)
+        const now = isoTime(clock.now())
+        await store.patchBot(tx, actor.workspaceId, id, changesOf(current.bot, patch, now, sealer))
+        for (const change of patchesOf(current.installations, patch.integrations, now, sealer)) {
+          await installations.patchInstallation(tx, id, change.alias, change.patch)
+        }
+        return await load(tx, actor, id)
+      })
+    },
+
+    async remove(actor: WorkspaceActor, id: string): Promise<void> {
+      const removed = await run((tx) => removeIn(tx, actor.workspaceId, id))
+      if (!removed) {
+        throw new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
+      }
+      deps.onRemoved(id)
+    },
+
+    /** Removes every bot of a workspace in the transaction that removes the workspace. */
+    async removeAll(tx: Tx, workspaceId: string): Promise<void> {
+      for (const id of await store.listBotIds(tx, workspaceId)) await removeIn(tx, workspaceId, id)
+    },
+
+    /** The workspace of a bot, or undefined if there is no such bot. */
+    async workspaceOf(botId: string): Promise<string | undefined> {
+      return await store.findWorkspaceOf(db, botId)
+    },
+
+    /** How many bots each workspace has. */
+    async countByWorkspace(workspaceIds: readonly string[]): Promise<Map<string, number>> {
+      return await store.countBots(db, workspaceIds)
+    },
+
+    /** What is installed in a bot, by alias. */
+    async installationsOf(botId: string): Promise<store.InstallationRow[]> {
+      return await installations.listInstallations(db, botId)
+    },
+
+    /** The installation behind a chat address, or undefined if there is none. */
+    async findChatInstallation(webhookId: string): Promise<ChatInstallation | undefined> {
+      const row = await installations.findInstallationByWebhook(db, webhookId)
+      if (row === undefined) return undefined
+      const workspaceId = await store.findWorkspaceOf(db, row.bot_id)
+      if (workspaceId === undefined) return undefined
+      return {
+        workspaceId,
+        botId: row.bot_id,
+        webhookId,
+        alias: row.alias,
+        enabled: row.enabled === 1,
+        configuration: decodeJson(sealer.open(row.configuration)),
+      }
+    },
+  }
+}
+
+function changesOf(current: store.BotRow, patch: BotPatch, now: string, sealer: Sealer) {
+  const deployed = patch.code !== undefined || typeof patch.url === 'string'
+  return {
+    ...(patch.name !== undefined && { name: patch.name }),
+    ...(patch.description !== undefined && { description: patch.description }),
+    ...(patch.type !== undefined && { type: patch.type }),
+    ...(patch.url !== undefined && { url: patch.url }),
+    ...(patch.code !== undefined && { code: patch.code }),
+    ...(patch.authentication !== undefined && { authentication: patch.authentication }),
+    ...(patch.blocked !== undefined && { blocked: encodeBoolean(patch.blocked) }),
+    ...(patch.alwaysAlive !== undefined && { always_alive: encodeBoolean(patch.alwaysAlive) }),
+    ...(patch.maxExecutionTime !== undefined && { max_execution_time: patch.maxExecutionTime }),
+    tags: encodeJson(mergeTags(decodeJson(current.tags), patch.tags)),
+    definition: encodeJson(patchDefinition(decodeJson<BotDefinition>(current.definition), patch)),
+    secrets: encodeJson(
+      mergeSecrets(sealer, decodeJson<SealedSecrets>(current.secrets), patch.secrets),
+    ),
+    ...(deployed && { deployed_at: now }),
+    updated_at: now,
+  }
+}

@@ -1,0 +1,89 @@
+import type { contract, Output } from '@botstead/contract'
+import { decodeBoolean, decodeJson } from '../../platform/db/columns.js'
+import type { Sealer } from '../../platform/sealing.js'
+import { builtInChat } from './built-in-chat.js'
+import type { BotDefinition } from './definition.js'
+import type { BotRecord } from './service.js'
+import type { BotSummaryRow, InstallationRow } from './store.js'
+
+type WireBot = Output<typeof contract.bots.get>['bot']
+type WireBotSummary = Output<typeof contract.bots.list>['bots'][number]
+type WireInstallation = WireBot['integrations'][string]
+
+export interface BotView {
+  sealer: Sealer
+  /** Base of webhook addresses, without a trailing slash. */
+  webhookUrl: string
+  /** Base of chat addresses, without a trailing slash. */
+  chatUrl: string
+  /** Whether `integrations` is keyed by alias; older clients key it by id of the integration. */
+  keyByAlias: boolean
+}
+
+export function toBotSummary(row: BotSummaryRow): WireBotSummary {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    name: row.name,
+    ...(row.deployed_at !== null && { deployedAt: row.deployed_at }),
+    tags: decodeJson(row.tags),
+    type: row.type,
+  }
+}
+
+export function toBot(record: BotRecord, view: BotView): WireBot {
+  const { bot } = record
+  const { recurringEvents, ...definition } = decodeJson<BotDefinition>(bot.definition)
+  return {
+    ...toBotSummary(bot),
+    ...(bot.description !== null && { description: bot.description }),
+    ...(bot.created_by !== null && { createdBy: bot.created_by }),
+    dev: decodeBoolean(bot.dev),
+    status: 'active',
+    signingSecret: record.signingSecret,
+    alwaysAlive: decodeBoolean(bot.always_alive),
+    ...(bot.max_execution_time !== null && { maxExecutionTime: bot.max_execution_time }),
+    secrets: Object.keys(decodeJson<Record<string, string>>(bot.secrets)),
+    ...definition,
+    recurringEvents: Object.fromEntries(
+      Object.entries(recurringEvents).map(([name, event]) => [
+        name,
+        { ...event, failedAttempts: 0, lastFailureReason: null },
+      ]),
+    ),
+    integrations: Object.fromEntries(
+      record.installations.map((row) => [
+        view.keyByAlias ? row.alias : row.integration_id,
+        toInstallation(row, view),
+      ]),
+    ),
+    plugins: {},
+  }
+}
+
+function toInstallation(row: InstallationRow, view: BotView): WireInstallation {
+  const isChat = row.integration_id === builtInChat.id
+  return {
+    id: row.integration_id,
+    name: row.name,
+    version: row.version,
+    enabled: decodeBoolean(row.enabled),
+    webhookId: row.webhook_id,
+    webhookUrl: `${isChat ? view.chatUrl : view.webhookUrl}/${row.webhook_id}`,
+    configurationType: row.configuration_type,
+    configuration: decodeJson(view.sealer.open(row.configuration)),
+    status: row.status,
+    statusReason: row.status_reason,
+    disabledChannels: decodeJson(row.disabled_channels),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    title: builtInChat.title,
+    description: builtInChat.description,
+    iconUrl: '',
+    public: true,
+    visibility: 'public',
+    verificationStatus: 'approved',
+    lifecycleStatus: 'published',
+  }
+}

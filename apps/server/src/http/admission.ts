@@ -1,0 +1,112 @@
+import { ApiError, type Operation } from '@botstead/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor } from '../platform/actor.js'
+import type { RateLimitDecision, RateLimiter } from '../platform/rate-limit.js'
+import { type Authenticator, identify } from './auth.js'
+import type { HttpContext } from './context.js'
+
+type Allowance = Pick<RateLimitDecision, 'limit' | 'remaining' | 'resetSeconds'>
+
+interface AdmissionOptions {
+  authenticator: Authenticator
+  /** Counts requests per principal; undefined never refuses anybody. */
+  rateLimiter: RateLimiter | undefined
+  /** Callers on this machine are never refused. */
+  exemptLoopback: boolean
+  /** Requests at once that callers who are not counted are told they have. */
+  allowance: number
+}
+
+/** Lets a request in: finds out who calls, then counts it, both before the body is read. */
+export function admission(options: AdmissionOptions): HttpContext['admit'] {
+  const { authenticator, rateLimiter, allowance } = options
+  const unlimited = { limit: allowance, remaining: allowance, resetSeconds: 0 }
+
+  const count = (request: FastifyRequest, reply: FastifyReply): void => {
+    if (rateLimiter === undefined || (options.exemptLoopback && isLoopback(request.ip))) {
+      return setRateHeaders(reply, unlimited)
+    }
+    const decision = rateLimiter.take(request.principal)
+    setRateHeaders(reply, decision)
+    if (!decision.allowed) throw tooManyRequests(decision)
+  }
+
+  const admitAs = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    actor: Actor | undefined,
+  ): void => {
+    request.actor = actor
+    request.principal = principalOf(actor, request)
+    count(request, reply)
+  }
+
+  /** Failed attempts count against the address, so that keys cannot be guessed at full speed. */
+  const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): Error => {
+    request.principal = principalOf(undefined, request)
+    try {
+      count(request, reply)
+    } catch (limited) {
+      return toError(limited)
+    }
+    return toError(error)
+  }
+
+  return (operation: Operation, request, reply, done) => {
+    try {
+      const actor = identify(authenticator, operation.auth, request)
+      if (!(actor instanceof Promise)) {
+        admitAs(request, reply, actor)
+        return done()
+      }
+      actor
+        .then((known) => admitAs(request, reply, known))
+        .then(
+          () => done(),
+          (error: unknown) => done(refuse(request, reply, error)),
+        )
+    } catch (error) {
+      done(refuse(request, reply, error))
+    }
+  }
+}
+
+/** What limits and idempotency keys are counted by. */
+function principalOf(actor: Actor | undefined, request: FastifyRequest): string {
+  switch (actor?.kind) {
+    case 'account':
+    case 'workspace':
+    case 'bot':
+      return actor.tokenId
+    case 'chat-user':
+      return `${actor.chat.webhookId}:${actor.userKeyId}`
+    case 'chat':
+      return `${actor.chat.webhookId}:${actor.address}`
+    case undefined:
+      return request.ip
+    default:
+      return actor satisfies never
+  }
+}
+
+function setRateHeaders(reply: FastifyReply, decision: Allowance): void {
+  reply.header('ratelimit-limit', decision.limit)
+  reply.header('ratelimit-remaining', decision.remaining)
+  reply.header('ratelimit-reset', decision.resetSeconds)
+}
+
+function tooManyRequests(decision: RateLimitDecision): ApiError {
+  return new ApiError(
+    'RateLimited',
+    `Too many requests: come back in ${decision.retryAfterSeconds} s.`,
+    { metadata: { retryAfterSeconds: decision.retryAfterSeconds } },
+  )
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.')
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}

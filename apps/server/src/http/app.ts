@@ -1,0 +1,153 @@
+import { ApiError, type Operation } from '@botstead/contract'
+import cors from '@fastify/cors'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { IdempotencyStore } from '../platform/idempotency/store.js'
+import type { Log } from '../platform/log.js'
+import type { RateLimiter } from '../platform/rate-limit.js'
+import { admission } from './admission.js'
+import type { Authenticator } from './auth.js'
+import type { HttpContext } from './context.js'
+import { createErrorHandler } from './errors.js'
+import type { Route } from './mount.js'
+import { compileAnswerValidator, compileValidator } from './validation.js'
+
+export interface AppOptions {
+  routes: readonly Route[]
+  authenticator: Authenticator
+  idempotency: IdempotencyStore
+  rateLimiter: RateLimiter | undefined
+  exemptLoopback: boolean
+  allowance: number
+  log: Log
+  newRequestId: () => string
+  limits: HttpContext['limits']
+  /** Origins that browsers may call from; undefined allows any. */
+  allowedOrigins: readonly string[] | undefined
+  /** Checks every answer against its contract: on in tests. */
+  checkAnswers: boolean
+}
+
+/** The HTTP application: every route of the contract, without a listening socket. */
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    // Failures are logged by the error handler and requests by the hook below, both with the request
+    // id; a child logger per request would cost more than the whole validation.
+    logger: false,
+    genReqId: options.newRequestId,
+    requestIdHeader: false,
+    bodyLimit: options.limits.smallBody,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    requestTimeout: 0,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      maxParamLength: 2048,
+      // Queries are read by the schema of their operation; see query.ts.
+      querystringParser: () => ({}),
+    },
+  })
+
+  app.setValidatorCompiler(compileValidator)
+  app.setErrorHandler(createErrorHandler(options.log))
+  app.decorateRequest('actor', undefined)
+  app.decorateRequest('principal', '')
+  readJsonBodies(app)
+  logRequests(app, options.log)
+
+  await app.register(cors, {
+    origin: options.allowedOrigins === undefined ? true : [...options.allowedOrigins],
+    credentials: true,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    exposedHeaders: [
+      'x-request-id',
+      'ratelimit-limit',
+      'ratelimit-remaining',
+      'ratelimit-reset',
+      'retry-after',
+      'etag',
+    ],
+    maxAge: 600,
+    strictPreflight: false,
+  })
+
+  const context: HttpContext = {
+    admit: admission(options),
+    idempotency: options.idempotency,
+    limits: options.limits,
+    checkAnswers: options.checkAnswers ? checkAnswers : () => undefined,
+  }
+  await app.register(async (streams) => {
+    streams.removeAllContentTypeParsers()
+    streams.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    for (const route of options.routes) if (route.operation.upload) route.register(streams, context)
+  })
+  for (const route of options.routes) if (!route.operation.upload) route.register(app, context)
+
+  refuseUnknownRoutes(app, options.routes)
+  return app
+}
+
+/** JSON bodies, of which an empty one counts as none: clients send DELETE with a JSON type and no body. */
+function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('text/plain')
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    (request: FastifyRequest, body: string, done) => {
+      if (body.length === 0) done(null, undefined)
+      else parse(request, body, done)
+    },
+  )
+}
+
+/** Answers that succeed are logged at debug level only: on the hot path a line costs more than the work. */
+function logRequests(app: FastifyInstance, log: Log): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  if (!log.isLevelEnabled('debug')) return
+  app.addHook('onResponse', (request, reply, done) => {
+    log.debug(
+      {
+        requestId: request.id,
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        milliseconds: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'request',
+    )
+    done()
+  })
+}
+
+/** A known path with another method is 405 and says which methods it has; an unknown path is 404. */
+function refuseUnknownRoutes(app: FastifyInstance, routes: readonly Route[]): void {
+  const known = routes.map(({ operation }) => ({
+    method: operation.method,
+    pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  }))
+  app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split('?', 1)[0] ?? '/'
+    const plain = path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
+    const methods = known.filter(({ pattern }) => pattern.test(plain)).map(({ method }) => method)
+    if (methods.length === 0) {
+      throw new ApiError('ResourceNotFound', `There is nothing at ${path}.`)
+    }
+    const allowed = [...new Set(methods)].join(', ')
+    reply.header('allow', allowed)
+    throw new ApiError('MethodNotFound', `${path} knows ${allowed}, not ${request.method}.`)
+  })
+}
+
+function checkAnswers(operation: Operation): ((answer: unknown) => void) | undefined {
+  if (operation.result === undefined) return undefined
+  const validate = compileAnswerValidator(operation.result)
+  return (answer) => {
+    const complaint = validate(JSON.parse(JSON.stringify(answer)))
+    if (complaint) throw new Error(`${operation.id} answers against its contract: ${complaint}`)
+  }
+}

@@ -1,0 +1,139 @@
+import { ApiError, type Auth } from '@botstead/contract'
+import type { FastifyRequest } from 'fastify'
+import type {
+  AccountActor,
+  Actor,
+  BotActor,
+  ChatActor,
+  ChatUserActor,
+  WorkspaceActor,
+} from '../platform/actor.js'
+
+type Awaitable<T> = T | Promise<T>
+
+/**
+ * What the HTTP layer needs to know callers. Every method answers from memory when it can, so that
+ * the hot path does no read, and throws `Unauthorized` when it cannot vouch for the caller.
+ */
+export interface Authenticator {
+  account(token: string): Awaitable<AccountActor>
+  workspace(token: string, workspaceId: string): Awaitable<WorkspaceActor>
+  bot(token: string, botId: string, scope: ScopeHeaders): Awaitable<BotActor>
+  /** Throws `ResourceNotFound` for a webhook id that names no chat installation. */
+  chat(webhookId: string, address: string): Awaitable<ChatActor>
+  chatUser(webhookId: string, userKey: string): Awaitable<ChatUserActor>
+}
+
+/** The optional headers that say on whose behalf a call inside a bot is made. */
+export interface ScopeHeaders {
+  integrationId: string | undefined
+  integrationAlias: string | undefined
+  integrationName: string | undefined
+  userId: string | undefined
+  userRole: string | undefined
+}
+
+/** The kind of actor that a handler gets, by the `auth` of its operation. */
+export interface ActorByAuth {
+  public: undefined
+  signature: undefined
+  account: AccountActor
+  workspace: WorkspaceActor
+  bot: BotActor
+  chat: ChatActor
+  'chat-user': ChatUserActor
+}
+
+/** Finds out who is calling, before anything of the body is read. */
+export function identify(
+  authenticator: Authenticator,
+  auth: Auth,
+  request: FastifyRequest,
+): Awaitable<Actor> | undefined {
+  switch (auth) {
+    case 'public':
+    case 'signature':
+      return undefined
+    case 'account':
+      return authenticator.account(bearerToken(request))
+    case 'workspace':
+      return authenticator.workspace(bearerToken(request), scopeHeader(request, 'x-workspace-id'))
+    case 'bot':
+      return authenticator.bot(
+        bearerToken(request),
+        scopeHeader(request, 'x-bot-id'),
+        scopeHeaders(request),
+      )
+    case 'chat':
+      return authenticator.chat(webhookId(request), request.ip)
+    case 'chat-user':
+      return authenticator.chatUser(webhookId(request), userKey(request))
+    default:
+      return auth satisfies never
+  }
+}
+
+function bearerToken(request: FastifyRequest): string {
+  const header = request.headers.authorization
+  if (header === undefined || header === '') {
+    throw new ApiError(
+      'Unauthorized',
+      'The header Authorization is missing: send "Bearer <token>".',
+    )
+  }
+  const token = /^Bearer +([^\s]+) *$/i.exec(header)?.[1]
+  if (token === undefined) {
+    throw new ApiError(
+      'Unauthorized',
+      'The header Authorization must have the form "Bearer <token>".',
+    )
+  }
+  return token
+}
+
+function scopeHeader(request: FastifyRequest, name: 'x-workspace-id' | 'x-bot-id'): string {
+  const value = header(request, name)
+  if (value === undefined) throw new ApiError('Unauthorized', `The header ${name} is missing.`)
+  return value
+}
+
+function scopeHeaders(request: FastifyRequest): ScopeHeaders {
+  return {
+    integrationId: header(request, 'x-integration-id'),
+    integrationAlias: header(request, 'x-integration-alias'),
+    integrationName: header(request, 'x-integration-name'),
+    userId: header(request, 'x-user-id'),
+    userRole: header(request, 'x-user-role'),
+  }
+}
+
+function userKey(request: FastifyRequest): string {
+  const key = request.headers['x-user-key']
+  // The clients of the chat interface know a missing key as a validation failure, a wrong one as 401.
+  if (typeof key !== 'string') {
+    throw new ApiError('InvalidPayload', 'The header x-user-key is required.', {
+      metadata: { in: 'headers', field: 'x-user-key' },
+    })
+  }
+  return key
+}
+
+function webhookId(request: FastifyRequest): string {
+  return (request.params as { webhookId: string }).webhookId
+}
+
+const maxHeaderLength = 200
+
+/** A header's value; an empty one counts as absent. */
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  if (typeof value !== 'string' || value === '') return undefined
+  if (value.length > maxHeaderLength) {
+    throw new ApiError(
+      'InvalidPayload',
+      `The header ${name} must have at most ${maxHeaderLength} characters.`,
+      { metadata: { in: 'headers', field: name } },
+    )
+  }
+  return value
+}

@@ -1,0 +1,33 @@
+import type { Operation } from '@botstead/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor } from '../platform/actor.js'
+import type { IdempotencyStore } from '../platform/idempotency/store.js'
+
+/** What mounting an operation needs from the application around it. */
+export interface HttpContext {
+  /** Authenticates the caller and counts the request, before the body is read. */
+  admit(
+    operation: Operation,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: (error?: Error) => void,
+  ): void
+  idempotency: IdempotencyStore
+  limits: {
+    /** Bytes of a JSON body on chat and runtime. */
+    smallBody: number
+    /** Bytes of a JSON body where definitions and code are sent. */
+    largeBody: number
+  }
+  /** Checks answers against the contract; undefined outside tests. */
+  checkAnswers(operation: Operation): ((answer: unknown) => void) | undefined
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls; undefined on public operations. */
+    actor: Actor | undefined
+    /** What limits and idempotency keys are counted by: a token, a user key or an address. */
+    principal: string
+  }
+}

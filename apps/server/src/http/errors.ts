@@ -1,0 +1,90 @@
+import { ApiError, type ErrorType, errorCatalogue } from '@botstead/contract'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Log } from '../platform/log.js'
+import { describeViolation } from './validation.js'
+
+/** Failures of the HTTP layer itself, by the code Fastify gives them. */
+const frameworkErrors: Record<string, { type: ErrorType; message: string }> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    type: 'PayloadTooLarge',
+    message: 'The body is larger than this operation accepts.',
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    type: 'UnsupportedMediaType',
+    message: 'The header Content-Type must be application/json.',
+  },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    type: 'InvalidPayload',
+    message: 'The body is not as long as the header Content-Length says.',
+  },
+  FST_ERR_CTP_INVALID_JSON_BODY: {
+    type: 'InvalidPayload',
+    message: 'The body is not valid JSON.',
+  },
+  FST_ERR_BAD_URL: {
+    type: 'InvalidPayload',
+    message: 'The path is not valid: a percent-encoding is broken.',
+  },
+  FST_ERR_MAX_PARAM_LENGTH: {
+    type: 'InvalidPayload',
+    message: 'A segment of the path is too long.',
+  },
+}
+
+/** Turns whatever was thrown into the catalogue error that the caller may see. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (isFastifyError(error)) {
+    if (error.validation) return describeViolation(error.validation, error.validationContext)
+    const known = frameworkErrors[error.code]
+    if (known) return new ApiError(known.type, known.message, { cause: error })
+    if (error.statusCode !== undefined && error.statusCode < 500) {
+      return new ApiError('InvalidPayload', error.message, { cause: error })
+    }
+  }
+  return new ApiError('Internal', 'The server failed. Its log has the cause under this id.', {
+    cause: error,
+  })
+}
+
+/** The standard error body. */
+export function errorBody(error: ApiError, requestId: string) {
+  return {
+    id: requestId,
+    code: error.status,
+    type: error.type,
+    message: error.message,
+    ...(error.metadata && { metadata: error.metadata }),
+  }
+}
+
+/** The one place where an error becomes an answer and a log line, both under the request's id. */
+export function createErrorHandler(log: Log) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const apiError = toApiError(error)
+    logFailure(log, apiError, request)
+    const retryAfter = apiError.metadata?.retryAfterSeconds
+    if (typeof retryAfter === 'number') reply.header('retry-after', String(retryAfter))
+    // A body that was not read to its end would be taken for the next request.
+    if (apiError.status === 413) reply.header('connection', 'close')
+    return reply.code(apiError.status).send(errorBody(apiError, request.id))
+  }
+}
+
+function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
+  const facts = {
+    requestId: request.id,
+    method: request.method,
+    path: request.url.split('?', 1)[0],
+    status: error.status,
+    type: error.type,
+  }
+  if (error.status >= 500) log.error({ ...facts, err: error.cause ?? error }, 'request failed')
+  else log.info({ ...facts, reason: error.message }, 'request refused')
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+}
+
+export const statusOf = (type: ErrorType): number => errorCatalogue[type].status

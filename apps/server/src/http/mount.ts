@@ -1,0 +1,132 @@
+import type { Readable } from 'node:stream'
+import type { Body, Headers, Operation, Output, Params, Query } from '@botstead/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ActorByAuth } from './auth.js'
+import type { HttpContext } from './context.js'
+import { type Once, onceWithKey, onceWithoutKey } from './once.js'
+import { compileQueryReader } from './query.js'
+
+/** What a handler gets: validated, typed and with the caller known. */
+export interface Call<Spec extends Operation> {
+  actor: ActorByAuth[Spec['auth']]
+  params: Params<Spec>
+  query: Query<Spec>
+  headers: Headers<Spec>
+  body: Body<Spec>
+  /** Raw body of an `upload` operation. */
+  stream: Readable
+  /** Aborts when the caller goes away. */
+  signal: AbortSignal
+  /** For `idempotent` operations: does the work once per `Idempotency-Key`. */
+  once: Once<Output<Spec>>
+}
+
+/** Raw answer of a `download` operation. */
+export interface Download {
+  status: number
+  headers: Record<string, string | number>
+  /** Absent when there is no body to send. */
+  stream?: Readable
+}
+
+type Answer<Spec extends Operation> = Spec['download'] extends string ? Download : Output<Spec>
+
+export type Handler<Spec extends Operation> = (call: Call<Spec>) => Promise<Answer<Spec>>
+
+/** What a slice hands to the HTTP layer: its operations with their handlers. */
+export interface Route {
+  operation: Operation
+  register(app: FastifyInstance, context: HttpContext): void
+}
+
+/** Joins an operation of the contract with the handler that does it. */
+export function route<const Spec extends Operation>(
+  operation: Spec,
+  handler: Handler<Spec>,
+): Route {
+  return {
+    operation,
+    register: (app, context) => mount(app, context, operation, handler),
+  }
+}
+
+function mount<const Spec extends Operation>(
+  app: FastifyInstance,
+  context: HttpContext,
+  operation: Spec,
+  handler: Handler<Spec>,
+): void {
+  const readQuery = compileQueryReader(operation.query)
+  const checkAnswer = context.checkAnswers(operation)
+
+  app.route({
+    method: operation.method,
+    url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    bodyLimit: bodyLimitOf(operation, context),
+    schema: {
+      ...(operation.params && { params: operation.params }),
+      ...(operation.query && { querystring: operation.query }),
+      ...(operation.headers && { headers: operation.headers }),
+      ...(operation.body && { body: operation.body }),
+    },
+    onRequest: (request, reply, done) => {
+      request.query = readQuery(rawQueryOf(request.url))
+      context.admit(operation, request, reply, done)
+    },
+    handler: async (request, reply) => {
+      const answer = await handler(toCall(context, operation, request, reply))
+      if (operation.download !== undefined) return sendDownload(reply, answer as Download)
+      checkAnswer?.(answer)
+      if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
+      return answer
+    },
+  })
+}
+
+function toCall<Spec extends Operation>(
+  context: HttpContext,
+  operation: Spec,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Call<Spec> {
+  const key = operation.idempotent ? request.headers['idempotency-key'] : undefined
+  return {
+    actor: request.actor as ActorByAuth[Spec['auth']],
+    params: request.params as Params<Spec>,
+    query: request.query as Query<Spec>,
+    headers: request.headers as Headers<Spec>,
+    body: request.body as Body<Spec>,
+    stream: request.raw,
+    get signal() {
+      return abortSignalOf(reply)
+    },
+    once:
+      key === undefined
+        ? onceWithoutKey
+        : onceWithKey(context.idempotency, { operation, request, reply, key: String(key) }),
+  }
+}
+
+function bodyLimitOf(operation: Operation, context: HttpContext): number {
+  // Streams are measured by whoever reads them.
+  if (operation.upload !== undefined) return Number.MAX_SAFE_INTEGER
+  return operation.bodyLimit === 'large' ? context.limits.largeBody : context.limits.smallBody
+}
+
+function rawQueryOf(url: string): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1)
+}
+
+function sendDownload(reply: FastifyReply, download: Download) {
+  reply.code(download.status).headers(download.headers)
+  return reply.send(download.stream)
+}
+
+function abortSignalOf(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort()
+  })
+  return controller.signal
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import { ApiError, type Operation } from '@botstead/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Remember } from '../platform/idempotency/remember.js'
+import type { IdempotencyStore } from '../platform/idempotency/store.js'
+
+/** Does the work once per key and turns what was made into the answer. */
+export type Once<Answer> = <Made>(
+  work: (remember: Remember<Made>) => Promise<Made>,
+  view: (made: Made) => Answer,
+) => Promise<Answer>
+
+export const onceWithoutKey = async <Made, Answer>(
+  work: (remember: Remember<Made>) => Promise<Made>,
+  view: (made: Made) => Answer,
+): Promise<Answer> => view(await work(undefined))
+
+interface KeyedRequest {
+  operation: Operation
+  request: FastifyRequest
+  reply: FastifyReply
+  key: string
+}
+
+const maxKeyLength = 255
+
+/** A repeated key gets the first answer; the same key with another request is refused. */
+export function onceWithKey<Answer>(store: IdempotencyStore, keyed: KeyedRequest): Once<Answer> {
+  const { operation, request, reply, key } = keyed
+  if (key.length < 1 || key.length > maxKeyLength) {
+    throw new ApiError(
+      'InvalidPayload',
+      `The header Idempotency-Key must have 1 to ${maxKeyLength} characters.`,
+      { metadata: { in: 'headers', field: 'idempotency-key' } },
+    )
+  }
+  const scope = { principal: request.principal, operation: operation.id, key }
+  const fingerprint = fingerprintOf(request)
+
+  const replay = async (): Promise<Answer | undefined> => {
+    const stored = await store.find(scope)
+    if (stored === undefined) return undefined
+    if (stored.fingerprint !== fingerprint) {
+      throw new ApiError(
+        'AlreadyExists',
+        'This Idempotency-Key was used before with another request: use a new key for new work.',
+      )
+    }
+    reply.code(stored.status).header('idempotent-replayed', 'true')
+    return stored.answer as Answer
+  }
+
+  return async (work, view) => {
+    const first = await replay()
+    if (first !== undefined) return first
+    let remembered = false
+    try {
+      const made = await work(async (tx, record) => {
+        remembered = true
+        await store.save(tx, scope, {
+          fingerprint,
+          status: operation.status,
+          answer: view(record),
+        })
+      })
+      if (!remembered) throw new Error(`${operation.id} did not remember its answer`)
+      return view(made)
+    } catch (error) {
+      // Two requests with one key ran at the same time and the other one committed first.
+      if (store.isTaken(error)) {
+        const other = await replay()
+        if (other !== undefined) return other
+      }
+      throw error
+    }
+  }
+}
+
+function fingerprintOf(request: FastifyRequest): string {
+  return createHash('sha256')
+    .update(request.url)
+    .update('\0')
+    .update(JSON.stringify(request.body) ?? '')
+    .digest('base64url')
+}

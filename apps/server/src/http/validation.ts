@@ -1,0 +1,135 @@
+import { ApiError } from '@botstead/contract'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { FastifySchemaValidationError } from 'fastify'
+
+// Params and queries are text, so numbers and booleans in them are coerced. A JSON body says what
+// it means: `1` must not silently become `"1"`.
+const shared = { strict: true, strictTypes: false, allowUnionTypes: true, discriminator: true }
+const textAjv = new Ajv({ ...shared, coerceTypes: true, useDefaults: true })
+const bodyAjv = new Ajv({ ...shared, coerceTypes: false, useDefaults: false })
+addFormats.default(textAjv)
+addFormats.default(bodyAjv)
+
+/** Validator of one part of a request, for Fastify. */
+export function compileValidator(input: { schema: unknown; httpPart?: string }): ValidateFunction {
+  const ajv = input.httpPart === 'body' ? bodyAjv : textAjv
+  return ajv.compile(input.schema as object)
+}
+
+/** Validator of an answer, for tests: a view that drifts from its contract must not go unnoticed. */
+export function compileAnswerValidator(schema: object): (answer: unknown) => string | undefined {
+  const validate = bodyAjv.compile(schema)
+  return (answer) => (validate(answer) ? undefined : bodyAjv.errorsText(validate.errors))
+}
+
+/** The catalogue error for a broken rule: names the field and the rule. */
+export function describeViolation(
+  violations: readonly FastifySchemaValidationError[],
+  part: string | undefined,
+): ApiError {
+  const where = part === 'querystring' ? 'query' : (part ?? 'body')
+  const violation = mostTelling(violations)
+  const field = fieldOf(violation)
+  const rule = ruleOf(violation, violations)
+  const subject = field === '' ? `The ${where}` : `${where}.${field}`
+  return new ApiError(
+    where === 'query' ? 'InvalidQuery' : 'InvalidPayload',
+    `${subject} ${rule}.`,
+    {
+      metadata: { in: where, ...(field !== '' && { field }) },
+    },
+  )
+}
+
+type Violation = FastifySchemaValidationError & Pick<ErrorObject, 'propertyName'>
+
+/** A union reports the complaints of every branch: the one that got deepest is about what was meant. */
+function mostTelling(violations: readonly Violation[]): Violation {
+  const deepest = violations.reduce((best, next) => (depth(next) > depth(best) ? next : best))
+  const union = violations.find(
+    (one) => isUnion(one.keyword) && one.instancePath === deepest.instancePath,
+  )
+  return union ?? deepest
+}
+
+function depth(violation: Violation): number {
+  const missing = violation.keyword === 'required' ? 1 : 0
+  return violation.instancePath.split('/').length + missing
+}
+
+function isUnion(keyword: string): boolean {
+  return keyword === 'anyOf' || keyword === 'oneOf'
+}
+
+function fieldOf(violation: Violation): string {
+  const path = violation.instancePath
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (violation.keyword === 'required') path.push(String(violation.params.missingProperty))
+  if (violation.keyword === 'discriminator') path.push(String(violation.params.tag))
+  if (violation.propertyName !== undefined) path.push(String(violation.propertyName))
+  return path.join('.')
+}
+
+function ruleOf(violation: Violation, all: readonly Violation[]): string {
+  const params = violation.params
+  switch (violation.keyword) {
+    case 'required':
+      return 'is required'
+    case 'type':
+      return `must be ${withArticle(String(params.type))}`
+    case 'enum':
+    case 'const':
+      return `must be one of ${allowedValues(violation).join(', ')}`
+    case 'discriminator':
+      return `is not one of the known types (${JSON.stringify(params.tagValue)})`
+    case 'minLength':
+      return params.limit === 1
+        ? 'must not be empty'
+        : `must have at least ${params.limit} characters`
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`
+    case 'minimum':
+      return `must be at least ${params.limit}`
+    case 'maximum':
+      return `must be at most ${params.limit}`
+    case 'exclusiveMinimum':
+      return `must be greater than ${params.limit}`
+    case 'minItems':
+      return `must have at least ${params.limit} items`
+    case 'maxItems':
+      return `must have at most ${params.limit} items`
+    case 'maxProperties':
+      return `must have at most ${params.limit} members`
+    case 'format':
+      return params.format === 'date-time'
+        ? 'must be an ISO 8601 date and time with a time zone, such as 2030-01-31T12:00:00Z'
+        : `must be a valid ${params.format}`
+    case 'pattern':
+      return `must match ${params.pattern}`
+    case 'anyOf':
+    case 'oneOf':
+      return `must be ${branchTypes(violation, all).map(withArticle).join(' or ')}`
+    default:
+      return violation.message ?? 'is not valid'
+  }
+}
+
+function allowedValues(violation: Violation): string[] {
+  const { allowedValues, allowedValue } = violation.params
+  return Array.isArray(allowedValues) ? allowedValues.map(String) : [String(allowedValue)]
+}
+
+function branchTypes(union: Violation, all: readonly Violation[]): string[] {
+  const types = all
+    .filter((one) => one.keyword === 'type' && one.instancePath === union.instancePath)
+    .map((one) => String(one.params.type))
+  return types.length > 0 ? [...new Set(types)] : ['one of the documented forms']
+}
+
+function withArticle(type: string): string {
+  if (type === 'null' || type.startsWith('one of')) return type
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
+}

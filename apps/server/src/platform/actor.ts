@@ -1,0 +1,67 @@
+/**
+ * Who makes a call and what it is scoped to. Built once by authentication, then handed through
+ * services as one value; every store function takes its scope from here.
+ */
+export type Actor = AccountActor | WorkspaceActor | BotActor | ChatActor | ChatUserActor
+
+/** A person, without a workspace. */
+export interface AccountActor {
+  readonly kind: 'account'
+  readonly accountId: string
+  readonly tokenId: string
+}
+
+/** A person in one workspace of which they are a member. */
+export interface WorkspaceActor {
+  readonly kind: 'workspace'
+  readonly accountId: string
+  readonly tokenId: string
+  readonly workspaceId: string
+}
+
+/** Somebody acting inside one bot. */
+export interface BotActor {
+  readonly kind: 'bot'
+  readonly workspaceId: string
+  readonly botId: string
+  readonly tokenId: string
+  readonly caller: Caller
+}
+
+/** On whose behalf a call inside a bot is made; owners of files and directions of messages follow from it. */
+export type Caller =
+  | { readonly type: 'bot' }
+  | {
+      readonly type: 'integration'
+      readonly id: string
+      readonly name: string
+      readonly alias: string
+    }
+  | { readonly type: 'user'; readonly id: string; readonly role: string | undefined }
+
+/** Somebody at a chat address who has not shown a user key. */
+export interface ChatActor {
+  readonly kind: 'chat'
+  readonly chat: ChatAddress
+  /** Network address of the caller: what the limits count by. */
+  readonly address: string
+}
+
+/** The holder of a verified user key. The key does not prove that the user still exists. */
+export interface ChatUserActor {
+  readonly kind: 'chat-user'
+  readonly chat: ChatAddress
+  /** The user's id as the app sees it: the foreign id if one was chosen, else the native id. */
+  readonly userKeyId: string
+}
+
+/** One bot's chat installation, as its webhook id names it. */
+export interface ChatAddress {
+  readonly workspaceId: string
+  readonly botId: string
+  readonly webhookId: string
+  /** Alias of the installation: the `integration` of conversations opened here. */
+  readonly alias: string
+  /** Secret that verifies user keys in personal mode; undefined in shared mode. */
+  readonly encryptionKey: string | undefined
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import type { Db, Tx } from '../../schema.js'
+import { type Clock, isoTime } from '../clock.js'
+import type { Dialect } from '../db/dialect.js'
+import type { Sealer } from '../sealing.js'
+
+/** What a key is unique within. */
+export interface IdempotencyScope {
+  principal: string
+  operation: string
+  key: string
+}
+
+export interface RememberedAnswer {
+  fingerprint: string
+  /** HTTP status of the first answer. */
+  status: number
+  answer: unknown
+}
+
+/** Remembers the first answer to a keyed request for 24 hours. */
+export interface IdempotencyStore {
+  find(scope: IdempotencyScope): Promise<RememberedAnswer | undefined>
+  /** In the transaction of the change itself, so that neither exists without the other. */
+  save(tx: Tx, scope: IdempotencyScope, remembered: RememberedAnswer): Promise<void>
+  /** Whether a failed {@link save} lost to another request with the same key. */
+  isTaken(error: unknown): boolean
+  /** Forgets what has expired. */
+  sweep(tx: Tx): Promise<void>
+}
+
+const lifetimeMilliseconds = 24 * 60 * 60 * 1000
+
+interface Options {
+  db: Db
+  dialect: Dialect
+  clock: Clock
+  sealer: Sealer
+}
+
+export function createIdempotencyStore(options: Options): IdempotencyStore {
+  const { db, dialect, clock, sealer } = options
+  return {
+    find: async (scope) => {
+      const row = await db
+        .selectFrom('idempotency_keys')
+        .select(['fingerprint', 'status', 'answer'])
+        .where('id', '=', idOf(scope))
+        .where('expires_at', '>', isoTime(clock.now()))
+        .executeTakeFirst()
+      if (row === undefined) return undefined
+      return { ...row, answer: JSON.parse(sealer.open(row.answer)) }
+    },
+    save: async (tx, scope, remembered) => {
+      const id = idOf(scope)
+      const now = clock.now()
+      // An expired row may stand until the next sweep; it must not block a new use of the key.
+      await tx
+        .deleteFrom('idempotency_keys')
+        .where('id', '=', id)
+        .where('expires_at', '<=', isoTime(now))
+        .execute()
+      await tx
+        .insertInto('idempotency_keys')
+        .values({
+          id,
+          fingerprint: remembered.fingerprint,
+          status: remembered.status,
+          answer: sealer.seal(JSON.stringify(remembered.answer)),
+          expires_at: isoTime(now + lifetimeMilliseconds),
+        })
+        .execute()
+    },
+    isTaken: (error) => dialect.isUniqueViolation(error),
+    sweep: async (tx) => {
+      await tx
+        .deleteFrom('idempotency_keys')
+        .where('expires_at', '<=', isoTime(clock.now()))
+        .execute()
+    },
+  }
+}
+
+function idOf(scope: IdempotencyScope): string {
+  return createHash('sha256')
+    .update(JSON.stringify([scope.principal, scope.operation, scope.key]))
+    .digest('base64url')
+}
