@@ -1,0 +1,34 @@
+import type { ColumnType } from 'kysely'
+
+/** A flag, stored as 0 or 1. */
+export type BooleanColumn = ColumnType<number, 0 | 1, 0 | 1>
+
+/** A time in UTC as ISO 8601 with milliseconds, so that text order is the order of time. */
+export type TimeColumn = string
+
+/** JSON as text: not parsed by the database, and read back as it was written. */
+export type JsonColumn = string
+
+/** Bytes. PostgreSQL answers a Buffer, which is one too. */
+export type BlobColumn = Uint8Array
+
+export function encodeBoolean(value: boolean): 0 | 1 {
+  return value ? 1 : 0
+}
+
+export function decodeBoolean(value: number): boolean {
+  return value !== 0
+}
+
+/** Throws on what JSON has no text for, such as undefined, a function or a cycle. */
+export function encodeJson(value: unknown): string {
+  const text: string | undefined = JSON.stringify(value)
+  if (text === undefined) throw new TypeError(`${typeof value} has no JSON text`)
+  return text
+}
+
+/** Reads what {@link encodeJson} wrote; the caller knows the type because he wrote it. */
+export function decodeJson<T>(text: string): T {
+  const value: T = JSON.parse(text)
+  return value
+}

@@ -1,0 +1,98 @@
+import {
+  type Expression,
+  type Kysely,
+  PostgresAdapter,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely'
+
+/** Everything that SQLite and PostgreSQL do differently. Code outside drivers never asks for the name. */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres'
+  /** The type that stands for each portable column kind of a migration. */
+  readonly columnTypes: ReadonlyMap<string, string>
+  /** Locks the selected rows until the transaction ends. On SQLite the transaction has it all. */
+  lockRows<DB, TB extends keyof DB, O>(
+    query: SelectQueryBuilder<DB, TB, O>,
+  ): SelectQueryBuilder<DB, TB, O>
+  /** Like `lockRows`, passing over rows that another transaction holds: for claiming jobs. */
+  lockFreeRows<DB, TB extends keyof DB, O>(
+    query: SelectQueryBuilder<DB, TB, O>,
+  ): SelectQueryBuilder<DB, TB, O>
+  /** Whether `column` contains `text`, without regard to case; wildcards in `text` mean themselves. */
+  contains(column: Expression<string>, text: string): RawBuilder<SqlBool>
+  /** The text under a top-level key of a JSON object column; null if the key is missing. */
+  jsonText(column: Expression<string>, key: string): RawBuilder<string | null>
+  /** The greater of two values, neither null. */
+  greater<T>(left: Expression<T>, right: Expression<T>): RawBuilder<T>
+  /** Whether the error says that a row with the same key exists. */
+  isUniqueViolation(error: unknown): boolean
+  /** Whether the error says that a row referred to is missing, or that one is still referred to. */
+  isForeignKeyViolation(error: unknown): boolean
+  /** Whether the same transaction may succeed when it is run again. */
+  isTransient(error: unknown): boolean
+}
+
+const sqliteBusy = 5
+
+export const sqliteDialect: Dialect = {
+  name: 'sqlite',
+  columnTypes: new Map([
+    ['text', 'text'],
+    ['integer', 'integer'],
+    ['real', 'real'],
+    ['blob', 'blob'],
+  ]),
+  lockRows: (query) => query,
+  lockFreeRows: (query) => query,
+  contains: (column, text) => sql`fold_case(${column}) like ${likePattern(text)} escape '\\'`,
+  jsonText: (column, key) =>
+    sql`(select value from json_each(${column}) where json_each.key = ${key})`,
+  greater: (left, right) => sql`max(${left}, ${right})`,
+  // Statements that answer rows fail without an error code, so the text has to do.
+  isUniqueViolation: (error) => messageOf(error).startsWith('UNIQUE constraint failed'),
+  isForeignKeyViolation: (error) => messageOf(error).startsWith('FOREIGN KEY constraint failed'),
+  // The low byte is the error; the rest says which kind of it.
+  isTransient: (error) => (Number(property(error, 'errcode')) & 0xff) === sqliteBusy,
+}
+
+const postgresTransient = new Set(['40001', '40P01', '55P03'])
+
+export const postgresDialect: Dialect = {
+  name: 'postgres',
+  columnTypes: new Map([
+    // The order of bytes is the order of SQLite, the fastest, and the same on every machine.
+    ['text', 'text collate "C"'],
+    ['integer', 'bigint'],
+    ['real', 'double precision'],
+    ['blob', 'bytea'],
+  ]),
+  lockRows: (query) => query.forUpdate(),
+  lockFreeRows: (query) => query.forUpdate().skipLocked(),
+  contains: (column, text) =>
+    sql`lower(${column} collate "und-x-icu") like ${likePattern(text)} escape '\\'`,
+  jsonText: (column, key) => sql`(${column}::jsonb ->> ${key}::text)`,
+  greater: (left, right) => sql`greatest(${left}, ${right})`,
+  isUniqueViolation: (error) => property(error, 'code') === '23505',
+  isForeignKeyViolation: (error) => property(error, 'code') === '23503',
+  isTransient: (error) => postgresTransient.has(String(property(error, 'code'))),
+}
+
+/** The dialect behind a handle, for stores that are only given the handle. */
+export function dialectOf<DB>(handle: Kysely<DB>): Dialect {
+  return handle.getExecutor().adapter instanceof PostgresAdapter ? postgresDialect : sqliteDialect
+}
+
+function likePattern(text: string): string {
+  return `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : ''
+}
+
+function property(error: unknown, name: string): unknown {
+  return error instanceof Error ? Reflect.get(error, name) : undefined
+}

@@ -1,0 +1,28 @@
+import type { Transaction } from 'kysely'
+import type { Db, Tx } from '../../schema.js'
+import type { Dialect } from './dialect.js'
+
+/** A database that is open, whatever engine it is. */
+export interface Database {
+  /** For reads outside a transaction. Sees committed rows only and refuses to write. */
+  readonly db: Db
+  readonly dialect: Dialect
+  /** Path of the SQLite file; undefined on PostgreSQL. */
+  readonly file: string | undefined
+  /**
+   * Runs `work` in a transaction of its own and resolves with its answer once that is durable.
+   * `work` awaits nothing but queries of its `tx`, opens no other transaction and may run more than
+   * once. Rejects with the error of `work` or of a failed query; then nothing of it is stored.
+   */
+  run<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Like `run`, for changes of the schema: alone under a lock that holds off other processes,
+   * without a time limit, foreign keys checked once at the end.
+   */
+  upgrade<T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T>
+  /** Rejects with the reason if the database cannot answer a read now. */
+  check(): Promise<void>
+  /** Waits for running transactions, then closes; what is asked for afterwards is refused. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}

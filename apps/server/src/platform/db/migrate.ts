@@ -1,0 +1,96 @@
+import { performance } from 'node:perf_hooks'
+import type { Transaction } from 'kysely'
+import type { Logger } from 'pino'
+import { isoTime, systemClock } from '../clock.js'
+import { columnKinds } from './column-kinds.js'
+import type { Dialect } from './dialect.js'
+import type { Database } from './engine.js'
+import { DatabaseHistoryError } from './errors.js'
+import { copySqliteFile } from './sqlite-copy.js'
+
+/** One step in the history of the schema. Never changed once released. */
+export interface Migration {
+  /** `NNNN-name`, as the file; the names of a list ascend. */
+  readonly name: string
+  /**
+   * Makes the change with nothing but queries of `tx`. Columns are text, integer, real or blob;
+   * what only one engine has is raw SQL chosen by `dialect.name`.
+   */
+  up(tx: Transaction<unknown>, dialect: Dialect): Promise<void>
+}
+
+type History = {
+  migrations: { name: string; applied_at: string }
+}
+
+/**
+ * Brings the database to the end of the list and answers the names of the steps it took. All steps
+ * share one transaction, so a release is entered whole or not at all, and of several processes that
+ * start together one does the work while the others wait. A SQLite file with data in it is first
+ * copied to `<file>.before-migration`, in place of an older copy.
+ */
+export async function migrate(
+  database: Database,
+  migrations: readonly Migration[],
+  log?: Logger,
+): Promise<readonly string[]> {
+  const steps: { migration: string; milliseconds: number }[] = []
+  await database.upgrade(async (tx) => {
+    steps.length = 0
+    const kinds = tx.withPlugin(columnKinds(database.dialect))
+    const history = kinds.withTables<History>()
+    await history.schema
+      .createTable('migrations')
+      .ifNotExists()
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('applied_at', 'text', (column) => column.notNull())
+      .execute()
+    const applied = await history.selectFrom('migrations').select('name').orderBy('name').execute()
+    const pending = pendingMigrations(
+      migrations,
+      applied.map((row) => row.name),
+    )
+    if (pending.length > 0 && applied.length > 0 && database.file !== undefined) {
+      // The transaction holds off every writer, so the copy is exactly what the steps start from.
+      const copy = copySqliteFile(database.file, `${database.file}.before-migration`)
+      log?.info({ copy }, 'database file copied before migrating')
+    }
+    for (const migration of pending) {
+      const start = performance.now()
+      await migration.up(kinds, database.dialect)
+      await history
+        .insertInto('migrations')
+        .values({ name: migration.name, applied_at: isoTime(systemClock.now()) })
+        .execute()
+      steps.push({
+        migration: migration.name,
+        milliseconds: Math.round(performance.now() - start),
+      })
+    }
+  })
+  for (const step of steps) log?.info(step, 'database migrated')
+  return steps.map((step) => step.migration)
+}
+
+function pendingMigrations(
+  migrations: readonly Migration[],
+  applied: readonly string[],
+): readonly Migration[] {
+  const names = migrations.map((migration) => migration.name)
+  if (names.some((name, index) => name <= (names[index - 1] ?? ''))) {
+    throw new Error('The names of the migrations must ascend')
+  }
+  const unknown = applied.filter((name) => !names.includes(name))
+  if (unknown.length > 0) {
+    throw new DatabaseHistoryError(
+      `The database was used by a newer release, which added ${unknown.join(', ')}: start that release or a later one`,
+    )
+  }
+  const late = names.slice(0, applied.length).filter((name) => !applied.includes(name))
+  if (late.length > 0) {
+    throw new DatabaseHistoryError(
+      `The database lacks ${late.join(', ')}, although later migrations were applied`,
+    )
+  }
+  return migrations.slice(applied.length)
+}

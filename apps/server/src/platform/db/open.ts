@@ -1,0 +1,28 @@
+import type { Logger } from 'pino'
+import type { Database } from './engine.js'
+import { openPostgres } from './postgres-driver.js'
+import { openSqlite } from './sqlite-driver.js'
+
+export type { Database } from './engine.js'
+
+export interface DatabaseOptions {
+  /** Address of a PostgreSQL database, `postgres://...`; takes precedence over `file`. */
+  readonly url?: string
+  /** Path of a SQLite file. */
+  readonly file?: string
+  /** Most connections to PostgreSQL at a time. Default 10. */
+  readonly poolSize?: number
+  /** Milliseconds to wait for a lock or a free connection. Default 5,000. */
+  readonly busyTimeout?: number
+  /** Milliseconds one statement may take on PostgreSQL. Default 30,000. */
+  readonly statementTimeout?: number
+  readonly log?: Logger
+}
+
+/** Opens the database that the options name. Rejects with the reason if it cannot be used. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { url, file, ...rest } = options
+  if (url) return openPostgres({ url, ...rest })
+  if (file) return openSqlite({ file, busyTimeout: rest.busyTimeout })
+  throw new Error('A database needs a url or a file')
+}

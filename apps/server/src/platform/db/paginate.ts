@@ -1,0 +1,66 @@
+import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+
+/** Where a page ends: the sort value and the id of its last row. */
+export interface Position {
+  readonly value: string | number
+  readonly id: string
+}
+
+/** One page of one list, as a pager made it of the request. */
+export interface PageRequest<Sort extends string = string> {
+  /** Column that the list is sorted by. */
+  readonly sort: Sort
+  readonly direction: 'asc' | 'desc'
+  /** Most rows on the page. */
+  readonly size: number
+  /** Where the page before ended; undefined for the first one. */
+  readonly after: Position | undefined
+  /** Makes the token of the page behind a position. */
+  tokenAfter(position: Position): string
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[]
+  /** Undefined on the last page. */
+  readonly nextToken: string | undefined
+}
+
+/** The page of a list that is known to be empty without asking. */
+export const emptyPage: Page<never> = { rows: [], nextToken: undefined }
+
+/**
+ * Runs a select for one page: sorted by the page's column, then by `id`, both never null. The query
+ * selects both columns and has no order or limit of its own; with joins, `table` says whose columns
+ * they are. Rows inserted or removed between two pages shift nothing: a page starts behind a row, not
+ * behind a number of rows.
+ */
+export async function paginate<
+  DB,
+  TB extends keyof DB,
+  Sort extends string,
+  Row extends { id: string } & Record<Sort, string | number>,
+>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  page: PageRequest<Sort>,
+  table?: string,
+): Promise<Page<Row>> {
+  const prefix = table === undefined ? '' : `${table}.`
+  const sort = sql.ref(`${prefix}${page.sort}`)
+  const id = sql.ref(`${prefix}id`)
+  let ordered = query
+    .orderBy(sort, page.direction)
+    .orderBy(id, page.direction)
+    .limit(page.size + 1)
+  if (page.after) {
+    const comparison = page.direction === 'asc' ? sql`>` : sql`<`
+    const { value, id: lastId } = page.after
+    ordered = ordered.where(sql<SqlBool>`(${sort}, ${id}) ${comparison} (${value}, ${lastId})`)
+  }
+  const rows: Row[] = await ordered.execute()
+  // One row more than asked for says that there is another page, without counting.
+  const more = rows.length > page.size
+  if (more) rows.pop()
+  const last = rows.at(-1)
+  if (!more || !last) return { rows, nextToken: undefined }
+  return { rows, nextToken: page.tokenAfter({ value: last[page.sort], id: last.id }) }
+}

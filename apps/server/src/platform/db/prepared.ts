@@ -1,0 +1,107 @@
+import {
+  type Compilable,
+  type CompiledQuery,
+  type DeleteResult,
+  type DialectAdapter,
+  type Expression,
+  type InsertResult,
+  type Kysely,
+  type QueryResult,
+  sql,
+  type Transaction,
+  type UpdateResult,
+} from 'kysely'
+import type { Schema } from '../../schema.js'
+import { type Dialect, dialectOf } from './dialect.js'
+
+/** Stands for a value that each run of the query gives anew. */
+export type Parameter<P> = <Name extends keyof P & string>(name: Name) => Expression<P[Name]>
+
+type Build<P, DB, Query> = (db: Kysely<DB>, parameter: Parameter<P>, dialect: Dialect) => Query
+
+type WriteResult = InsertResult | UpdateResult | DeleteResult
+type Select<Row> = Compilable<Row> & { readonly isSelectQueryBuilder: true }
+
+/** A query that is only executed, not built and compiled, each time. Called, it answers its rows. */
+export interface PreparedQuery<P, Handle, Row> {
+  (handle: Handle, parameters: P): Promise<Row[]>
+  /** Answers the first row, if there is one. */
+  first(handle: Handle, parameters: P): Promise<Row | undefined>
+  /** Answers how many rows were written. */
+  affected(handle: Handle, parameters: P): Promise<number>
+}
+
+/** A select runs on any handle; what writes needs a transaction, and has rows if it returns some. */
+export interface Prepare<P, DB> {
+  <Row>(build: Build<P, DB, Select<Row>>): PreparedQuery<P, Kysely<DB>, Row>
+  (build: Build<P, DB, Compilable<WriteResult>>): PreparedQuery<P, Transaction<DB>, unknown>
+  <Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Transaction<DB>, Row>
+}
+
+class Slot {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}
+
+/**
+ * Prepares a query of the hot path: it is built and compiled at its first run and from then on only
+ * executed, which is what SQLite itself takes. `prepared<{ id: string }>()((db, p) =>
+ * db.selectFrom('bots').selectAll().where('id', '=', p('id')))` answers a function of a handle and
+ * `{ id }`. There are two calls so that parameters are declared while rows are inferred.
+ */
+export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
+  function prepare<Row>(build: Build<P, DB, Select<Row>>): PreparedQuery<P, Kysely<DB>, Row>
+  function prepare(
+    build: Build<P, DB, Compilable<WriteResult>>,
+  ): PreparedQuery<P, Transaction<DB>, unknown>
+  function prepare<Row>(
+    build: Build<P, DB, Compilable<Row>>,
+  ): PreparedQuery<P, Transaction<DB>, Row>
+  function prepare<Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Kysely<DB>, Row> {
+    // The adapter is what all handles of one database share, and a process may have several.
+    const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
+
+    function compile(handle: Kysely<DB>, adapter: DialectAdapter): CompiledQuery<Row> {
+      const query = build(handle, (name) => sql`${new Slot(name)}`, dialectOf(handle)).compile()
+      compiled.set(adapter, query)
+      return query
+    }
+
+    async function execute(handle: Kysely<DB>, values: P): Promise<QueryResult<Row>> {
+      const executor = handle.getExecutor()
+      const query = compiled.get(executor.adapter) ?? compile(handle, executor.adapter)
+      return executor.executeQuery({ ...query, parameters: bind(query.parameters, values) })
+    }
+
+    return Object.assign(
+      async (handle: Kysely<DB>, values: P) => {
+        const { rows } = await execute(handle, values)
+        return rows
+      },
+      {
+        async first(handle: Kysely<DB>, values: P) {
+          const { rows } = await execute(handle, values)
+          return rows[0]
+        },
+        async affected(handle: Kysely<DB>, values: P) {
+          const { rows, numAffectedRows } = await execute(handle, values)
+          return Number(numAffectedRows ?? rows.length)
+        },
+      },
+    )
+  }
+  return prepare
+}
+
+function bind(parameters: readonly unknown[], values: object): unknown[] {
+  return parameters.map((parameter) => {
+    if (!(parameter instanceof Slot)) return parameter
+    const value: unknown = Reflect.get(values, parameter.name)
+    // The PostgreSQL driver would store null instead.
+    if (value === undefined) throw new TypeError(`The query parameter ${parameter.name} is missing`)
+    return value
+  })
+}

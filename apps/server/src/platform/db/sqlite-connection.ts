@@ -1,0 +1,101 @@
+import {
+  DatabaseSync,
+  type DatabaseSyncInstance,
+  type StatementSyncInstance,
+} from '@photostructure/sqlite'
+import type { CompiledQuery, QueryResult } from 'kysely'
+
+/** How a connection is used; it decides about the pragmas. */
+export type SqliteRole = 'reader' | 'writer'
+
+interface CachedStatement {
+  readonly statement: StatementSyncInstance
+  /** Whether it answers rows: a select, or a write with a returning clause. */
+  readonly rows: boolean
+}
+
+const maxStatements = 500
+
+const commonPragmas = ['foreign_keys = on', 'temp_store = memory', 'trusted_schema = off']
+
+const pragmas: Record<SqliteRole, readonly string[]> = {
+  // The log is cut back after a burst instead of keeping its largest size for ever.
+  writer: [
+    'journal_mode = wal',
+    'synchronous = full',
+    'cache_size = -16384',
+    'journal_size_limit = 67108864',
+  ],
+  reader: ['cache_size = -16384', 'mmap_size = 268435456', 'query_only = on'],
+}
+
+/** One connection to a SQLite file. Queries run at once, on the thread of the caller. */
+export class SqliteConnection {
+  readonly #database: DatabaseSyncInstance
+  readonly #statements = new Map<string, CachedStatement>()
+
+  /** `busyTimeout` in milliseconds blocks the thread; it only matters while the file is opened. */
+  constructor(file: string, role: SqliteRole, busyTimeout: number) {
+    this.#database = new DatabaseSync(file, { timeout: busyTimeout })
+    try {
+      for (const pragma of [...commonPragmas, ...pragmas[role]]) {
+        this.#database.exec(`pragma ${pragma}`)
+      }
+      // Unlike SQLite's own lower(), which leaves everything outside ASCII as it is.
+      this.#database.function('fold_case', { deterministic: true }, foldCase)
+    } catch (error) {
+      this.#database.close()
+      throw error
+    }
+  }
+
+  /** False also after an error so bad that SQLite itself rolled everything back. */
+  get inTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
+  /** Runs statements that take no parameters and answer nothing. */
+  exec(sql: string): void {
+    this.#database.exec(sql)
+  }
+
+  /** A statement that its owner keeps for the life of the connection. */
+  prepare(sql: string): StatementSyncInstance {
+    return this.#database.prepare(sql)
+  }
+
+  execute<R>(query: CompiledQuery): QueryResult<R> {
+    const { statement, rows } = this.#statement(query.sql)
+    if (rows) return { rows: statement.all(...query.parameters) }
+    return { rows: [], numAffectedRows: BigInt(statement.run(...query.parameters).changes) }
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#database.close()
+  }
+
+  #statement(sql: string): CachedStatement {
+    const known = this.#statements.get(sql)
+    if (known) {
+      // A Map keeps the order of insertion: the first entry is the one not used for longest.
+      this.#statements.delete(sql)
+      this.#statements.set(sql, known)
+      return known
+    }
+    const statement = this.#database.prepare(sql)
+    const cached = { statement, rows: statement.columns().length > 0 }
+    this.#statements.set(sql, cached)
+    if (this.#statements.size > maxStatements) {
+      for (const oldest of this.#statements.keys()) {
+        this.#statements.delete(oldest)
+        break
+      }
+    }
+    return cached
+  }
+}
+
+function foldCase(text: unknown): unknown {
+  return typeof text === 'string' ? text.toLowerCase() : text
+}

@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, inject } from 'vitest'
+import { migrations as allMigrations } from '../src/migrations/index.js'
+import { type Migration, migrate } from '../src/platform/db/migrate.js'
+import { type Database, type DatabaseOptions, openDatabase } from '../src/platform/db/open.js'
+import { createPostgresDatabase, dropPostgresDatabase } from './postgres.js'
+
+/** A place for one database that starts empty; it may be opened often, and by several processes. */
+export interface DatabasePlace {
+  readonly options: DatabaseOptions
+  /** Removes the place with everything in it; close the databases first. */
+  remove(): Promise<void>
+}
+
+export interface TestEngine {
+  readonly name: 'sqlite' | 'postgres'
+  createPlace(): Promise<DatabasePlace>
+}
+
+const sqlite: TestEngine = {
+  name: 'sqlite',
+  async createPlace() {
+    const folder = await mkdtemp(join(tmpdir(), 'botstead-sqlite-'))
+    return {
+      options: { file: join(folder, 'botstead.db') },
+      remove: () => rm(folder, { recursive: true, force: true }),
+    }
+  },
+}
+
+const postgres: TestEngine = {
+  name: 'postgres',
+  async createPlace() {
+    const server = inject('postgresUrl')
+    const url = await createPostgresDatabase(server)
+    return { options: { url, poolSize: 4 }, remove: () => dropPostgresDatabase(server, url) }
+  },
+}
+
+/** The engines that storage is tested on: both, unless PostgreSQL could not be started. */
+export const engines: readonly TestEngine[] = inject('postgresUrl') ? [sqlite, postgres] : [sqlite]
+
+/** Defines the same tests once per engine. */
+export function describeEachEngine(name: string, define: (engine: TestEngine) => void): void {
+  for (const engine of engines) describe(`${name} on ${engine.name}`, () => define(engine))
+}
+
+/**
+ * Opens a fresh database for the tests of the surrounding `describe` and removes it after them.
+ * Call the answer inside a test to get the database.
+ */
+export function useDatabase(
+  engine: TestEngine,
+  migrations: readonly Migration[] = allMigrations,
+): () => Database {
+  let place: DatabasePlace | undefined
+  let database: Database | undefined
+  beforeAll(async () => {
+    place = await engine.createPlace()
+    database = await openDatabase(place.options)
+    await migrate(database, migrations)
+  })
+  afterAll(async () => {
+    await database?.close()
+    await place?.remove()
+  })
+  return () => {
+    if (!database) throw new Error('The database is there only while a test runs')
+    return database
+  }
+}
