@@ -1,0 +1,100 @@
+import type { Readable } from 'node:stream'
+
+/**
+ * Where file contents live: bytes under keys that the server makes, `[A-Za-z0-9_-]`, 8 to 128
+ * characters. No text of a caller ever becomes part of a key. A blob is there completely or not at all.
+ */
+export interface BlobStore {
+  /**
+   * Stores a stream, replacing what the key held. Resolves once the blob survives a power loss.
+   * The stream is read only as fast as it is stored; when the store gives up, it is left open and
+   * unread, so that the caller can still answer on its connection. An abort destroys it.
+   * @throws BlobTooLargeError as soon as the content exceeds `maxBytes`
+   * @throws BlobStoreFullError when there is no room
+   */
+  put(key: string, content: Readable, options?: PutOptions): Promise<StoredBlob>
+
+  /**
+   * The content, or a part of it. The caller must read the stream to its end or destroy it.
+   * @throws BlobNotFoundError when there is no such blob
+   * @throws BlobRangeError when the range is not inside the blob
+   */
+  get(key: string, range?: ByteRange): Promise<Readable>
+
+  /** Facts about a blob, undefined when there is none. */
+  head(key: string): Promise<BlobFacts | undefined>
+
+  /** Removes a blob; one that is not there is removed already. Open reads go on to their end. */
+  remove(key: string): Promise<void>
+
+  /** Every blob in no particular order; those put or removed meanwhile may be missing or present. */
+  list(): AsyncIterable<BlobFacts & { key: string }>
+
+  /**
+   * Removes what interrupted puts of any process left behind.
+   * @param idleMs only what was not written to for so long: other processes may be putting now.
+   *   Puts of this process are never touched, so 0 is right where it is the only one.
+   * @returns how many leftovers went
+   */
+  sweepTemporary(idleMs: number): Promise<number>
+}
+
+export interface PutOptions {
+  /** More bytes than this are refused. */
+  maxBytes?: number
+  signal?: AbortSignal
+}
+
+/** What was learned from the bytes while they passed. */
+export interface StoredBlob {
+  /** Bytes. */
+  size: number
+  /** SHA-256 of the content in hex. */
+  sha256: string
+}
+
+/** First and last byte, counted from 0, both included; as in a `Range` header. */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
+export interface BlobFacts {
+  /** Bytes. */
+  size: number
+  /** Milliseconds since the Unix epoch. */
+  storedAt: number
+}
+
+/** Whether a text could be a key. */
+export function isBlobKey(key: string): boolean {
+  return /^[A-Za-z0-9_-]{8,128}$/.test(key)
+}
+
+/** Stops a key that no server made before it gets near a path or an address. */
+export function checkBlobKey(key: string): void {
+  if (!isBlobKey(key)) throw new TypeError('A blob key has 8 to 128 of A-Z a-z 0-9 _ -.')
+}
+
+export class BlobNotFoundError extends Error {
+  override name = 'BlobNotFoundError'
+}
+
+export class BlobRangeError extends Error {
+  override name = 'BlobRangeError'
+}
+
+export class BlobTooLargeError extends Error {
+  override name = 'BlobTooLargeError'
+  /** What was allowed, in bytes. */
+  readonly maxBytes: number
+
+  constructor(maxBytes: number) {
+    super(`The content is larger than ${maxBytes} bytes.`)
+    this.maxBytes = maxBytes
+  }
+}
+
+export class BlobStoreFullError extends Error {
+  override name = 'BlobStoreFullError'
+}

@@ -1,0 +1,261 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  BlobNotFoundError,
+  BlobRangeError,
+  type BlobStore,
+  BlobTooLargeError,
+  type ByteRange,
+} from './blob-store.js'
+
+/** A stream that gives its chunks and then nothing, without an end. */
+export function stalled(...chunks: Uint8Array[]): Readable {
+  const left = [...chunks]
+  return new Readable({
+    read() {
+      const chunk = left.shift()
+      if (chunk) this.push(chunk)
+    },
+  })
+}
+
+/** A stream that gives a chunk, calls back when more is wanted, and gives nothing else. */
+function givesThen(chunk: Uint8Array, wanted: () => void): Readable {
+  let given = false
+  return new Readable({
+    read() {
+      if (given) return wanted()
+      given = true
+      this.push(chunk)
+    },
+  })
+}
+
+/** What every blob store must do, whatever it stores in. */
+export function testBlobStore(name: string, make: () => Promise<BlobStore>): void {
+  describe(`blob store: ${name}`, () => {
+    let store: BlobStore
+    const newKey = () => `blob_${randomUUID()}`
+    const content = Buffer.from('The content of a blob, long enough to cut ranges out of it.')
+
+    beforeAll(async () => {
+      store = await make()
+    })
+
+    const put = async (bytes: Uint8Array = content, key = newKey()) => {
+      await store.put(key, Readable.from([bytes]))
+      return key
+    }
+    const read = async (key: string, range?: ByteRange) => buffer(await store.get(key, range))
+
+    describe('a put', () => {
+      it('gives back the bytes of any chunks, and tells their size and SHA-256', async () => {
+        const chunks = fc.array(fc.uint8Array({ maxLength: 5_000 }), { maxLength: 20 })
+        await fc.assert(
+          fc.asyncProperty(chunks, async (parts) => {
+            const key = newKey()
+            const whole = Buffer.concat(parts)
+            const stored = await store.put(key, Readable.from(parts, { objectMode: false }))
+            const sha256 = createHash('sha256').update(whole).digest('hex')
+            expect(stored).toEqual({ size: whole.length, sha256 })
+            expect(whole.equals(await read(key))).toBe(true)
+          }),
+          { numRuns: 30 },
+        )
+      })
+
+      it('takes more than one write holds', async () => {
+        const parts = Array.from({ length: 40 }, (_, at) => Buffer.alloc(100_003, at))
+        const key = newKey()
+        await store.put(key, Readable.from(parts))
+        expect(Buffer.concat(parts).equals(await read(key))).toBe(true)
+      })
+
+      it('replaces what the key held', async () => {
+        const key = await put()
+        await put(Buffer.from('new'), key)
+        expect((await read(key)).toString()).toBe('new')
+        expect(await store.head(key)).toMatchObject({ size: 3 })
+      })
+
+      it('is complete or absent when several put the same key', async () => {
+        const key = newKey()
+        const contents = ['a', 'b', 'c', 'd'].map((letter) => Buffer.alloc(300_000, letter))
+        await Promise.all(contents.map((bytes) => put(bytes, key)))
+        const found = await read(key)
+        expect(contents.filter((bytes) => bytes.equals(found))).toHaveLength(1)
+      })
+
+      it('takes exactly as much as it may', async () => {
+        const key = newKey()
+        await store.put(key, Readable.from([content]), { maxBytes: content.length })
+        expect(await store.head(key)).toMatchObject({ size: content.length })
+      })
+
+      it('refuses what is not bytes', async () => {
+        const key = newKey()
+        await expect(store.put(key, Readable.from(['text']))).rejects.toThrow(TypeError)
+        expect(await store.head(key)).toBeUndefined()
+      })
+    })
+
+    describe('a put that fails', () => {
+      it('stops reading as soon as the content is too large, and leaves the stream open', async () => {
+        const key = await put(Buffer.from('before'))
+        let produced = 0
+        const endless = new Readable({
+          read() {
+            produced += 1000
+            this.push(Buffer.alloc(1000))
+          },
+        })
+        const attempt = store.put(key, endless, { maxBytes: 5_000 })
+        await expect(attempt).rejects.toThrow(BlobTooLargeError)
+        await expect(attempt).rejects.toMatchObject({ maxBytes: 5_000 })
+        expect(endless.destroyed).toBe(false)
+        expect(produced).toBeLessThan(200_000)
+        expect((await read(key)).toString()).toBe('before')
+        endless.destroy()
+      })
+
+      it('passes on the error of its stream and stores nothing', async () => {
+        const key = newKey()
+        const broken: Readable = givesThen(content, () => broken.destroy(new Error('cable pulled')))
+        await expect(store.put(key, broken)).rejects.toThrow('cable pulled')
+        expect(await store.head(key)).toBeUndefined()
+      })
+
+      it('passes on an error that comes before the first byte is read', async () => {
+        const key = newKey()
+        const broken = stalled()
+        const attempt = store.put(key, broken)
+        broken.destroy(new Error('cable pulled'))
+        await expect(attempt).rejects.toThrow('cable pulled')
+        expect(await store.head(key)).toBeUndefined()
+      })
+
+      it('counts a stream that ends before its time as failed', async () => {
+        const key = newKey()
+        const cut = stalled(content)
+        const attempt = store.put(key, cut)
+        cut.destroy()
+        await expect(attempt).rejects.toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' })
+        expect(await store.head(key)).toBeUndefined()
+      })
+
+      it('ends at once when it is aborted, also while the stream gives nothing', async () => {
+        const key = newKey()
+        const controller = new AbortController()
+        const waiting = givesThen(content, () => controller.abort())
+        const attempt = store.put(key, waiting, { signal: controller.signal })
+        await expect(attempt).rejects.toMatchObject({ name: 'AbortError' })
+        expect(waiting.destroyed).toBe(true)
+        expect(await store.head(key)).toBeUndefined()
+      })
+
+      it('does not begin when it is aborted before', async () => {
+        const key = newKey()
+        const attempt = store.put(key, Readable.from([content]), { signal: AbortSignal.abort() })
+        await expect(attempt).rejects.toMatchObject({ name: 'AbortError' })
+        expect(await store.head(key)).toBeUndefined()
+      })
+    })
+
+    describe('a range', () => {
+      it('is the same part of the content', async () => {
+        const key = await put()
+        const position = fc.nat({ max: content.length - 1 })
+        await fc.assert(
+          fc.asyncProperty(position, position, async (one, other) => {
+            const range = { start: Math.min(one, other), end: Math.max(one, other) }
+            const expected = content.subarray(range.start, range.end + 1)
+            expect(expected.equals(await read(key, range))).toBe(true)
+          }),
+          { numRuns: 30 },
+        )
+      })
+
+      it.each([
+        [0, content.length],
+        [content.length, content.length],
+        [5, 4],
+        [-1, 4],
+      ])('from %i to %i is refused', async (start, end) => {
+        const key = await put()
+        await expect(store.get(key, { start, end })).rejects.toThrow(BlobRangeError)
+      })
+
+      it('of nothing does not exist', async () => {
+        const key = await put(Buffer.alloc(0))
+        await expect(store.get(key, { start: 0, end: 0 })).rejects.toThrow(BlobRangeError)
+        expect(await read(key)).toHaveLength(0)
+      })
+    })
+
+    describe('a blob', () => {
+      it('tells its size and age', async () => {
+        const before = Date.now()
+        const facts = await store.head(await put())
+        expect(facts?.size).toBe(content.length)
+        // Stores keep whole seconds at worst, on a clock of their own.
+        expect(Math.abs((facts?.storedAt ?? 0) - before)).toBeLessThan(60_000)
+      })
+
+      it('is gone once it is removed, which may be repeated', async () => {
+        const key = await put()
+        await store.remove(key)
+        await store.remove(key)
+        expect(await store.head(key)).toBeUndefined()
+        await expect(store.get(key)).rejects.toThrow(BlobNotFoundError)
+      })
+
+      it('that never was is not found, also not in part', async () => {
+        await expect(store.get(newKey())).rejects.toThrow(BlobNotFoundError)
+        await expect(store.get(newKey(), { start: 0, end: 1 })).rejects.toThrow(BlobNotFoundError)
+      })
+
+      it('is listed with its facts until it is removed', async () => {
+        const [kept, removed] = [await put(), await put()]
+        await store.remove(removed)
+        const listed = new Map<string, number>()
+        for await (const { key, size } of store.list()) listed.set(key, size)
+        expect(listed.get(kept)).toBe(content.length)
+        expect(listed.has(removed)).toBe(false)
+      })
+    })
+
+    it.each([
+      '',
+      'short',
+      '../../../etc/passwd',
+      '..%2F..%2Fpasswd',
+      'folder/content',
+      'folder\\content',
+      'content.txt',
+      'with space',
+      'nul\0character',
+      'línea-uno',
+      'x'.repeat(129),
+    ])('the key %j is refused everywhere', async (key) => {
+      await expect(store.put(key, Readable.from([content]))).rejects.toThrow(TypeError)
+      await expect(store.get(key)).rejects.toThrow(TypeError)
+      await expect(store.head(key)).rejects.toThrow(TypeError)
+      await expect(store.remove(key)).rejects.toThrow(TypeError)
+    })
+
+    it('the sweep leaves blobs and puts under way alone', async () => {
+      const key = newKey()
+      const other = await put()
+      const slow = stalled(content)
+      const attempt = store.put(key, slow)
+      await store.sweepTemporary(0)
+      slow.push(null)
+      expect(await attempt).toMatchObject({ size: content.length })
+      expect(content.equals(await read(key))).toBe(true)
+      expect(content.equals(await read(other))).toBe(true)
+    })
+  })
+}

@@ -1,0 +1,153 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { hasErrorCode, syncFolder } from '../durable-files.js'
+import {
+  type BlobFacts,
+  BlobNotFoundError,
+  BlobRangeError,
+  type BlobStore,
+  BlobStoreFullError,
+  type ByteRange,
+  checkBlobKey,
+  isBlobKey,
+  type PutOptions,
+} from './blob-store.js'
+import { receive } from './receive.js'
+
+/** Bytes per read of a download: fewer turns of the event loop than the default of 64 KiB. */
+const readSize = 256 * 1024
+
+/**
+ * Opens the blobs of a folder, which is made if it is not there. Contents are spread over 256
+ * subfolders by a hash of the key; `tmp` holds what is being written.
+ */
+export async function openDiskBlobStore(root: string): Promise<BlobStore> {
+  const draftFolder = join(root, 'tmp')
+  await mkdir(draftFolder, { recursive: true, mode: 0o700 })
+  const drafts = new Set<string>()
+  const madeFolders = new Set<string>()
+
+  function placeOf(key: string): { folder: string; path: string } {
+    checkBlobKey(key)
+    const folder = join(root, createHash('sha256').update(key).digest('hex').slice(0, 2))
+    return { folder, path: join(folder, key) }
+  }
+
+  async function ensureFolder(folder: string): Promise<void> {
+    if (madeFolders.has(folder)) return
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await syncFolder(root)
+    madeFolders.add(folder)
+  }
+
+  async function writeDraft(path: string, content: Readable, options: PutOptions) {
+    await using file = await open(path, 'wx', 0o600)
+    const stored = await receive(content, file, options)
+    await file.sync()
+    return stored
+  }
+
+  return {
+    async put(key, content, options = {}) {
+      const { folder, path } = placeOf(key)
+      const draft = randomUUID()
+      const draftPath = join(draftFolder, draft)
+      drafts.add(draft)
+      // The stream may fail before anything reads it; the reading below reports that.
+      content.on('error', ignore)
+      try {
+        const stored = await writeDraft(draftPath, content, options)
+        await ensureFolder(folder)
+        options.signal?.throwIfAborted()
+        await rename(draftPath, path)
+        await syncFolder(folder)
+        return stored
+      } catch (error) {
+        // What cannot be removed now is left to the sweep; the first error is the one to tell.
+        await rm(draftPath, { force: true }).catch(ignore)
+        throw explain(error)
+      } finally {
+        content.off('error', ignore)
+        drafts.delete(draft)
+      }
+    },
+
+    async get(key, range) {
+      const { path } = placeOf(key)
+      const file = await openBlob(path, key)
+      try {
+        if (range) checkRange(range, (await file.stat()).size)
+        return file.createReadStream({ ...range, highWaterMark: readSize })
+      } catch (error) {
+        await file.close()
+        throw error
+      }
+    },
+
+    async head(key) {
+      return factsOf(placeOf(key).path)
+    },
+
+    async remove(key) {
+      await rm(placeOf(key).path, { force: true })
+    },
+
+    async *list() {
+      for (const folder of await readdir(root)) {
+        if (!/^[0-9a-f]{2}$/.test(folder)) continue
+        for (const key of await readdir(join(root, folder))) {
+          const facts = isBlobKey(key) && (await factsOf(join(root, folder, key)))
+          if (facts) yield { key, ...facts }
+        }
+      }
+    },
+
+    async sweepTemporary(idleMs) {
+      // The file system tells the time of writes, so the system's clock is the one to compare with.
+      const before = Date.now() - idleMs
+      let removed = 0
+      for (const draft of await readdir(draftFolder)) {
+        if (drafts.has(draft)) continue
+        const facts = await factsOf(join(draftFolder, draft))
+        if (!facts || facts.storedAt > before) continue
+        await rm(join(draftFolder, draft), { force: true })
+        removed += 1
+      }
+      return removed
+    },
+  }
+}
+
+async function openBlob(path: string, key: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if (!hasErrorCode(error, 'ENOENT')) throw error
+    throw new BlobNotFoundError(`There is no blob ${key}.`, { cause: error })
+  }
+}
+
+function checkRange({ start, end }: ByteRange, size: number): void {
+  if (start < 0 || end < start || end >= size) {
+    throw new BlobRangeError(`Bytes ${start} to ${end} are not inside a blob of ${size}.`)
+  }
+}
+
+async function factsOf(path: string): Promise<BlobFacts | undefined> {
+  try {
+    const { size, mtimeMs } = await stat(path)
+    return { size, storedAt: Math.floor(mtimeMs) }
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+function ignore(): void {}
+
+function explain(error: unknown): unknown {
+  if (!hasErrorCode(error, 'ENOSPC', 'EDQUOT')) return error
+  return new BlobStoreFullError('There is no room for the blob.', { cause: error })
+}
