@@ -1,4 +1,5 @@
 export * from './calling.js'
+export { type CallOptions, type Client, type ClientOptions, createClient } from './client.js'
 export * from './contract.js'
 export * from './error-body.js'
 export * from './errors.js'

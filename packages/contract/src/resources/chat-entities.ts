@@ -32,12 +32,14 @@ export const ChatMessage = Type.Object(
     conversationId: Id('Id of the conversation.'),
     userId: Id('Id of the author; messages of the bot carry the id of the bot.'),
     // Looser than what users may send: bots have message types of their own.
-    payload: Type.Object(
-      { type: Type.String({ description: 'Kind of the message.' }) },
-      {
-        additionalProperties: true,
-        description: 'Content of the message, as `MessagePayload`; bots may send further kinds.',
-      },
+    payload: Type.Unsafe<{ type: string; [member: string]: unknown }>(
+      Type.Object(
+        { type: Type.String({ description: 'Kind of the message.' }) },
+        {
+          additionalProperties: true,
+          description: 'Content of the message, as `MessagePayload`; bots may send further kinds.',
+        },
+      ),
     ),
     metadata: Type.Optional(AnyMap('Facts given beside the payload; absent when there are none.')),
   },

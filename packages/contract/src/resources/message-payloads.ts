@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from 'typebox'
+import { type Static, type TLiteral, type TObject, Type } from 'typebox'
 import { OneOf } from '../shared.js'
 
 /** Longest string in a payload, in characters; a whole payload has at most as many bytes. */
@@ -117,15 +117,22 @@ const Dropdown = Type.Object(
 /**
  * One of several objects told apart by `type`. Written as `oneOf` with `discriminator`, which is
  * OpenAPI's form and, in validators that know the keyword (Ajv: `discriminator: true`), makes an
- * error name the member of the chosen object instead of saying that nothing matched.
+ * error name the member of the chosen object instead of saying that nothing matched. The types are
+ * listed once more in front, so that an unknown one is answered with the known ones.
  */
-const byType = <Members extends readonly TObject[]>(
+const byType = <Members extends readonly TObject<{ type: TLiteral<string> }>[]>(
   members: Members,
   options: { title: string; description: string },
 ) =>
   Type.Unsafe<Static<Members[number]>>({
     type: 'object',
     required: ['type'],
+    properties: {
+      type: OneOf(
+        members.map((member) => member.properties.type.const),
+        'Says which of the alternatives it is.',
+      ),
+    },
     discriminator: { propertyName: 'type' },
     oneOf: members,
     ...options,

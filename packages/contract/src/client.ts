@@ -1,0 +1,162 @@
+import { allOperations, type contract } from './contract.js'
+import { ApiError, isErrorType } from './errors.js'
+import type { Input, Operation, Output } from './operation.js'
+import { encodeQuery } from './query-string.js'
+
+/** Where the server is and who is calling. What an operation does not need is not sent to it. */
+export interface ClientOptions {
+  /** Base address of the server; a path and a trailing slash are fine. */
+  baseUrl: string
+  /** Sends the requests; the global `fetch` when left out. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /** Personal access token or key of a bot. */
+  token?: string
+  /** Value of `x-workspace-id`. */
+  workspaceId?: string
+  /** Value of `x-bot-id`. */
+  botId?: string
+  /** Value of `x-user-key`. */
+  userKey?: string
+  /** Names the bot on chat addresses, for calls that do not give it themselves. */
+  webhookId?: string
+  /** Sent with every request; wins over the headers above. */
+  headers?: Record<string, string>
+}
+
+/** What one call may say besides its input. */
+export interface CallOptions {
+  /** Ends the call early. */
+  signal?: AbortSignal
+  /** Makes a creation safe to repeat: the same value gets the first answer. */
+  idempotencyKey?: string
+  /** Sent with this request; wins over all others. */
+  headers?: Record<string, string>
+}
+
+type Contract = typeof contract
+type AnyOperation = {
+  [Resource in keyof Contract]: Contract[Resource][keyof Contract[Resource]]
+}[keyof Contract]
+/** Operations with a JSON answer and no raw body. */
+type JsonOperation = Exclude<AnyOperation, { upload: string } | { download: string }>
+
+/** The input of a call; on chat addresses the webhook id may come from the options of the client. */
+type CallInput<Spec extends Operation> =
+  Input<Spec> extends { webhookId: infer WebhookId }
+    ? Omit<Input<Spec>, 'webhookId'> & { webhookId?: WebhookId }
+    : Input<Spec>
+
+type CallArguments<Spec extends Operation> =
+  Record<never, never> extends CallInput<Spec>
+    ? [input?: CallInput<Spec>, options?: CallOptions]
+    : [input: CallInput<Spec>, options?: CallOptions]
+
+/**
+ * One method per JSON operation, named by its id. The input holds the members of path, query and
+ * body together. A refused call rejects with {@link ApiError}, which carries the trace id; a
+ * connection that fails rejects with the error of `fetch`.
+ */
+export type Client = {
+  [Spec in JsonOperation as Spec['id']]: (...args: CallArguments<Spec>) => Promise<Output<Spec>>
+}
+
+/** Makes a client. It holds no connection and needs no closing. */
+export function createClient(options: ClientOptions): Client {
+  const methods: Record<string, (input?: object, call?: CallOptions) => Promise<unknown>> = {}
+  for (const operation of allOperations) {
+    if (operation.upload !== undefined || operation.download !== undefined) continue
+    methods[operation.id] = (input = {}, call = {}) => send(options, operation, input, call)
+  }
+  // The loop above makes exactly the methods of the type, which is derived from the same contract.
+  return methods as Client
+}
+
+async function send(
+  options: ClientOptions,
+  operation: Operation,
+  input: object,
+  call: CallOptions,
+): Promise<unknown> {
+  const { path, query, body } = splitInput(options, operation, input)
+  const response = await (options.fetch ?? fetch)(
+    `${options.baseUrl.replace(/\/+$/, '')}${path}${query === '' ? '' : `?${query}`}`,
+    {
+      method: operation.method,
+      headers: headersOf(options, operation, call),
+      ...(body && { body: JSON.stringify(body) }),
+      ...(call.signal && { signal: call.signal }),
+    },
+  )
+  const text = await response.text()
+  if (!response.ok) throw toApiError(response.status, text)
+  return text === '' ? {} : JSON.parse(text)
+}
+
+/** Sorts the members of a flat input into path, query and body by the names the contract declares. */
+function splitInput(options: ClientOptions, operation: Operation, input: object) {
+  const members: Record<string, unknown> = { webhookId: options.webhookId, ...input }
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = members[name]
+    if (value === undefined || value === '') {
+      throw new TypeError(`${operation.id} needs ${name}`)
+    }
+    return encodeURIComponent(String(value))
+  })
+  const rest = Object.entries(members).filter(
+    ([name]) => name !== 'webhookId' && !(name in (operation.params?.properties ?? {})),
+  )
+  const inQuery = ([name]: [string, unknown]) =>
+    operation.body === undefined || name in (operation.query?.properties ?? {})
+  return {
+    path,
+    query: encodeQuery(Object.fromEntries(rest.filter(inQuery))),
+    body: operation.body && Object.fromEntries(rest.filter((member) => !inQuery(member))),
+  }
+}
+
+function headersOf(
+  options: ClientOptions,
+  operation: Operation,
+  call: CallOptions,
+): Record<string, string> {
+  const headers: Record<string, string> = { accept: 'application/json' }
+  const set = (name: string, value: string | undefined) => {
+    if (value !== undefined) headers[name] = value
+  }
+  if (operation.body) headers['content-type'] = 'application/json'
+  if (['account', 'workspace', 'bot'].includes(operation.auth) && options.token !== undefined) {
+    headers.authorization = `Bearer ${options.token}`
+  }
+  if (operation.auth === 'workspace') set('x-workspace-id', options.workspaceId)
+  if (operation.auth === 'bot') set('x-bot-id', options.botId)
+  if (operation.auth === 'chat-user') set('x-user-key', options.userKey)
+  set('idempotency-key', call.idempotencyKey)
+  return { ...headers, ...lowerCased(options.headers), ...lowerCased(call.headers) }
+}
+
+const lowerCased = (headers: Record<string, string> = {}) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** The error a refusal stands for; what is not a standard body, for example of a proxy, is `Unknown`. */
+function toApiError(status: number, text: string): ApiError {
+  const body = parseObject(text)
+  if (body === undefined || !isErrorType(body.type)) {
+    return new ApiError('Unknown', `status ${status}: ${text.slice(0, 1000)}`)
+  }
+  const { id, type, message, metadata } = body
+  const error = new ApiError(type, String(message), isObject(metadata) ? { metadata } : {})
+  error.id = typeof id === 'string' ? id : undefined
+  return error
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
