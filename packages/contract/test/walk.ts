@@ -1,0 +1,56 @@
+import type { Operation } from '@botstead/contract'
+
+/** A schema as it stands, without its TypeScript type. */
+export interface Schema {
+  type?: string
+  description?: string
+  title?: string
+  enum?: unknown[]
+  const?: unknown
+  format?: string
+  maxLength?: number
+  maxItems?: number
+  maxProperties?: number
+  properties?: Record<string, Schema>
+  items?: Schema
+  additionalProperties?: Schema | boolean
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  [keyword: string]: unknown
+}
+
+/** One schema inside an operation and the way to it. */
+export interface Place {
+  path: string
+  schema: Schema
+  /** Whether callers send it, or the server does. */
+  side: 'request' | 'answer'
+}
+
+/** Every schema of an operation, outermost first. */
+export function schemasOf(operation: Operation): Place[] {
+  return (['params', 'query', 'headers', 'body', 'result'] as const).flatMap((part) => {
+    const schema = operation[part] as Schema | undefined
+    const side = part === 'result' ? 'answer' : 'request'
+    return schema ? within(`${operation.id}.${part}`, schema, side) : []
+  })
+}
+
+function within(path: string, schema: Schema, side: Place['side']): Place[] {
+  const { additionalProperties: values, items } = schema
+  const inner: [string, Schema][] = Object.entries(schema.properties ?? {}).map(
+    ([name, property]) => [`${path}.${name}`, property],
+  )
+  if (items) inner.push([`${path}[]`, items])
+  if (typeof values === 'object') inner.push([`${path}{}`, values])
+  const alternatives = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+  return [
+    { path, schema, side },
+    ...inner.flatMap(([at, one]) => within(at, one, side)),
+    ...alternatives.flatMap((one, index) => within(`${path}|${index}`, one, side)),
+  ]
+}
+
+/** The members of a part of an operation. */
+export const namesOf = (part: object | undefined): string[] =>
+  Object.keys((part as Schema | undefined)?.properties ?? {})
