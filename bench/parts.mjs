@@ -1,0 +1,140 @@
+// What is measured. Every part answers rows for the table.
+import { join } from 'node:path'
+import { load, measure } from './load.mjs'
+import { measureStart, startBenchServer } from './processes.mjs'
+
+const json = { 'content-type': 'application/json' }
+const rate = (figures) => `${Math.round(figures.perSecond).toLocaleString('en')} /s`
+const waits = (figures) => `${rate(figures)}, p50 ${figures.p50} ms, p99 ${figures.p99} ms`
+
+async function withServer(folder, name, work) {
+  const server = await startBenchServer(join(folder, name))
+  try {
+    return await work(server)
+  } finally {
+    await server.stop()
+  }
+}
+
+async function request(url, method, headers, body) {
+  const response = await fetch(url, { method, headers, body: body && JSON.stringify(body) })
+  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`)
+  return await response.json()
+}
+
+function adminHeaders({ token, workspaceId }) {
+  return {
+    ...json,
+    authorization: `Bearer ${token}`,
+    'x-workspace-id': workspaceId,
+    'x-multiple-integrations': 'true',
+  }
+}
+
+/** Chat messages, each durable before its answer, from 64 connections in 64 conversations. */
+async function messages(folder) {
+  return await withServer(folder, 'messages', async (server) => {
+    const { address } = server
+    const { bot } = await request(`${address}/v1/admin/bots`, 'POST', adminHeaders(server), {})
+    const chat = bot.integrations.chat.webhookUrl
+    const { key } = await request(`${chat}/users`, 'POST', json, {})
+    const headers = { ...json, 'x-user-key': key }
+    const body = []
+    for (let i = 0; i < 64; i++) {
+      const { conversation } = await request(`${chat}/conversations`, 'POST', headers, {})
+      const payload = { type: 'text', text: 'Is the station open on Sunday?' }
+      body.push(JSON.stringify({ conversationId: conversation.id, payload }))
+    }
+    const empty = await measure(`${address}/bench/empty`, {
+      requests: [{ method: 'POST', headers: json, body: body[0] }],
+    })
+    const created = await measure(`${chat}/messages`, {
+      requests: body.map((text) => ({ method: 'POST', headers, body: text })),
+    })
+    return [
+      { work: 'empty validated POST', figure: waits(empty) },
+      {
+        work: 'create a chat message, durable',
+        figure: waits(created),
+        against: 'empty validated POST',
+        ratio: created.perSecond / empty.perSecond,
+        budget: 0.3,
+      },
+    ]
+  })
+}
+
+/** A page of 20 bots of a workspace that has 10,000. */
+async function bots(folder) {
+  return await withServer(folder, 'bots', async (server) => {
+    const { address } = server
+    const headers = adminHeaders(server)
+    await load(`${address}/v1/admin/bots`, {
+      amount: 10_000,
+      requests: [{ method: 'POST', headers, body: JSON.stringify({ tags: { team: 'north' } }) }],
+    })
+    const empty = await measure(`${address}/bench/empty`, { requests: [{ method: 'GET' }] })
+    const listed = await measure(`${address}/v1/admin/bots`, {
+      requests: [{ method: 'GET', headers }],
+    })
+    return [
+      { work: 'empty GET', figure: waits(empty) },
+      {
+        work: 'list 20 of 10,000 bots',
+        figure: waits(listed),
+        against: 'empty GET',
+        ratio: listed.perSecond / empty.perSecond,
+        budget: 0.5,
+      },
+    ]
+  })
+}
+
+const megabyte = 1024 * 1024
+
+/** Start of the real command on a data folder of 1 GB, and its memory when nothing happens. */
+async function start(folder) {
+  const dataDir = join(folder, 'start')
+  await withServer(folder, 'start', async (server) => {
+    const { bot } = await request(
+      `${server.address}/v1/admin/bots`,
+      'POST',
+      adminHeaders(server),
+      {},
+    )
+    const headers = { ...json, authorization: `Bearer ${server.token}`, 'x-bot-id': bot.id }
+    for (let i = 0; i < 10; i++) {
+      const content = Buffer.alloc(100 * megabyte, i)
+      const { file } = await request(`${server.address}/v1/files`, 'PUT', headers, {
+        key: `large-${i}.bin`,
+        size: content.length,
+      })
+      const response = await fetch(file.uploadUrl, { method: 'PUT', body: content })
+      if (!response.ok) throw new Error(`upload: ${response.status}`)
+    }
+    await load(`${server.address}/v1/chat/conversations`, {
+      amount: 50_000,
+      requests: [{ method: 'POST', headers, body: '{"channel":"web","tags":{"a":"b"}}' }],
+    })
+  })
+  await measureStart(dataDir, 18_787)
+  const { milliseconds, megabytes } = await measureStart(dataDir, 18_787)
+  return [
+    {
+      work: 'start with a data folder of 1 GB',
+      figure: `${Math.round(milliseconds)} ms`,
+      against: '1 s',
+      ratio: 1000 / milliseconds,
+      budget: 1,
+    },
+    {
+      work: 'memory at rest',
+      figure: `${Math.round(megabytes)} MB`,
+      against: '120 MB',
+      ratio: 120 / megabytes,
+      budget: 1,
+    },
+  ]
+}
+
+export const parts = { messages, bots, start }

@@ -1,0 +1,58 @@
+// Starts and stops the processes that are measured.
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const benchServer = fileURLToPath(new URL('./server.mjs', import.meta.url))
+const command = fileURLToPath(new URL('../apps/server/bin/botstead.js', import.meta.url))
+
+/** The server with the bench routes: its address, token and workspace, and how to stop it. */
+export async function startBenchServer(dataDir) {
+  const child = fork(benchServer, { env: { ...process.env, BOTSTEAD_DATA_DIR: dataDir } })
+  const [facts] = await once(child, 'message')
+  return {
+    ...facts,
+    stop: async () => {
+      child.send('stop')
+      await once(child, 'exit')
+    },
+  }
+}
+
+/** Starts the real command on a data folder: milliseconds until it serves, and its memory at rest. */
+export async function measureStart(dataDir, port) {
+  const begin = performance.now()
+  const child = spawn(process.execPath, [command, 'start'], {
+    env: { ...process.env, BOTSTEAD_DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'warn' },
+    stdio: 'inherit',
+  })
+  try {
+    await untilReady(`http://127.0.0.1:${port}/readyz`)
+    const milliseconds = performance.now() - begin
+    await sleep(3000)
+    return { milliseconds, megabytes: await residentMegabytes(child.pid) }
+  } finally {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+}
+
+async function untilReady(url) {
+  for (let attempt = 0; attempt < 1000; attempt++) {
+    const ready = await fetch(url).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (ready) return
+    await sleep(10)
+  }
+  throw new Error(`${url} does not become ready`)
+}
+
+async function residentMegabytes(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+}

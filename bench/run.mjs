@@ -1,0 +1,29 @@
+// Figures of one run on one machine, each as a ratio to something measured in the same run.
+// npm run bench            everything
+// npm run bench -- chat    only the parts whose names are given
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parts } from './parts.mjs'
+import { printTable } from './table.mjs'
+
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !(name in parts))
+if (unknown.length > 0) {
+  console.error(`There is no part ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}.`)
+  process.exit(1)
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'botstead-bench-'))
+try {
+  const rows = []
+  for (const [name, run] of Object.entries(parts)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue
+    console.error(`measuring ${name} ...`)
+    rows.push(...(await run(folder)))
+  }
+  printTable(rows)
+  if (rows.some(({ budget, ratio }) => budget !== undefined && ratio < budget)) process.exitCode = 1
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}

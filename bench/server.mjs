@@ -1,0 +1,37 @@
+// The server under load, in a process of its own, with two routes that do nothing to compare with.
+import { contract, operation } from '@botstead/contract'
+import { loadConfig } from '../apps/server/dist/config.js'
+import { startServer } from '../apps/server/dist/container.js'
+import { route } from '../apps/server/dist/http/mount.js'
+import { createLog } from '../apps/server/dist/platform/log.js'
+
+const emptyPost = operation({
+  ...contract.chat.createMessage,
+  id: 'benchEmptyPost',
+  path: '/bench/empty',
+  auth: 'public',
+  params: undefined,
+  result: undefined,
+})
+const emptyGet = operation({
+  ...contract.service.health,
+  id: 'benchEmptyGet',
+  path: '/bench/empty',
+  result: undefined,
+})
+
+const { config } = loadConfig({ ...process.env, PORT: '0' })
+const server = await startServer({
+  config,
+  log: await createLog({ level: 'warn' }),
+  extraRoutes: [route(emptyPost, async () => ({})), route(emptyGet, async () => ({}))],
+})
+process.send?.({
+  address: server.address,
+  token: server.firstStart?.token,
+  workspaceId: server.firstStart?.workspaceId,
+})
+process.on('message', async () => {
+  await server.stop(5000)
+  process.exit(0)
+})
