@@ -9,83 +9,17 @@ import {
   TagsPatch,
   Text,
 } from '../shared.js'
+import {
+  ActionDefinition,
+  ActionDefinitionPatch,
+  declaredTags,
+  declaredTagsPatch,
+  EventDefinition,
+  EventDefinitionPatch,
+  RecurringEvent,
+  StateDefinition,
+} from './bot-definitions.js'
 import { botTypes } from './bot-entity.js'
-
-const title = Type.Optional(Text(500, 'Display name, at most 500 characters.'))
-const description = Type.Optional(Text(2000, 'What it is for, at most 2,000 characters.'))
-const attribute = Text(2000, 'Value of the attribute, at most 2,000 characters.')
-const attributes = Type.Optional(MapInput(attribute, 'Free-form attributes of the definition.'))
-const attributesPatch = Type.Optional(
-  MapPatch(attribute, 'Free-form attributes of the definition.'),
-)
-
-const TagDefinition = Type.Object({ title, description }, { description: 'One declared tag.' })
-
-const declaredTags = (of: string) =>
-  Type.Optional(
-    Type.Object(
-      { tags: Type.Optional(MapInput(TagDefinition, `Tags declared for ${of}.`)) },
-      { description: `What is declared for ${of}.` },
-    ),
-  )
-
-const declaredTagsPatch = (of: string) =>
-  Type.Optional(
-    Type.Object(
-      { tags: Type.Optional(MapPatch(TagDefinition, `Tags declared for ${of}.`)) },
-      { description: `What is declared for ${of}.` },
-    ),
-  )
-
-const StateDefinition = Type.Object(
-  {
-    type: OneOf(['conversation', 'user', 'bot', 'workflow'], 'What the state belongs to.'),
-    schema: AnyMapInput('JSON Schema of the payload, at most 102,400 bytes.'),
-    expiry: Type.Optional(
-      Type.Number({
-        minimum: 1,
-        maximum: 2_592_000_000,
-        description: 'Idle time until it expires, 1 ms to 30 days, in milliseconds.',
-      }),
-    ),
-  },
-  { description: 'One state.' },
-)
-
-const eventMembers = {
-  title,
-  description,
-  schema: AnyMapInput('JSON Schema of the payload, at most 102,400 bytes.'),
-}
-
-const schemaOnly = (of: string) =>
-  Type.Object(
-    { schema: AnyMapInput(`JSON Schema of the ${of}, at most 102,400 bytes.`) },
-    { description: `The ${of}.` },
-  )
-
-const actionMembers = {
-  title,
-  description,
-  billable: Type.Optional(Type.Boolean({ description: 'Accepted for existing clients.' })),
-  cacheable: Type.Optional(
-    Type.Boolean({ description: 'Whether an earlier answer may be used again.' }),
-  ),
-  input: schemaOnly('input'),
-  output: schemaOnly('output'),
-}
-
-const RecurringEvent = Type.Object(
-  {
-    schedule: Type.Object(
-      { cron: Text(200, 'Cron expression, in UTC; 1 to 200 characters.', 1) },
-      { description: 'When the event is made.' },
-    ),
-    type: Text(200, 'Type of the event, 1 to 200 characters.', 1),
-    payload: AnyMapInput('Payload of the event, at most 131,072 bytes.'),
-  },
-  { description: 'One recurring event.' },
-)
 
 const Nothing = Type.Object({}, { description: 'No settings.' })
 
@@ -143,18 +77,8 @@ export const CreateBotBody = Type.Object(
     conversation: declaredTags('conversations'),
     message: declaredTags('messages'),
     states: Type.Optional(MapInput(StateDefinition, 'Declared states.')),
-    events: Type.Optional(
-      MapInput(
-        Type.Object({ ...eventMembers, attributes }, { description: 'One event.' }),
-        'Declared events.',
-      ),
-    ),
-    actions: Type.Optional(
-      MapInput(
-        Type.Object({ ...actionMembers, attributes }, { description: 'One action.' }),
-        'Declared actions.',
-      ),
-    ),
+    events: Type.Optional(MapInput(EventDefinition, 'Declared events.')),
+    actions: Type.Optional(MapInput(ActionDefinition, 'Declared actions.')),
     recurringEvents: Type.Optional(MapInput(RecurringEvent, 'Events made on a schedule.')),
     subscriptions: Type.Optional(
       Type.Object(
@@ -192,7 +116,7 @@ const InstallationPatch = Type.Object(
       }),
     ),
   },
-  { description: 'One installation.' },
+  { title: 'InstallationPatch', description: 'One installation.' },
 )
 
 const PluginPatch = Type.Object(
@@ -228,7 +152,7 @@ const PluginPatch = Type.Object(
       ),
     ),
   },
-  { description: 'One plugin.' },
+  { title: 'PluginPatch', description: 'One plugin.' },
 )
 
 /**
@@ -253,24 +177,8 @@ export const UpdateBotBody = Type.Object(
     conversation: declaredTagsPatch('conversations'),
     message: declaredTagsPatch('messages'),
     states: Type.Optional(MapPatch(StateDefinition, 'Declared states.')),
-    events: Type.Optional(
-      MapPatch(
-        Type.Object(
-          { ...eventMembers, attributes: attributesPatch },
-          { description: 'One event.' },
-        ),
-        'Declared events.',
-      ),
-    ),
-    actions: Type.Optional(
-      MapPatch(
-        Type.Object(
-          { ...actionMembers, attributes: attributesPatch },
-          { description: 'One action.' },
-        ),
-        'Declared actions.',
-      ),
-    ),
+    events: Type.Optional(MapPatch(EventDefinitionPatch, 'Declared events.')),
+    actions: Type.Optional(MapPatch(ActionDefinitionPatch, 'Declared actions.')),
     recurringEvents: Type.Optional(MapPatch(RecurringEvent, 'Events made on a schedule.')),
     subscriptions: Type.Optional(
       Type.Object(

@@ -13,9 +13,15 @@ const attributes = Type.Optional(
 const declaredTags = (of: string) =>
   Type.Object(
     {
-      tags: MapOf(Type.Object({ title, description }, { description: 'One declared tag.' }), {
-        description: `Tags declared for ${of}, by name.`,
-      }),
+      tags: MapOf(
+        Type.Object(
+          { title, description },
+          { title: 'TagDefinition', description: 'One declared tag.' },
+        ),
+        {
+          description: `Tags declared for ${of}, by name.`,
+        },
+      ),
     },
     { description: `What is declared for ${of}.` },
   )
@@ -89,14 +95,14 @@ export const Bot = Type.Object(
             Type.Number({ description: 'Idle time until it expires, in milliseconds.' }),
           ),
         },
-        { description: 'One declared state.' },
+        { title: 'StateDefinition', description: 'One declared state.' },
       ),
     ),
     events: definitions(
       'Declared events',
       Type.Object(
         { title, description, schema: AnyMap('JSON Schema of the payload.'), attributes },
-        { description: 'One declared event.' },
+        { title: 'EventDefinition', description: 'One declared event.' },
       ),
     ),
     actions: definitions(
@@ -113,7 +119,7 @@ export const Bot = Type.Object(
           output: schemaOnly('output'),
           attributes,
         },
-        { description: 'One declared action.' },
+        { title: 'ActionDefinition', description: 'One declared action.' },
       ),
     ),
     recurringEvents: definitions(
@@ -133,7 +139,7 @@ export const Bot = Type.Object(
             description: 'Why the last delivery failed; null if it did not.',
           }),
         },
-        { description: 'One recurring event.' },
+        { title: 'RecurringEvent', description: 'One recurring event.' },
       ),
     ),
     subscriptions: Type.Object(

@@ -65,9 +65,8 @@ export const PluginInstallation = Type.Object(
         Type.Object(
           {
             integrationId: Id('Id of the integration that implements the interface.'),
-            integrationAlias: Type.Optional(
-              Type.String({ description: 'Alias of that integration in the bot.' }),
-            ),
+            integrationAlias: Type.String({ description: 'Alias of that integration in the bot.' }),
+            interfaceId: Id('Id of the interface.'),
             integrationInterfaceAlias: Type.Optional(
               Type.String({ description: 'Name of the interface inside that integration.' }),
             ),
