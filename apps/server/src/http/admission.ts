@@ -24,7 +24,8 @@ export function admission(options: AdmissionOptions): HttpContext['admit'] {
 
   const count = (request: FastifyRequest, reply: FastifyReply): void => {
     if (rateLimiter === undefined || (options.exemptLoopback && isLoopback(request.ip))) {
-      return setRateHeaders(reply, unlimited)
+      setRateHeaders(reply, unlimited)
+      return
     }
     const decision = rateLimiter.take(request.principal)
     setRateHeaders(reply, decision)

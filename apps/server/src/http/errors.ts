@@ -1,5 +1,6 @@
-import { ApiError, type ErrorType, errorCatalogue } from '@botstead/contract'
+import { ApiError, type ErrorType } from '@botstead/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { InvalidPageTokenError } from '../platform/db/errors.js'
 import type { Log } from '../platform/log.js'
 import { describeViolation } from './validation.js'
 
@@ -34,6 +35,12 @@ const frameworkErrors: Record<string, { type: ErrorType; message: string }> = {
 /** Turns whatever was thrown into the catalogue error that the caller may see. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
+  if (error instanceof InvalidPageTokenError) {
+    return new ApiError('InvalidQuery', `query.nextToken is not valid here: ${error.message}.`, {
+      cause: error,
+      metadata: { in: 'query', field: 'nextToken' },
+    })
+  }
   if (isFastifyError(error)) {
     if (error.validation) return describeViolation(error.validation, error.validationContext)
     const known = frameworkErrors[error.code]
@@ -86,5 +93,3 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
 }
-
-export const statusOf = (type: ErrorType): number => errorCatalogue[type].status

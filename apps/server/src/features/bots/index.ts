@@ -17,6 +17,6 @@ export function createBots(
   deps: BotsDeps & { addresses: Omit<BotView, 'keyByAlias' | 'sealer'> },
 ): Bots {
   const service = createBotsService(deps)
-  const routes = botsRoutes({ service, view: { ...deps.addresses, sealer: deps.sealer } })
+  const routes = botsRoutes({ service, view: { addresses: deps.addresses, sealer: deps.sealer } })
   return { service, routes }
 }

@@ -1,6 +1,7 @@
 import { contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import type { BotRecord, BotsService } from './service.js'
+import { toPageMeta } from '../../http/paging.js'
 import { type BotView, toBot, toBotSummary } from './view.js'
 
 interface BotsRoutesDeps {
@@ -19,7 +20,7 @@ export function botsRoutes({ service, view }: BotsRoutesDeps): Route[] {
   return [
     route(contract.bots.list, async ({ actor, query }) => {
       const page = await service.list(actor, query)
-      return { bots: page.items.map(toBotSummary), meta: page.meta }
+      return { bots: page.rows.map(toBotSummary), meta: toPageMeta(page) }
     }),
 
     route(contract.bots.create, async ({ actor, headers, body, once }) =>

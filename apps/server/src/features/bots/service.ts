@@ -2,11 +2,11 @@ import { ApiError, type Body, type contract, type Query } from '@botstead/contra
 import type { WorkspaceActor } from '../../platform/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
-import { emptyPage, type Page } from '../../platform/db/paginate.js'
+import type { Pager } from '../../platform/db/pager.js'
+import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import { type Ids, newSigningSecret } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
-import type { Pager } from '../../platform/pager.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import { type BotDefinition, emptyDefinition, mergeTags, patchDefinition } from './definition.js'
@@ -85,7 +85,7 @@ export function createBotsService(deps: BotsDeps) {
     async list(actor: WorkspaceActor, query: BotListQuery): Promise<Page<store.BotSummaryRow>> {
       const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
       // No plugin can be installed, so no bot has any.
-      if (filter.pluginNames?.length) return emptyPage
+      if (filter.pluginNames?.length) return { rows: [], nextToken: undefined }
       return await store.pageBots(
         db,
         actor.workspaceId,

@@ -1,4 +1,5 @@
 import type { contract, Output } from '@botstead/contract'
+import type { Addresses } from '../../platform/addresses.js'
 import { decodeBoolean, decodeJson } from '../../platform/db/columns.js'
 import type { Sealer } from '../../platform/sealing.js'
 import { builtInChat } from './built-in-chat.js'
@@ -12,10 +13,7 @@ type WireInstallation = WireBot['integrations'][string]
 
 export interface BotView {
   sealer: Sealer
-  /** Base of webhook addresses, without a trailing slash. */
-  webhookUrl: string
-  /** Base of chat addresses, without a trailing slash. */
-  chatUrl: string
+  addresses: Addresses
   /** Whether `integrations` is keyed by alias; older clients key it by id of the integration. */
   keyByAlias: boolean
 }
@@ -70,7 +68,7 @@ function toInstallation(row: InstallationRow, view: BotView): WireInstallation {
     version: row.version,
     enabled: decodeBoolean(row.enabled),
     webhookId: row.webhook_id,
-    webhookUrl: `${isChat ? view.chatUrl : view.webhookUrl}/${row.webhook_id}`,
+    webhookUrl: `${isChat ? view.addresses.chat() : view.addresses.webhooks()}/${row.webhook_id}`,
     configurationType: row.configuration_type,
     configuration: decodeJson(view.sealer.open(row.configuration)),
     status: row.status,

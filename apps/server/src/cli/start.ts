@@ -1,0 +1,57 @@
+import { Command } from 'commander'
+import { type Config, loadConfig } from '../config.js'
+import { type Server, startServer } from '../container.js'
+import type { FirstStart } from '../first-start.js'
+import { createLog } from '../platform/log.js'
+
+/** `botstead start`: serves until it is told to stop. */
+export function startCommand(): Command {
+  return new Command('start')
+    .description('Start the server.')
+    .action(async () => {
+      const { config, warnings } = loadConfig(undefined, { envFile: '.env' })
+      const log = await createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
+      for (const warning of warnings) log.warn(warning)
+      const server = await startServer({ config, log })
+      if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
+      await untilStopped(config, server)
+    })
+}
+
+/** Waits for a signal, then stops in order; a second signal ends the process at once. */
+export async function untilStopped(
+  config: Pick<Config, 'shutdownTimeoutMs'>,
+  server: Pick<Server, 'log' | 'stop'>,
+): Promise<void> {
+  const signal = await new Promise<NodeJS.Signals>((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+  const endNow = (again: NodeJS.Signals) => {
+    server.log.warn({ signal: again }, 'stopping at once')
+    process.exit(1)
+  }
+  process.on('SIGINT', endNow)
+  process.on('SIGTERM', endNow)
+  server.log.info({ signal }, 'stopping')
+  await server.stop(config.shutdownTimeoutMs)
+  server.log.info('stopped')
+  process.exit(0)
+}
+
+/** Printed once, at the first start: what somebody needs for their first call. */
+function welcome(config: Config, server: Server, first: FirstStart): void {
+  const line = (name: string, value: string) => `  ${name.padEnd(12)} ${value}\n`
+  process.stdout.write(
+    [
+      '\nBotstead is ready. This is shown once:\n\n',
+      line('address', server.address),
+      line('token', first.token),
+      line('workspace', first.workspaceId),
+      line('reference', `${server.address}/docs`),
+      `\nThe token is kept in ${first.tokenFile}. Your first call:\n\n`,
+      `  curl ${server.address}/v1/admin/bots -H 'Authorization: Bearer ${first.token}' -H 'x-workspace-id: ${first.workspaceId}'\n\n`,
+    ].join(''),
+  )
+  server.log.debug({ dataDir: config.dataDir }, 'first start')
+}

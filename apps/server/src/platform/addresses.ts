@@ -1,0 +1,17 @@
+/** The public addresses that answers are made of; none ends with a slash. */
+export interface Addresses {
+  /** Of the main interface. */
+  base(): string
+  /** Of chat: followed by `/<webhook id>`. */
+  chat(): string
+  /** Of integration webhooks: followed by `/<webhook id>`. */
+  webhooks(): string
+}
+
+/**
+ * Addresses below a base that is asked for anew each time: a server that takes any free port knows
+ * its own only once it listens.
+ */
+export function createAddresses(base: () => string): Addresses {
+  return { base, chat: () => `${base()}/chat`, webhooks: () => `${base()}/webhooks` }
+}

@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@botstead/contract'
+import { afterAll, beforeAll } from 'vitest'
+import { loadConfig } from '../src/config.js'
+import { type Server, startServer } from '../src/container.js'
+import type { Clock } from '../src/platform/clock.js'
+import { createLog } from '../src/platform/log.js'
+import { engines, type TestEngine } from './engines.js'
+
+/** A clock that tests move by hand; it runs with the real one in between. */
+export interface TestClock extends Clock {
+  advance(milliseconds: number): void
+}
+
+export function createTestClock(): TestClock {
+  let offset = 0
+  return {
+    now: () => Date.now() + offset,
+    advance: (milliseconds) => {
+      offset += milliseconds
+    },
+  }
+}
+
+export interface TestServer {
+  server: Server
+  /** Base address, without a trailing slash. */
+  url: string
+  /** Personal token and workspace of the first account. */
+  token: string
+  workspaceId: string
+  clock: TestClock
+  /** Client of the contract; `as` changes who calls. */
+  client(as?: Partial<Parameters<typeof createClient>[0]>): ReturnType<typeof createClient>
+  /** A plain request: path below the base address. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  close(): Promise<void>
+}
+
+/** Starts the whole product on a free port, with its own data folder and database. */
+export async function startTestServer(
+  engine: TestEngine,
+  environment: Record<string, string> = {},
+): Promise<TestServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'botstead-data-'))
+  const place = engine.name === 'postgres' ? await engine.createPlace() : undefined
+  const { config } = loadConfig({
+    PORT: '0',
+    BOTSTEAD_DATA_DIR: dataDir,
+    ...(place?.options.url && { DATABASE_URL: place.options.url }),
+    ...environment,
+  })
+  const clock = createTestClock()
+  const server = await startServer({
+    config,
+    clock,
+    log: await createLog({ level: 'silent' }),
+    checkAnswers: true,
+  })
+  const first = server.firstStart
+  if (first === undefined) throw new Error('A new data folder makes a first start')
+  const url = server.address
+  return {
+    server,
+    url,
+    token: first.token,
+    workspaceId: first.workspaceId,
+    clock,
+    client: (as) =>
+      createClient({ baseUrl: url, token: first.token, workspaceId: first.workspaceId, ...as }),
+    fetch: (path, init) => fetch(`${url}${path}`, init),
+    close: async () => {
+      await server.stop(5000)
+      await place?.remove()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A server for the tests of the surrounding `describe`; call the answer inside a test. */
+export function useServer(
+  engine: TestEngine | undefined = engines[0],
+  environment: Record<string, string> = {},
+): () => TestServer {
+  let running: TestServer | undefined
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('There is no engine to test on')
+    running = await startTestServer(engine, environment)
+  })
+  afterAll(async () => {
+    await running?.close()
+  })
+  return () => {
+    if (running === undefined) throw new Error('The server is there only while a test runs')
+    return running
+  }
+}

@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from '@botstead/contract'
+import { expect, it } from 'vitest'
+import { openDatabase } from '../../src/platform/db/open.js'
+import { describeEachEngine, type TestEngine } from '../engines.js'
+import { type ServerProcess, startServerProcess } from '../processes.js'
+
+const token = 'a-token-for-tests-only'
+const senders = 16
+
+/** One conversation under load: what was sent, and what the server said it has. */
+interface Conversation {
+  webhookId: string
+  userKey: string
+  conversationId: string
+  acknowledged: Map<string, string>
+  sent: number
+}
+
+describeEachEngine('messages under kill -9', (engine) => {
+  it('are all there, once and in a gapless sequence, if they were acknowledged', async () => {
+    await using place = await createPlace(engine)
+    let server = await startServerProcess(place.environment)
+    const conversation = await openConversation(server)
+    for (let round = 0; round < 10; round++) {
+      const sending = Array.from({ length: senders }, () => sendUntilDown(server, conversation))
+      await sleep(100 + round * 40)
+      await server.kill()
+      await Promise.all(sending)
+      server = await startServerProcess(place.environment)
+      await expectAllThere(server, conversation)
+    }
+    await server.stop()
+    expect(conversation.acknowledged.size).toBeGreaterThan(100)
+    await expectGapless(place.options, conversation.conversationId)
+  }, 120_000)
+})
+
+async function createPlace(engine: TestEngine) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'botstead-crash-'))
+  const place = await engine.createPlace()
+  const url = place.options.url
+  return {
+    options: url === undefined ? { file: join(dataDir, 'botstead.db') } : { url },
+    environment: {
+      BOTSTEAD_DATA_DIR: dataDir,
+      BOTSTEAD_ADMIN_TOKEN: token,
+      LOG_LEVEL: 'error',
+      ...(url !== undefined && { DATABASE_URL: url }),
+    },
+    [Symbol.asyncDispose]: async () => {
+      await place.remove()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openConversation(server: ServerProcess): Promise<Conversation> {
+  const baseUrl = server.url
+  const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
+  const admin = createClient({ baseUrl, token, workspaceId: workspaces[0]?.id ?? '' })
+  const { bot } = await admin.createBot({})
+  const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+  const { key: userKey } = await createClient({ baseUrl, webhookId }).chatCreateUser({})
+  const chat = createClient({ baseUrl, webhookId, userKey })
+  const { conversation } = await chat.chatCreateConversation({})
+  return {
+    webhookId,
+    userKey,
+    conversationId: conversation.id,
+    acknowledged: new Map(),
+    sent: 0,
+  }
+}
+
+/** Sends numbered messages one after another until the server is gone. */
+async function sendUntilDown(server: ServerProcess, conversation: Conversation): Promise<void> {
+  const { webhookId, userKey, conversationId } = conversation
+  const chat = createClient({ baseUrl: server.url, webhookId, userKey })
+  for (;;) {
+    conversation.sent += 1
+    const text = `message ${conversation.sent}`
+    try {
+      const { message } = await chat.chatCreateMessage({
+        conversationId,
+        payload: { type: 'text', text },
+      })
+      conversation.acknowledged.set(message.id, text)
+    } catch {
+      return
+    }
+  }
+}
+
+async function expectAllThere(server: ServerProcess, conversation: Conversation): Promise<void> {
+  const { webhookId, userKey, conversationId, acknowledged } = conversation
+  const chat = createClient({ baseUrl: server.url, webhookId, userKey })
+  const stored = new Map<string, string>()
+  let nextToken: string | undefined
+  do {
+    const page = await chat.chatListMessages({ conversationId, ...(nextToken && { nextToken }) })
+    for (const { id, payload } of page.messages) {
+      expect(stored.has(id)).toBe(false)
+      stored.set(id, String(payload.text))
+    }
+    nextToken = page.meta.nextToken
+  } while (nextToken)
+  const lost = [...acknowledged].filter(([id, text]) => stored.get(id) !== text)
+  expect(lost).toEqual([])
+  expect(new Set(stored.values()).size).toBe(stored.size)
+}
+
+async function expectGapless(
+  options: { url?: string; file?: string },
+  conversationId: string,
+): Promise<void> {
+  await using database = await openDatabase(options)
+  const messages = await database.db
+    .selectFrom('messages')
+    .select('sequence')
+    .where('conversation_id', '=', conversationId)
+    .orderBy('sequence')
+    .execute()
+  const first = messages[0]?.sequence ?? 0
+  expect(messages.map(({ sequence }) => sequence)).toEqual(messages.map((_, i) => first + i))
+}

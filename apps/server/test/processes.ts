@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const command = fileURLToPath(new URL('../bin/botstead.js', import.meta.url))
+
+/** The real command in a process of its own, to be killed. */
+export interface ServerProcess {
+  url: string
+  /** Ends the process without any warning, as a power failure would. */
+  kill(): Promise<void>
+  /** Asks the process to stop; answers its exit status. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+  /** What the process has written so far. */
+  output(): string
+  child: ChildProcess
+}
+
+/** Starts `botstead start` and waits until it serves. */
+export async function startServerProcess(
+  environment: Record<string, string>,
+): Promise<ServerProcess> {
+  const port = environment.PORT ?? String(await freePort())
+  const child = spawn(process.execPath, [command, 'start'], {
+    env: { ...withoutSettings(process.env), PORT: port, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  let written = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      written += text
+    })
+  }
+  const url = `http://127.0.0.1:${port}`
+  await Promise.race([
+    untilReady(url),
+    exited.then(([status]) => {
+      throw new Error(`The server ended with status ${status}:\n${written}`)
+    }),
+  ])
+  return {
+    url,
+    child,
+    output: () => written,
+    kill: async () => {
+      child.kill('SIGKILL')
+      await exited
+    },
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal)
+      const [status] = await exited
+      return status
+    },
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('No port was given')
+  return address.port
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt++) {
+    const ready = await fetch(`${url}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (ready) return
+    await sleep(25)
+  }
+  throw new Error(`${url} does not become ready`)
+}
+
+/** The settings of whoever runs the tests must not reach the server under test. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const foreign = /^(BOTSTEAD_|DATABASE_URL$|PORT$|HOST$|LOG_LEVEL$)/
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !foreign.test(name)))
+}
