@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import { ApiError, type Operation } from '@botstead/contract'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -7,7 +9,7 @@ import type { RateLimiter } from '../platform/rate-limit.js'
 import { admission } from './admission.js'
 import type { Authenticator } from './auth.js'
 import type { HttpContext } from './context.js'
-import { createErrorHandler } from './errors.js'
+import { createErrorHandler, errorBody } from './errors.js'
 import type { Route } from './mount.js'
 import { compileAnswerValidator, compileValidator } from './validation.js'
 
@@ -29,6 +31,7 @@ export interface AppOptions {
 
 /** The HTTP application: every route of the contract, without a listening socket. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const handleError = createErrorHandler(options.log)
   const app = Fastify({
     // Failures are logged by the error handler and requests by the hook below, both with the request
     // id; a child logger per request would cost more than the whole validation.
@@ -39,6 +42,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     requestTimeout: 0,
+    // Broken addresses fail before any hook runs.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id)
+      handleError(error, request, reply)
+    },
+    clientErrorHandler: answerBrokenRequest(options),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -49,7 +58,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
 
   app.setValidatorCompiler(compileValidator)
-  app.setErrorHandler(createErrorHandler(options.log))
+  app.setErrorHandler(handleError)
   app.decorateRequest('actor', undefined)
   app.decorateRequest('principal', '')
   readJsonBodies(app)
@@ -86,6 +95,24 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 
   refuseUnknownRoutes(app, options.routes)
   return app
+}
+
+/** What is not even HTTP gets the standard body too, as far as the connection still takes it. */
+function answerBrokenRequest(options: AppOptions) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy(error)
+      return
+    }
+    const type = error.code === 'HPE_HEADER_OVERFLOW' ? 'PayloadTooLarge' : 'InvalidPayload'
+    const refusal = new ApiError(type, `The request is not valid HTTP (${error.code}).`)
+    const id = options.newRequestId()
+    options.log.info({ requestId: id, reason: refusal.message }, 'request refused')
+    const body = JSON.stringify(errorBody(refusal, id))
+    socket.end(
+      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    )
+  }
 }
 
 /** JSON bodies, of which an empty one counts as none: clients send DELETE with a JSON type and no body. */

@@ -17,12 +17,23 @@ type Awaitable<T> = T | Promise<T>
  */
 export interface Authenticator {
   account(token: string): Awaitable<AccountActor>
-  workspace(token: string, workspaceId: string): Awaitable<WorkspaceActor>
-  bot(token: string, botId: string, scope: ScopeHeaders): Awaitable<BotActor>
+  /** Throws `Forbidden` when the role of the caller does not allow what is intended. */
+  workspace(token: string, workspaceId: string, intent: Intent): Awaitable<WorkspaceActor>
+  /** Throws `Forbidden` when the role of the caller does not allow what is intended. */
+  bot(token: string, botId: string, scope: ScopeHeaders, intent: Intent): Awaitable<BotActor>
   /** Throws `ResourceNotFound` for a webhook id that names no chat installation. */
   chat(webhookId: string, address: string): Awaitable<ChatActor>
   chatUser(webhookId: string, userKey: string): Awaitable<ChatUserActor>
 }
+
+/** What a call is about to do, by its method: some members of a workspace may only read. */
+export type Intent = 'read' | 'write'
+
+/** One text for a missing, an unknown and a foreign id: it must not tell what exists. */
+export const scopeRefusals = {
+  'x-workspace-id': 'The header x-workspace-id must name a workspace that the token may use.',
+  'x-bot-id': 'The header x-bot-id must name a bot that the token may use.',
+} as const
 
 /** The optional headers that say on whose behalf a call inside a bot is made. */
 export interface ScopeHeaders {
@@ -57,12 +68,17 @@ export function identify(
     case 'account':
       return authenticator.account(bearerToken(request))
     case 'workspace':
-      return authenticator.workspace(bearerToken(request), scopeHeader(request, 'x-workspace-id'))
+      return authenticator.workspace(
+        bearerToken(request),
+        scopeHeader(request, 'x-workspace-id'),
+        intentOf(request),
+      )
     case 'bot':
       return authenticator.bot(
         bearerToken(request),
         scopeHeader(request, 'x-bot-id'),
         scopeHeaders(request),
+        intentOf(request),
       )
     case 'chat':
       return authenticator.chat(webhookId(request), request.ip)
@@ -91,10 +107,14 @@ function bearerToken(request: FastifyRequest): string {
   return token
 }
 
-function scopeHeader(request: FastifyRequest, name: 'x-workspace-id' | 'x-bot-id'): string {
+function scopeHeader(request: FastifyRequest, name: keyof typeof scopeRefusals): string {
   const value = header(request, name)
-  if (value === undefined) throw new ApiError('Unauthorized', `The header ${name} is missing.`)
+  if (value === undefined) throw new ApiError('Unauthorized', scopeRefusals[name])
   return value
+}
+
+function intentOf(request: FastifyRequest): Intent {
+  return request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'
 }
 
 function scopeHeaders(request: FastifyRequest): ScopeHeaders {

@@ -4,8 +4,7 @@ import { type BotsDeps, type BotsService, createBotsService } from './service.js
 import type { BotView } from './view.js'
 
 export { builtInChat } from './built-in-chat.js'
-export type { BotsService, ChatInstallation } from './service.js'
-export { purgeBotJob } from './service.js'
+export { type BotsService, type ChatInstallation, purgeBotJob } from './service.js'
 
 export interface Bots {
   service: BotsService
@@ -13,10 +12,8 @@ export interface Bots {
 }
 
 /** Bots of a workspace and what is installed in them. */
-export function createBots(
-  deps: BotsDeps & { addresses: Omit<BotView, 'keyByAlias' | 'sealer'> },
-): Bots {
+export function createBots(deps: BotsDeps & Pick<BotView, 'addresses'>): Bots {
+  const { addresses, sealer } = deps
   const service = createBotsService(deps)
-  const routes = botsRoutes({ service, view: { addresses: deps.addresses, sealer: deps.sealer } })
-  return { service, routes }
+  return { service, routes: botsRoutes({ service, view: { addresses, sealer } }) }
 }

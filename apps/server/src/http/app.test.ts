@@ -1,0 +1,234 @@
+import { ApiError, operation } from '@botstead/contract'
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createIds } from '../platform/ids.js'
+import { createLog } from '../platform/log.js'
+import { createRateLimiter } from '../platform/rate-limit.js'
+import { createApp } from './app.js'
+import type { Authenticator } from './auth.js'
+import { route } from './mount.js'
+
+const echo = operation({
+  id: 'echo',
+  method: 'POST',
+  path: '/echo/{id}',
+  tag: 'Service',
+  summary: 'Answer what was understood',
+  auth: 'public',
+  params: Type.Object({ id: Type.String({ maxLength: 40 }) }),
+  query: Type.Object({
+    count: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+    deep: Type.Optional(Type.Boolean()),
+    ids: Type.Optional(Type.Array(Type.String(), { maxItems: 3 })),
+  }),
+  body: Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 10 }),
+    size: Type.Optional(Type.Number({ minimum: 0 })),
+    kind: Type.Optional(Type.Enum(['a', 'b'])),
+    tags: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))),
+    at: Type.Optional(Type.String({ format: 'date-time' })),
+    nested: Type.Optional(Type.Object({ list: Type.Array(Type.Object({ value: Type.String() })) })),
+  }),
+  result: Type.Unknown(),
+  status: 200,
+  errors: [],
+})
+
+const fail = operation({
+  id: 'fail',
+  method: 'GET',
+  path: '/fail',
+  tag: 'Service',
+  summary: 'Fail in an unforeseen way',
+  auth: 'public',
+  result: Type.Unknown(),
+  status: 200,
+  errors: [],
+})
+
+const scoped = operation({ ...fail, id: 'scoped', path: '/scoped', auth: 'workspace' })
+
+const authenticator: Authenticator = {
+  account: () => {
+    throw new ApiError('Unauthorized', 'no')
+  },
+  workspace: async (token, workspaceId) => {
+    if (token !== 'good') throw new ApiError('Unauthorized', 'The token is not known.')
+    return { kind: 'workspace', accountId: 'a', tokenId: 't', workspaceId }
+  },
+  bot: () => {
+    throw new ApiError('Unauthorized', 'no')
+  },
+  chat: () => {
+    throw new ApiError('ResourceNotFound', 'no')
+  },
+  chatUser: () => {
+    throw new ApiError('ResourceNotFound', 'no')
+  },
+}
+
+async function createTestApp(exemptLoopback = true): Promise<FastifyInstance> {
+  const clock = { now: () => 1_000_000 }
+  return await createApp({
+    routes: [
+      route(echo, async ({ params, query, body }) => ({ params, query, body })),
+      route(fail, async () => {
+        throw new Error('secret detail')
+      }),
+      route(scoped, async ({ actor }) => actor),
+    ],
+    authenticator,
+    idempotency: {
+      find: async () => undefined,
+      save: async () => {},
+      isTaken: () => false,
+      sweep: async () => {},
+    },
+    rateLimiter: createRateLimiter({ perMinute: 60, burst: 2, clock }),
+    exemptLoopback,
+    allowance: 2,
+    log: await createLog({ level: 'silent' }),
+    newRequestId: () => createIds().next('req'),
+    limits: { smallBody: 1000, largeBody: 2000 },
+    allowedOrigins: undefined,
+    checkAnswers: true,
+  })
+}
+
+describe('the HTTP application', () => {
+  let app: FastifyInstance
+  beforeAll(async () => {
+    app = await createTestApp()
+  })
+
+  const post = (body: unknown, path = '/echo/1') =>
+    app.inject({ method: 'POST', url: path, payload: body as object })
+
+  it('decodes path segments one by one and coerces the query, not the body', async () => {
+    const answer = await post(
+      { name: 'x', size: 1 },
+      '/echo/a%2Fb%20c?count=3&deep=true&ids=one&unknown=1',
+    )
+    expect(answer.json()).toEqual({
+      params: { id: 'a/b c' },
+      query: { count: 3, deep: true, ids: ['one'] },
+      body: { name: 'x', size: 1 },
+    })
+    expect(answer.headers['x-request-id']).toMatch(/^req_/)
+  })
+
+  it('ignores empty path segments', async () => {
+    expect((await post({ name: 'x' }, '//echo/1/')).statusCode).toBe(200)
+  })
+
+  it.each([
+    [{}, 'body.name is required'],
+    [{ name: 5 }, 'body.name must be a string'],
+    [{ name: '' }, 'body.name must not be empty'],
+    [{ name: 'x'.repeat(11) }, 'body.name must have at most 10 characters'],
+    [{ name: 'x', size: '1' }, 'body.size must be a number'],
+    [{ name: 'x', size: -1 }, 'body.size must be at least 0'],
+    [{ name: 'x', kind: 'c' }, 'body.kind must be one of a, b'],
+    [{ name: 'x', tags: { a: 1 } }, 'body.tags.a must be a string or null'],
+    [{ name: 'x', at: 'tomorrow' }, 'body.at must be an ISO 8601 date and time'],
+    [{ name: 'x', nested: { list: [{}] } }, 'body.nested.list.0.value is required'],
+    [[], 'The body must be an object'],
+    [undefined, 'The body must be an object'],
+  ])('names the field and the rule: %j', async (body, message) => {
+    const answer = await post(body)
+    expect(answer.json()).toMatchObject({ code: 400, type: 'InvalidPayload' })
+    expect(answer.json().message).toContain(message)
+    expect(answer.json().id).toBe(answer.headers['x-request-id'])
+  })
+
+  it.each([
+    ['count=x', 'query.count must be an integer'],
+    ['count=11', 'query.count must be at most 10'],
+    ['count=1&count=2', 'query.count must be an integer'],
+    ['deep=maybe', 'query.deep must be a boolean'],
+    ['ids=1&ids=2&ids=3&ids=4', 'query.ids must have at most 3 items'],
+  ])('refuses the query %s', async (query, message) => {
+    const answer = await post({ name: 'x' }, `/echo/1?${query}`)
+    expect(answer.json()).toMatchObject({ code: 400, type: 'InvalidQuery' })
+    expect(answer.json().message).toContain(message)
+  })
+
+  it('answers everything that goes wrong in the standard body', async () => {
+    const raw = (payload: string, contentType: string) =>
+      app.inject({
+        method: 'POST',
+        url: '/echo/1',
+        payload,
+        headers: { 'content-type': contentType },
+      })
+    const cases = [
+      [await raw('{"name":', 'application/json'), 400, 'InvalidPayload'],
+      [await raw('{"__proto__":{}}', 'application/json'), 400, 'InvalidPayload'],
+      [await raw('name=x', 'application/x-www-form-urlencoded'), 415, 'UnsupportedMediaType'],
+      [await raw('name', 'text/plain'), 415, 'UnsupportedMediaType'],
+      [await raw(`{"name":"${'x'.repeat(1000)}"}`, 'application/json'), 413, 'PayloadTooLarge'],
+      [await app.inject('/nowhere'), 404, 'ResourceNotFound'],
+      [await app.inject('/echo/1'), 405, 'MethodNotFound'],
+      [await app.inject('/echo/%zz'), 400, 'InvalidPayload'],
+      [await app.inject('/fail'), 500, 'Internal'],
+    ] as const
+    for (const [answer, status, type] of cases) {
+      expect(answer.statusCode).toBe(status)
+      expect(answer.json()).toMatchObject({ code: status, type })
+      expect(answer.json().id).toBe(answer.headers['x-request-id'])
+      expect(answer.json().message).not.toContain('secret detail')
+    }
+    expect((await app.inject('/echo/1')).headers.allow).toBe('POST')
+  })
+
+  it.each([
+    [{}, 'authorization'],
+    [{ authorization: 'Basic x' }, 'Bearer'],
+    [{ authorization: 'Bearer good' }, 'x-workspace-id'],
+    [{ authorization: 'Bearer bad', 'x-workspace-id': 'w' }, 'token'],
+  ])('authenticates before anything else: %j', async (headers, named) => {
+    const answer = await app.inject({ url: '/scoped', headers })
+    expect(answer.json()).toMatchObject({ code: 401, type: 'Unauthorized' })
+    expect(answer.json().message.toLowerCase()).toContain(named.toLowerCase())
+  })
+
+  it('lets browsers call from any origin, errors included', async () => {
+    const headers = {
+      origin: 'https://app.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type,x-user-key,x-custom',
+    }
+    const preflight = await app.inject({ method: 'OPTIONS', url: '/echo/1', headers })
+    expect(preflight.statusCode).toBe(204)
+    expect(preflight.headers).toMatchObject({
+      'access-control-allow-origin': 'https://app.example',
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-headers': 'content-type,x-user-key,x-custom',
+    })
+    const refused = await app.inject({ url: '/nowhere', headers })
+    expect(refused.headers['access-control-allow-origin']).toBe('https://app.example')
+    expect(String(refused.headers.vary)).toMatch(/origin/i)
+  })
+
+  it('shows the allowance on every answer', async () => {
+    const answer = await post({ name: 'x' })
+    expect(answer.headers).toMatchObject({
+      'ratelimit-limit': '2',
+      'ratelimit-remaining': '2',
+      'ratelimit-reset': '0',
+    })
+  })
+})
+
+describe('the rate limit', () => {
+  it('refuses with the time to come back, failed attempts included', async () => {
+    const app = await createTestApp(false)
+    const call = () => app.inject({ url: '/scoped' })
+    expect((await call()).statusCode).toBe(401)
+    expect((await call()).headers['ratelimit-remaining']).toBe('0')
+    const refused = await call()
+    expect(refused.json()).toMatchObject({ code: 429, type: 'RateLimited' })
+    expect(refused.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-reset': '2' })
+  })
+})
