@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { describe, expect, inject, it } from 'vitest'
+import { recordedLog, until } from './conformance.js'
+import { NotificationLink } from './notification-link.js'
+
+const server = inject('postgresUrl')
+
+/** Stands between a client and the server and can go silent without closing, as a lost cable would. */
+async function silenceable(target: URL) {
+  const sockets: Socket[] = []
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    for (const socket of [client, upstream]) {
+      socket.on('error', () => socket.destroy())
+      sockets.push(socket)
+    }
+    client.pipe(upstream).pipe(client)
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const url = new URL(target)
+  url.port = String((proxy.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    silence: () => {
+      for (const socket of sockets.splice(0)) socket.unpipe().pause()
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+    },
+  }
+}
+
+describe.skipIf(!server)('the notification link', () => {
+  it('notices a connection that died in silence and makes a new one', async () => {
+    const proxy = await silenceable(new URL(server))
+    const { log, lines } = await recordedLog()
+    const heard: string[] = []
+    let reconnects = 0
+    const link = await NotificationLink.open({
+      url: proxy.url,
+      channel: 'link "test"',
+      log,
+      onNotification: (payload) => heard.push(payload),
+      onReconnect: () => {
+        reconnects += 1
+      },
+      heartbeat: 50,
+      queryTimeout: 1_500,
+    })
+    proxy.silence()
+    await until(() => reconnects > 0)
+    expect(lines.join()).toContain('was lost')
+    await link.notify(['one', 'two'])
+    await until(() => heard.length === 2)
+    expect(heard).toEqual(['one', 'two'])
+    await link[Symbol.asyncDispose]()
+    expect(link.connected).toBe(false)
+    await expect(link.notify(['three'])).rejects.toThrow('is down')
+    proxy.close()
+  })
+
+  it('goes on after the server refused a notification', async () => {
+    const { log, lines } = await recordedLog()
+    const heard: string[] = []
+    const onNotification = (payload: string) => void heard.push(payload)
+    const options = { url: server, channel: 'refusals', log, onNotification, onReconnect() {} }
+    const link = await NotificationLink.open(options)
+    await link.notify(['x'.repeat(8_000)])
+    await link.notify(['short'])
+    await until(() => heard.length > 0)
+    expect(heard).toEqual(['short'])
+    expect(lines.join()).toContain('refused')
+    await link[Symbol.asyncDispose]()
+  })
+})
