@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
@@ -249,8 +250,11 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
     it('the sweep leaves blobs and puts under way alone', async () => {
       const key = newKey()
       const other = await put()
-      const slow = stalled(content)
+      const wanted = new EventEmitter()
+      const slow = givesThen(content, () => wanted.emit('more'))
+      const reached = once(wanted, 'more')
       const attempt = store.put(key, slow)
+      await reached
       await store.sweepTemporary(0)
       slow.push(null)
       expect(await attempt).toMatchObject({ size: content.length })

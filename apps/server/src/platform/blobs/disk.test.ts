@@ -130,7 +130,7 @@ describe('an interrupted put', () => {
     const slow = stalled(Buffer.alloc(1024 * 1024))
     const attempt = store.put(key, slow)
     const other = await openDiskBlobStore(folder)
-    await vi.waitUntil(async () => (await other.sweepTemporary(0)) === 1)
+    await vi.waitUntil(async () => (await other.sweepTemporary(0)) === 1, { timeout: 15_000 })
     slow.push(null)
     await expect(attempt).rejects.toMatchObject({ code: 'ENOENT' })
     expect(await store.head(key)).toBeUndefined()
