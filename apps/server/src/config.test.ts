@@ -44,7 +44,7 @@ describe('without any variable', () => {
       logLevel: 'info',
       allowedOrigins: undefined,
       rateLimit: { perMinute: 600, burst: 100, exemptLoopback: true },
-      shutdownTimeoutMs: 10_000,
+      shutdownTimeoutMs: 5_000,
       limits: {
         bodyBytes: 1_048_576,
         adminBodyBytes: 52_428_800,

@@ -98,7 +98,7 @@ const settings = {
     meaning: 'Requests that may come at once after a rest.',
   }),
   shutdownTimeoutMs: setting('BOTSTEAD_SHUTDOWN_TIMEOUT_MS', duration('0', '10m'), {
-    default: '10s',
+    default: '5s',
     meaning: 'How long a stopping process waits for open requests and running jobs.',
   }),
 }
@@ -186,7 +186,6 @@ export interface LoadedConfig {
  * @throws ConfigError that lists every wrong variable
  */
 export function loadConfig(
-  // biome-ignore lint/style/noProcessEnv: the one place that reads it
   environment: Environment = process.env,
   options: { envFile?: string } = {},
 ): LoadedConfig {
@@ -218,7 +217,7 @@ export function loadConfig(
 }
 
 /** The address of a server without BOTSTEAD_PUBLIC_URL, as seen from its own machine. */
-export function localAddress(host: string, port: number): string {
+function localAddress(host: string, port: number): string {
   if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return `http://localhost:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
