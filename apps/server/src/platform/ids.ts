@@ -5,7 +5,7 @@ import { type Clock, systemClock } from './clock.js'
 // one, so that knowing an id means knowing the next, and it asks the system for random per character.
 
 /** What an id names, by its prefix. Workspaces, bots and integrations have UUIDs instead. */
-export type IdPrefix =
+type IdPrefix =
   | 'accnt'
   | 'action'
   | 'activty'
