@@ -1,9 +1,21 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { AccessSchema } from './features/access/table.js'
+import type { AccountsSchema } from './features/accounts/table.js'
 import type { BotsSchema } from './features/bots/table.js'
+import type { WorkspacesSchema } from './features/workspaces/table.js'
+import type { EventsSchema } from './platform/events/table.js'
 import type { IdempotencySchema } from './platform/idempotency/table.js'
+import type { JobsSchema } from './platform/jobs/table.js'
 
 /** Every table of the database. Each slice and platform part contributes its own fragment. */
-export interface Schema extends BotsSchema, IdempotencySchema {}
+export interface Schema
+  extends AccessSchema,
+    AccountsSchema,
+    BotsSchema,
+    WorkspacesSchema,
+    IdempotencySchema,
+    EventsSchema,
+    JobsSchema {}
 
 /** Handle for reads outside a transaction: sees committed data only. */
 export type Db = Kysely<Schema>

@@ -1,8 +1,9 @@
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../platform/actor.js'
+import type { Authenticator } from '../platform/authenticator.js'
 import type { RateLimitDecision, RateLimiter } from '../platform/rate-limit.js'
-import { type Authenticator, identify } from './auth.js'
+import { identify } from './auth.js'
 import type { HttpContext } from './context.js'
 
 type Allowance = Pick<RateLimitDecision, 'limit' | 'remaining' | 'resetSeconds'>

@@ -2,11 +2,11 @@ import { ApiError, operation } from '@botstead/contract'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Authenticator } from '../platform/authenticator.js'
 import { createIds } from '../platform/ids.js'
 import { createLog } from '../platform/log.js'
 import { createRateLimiter } from '../platform/rate-limit.js'
 import { createApp } from './app.js'
-import type { Authenticator } from './auth.js'
 import { route } from './mount.js'
 
 const echo = operation({

@@ -8,41 +8,13 @@ import type {
   ChatUserActor,
   WorkspaceActor,
 } from '../platform/actor.js'
-
-type Awaitable<T> = T | Promise<T>
-
-/**
- * What the HTTP layer needs to know callers. Every method answers from memory when it can, so that
- * the hot path does no read, and throws `Unauthorized` when it cannot vouch for the caller.
- */
-export interface Authenticator {
-  account(token: string): Awaitable<AccountActor>
-  /** Throws `Forbidden` when the role of the caller does not allow what is intended. */
-  workspace(token: string, workspaceId: string, intent: Intent): Awaitable<WorkspaceActor>
-  /** Throws `Forbidden` when the role of the caller does not allow what is intended. */
-  bot(token: string, botId: string, scope: ScopeHeaders, intent: Intent): Awaitable<BotActor>
-  /** Throws `ResourceNotFound` for a webhook id that names no chat installation. */
-  chat(webhookId: string, address: string): Awaitable<ChatActor>
-  chatUser(webhookId: string, userKey: string): Awaitable<ChatUserActor>
-}
-
-/** What a call is about to do, by its method: some members of a workspace may only read. */
-export type Intent = 'read' | 'write'
-
-/** One text for a missing, an unknown and a foreign id: it must not tell what exists. */
-export const scopeRefusals = {
-  'x-workspace-id': 'The header x-workspace-id must name a workspace that the token may use.',
-  'x-bot-id': 'The header x-bot-id must name a bot that the token may use.',
-} as const
-
-/** The optional headers that say on whose behalf a call inside a bot is made. */
-export interface ScopeHeaders {
-  integrationId: string | undefined
-  integrationAlias: string | undefined
-  integrationName: string | undefined
-  userId: string | undefined
-  userRole: string | undefined
-}
+import {
+  type Authenticator,
+  type Awaitable,
+  type Intent,
+  type ScopeHeaders,
+  scopeRefusals,
+} from '../platform/authenticator.js'
 
 /** The kind of actor that a handler gets, by the `auth` of its operation. */
 export interface ActorByAuth {

@@ -1,4 +1,7 @@
 import type { Migration } from '../platform/db/migrate.js'
+import { accounts } from './0001-accounts.js'
+import { workspaces } from './0002-workspaces.js'
+import { bots } from './0003-bots.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
-export const migrations: readonly Migration[] = []
+export const migrations: readonly Migration[] = [accounts, workspaces, bots]

@@ -1,0 +1,81 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../platform/clock.js'
+
+/** A small memory of what the database says, so that a busy caller costs no read. */
+export interface FactCache<Fact> {
+  /**
+   * What is known under a key, undefined if there is nothing: at once from memory, otherwise as it
+   * is read. Callers who ask while it is being read share that one read; its failure is not kept.
+   */
+  get(key: string): Fact | undefined | Promise<Fact | undefined>
+  /**
+   * Forgets what a test picks, and all that is being read: a read that began before a change must
+   * not be believed after it.
+   */
+  forget(test: (key: string, fact: Fact) => boolean): void
+}
+
+export interface FactCacheOptions<Fact> {
+  clock: Clock
+  read: (key: string) => Promise<Fact | undefined>
+  /** Facts kept at most; the one not asked for longest goes first. Default 10,000. */
+  maxFacts?: number
+}
+
+/** Milliseconds a fact is believed from the start of its read: how long a revocation elsewhere takes. */
+export const factLifetime = 5000
+/** Milliseconds that "there is nothing" is believed. */
+export const absenceLifetime = 1000
+/** Absences kept at most, apart from the facts: whoever guesses keys must not push those out. */
+const maxAbsences = 1000
+
+export function createFactCache<Fact extends object>(
+  options: FactCacheOptions<Fact>,
+): FactCache<Fact> {
+  const { clock, read, maxFacts = 10_000 } = options
+  const facts = new LRUCache<string, { fact: Fact; readAt: number }>({ max: maxFacts })
+  const absences = new LRUCache<string, number>({ max: maxAbsences })
+  const reading = new Map<string, Promise<Fact | undefined>>()
+
+  function keep(key: string, fact: Fact | undefined, readAt: number): void {
+    if (fact === undefined) {
+      facts.delete(key)
+      absences.set(key, readAt)
+    } else {
+      facts.set(key, { fact, readAt })
+    }
+  }
+
+  async function readAnew(key: string, now: number): Promise<Fact | undefined> {
+    const promise = read(key)
+    reading.set(key, promise)
+    try {
+      const fact = await promise
+      if (reading.get(key) === promise) keep(key, fact, now)
+      return fact
+    } finally {
+      if (reading.get(key) === promise) reading.delete(key)
+    }
+  }
+
+  return {
+    get(key) {
+      const now = clock.now()
+      const known = facts.get(key)
+      if (known !== undefined && isYoung(known.readAt, now, factLifetime)) return known.fact
+      const absent = absences.get(key)
+      if (absent !== undefined && isYoung(absent, now, absenceLifetime)) return undefined
+      return reading.get(key) ?? readAnew(key, now)
+    },
+
+    forget(test) {
+      reading.clear()
+      for (const [key, { fact }] of facts) if (test(key, fact)) facts.delete(key)
+    },
+  }
+}
+
+/** A clock that stepped back makes everything old, so that nothing lives longer than it should. */
+function isYoung(readAt: number, now: number, lifetime: number): boolean {
+  return now >= readAt && now - readAt < lifetime
+}

@@ -1,0 +1,40 @@
+import type { Route } from '../../http/mount.js'
+import type { Log } from '../../platform/log.js'
+import type { Timers } from '../../platform/timers.js'
+import {
+  type AuthenticatorDeps,
+  createTokenAuthenticator,
+  type TokenAuthenticator,
+} from './authenticator.js'
+import { accessRoutes } from './routes.js'
+import { type AccessDeps, type AccessService, createAccessService } from './service.js'
+import { createTokenUsage } from './usage.js'
+
+export type { TokenAuthenticator } from './authenticator.js'
+export type { MadeToken } from './new-token.js'
+export { createOperatorTokens, type OperatorTokens, type TokenRow } from './operator.js'
+export type { AccessService } from './service.js'
+
+export interface Access {
+  service: AccessService
+  routes: Route[]
+  authenticator: TokenAuthenticator
+  /** Stores what is not stored yet of the last uses of tokens; before the database is closed. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Who holds which token, and what it opens. */
+export function createAccess(
+  deps: Omit<AccessDeps, 'onRevoked'> &
+    Omit<AuthenticatorDeps, 'usage'> & { timers: Timers; log: Log },
+): Access {
+  const usage = createTokenUsage(deps)
+  const authenticator = createTokenAuthenticator({ ...deps, usage })
+  const service = createAccessService({ ...deps, onRevoked: authenticator.forgetToken })
+  return {
+    service,
+    routes: accessRoutes(service),
+    authenticator,
+    [Symbol.asyncDispose]: () => usage[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,38 @@
+import { contract } from '@botstead/contract'
+import { type Route, route } from '../../http/mount.js'
+import type { MadeToken } from './new-token.js'
+import type { AccessService } from './service.js'
+import { toNewToken, toToken } from './view.js'
+
+export function accessRoutes(service: AccessService): Route[] {
+  return [
+    route(contract.tokens.listPersonal, async ({ actor }) => ({
+      pats: (await service.listPersonal(actor)).map(toToken),
+    })),
+
+    route(contract.tokens.createPersonal, async ({ actor, body, once }) =>
+      once<MadeToken>(
+        (remember) => service.createPersonal(actor, body, remember),
+        (made) => ({ pat: toNewToken(made) }),
+      ),
+    ),
+
+    route(contract.tokens.removePersonal, async ({ actor, params }) => {
+      await service.removePersonal(actor, params.id)
+      return {}
+    }),
+
+    route(contract.tokens.listBotKeys, async ({ actor, query }) => ({
+      baks: (await service.listBotKeys(actor, query.botId)).map(toToken),
+    })),
+
+    route(contract.tokens.createBotKey, async ({ actor, body, once }) =>
+      once<MadeToken>((remember) => service.createBotKey(actor, body, remember), toNewToken),
+    ),
+
+    route(contract.tokens.removeBotKey, async ({ actor, params }) => {
+      await service.removeBotKey(actor, params.id)
+      return {}
+    }),
+  ]
+}

@@ -1,0 +1,102 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { AccountActor, WorkspaceActor } from '../../platform/actor.js'
+import type { Clock } from '../../platform/clock.js'
+import type { Remember } from '../../platform/idempotency/remember.js'
+import type { Ids } from '../../platform/ids.js'
+import type { Db, Run, Tx } from '../../schema.js'
+import type { BotsService } from '../bots/index.js'
+import { type MadeToken, makeToken, type TokenOwner } from './new-token.js'
+import * as store from './store.js'
+
+type NewPersonalToken = Body<typeof contract.tokens.createPersonal>
+type NewBotKey = Body<typeof contract.tokens.createBotKey>
+
+export interface AccessDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  bots: Pick<BotsService, 'workspaceOf'>
+  /** Told after a token is gone, so that it is refused at once. */
+  onRevoked: (tokenId: string) => void
+}
+
+export type AccessService = ReturnType<typeof createAccessService>
+
+/** Tokens as their owners manage them. */
+export function createAccessService(deps: AccessDeps) {
+  const { db, run } = deps
+
+  /** @param field where the id of the bot was given */
+  async function requireBot(actor: WorkspaceActor, botId: string, field: string): Promise<void> {
+    if ((await deps.bots.workspaceOf(botId)) === actor.workspaceId) return
+    throw new ApiError('ReferenceNotFound', `${field}: there is no bot ${botId} in this workspace.`)
+  }
+
+  async function create(
+    owner: TokenOwner,
+    note: string,
+    remember: Remember<MadeToken>,
+  ): Promise<MadeToken> {
+    const made = makeToken(owner, note, deps)
+    await run(async (tx) => {
+      await store.insertToken(tx, made.token)
+      await remember?.(tx, made)
+    })
+    return made
+  }
+
+  return {
+    async listPersonal(actor: AccountActor): Promise<store.TokenSummaryRow[]> {
+      return await store.listPersonalTokens(db, actor.accountId)
+    },
+
+    async createPersonal(
+      actor: AccountActor,
+      input: NewPersonalToken,
+      remember: Remember<MadeToken>,
+    ): Promise<MadeToken> {
+      return await create({ kind: 'personal', accountId: actor.accountId }, input.note, remember)
+    },
+
+    async removePersonal(actor: AccountActor, id: string): Promise<void> {
+      if (!(await run((tx) => store.deletePersonalToken(tx, actor.accountId, id)))) {
+        throw new ApiError('ResourceNotFound', `There is no personal access token ${id}.`)
+      }
+      deps.onRevoked(id)
+    },
+
+    async listBotKeys(actor: WorkspaceActor, botId: string): Promise<store.TokenSummaryRow[]> {
+      await requireBot(actor, botId, 'query.botId')
+      return await store.listBotKeys(db, actor.workspaceId, botId)
+    },
+
+    async createBotKey(
+      actor: WorkspaceActor,
+      input: NewBotKey,
+      remember: Remember<MadeToken>,
+    ): Promise<MadeToken> {
+      const { workspaceId } = actor
+      const { botId, note = '' } = input
+      await requireBot(actor, botId, 'body.botId')
+      return await create({ kind: 'bot', workspaceId, botId }, note, remember)
+    },
+
+    async removeBotKey(actor: WorkspaceActor, id: string): Promise<void> {
+      if (!(await run((tx) => store.deleteBotKey(tx, actor.workspaceId, id)))) {
+        throw new ApiError('ResourceNotFound', `There is no key ${id} in this workspace.`)
+      }
+      deps.onRevoked(id)
+    },
+
+    /** Removes all keys of a workspace in the transaction that removes the workspace. */
+    async removeWorkspaceKeys(tx: Tx, workspaceId: string): Promise<void> {
+      await store.deleteKeysOfWorkspace(tx, workspaceId)
+    },
+
+    /** Removes the keys that a deleted bot left behind. */
+    async purge(botId: string): Promise<void> {
+      await run((tx) => store.deleteKeysOfBot(tx, botId))
+    },
+  }
+}

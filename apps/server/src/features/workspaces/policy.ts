@@ -1,0 +1,12 @@
+/** What a member is in a workspace. */
+export type Role = 'viewer' | 'billing' | 'developer' | 'manager' | 'administrator' | 'owner'
+
+/** Whether a member of this role may change what is in the workspace; all may read it. */
+export function mayWrite(role: Role): boolean {
+  return role !== 'viewer'
+}
+
+/** Whether a member of this role may delete the workspace with everything in it. */
+export function mayDeleteWorkspace(role: Role): boolean {
+  return role === 'owner'
+}
