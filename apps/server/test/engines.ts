@@ -24,7 +24,7 @@ const sqlite: TestEngine = {
   async createPlace() {
     const folder = await mkdtemp(join(tmpdir(), 'botstead-sqlite-'))
     return {
-      options: { file: join(folder, 'botstead.db') },
+      options: { file: join(folder, 'botstead.db'), guardNesting: true },
       remove: () => rm(folder, { recursive: true, force: true }),
     }
   },

@@ -13,6 +13,8 @@ export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
   /** The type that stands for each portable column kind of a migration. */
   readonly columnTypes: ReadonlyMap<string, string>
+  /** Whether the database has a table of that name. */
+  hasTable<DB>(handle: Kysely<DB>, name: string): Promise<boolean>
   /** Locks the selected rows until the transaction ends. On SQLite the transaction has it all. */
   lockRows<DB, TB extends keyof DB, O>(
     query: SelectQueryBuilder<DB, TB, O>,
@@ -45,6 +47,10 @@ export const sqliteDialect: Dialect = {
     ['real', 'real'],
     ['blob', 'blob'],
   ]),
+  async hasTable(handle, name) {
+    const found = sql`select 1 from sqlite_schema where type = 'table' and name = ${name}`
+    return (await found.execute(handle)).rows.length > 0
+  },
   lockRows: (query) => query,
   lockFreeRows: (query) => query,
   contains: (column, text) => sql`fold_case(${column}) like ${likePattern(text)} escape '\\'`,
@@ -58,7 +64,8 @@ export const sqliteDialect: Dialect = {
   isTransient: (error) => (Number(property(error, 'errcode')) & 0xff) === sqliteBusy,
 }
 
-const postgresTransient = new Set(['40001', '40P01', '55P03'])
+// Serialization failure, deadlock, and a plan outdated by a change of the schema.
+const postgresTransient = new Set(['40001', '40P01', '0A000'])
 
 export const postgresDialect: Dialect = {
   name: 'postgres',
@@ -69,6 +76,10 @@ export const postgresDialect: Dialect = {
     ['real', 'double precision'],
     ['blob', 'bytea'],
   ]),
+  async hasTable(handle, name) {
+    const found = sql`select 1 where to_regclass(${name}) is not null`
+    return (await found.execute(handle)).rows.length > 0
+  },
   lockRows: (query) => query.forUpdate(),
   lockFreeRows: (query) => query.forUpdate().skipLocked(),
   contains: (column, text) =>

@@ -19,6 +19,12 @@ export type SqlWriter = Pick<
   'createAdapter' | 'createIntrospector' | 'createQueryCompiler'
 >
 
+/** A query that an engine may keep compiled under its name. */
+export interface NamedQuery extends CompiledQuery {
+  /** The same name never stands for another text. */
+  readonly name?: string
+}
+
 /** Makes Kysely handles that run their queries on a given connection. */
 export interface Handles<DB> {
   /** A handle for reads that answers through `connection` for its whole life. */
@@ -42,6 +48,11 @@ class DirectExecutor extends DefaultQueryExecutor {
   override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     return this.#connection.executeQuery<R>(query)
   }
+}
+
+/** Every page of rows is one query; a cursor would hold its connection and an old view of the data. */
+export function refuseToStream(): never {
+  throw new TransactionMisuseError('Rows are read in pages, not streamed')
 }
 
 async function refuse(): Promise<never> {

@@ -1,13 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StatementSyncInstance } from '@photostructure/sqlite'
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { sqliteDialect } from './dialect.js'
 import { CommitFailedError, DatabaseBusyError, TransactionMisuseError } from './errors.js'
 import type { SqliteConnection } from './sqlite-connection.js'
-import { TransactionGate } from './transaction-gate.js'
-
-/** What one caller wants done in a transaction. `connection` works until the promise settles. */
-export type TransactionBody<T> = (connection: DatabaseConnection) => Promise<T>
+import { createSqliteJob, type SqliteJob, type TransactionBody } from './sqlite-job.js'
 
 export interface GroupCommitLimits {
   /** Transactions that may share one commit. */
@@ -18,20 +14,10 @@ export interface GroupCommitLimits {
   readonly busyTimeout: number
 }
 
-/** One transaction from the request to the answer; `T` stays inside. */
-interface Job {
-  /** Runs the body; never rejects. Answers whether its savepoint is to be kept. */
-  attempt(gate: TransactionGate): Promise<boolean>
-  /** Ends an attempt that cannot end by itself. */
-  abort(error: Error): void
-  /** Tells the caller how it ended: as its body did, or by `failure` if nothing was stored. */
-  settle(failure?: Error): void
-}
-
 /**
  * Runs transactions one after another on one SQLite connection and commits all that wait together:
  * the cost of a durable commit is shared, while every transaction keeps its own savepoint. Nobody
- * hears of an outcome, good or bad, before the commit that everything he may have seen depends on.
+ * hears of an outcome, good or bad, before the commit of all that it may have been based on.
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection
@@ -39,8 +25,8 @@ export class GroupCommit {
   readonly #savepoint: StatementSyncInstance
   readonly #release: StatementSyncInstance
   readonly #rollbackTo: StatementSyncInstance
-  readonly #queue: Job[] = []
-  #active: Job | undefined
+  readonly #queue: SqliteJob[] = []
+  #active: SqliteJob | undefined
   #working: Promise<void> | undefined
 
   constructor(connection: SqliteConnection, limits: GroupCommitLimits) {
@@ -54,7 +40,7 @@ export class GroupCommit {
   /** Resolves with the answer of `body` once it is stored for good. */
   run<T>(body: TransactionBody<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#queue.push(createJob(this.#connection, body, resolve, reject))
+      this.#queue.push(createSqliteJob(body, resolve, reject))
       this.#working ??= this.#work()
     })
   }
@@ -68,20 +54,32 @@ export class GroupCommit {
     // The turn of the event loop ends first, so that all requests read in it share one commit.
     await nextTurn()
     while (this.#queue.length > 0) {
-      const batch: Job[] = []
-      try {
-        await this.#begin()
-        await this.#runBatch(batch)
-      } catch (error) {
-        // Without a first member the file could not be taken: that answers all who wait for it.
-        if (batch.length === 0) batch.push(...this.#queue.splice(0))
-        this.#abandon()
-        const failure = error instanceof Error ? error : new Error(String(error))
-        for (const job of batch) job.settle(failure)
-      }
+      await this.#transact()
       await nextTurn()
     }
     this.#working = undefined
+  }
+
+  /** Runs one physical transaction and answers all who took part. */
+  async #transact(): Promise<void> {
+    const batch: SqliteJob[] = []
+    try {
+      await this.#begin()
+      await this.#runBatch(batch)
+      this.#connection.exec('commit')
+    } catch (error) {
+      // Without a first job the file could not be taken at all, and everybody waits for it.
+      if (batch.length === 0) batch.push(...this.#queue.splice(0))
+      this.#active = undefined
+      this.#rollback()
+      const failure =
+        error instanceof DatabaseBusyError
+          ? error
+          : new CommitFailedError('The transaction could not be stored', { cause: error })
+      for (const job of batch) job.settle(failure)
+      return
+    }
+    for (const job of batch) job.settle()
   }
 
   async #begin(): Promise<void> {
@@ -95,13 +93,22 @@ export class GroupCommit {
         if (performance.now() > deadline) {
           throw new DatabaseBusyError('Another process keeps the database locked', { cause: error })
         }
-        await sleep(pause)
       }
+      await sleep(pause)
     }
   }
 
-  /** Runs what waits in `#queue`, moving it into `batch`, commits and answers. */
-  async #runBatch(batch: Job[]): Promise<void> {
+  #rollback(): void {
+    if (!this.#connection.inTransaction) return
+    try {
+      this.#connection.exec('rollback')
+    } catch {
+      // Every later begin on this connection will fail and tell its callers why.
+    }
+  }
+
+  /** Moves what waits into `batch` and runs it, until nothing waits or the limits are reached. */
+  async #runBatch(batch: SqliteJob[]): Promise<void> {
     const stopWatching = this.#watch()
     try {
       const end = performance.now() + this.#limits.maxBatchMilliseconds
@@ -114,23 +121,18 @@ export class GroupCommit {
     } finally {
       stopWatching()
     }
-    try {
-      this.#connection.exec('commit')
-    } catch (error) {
-      throw new CommitFailedError('The transaction could not be stored', { cause: error })
-    }
-    for (const job of batch) job.settle()
   }
 
-  async #runJob(job: Job): Promise<void> {
+  async #runJob(job: SqliteJob): Promise<void> {
     this.#savepoint.run()
     this.#active = job
-    const keep = await job.attempt(new TransactionGate())
+    const failure = await job.attempt(this.#connection)
     this.#active = undefined
-    if (!this.#connection.inTransaction) {
-      throw new CommitFailedError('The database gave up the transaction')
+    if (failure) {
+      // After the worst errors, such as a full disk, SQLite may have rolled back all of the batch.
+      if (!this.#connection.inTransaction) throw failure.error
+      this.#rollbackTo.run()
     }
-    if (!keep) this.#rollbackTo.run()
     this.#release.run()
   }
 
@@ -151,70 +153,8 @@ export class GroupCommit {
     let watch = setImmediate(look)
     return () => clearImmediate(watch)
   }
-
-  #abandon(): void {
-    this.#active = undefined
-    if (this.#connection.inTransaction) this.#connection.exec('rollback')
-  }
 }
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
-}
-
-function createJob<T>(
-  connection: SqliteConnection,
-  body: TransactionBody<T>,
-  resolve: (value: T) => void,
-  reject: (error: unknown) => void,
-): Job {
-  let answer = () => {}
-  let abort: (error: Error) => void = () => {}
-  return {
-    attempt(gate) {
-      return new Promise((finish) => {
-        const end = (succeeded: boolean, tell: () => void) => {
-          if (gate.closed) return
-          gate.close()
-          answer = tell
-          finish(succeeded)
-        }
-        const fail = (error: unknown) => end(false, () => reject(error))
-        abort = fail
-        body(new JobConnection(connection, gate)).then((value) => {
-          if (gate.failure) fail(gate.failure.error)
-          else end(true, () => resolve(value))
-        }, fail)
-      })
-    },
-    abort: (error) => abort(error),
-    settle(failure) {
-      if (failure) reject(failure)
-      else answer()
-    },
-  }
-}
-
-class JobConnection implements DatabaseConnection {
-  readonly #connection: SqliteConnection
-  readonly #gate: TransactionGate
-
-  constructor(connection: SqliteConnection, gate: TransactionGate) {
-    this.#connection = connection
-    this.#gate = gate
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    this.#gate.check()
-    try {
-      return this.#connection.execute<R>(query)
-    } catch (error) {
-      this.#gate.fail(error)
-      throw error
-    }
-  }
-
-  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new TransactionMisuseError('Rows are read in pages, not streamed')
-  }
 }

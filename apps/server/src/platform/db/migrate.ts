@@ -1,5 +1,4 @@
-import { performance } from 'node:perf_hooks'
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Logger } from 'pino'
 import { isoTime, systemClock } from '../clock.js'
 import { columnKinds } from './column-kinds.js'
@@ -26,7 +25,7 @@ type History = {
 /**
  * Brings the database to the end of the list and answers the names of the steps it took. All steps
  * share one transaction, so a release is entered whole or not at all, and of several processes that
- * start together one does the work while the others wait. A SQLite file with data in it is first
+ * start together one does the work while the others wait. A SQLite file with a history is first
  * copied to `<file>.before-migration`, in place of an older copy.
  */
 export async function migrate(
@@ -34,42 +33,58 @@ export async function migrate(
   migrations: readonly Migration[],
   log?: Logger,
 ): Promise<readonly string[]> {
-  const steps: { migration: string; milliseconds: number }[] = []
-  await database.upgrade(async (tx) => {
-    steps.length = 0
-    const kinds = tx.withPlugin(columnKinds(database.dialect))
-    const history = kinds.withTables<History>()
-    await history.schema
-      .createTable('migrations')
-      .ifNotExists()
-      .addColumn('name', 'text', (column) => column.primaryKey())
-      .addColumn('applied_at', 'text', (column) => column.notNull())
-      .execute()
-    const applied = await history.selectFrom('migrations').select('name').orderBy('name').execute()
-    const pending = pendingMigrations(
-      migrations,
-      applied.map((row) => row.name),
-    )
-    if (pending.length > 0 && applied.length > 0 && database.file !== undefined) {
-      // The transaction holds off every writer, so the copy is exactly what the steps start from.
-      const copy = copySqliteFile(database.file, `${database.file}.before-migration`)
-      log?.info({ copy }, 'database file copied before migrating')
-    }
-    for (const migration of pending) {
-      const start = performance.now()
-      await migration.up(kinds, database.dialect)
-      await history
-        .insertInto('migrations')
-        .values({ name: migration.name, applied_at: isoTime(systemClock.now()) })
-        .execute()
-      steps.push({
-        migration: migration.name,
-        milliseconds: Math.round(performance.now() - start),
-      })
-    }
-  })
+  const { db, dialect } = database
+  // Most starts find nothing to do, and then need neither the lock nor a check of every row.
+  const started = await dialect.hasTable(db, 'migrations')
+  const known = started ? await appliedNames(db.withTables<History>()) : []
+  if (pendingMigrations(migrations, known).length === 0) return []
+
+  const steps = await database.upgrade((tx) => takeSteps(database, tx, migrations, log))
   for (const step of steps) log?.info(step, 'database migrated')
   return steps.map((step) => step.migration)
+}
+
+interface Step {
+  readonly migration: string
+  readonly milliseconds: number
+}
+
+async function takeSteps(
+  database: Database,
+  tx: Transaction<unknown>,
+  migrations: readonly Migration[],
+  log: Logger | undefined,
+): Promise<Step[]> {
+  const kinds = tx.withPlugin(columnKinds(database.dialect))
+  const history = kinds.withTables<History>()
+  await history.schema
+    .createTable('migrations')
+    .ifNotExists()
+    .addColumn('name', 'text', (column) => column.primaryKey())
+    .addColumn('applied_at', 'text', (column) => column.notNull())
+    .execute()
+  // Another process may have done it all while this one waited for the lock.
+  const applied = await appliedNames(history)
+  const pending = pendingMigrations(migrations, applied)
+  if (pending.length > 0 && applied.length > 0 && database.file !== undefined) {
+    // The transaction holds off every writer, so the copy is exactly what the steps start from.
+    const copy = copySqliteFile(database.file, `${database.file}.before-migration`)
+    log?.info({ copy }, 'database file copied before migrating')
+  }
+  const steps: Step[] = []
+  for (const { name, up } of pending) {
+    const start = performance.now()
+    await up(kinds, database.dialect)
+    const row = { name, applied_at: isoTime(systemClock.now()) }
+    await history.insertInto('migrations').values(row).execute()
+    steps.push({ migration: name, milliseconds: Math.round(performance.now() - start) })
+  }
+  return steps
+}
+
+async function appliedNames(db: Kysely<History>): Promise<string[]> {
+  const rows = await db.selectFrom('migrations').select('name').orderBy('name').execute()
+  return rows.map((row) => row.name)
 }
 
 function pendingMigrations(
@@ -86,10 +101,10 @@ function pendingMigrations(
       `The database was used by a newer release, which added ${unknown.join(', ')}: start that release or a later one`,
     )
   }
-  const late = names.slice(0, applied.length).filter((name) => !applied.includes(name))
-  if (late.length > 0) {
+  const missing = names.slice(0, applied.length).filter((name) => !applied.includes(name))
+  if (missing.length > 0) {
     throw new DatabaseHistoryError(
-      `The database lacks ${late.join(', ')}, although later migrations were applied`,
+      `The database lacks ${missing.join(', ')}, although later migrations were applied`,
     )
   }
   return migrations.slice(applied.length)

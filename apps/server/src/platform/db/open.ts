@@ -16,6 +16,11 @@ export interface DatabaseOptions {
   readonly busyTimeout?: number
   /** Milliseconds one statement may take on PostgreSQL. Default 30,000. */
   readonly statementTimeout?: number
+  /**
+   * Whether transactions on SQLite are watched for use of the outer handle and for nesting. Default
+   * false, because it costs speed; PostgreSQL always does, and tests do on both.
+   */
+  readonly guardNesting?: boolean
   readonly log?: Logger
 }
 
@@ -23,6 +28,6 @@ export interface DatabaseOptions {
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, file, ...rest } = options
   if (url) return openPostgres({ url, ...rest })
-  if (file) return openSqlite({ file, busyTimeout: rest.busyTimeout })
+  if (file) return openSqlite({ file, ...rest })
   throw new Error('A database needs a url or a file')
 }

@@ -1,19 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  type CompiledQuery,
   type DatabaseConnection,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type QueryResult,
+  sql,
+  type Transaction,
 } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Schema, Tx } from '../../schema.js'
+import type { Db, Schema, Tx } from '../../schema.js'
 import { postgresDialect } from './dialect.js'
 import type { Database } from './engine.js'
-import { CommitFailedError, DatabaseUnavailableError, TransactionMisuseError } from './errors.js'
+import { CommitFailedError, DatabaseUnavailableError } from './errors.js'
 import { createHandles, type SqlWriter } from './executor.js'
+import { createNestingGuard } from './nesting.js'
+import {
+  breaksConnection,
+  createPool,
+  PoolConnection,
+  send,
+  TransactionConnection,
+  toDatabaseError,
+} from './postgres-connection.js'
 import { TransactionGate } from './transaction-gate.js'
 
 export interface PostgresOptions {
@@ -23,7 +32,7 @@ export interface PostgresOptions {
   readonly poolSize?: number
   /** Milliseconds to wait for a lock or a free connection. Default 5,000. */
   readonly busyTimeout?: number
-  /** Milliseconds one statement may take. Default 30,000. */
+  /** Milliseconds one statement may take, or a transaction may be idle. Default 30,000. */
   readonly statementTimeout?: number
   readonly log?: Logger
 }
@@ -34,67 +43,64 @@ const postgresWriter: SqlWriter = {
   createQueryCompiler: () => new PostgresQueryCompiler(),
 }
 
+const minVersion = 15
 const maxAttempts = 6
+/** Milliseconds more than the server takes to give up: after that the connection must be dead. */
+const answerDelay = 5000
+const begin = 'begin read write'
 // Any number will do, as long as every release uses the same one.
 const upgradeLock = 7_301_519_046
+const beginUpgrade = [
+  begin,
+  'set local statement_timeout = 0',
+  'set local lock_timeout = 0',
+  'set local idle_in_transaction_session_timeout = 0',
+  `select pg_advisory_xact_lock(${upgradeLock})`,
+].join('; ')
 
-/** Opens a pool of connections to PostgreSQL 15 or newer. */
+/** Opens a pool of connections to PostgreSQL 15 or newer. Fails if the server cannot be reached. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { url, poolSize = 10, busyTimeout = 5000, statementTimeout = 30_000, log } = options
-  const session = [
-    // Only run() writes: what slips past a transaction fails instead of surviving its rollback.
-    'set session characteristics as transaction read only',
-    `set statement_timeout = ${statementTimeout}`,
-    `set lock_timeout = ${busyTimeout}`,
-    `set idle_in_transaction_session_timeout = ${statementTimeout}`,
-  ].join('; ')
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: poolSize,
-    connectionTimeoutMillis: busyTimeout,
-    application_name: 'botstead',
-    keepAlive: true,
-    types: { getTypeParser },
-    onConnect: async (client) => {
-      await client.query(session)
-    },
-  })
-  // An idle connection that breaks is replaced by the pool; without a listener it ends the process.
-  pool.on('error', (error) => log?.warn({ err: error }, 'database connection lost'))
+  const pool = createPool({ url, poolSize, busyTimeout, statementTimeout }, (error) =>
+    log?.warn({ err: error }, 'database connection lost'),
+  )
+  const timeout = statementTimeout + answerDelay
+  const guard = createNestingGuard()
   const handles = createHandles<Schema>(postgresWriter)
   const upgrades = createHandles<unknown>(postgresWriter)
+  const db = handles.reads(new PoolConnection(connect, timeout))
   let closing: Promise<void> | undefined
 
   async function connect(): Promise<pg.PoolClient> {
+    guard.refuse()
     if (closing) throw new DatabaseUnavailableError('The database is closed')
     try {
       return await pool.connect()
     } catch (error) {
-      throw new DatabaseUnavailableError('The database cannot be reached', { cause: error })
+      throw toDatabaseError(error)
     }
   }
 
   async function transact<T>(
-    begin: string,
-    work: (connection: DatabaseConnection) => Promise<T>,
+    beginning: string,
+    limit: number | undefined,
+    body: (connection: DatabaseConnection) => Promise<T>,
   ): Promise<T> {
     const client = await connect()
     const gate = new TransactionGate()
+    const connection = new TransactionConnection(client, gate, limit)
     let broken = false
     try {
-      await client.query(begin)
-      const value = await work(new TransactionConnection(client, gate))
+      await send(client, { text: beginning }, limit)
+      const value = await guard.inside(gate, () => body(connection))
       if (gate.failure) throw gate.failure.error
       gate.close()
-      const { command } = await client.query('commit')
-      if (command !== 'COMMIT') throw new CommitFailedError('The transaction was rolled back')
+      await commit(client, limit)
       return value
     } catch (error) {
       gate.close()
-      await client.query('rollback').catch(() => {
-        broken = true
-      })
-      throw translate(error)
+      broken = breaksConnection(gate.failure?.error ?? error) || !(await rollback(client))
+      throw error
     } finally {
       client.release(broken)
     }
@@ -103,124 +109,77 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   async function run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await transact('begin read write', async (connection) =>
+        return await transact(begin, timeout, async (connection) =>
           work(handles.transaction(connection)),
         )
       } catch (error) {
         if (attempt === maxAttempts || !postgresDialect.isTransient(error)) throw error
-        // A random pause keeps two that clashed from clashing again.
-        await sleep(Math.random() * 5 * 2 ** attempt)
       }
+      // A random pause keeps two that clashed from clashing again.
+      await sleep(Math.random() * 5 * 2 ** attempt)
     }
   }
 
-  const database: Database = {
-    db: handles.reads(new PoolConnection(connect)),
+  function close(): Promise<void> {
+    closing ??= pool.end()
+    return closing
+  }
+
+  async function check(): Promise<void> {
+    await sql`select 1`.execute(db)
+  }
+
+  try {
+    await requireVersion(db)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    db,
     dialect: postgresDialect,
     file: undefined,
     run,
-    upgrade: (work) =>
-      transact(
-        `begin read write; set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0; select pg_advisory_xact_lock(${upgradeLock})`,
-        async (connection) => work(upgrades.transaction(connection)),
+    upgrade: <T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T> =>
+      transact(beginUpgrade, undefined, async (connection) =>
+        work(upgrades.transaction(connection)),
       ),
-    async check() {
-      const client = await connect()
-      try {
-        await client.query('select 1')
-        client.release()
-      } catch (error) {
-        client.release(true)
-        throw translate(error)
-      }
-    },
-    close() {
-      closing ??= pool.end()
-      return closing
-    },
-    [Symbol.asyncDispose]: () => database.close(),
+    check,
+    close,
+    [Symbol.asyncDispose]: close,
   }
-  return database
 }
 
-async function execute<R>(client: pg.PoolClient, query: CompiledQuery): Promise<QueryResult<R>> {
-  const { command, rowCount, rows } = await client.query(query.sql, [...query.parameters])
-  if (command === 'SELECT' || rowCount === null) return { rows }
-  return { rows, numAffectedRows: BigInt(rowCount) }
-}
-
-class TransactionConnection implements DatabaseConnection {
-  readonly #client: pg.PoolClient
-  readonly #gate: TransactionGate
-
-  constructor(client: pg.PoolClient, gate: TransactionGate) {
-    this.#client = client
-    this.#gate = gate
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    this.#gate.check()
-    try {
-      return await execute<R>(this.#client, query)
-    } catch (error) {
-      this.#gate.fail(error)
-      throw error
+async function commit(client: pg.PoolClient, timeout: number | undefined): Promise<void> {
+  try {
+    const { command } = await send(client, { text: 'commit' }, timeout)
+    if (command === 'COMMIT') return
+    // The server answers the commit of a failed transaction by a rollback, and calls it a success.
+    throw new Error(`The server answered ${command}`)
+  } catch (error) {
+    if (postgresDialect.isTransient(error)) throw error
+    if (error instanceof DatabaseUnavailableError) {
+      const message = 'The connection broke during the commit: it is unknown whether it was stored'
+      throw new DatabaseUnavailableError(message, { cause: error })
     }
-  }
-
-  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new TransactionMisuseError('Rows are read in pages, not streamed')
+    throw new CommitFailedError('The transaction could not be stored', { cause: error })
   }
 }
 
-class PoolConnection implements DatabaseConnection {
-  readonly #connect: () => Promise<pg.PoolClient>
-
-  constructor(connect: () => Promise<pg.PoolClient>) {
-    this.#connect = connect
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const client = await this.#connect()
-    let broken = false
-    try {
-      return await execute<R>(client, query)
-    } catch (error) {
-      broken = isConnectionLoss(error)
-      throw translate(error)
-    } finally {
-      client.release(broken)
-    }
-  }
-
-  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new TransactionMisuseError('Rows are read in pages, not streamed')
+async function rollback(client: pg.PoolClient): Promise<boolean> {
+  try {
+    await send(client, { text: 'rollback' }, answerDelay)
+    return true
+  } catch {
+    return false
   }
 }
 
-/** An error that is not PostgreSQL's answer to a statement came from the connection. */
-function isConnectionLoss(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return true
-  // Class 57P: the server is shutting down, crashed, or an administrator ended the connection.
-  return error.code?.startsWith('57P') ?? false
-}
-
-function translate(error: unknown): unknown {
-  return error
-}
-
-// pg answers these as text, because they can exceed a number; the columns here never do.
-const numericTypes: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]
-
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
-  if (numericTypes.includes(oid)) return parseNumber
-  return pg.types.getTypeParser(oid, format)
-}
-
-function parseNumber(text: string): number {
-  const value = Number(text)
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw new RangeError(`${text} is too large for a number`)
-  }
-  return value
+async function requireVersion(db: Db): Promise<void> {
+  const { rows } = await sql<{ version: number }>`
+    select current_setting('server_version_num')::integer as version
+  `.execute(db)
+  const version = Math.floor((rows[0]?.version ?? 0) / 10_000)
+  if (version >= minVersion) return
+  throw new DatabaseUnavailableError(`PostgreSQL ${minVersion} is needed, the server is ${version}`)
 }

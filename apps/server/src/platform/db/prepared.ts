@@ -13,6 +13,7 @@ import {
 } from 'kysely'
 import type { Schema } from '../../schema.js'
 import { type Dialect, dialectOf } from './dialect.js'
+import type { NamedQuery } from './executor.js'
 
 /** Stands for a value that each run of the query gives anew. */
 export type Parameter<P> = <Name extends keyof P & string>(name: Name) => Expression<P[Name]>
@@ -38,6 +39,8 @@ export interface Prepare<P, DB> {
   <Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Transaction<DB>, Row>
 }
 
+let lastName = 0
+
 class Slot {
   readonly name: string
 
@@ -62,12 +65,14 @@ export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
   ): PreparedQuery<P, Transaction<DB>, Row>
   function prepare<Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Kysely<DB>, Row> {
     // The adapter is what all handles of one database share, and a process may have several.
-    const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
+    const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row> & NamedQuery>()
 
-    function compile(handle: Kysely<DB>, adapter: DialectAdapter): CompiledQuery<Row> {
+    function compile(handle: Kysely<DB>, adapter: DialectAdapter) {
       const query = build(handle, (name) => sql`${new Slot(name)}`, dialectOf(handle)).compile()
-      compiled.set(adapter, query)
-      return query
+      lastName += 1
+      const named = { ...query, name: `prepared_${lastName}` }
+      compiled.set(adapter, named)
+      return named
     }
 
     async function execute(handle: Kysely<DB>, values: P): Promise<QueryResult<Row>> {

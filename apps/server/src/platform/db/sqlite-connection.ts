@@ -18,15 +18,25 @@ const maxStatements = 500
 
 const commonPragmas = ['foreign_keys = on', 'temp_store = memory', 'trusted_schema = off']
 
+// Waiting for a lock blocks the thread: short while the file is opened, never for the writer, which
+// waits in its own way; a reader meets a lock only while another process repairs the log of a crash.
+const openingTimeout = 20
+
 const pragmas: Record<SqliteRole, readonly string[]> = {
-  // The log is cut back after a burst instead of keeping its largest size for ever.
   writer: [
     'journal_mode = wal',
     'synchronous = full',
     'cache_size = -16384',
+    // The log is cut back after a burst instead of keeping its largest size for ever.
     'journal_size_limit = 67108864',
+    'busy_timeout = 0',
   ],
-  reader: ['cache_size = -16384', 'mmap_size = 268435456', 'query_only = on'],
+  reader: [
+    'cache_size = -16384',
+    'mmap_size = 268435456',
+    'query_only = on',
+    'busy_timeout = 5000',
+  ],
 }
 
 /** One connection to a SQLite file. Queries run at once, on the thread of the caller. */
@@ -34,9 +44,8 @@ export class SqliteConnection {
   readonly #database: DatabaseSyncInstance
   readonly #statements = new Map<string, CachedStatement>()
 
-  /** `busyTimeout` in milliseconds blocks the thread; it only matters while the file is opened. */
-  constructor(file: string, role: SqliteRole, busyTimeout: number) {
-    this.#database = new DatabaseSync(file, { timeout: busyTimeout })
+  constructor(file: string, role: SqliteRole) {
+    this.#database = new DatabaseSync(file, { timeout: openingTimeout })
     try {
       for (const pragma of [...commonPragmas, ...pragmas[role]]) {
         this.#database.exec(`pragma ${pragma}`)
@@ -86,11 +95,9 @@ export class SqliteConnection {
     const statement = this.#database.prepare(sql)
     const cached = { statement, rows: statement.columns().length > 0 }
     this.#statements.set(sql, cached)
-    if (this.#statements.size > maxStatements) {
-      for (const oldest of this.#statements.keys()) {
-        this.#statements.delete(oldest)
-        break
-      }
+    const [oldest] = this.#statements.keys()
+    if (this.#statements.size > maxStatements && oldest !== undefined) {
+      this.#statements.delete(oldest)
     }
     return cached
   }

@@ -11,9 +11,10 @@ import {
 import type { Schema, Tx } from '../../schema.js'
 import { sqliteDialect } from './dialect.js'
 import type { Database } from './engine.js'
-import { DatabaseUnavailableError, TransactionMisuseError } from './errors.js'
-import { createHandles, type SqlWriter } from './executor.js'
+import { DatabaseUnavailableError } from './errors.js'
+import { createHandles, refuseToStream, type SqlWriter } from './executor.js'
 import { GroupCommit } from './group-commit.js'
+import { createNestingGuard, type NestingGuard, noGuard } from './nesting.js'
 import { SqliteConnection, type SqliteRole } from './sqlite-connection.js'
 
 export interface SqliteOptions {
@@ -21,6 +22,8 @@ export interface SqliteOptions {
   readonly file: string
   /** Milliseconds to wait for another process that holds the file. Default 5,000. */
   readonly busyTimeout?: number
+  /** Whether to notice a transaction that reads outside of itself or opens another. Default false. */
+  readonly guardNesting?: boolean
 }
 
 const sqliteWriter: SqlWriter = {
@@ -31,21 +34,22 @@ const sqliteWriter: SqlWriter = {
 
 const foreignKeyCheck = CompiledQuery.raw('pragma foreign_key_check')
 
+const limits = { maxBatch: 512, maxBatchMilliseconds: 10 }
+
 /**
  * Opens a SQLite file: one connection that writes in groups, one that reads what is committed.
  * Queries run on the calling thread; with the pages in memory that takes microseconds.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
-  const { file, busyTimeout = 5000 } = options
+  const { file, busyTimeout = 5000, guardNesting = false } = options
+  const guard = guardNesting ? createNestingGuard() : noGuard
   const writer = await connect(file, 'writer', busyTimeout)
-  const reader = await connect(file, 'reader', busyTimeout)
-  // From here on, waiting for another process is done without blocking the thread.
-  writer.exec('pragma busy_timeout = 0')
-  const limits = { maxBatch: 512, maxBatchMilliseconds: 10, busyTimeout }
-  const commits = new GroupCommit(writer, limits)
+  const reader = await connect(file, 'reader', busyTimeout).catch((error) => {
+    writer.close()
+    throw error
+  })
+  const commits = new GroupCommit(writer, { ...limits, busyTimeout })
   const handles = createHandles<Schema>(sqliteWriter)
-  const upgrades = createHandles<unknown>(sqliteWriter)
-  const db = handles.reads(new ReaderConnection(reader))
   let closing: Promise<void> | undefined
 
   async function shut(): Promise<void> {
@@ -54,49 +58,57 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     writer.close()
   }
 
-  function refuseWhenClosed(): void {
+  function close(): Promise<void> {
+    closing ??= shut()
+    return closing
+  }
+
+  /** Throws if the caller may not begin a transaction now. */
+  function admit(): void {
+    guard.refuse()
     if (closing) throw new DatabaseUnavailableError('The database is closed')
   }
 
-  const database: Database = {
-    db,
+  async function upgrade<T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T> {
+    admit()
+    const own = await connect(file, 'writer', busyTimeout)
+    try {
+      // Rebuilding a table needs foreign keys off, which SQLite refuses inside a transaction.
+      own.exec('pragma foreign_keys = off')
+      const tx = createHandles<unknown>(sqliteWriter)
+      const commit = new GroupCommit(own, { ...limits, busyTimeout })
+      return await commit.run(async (connection, gate) => {
+        const value = await guard.inside(gate, () => work(tx.transaction(connection)))
+        const { rows } = await connection.executeQuery(foreignKeyCheck)
+        if (rows.length === 0) return value
+        throw new Error(`The upgrade leaves ${rows.length} rows that refer to missing rows`)
+      })
+    } finally {
+      own.close()
+    }
+  }
+
+  return {
+    db: handles.reads(new ReaderConnection(reader, guard)),
     dialect: sqliteDialect,
     file,
     async run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-      refuseWhenClosed()
-      return commits.run(async (connection) => work(handles.transaction(connection)))
+      admit()
+      return commits.run(async (connection, gate) =>
+        guard.inside(gate, () => work(handles.transaction(connection))),
+      )
     },
-    async upgrade<T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T> {
-      refuseWhenClosed()
-      // Rebuilding a table takes foreign keys off, which is refused inside a transaction.
-      const own = await connect(file, 'writer', busyTimeout)
-      try {
-        own.exec('pragma foreign_keys = off')
-        return await new GroupCommit(own, limits).run(async (connection) => {
-          const value = await work(upgrades.transaction(connection))
-          const { rows } = await connection.executeQuery(foreignKeyCheck)
-          if (rows.length > 0)
-            throw new Error(`${rows.length} rows refer to rows that do not exist`)
-          return value
-        })
-      } finally {
-        own.close()
-      }
-    },
+    upgrade,
     async check() {
-      refuseWhenClosed()
+      if (closing) throw new DatabaseUnavailableError('The database is closed')
       reader.exec('select 1 from sqlite_schema limit 1')
     },
-    close() {
-      closing ??= shut()
-      return closing
-    },
-    [Symbol.asyncDispose]: () => database.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
-  return database
 }
 
-/** Opens the file, waiting for a process that is just opening it too: SQLite itself does not. */
+/** Opens the file, waiting without blocking for another process that holds it. */
 async function connect(
   file: string,
   role: SqliteRole,
@@ -105,30 +117,30 @@ async function connect(
   const deadline = performance.now() + busyTimeout
   for (;;) {
     try {
-      return new SqliteConnection(file, role, busyTimeout)
+      return new SqliteConnection(file, role)
     } catch (error) {
       if (!sqliteDialect.isTransient(error) || performance.now() > deadline) {
-        throw new DatabaseUnavailableError(`Cannot open the database file ${file}`, {
+        throw new DatabaseUnavailableError(`The database file ${file} cannot be opened`, {
           cause: error,
         })
       }
-      await sleep(10)
     }
+    await sleep(10)
   }
 }
 
 class ReaderConnection implements DatabaseConnection {
   readonly #connection: SqliteConnection
+  readonly #guard: NestingGuard
+  readonly streamQuery = refuseToStream
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, guard: NestingGuard) {
     this.#connection = connection
+    this.#guard = guard
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.#guard.refuse()
     return this.#connection.execute<R>(query)
-  }
-
-  streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new TransactionMisuseError('Rows are read in pages, not streamed')
   }
 }

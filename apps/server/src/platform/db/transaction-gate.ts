@@ -1,19 +1,24 @@
 import { TransactionMisuseError } from './errors.js'
 
+/** What a transaction failed with; wrapped, because anything can be thrown. */
+export interface TransactionFailure {
+  readonly error: unknown
+}
+
 /**
  * Says whether a transaction still takes queries. A failed query dooms its transaction on both
  * engines, as PostgreSQL demands: a body that swallows the error must not half succeed.
  */
 export class TransactionGate {
   #closed = false
-  #failure: { readonly error: unknown } | undefined
+  #failure: TransactionFailure | undefined
 
   get closed(): boolean {
     return this.#closed
   }
 
-  /** The error of the first failed query; wrapped, because anything can be thrown. */
-  get failure(): { readonly error: unknown } | undefined {
+  /** The error of the first query that failed. */
+  get failure(): TransactionFailure | undefined {
     return this.#failure
   }
 

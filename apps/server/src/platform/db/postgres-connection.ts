@@ -1,0 +1,155 @@
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import pg from 'pg'
+import { DatabaseBusyError, DatabaseUnavailableError } from './errors.js'
+import { type NamedQuery, refuseToStream } from './executor.js'
+import type { TransactionGate } from './transaction-gate.js'
+
+export interface PoolOptions {
+  readonly url: string
+  readonly poolSize: number
+  /** Milliseconds to wait for a lock or a free connection. */
+  readonly busyTimeout: number
+  /** Milliseconds one statement may take, or a transaction may be idle. */
+  readonly statementTimeout: number
+}
+
+/** Opens connections as they are needed; `onLost` hears of those that break while nobody uses them. */
+export function createPool(options: PoolOptions, onLost: (error: Error) => void): pg.Pool {
+  const { url, poolSize, busyTimeout, statementTimeout } = options
+  const session = [
+    // Only run() writes: what slips past a transaction fails, instead of surviving its rollback.
+    'set session characteristics as transaction read only',
+    `set statement_timeout = ${statementTimeout}`,
+    `set lock_timeout = ${busyTimeout}`,
+    `set idle_in_transaction_session_timeout = ${statementTimeout}`,
+  ].join('; ')
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: busyTimeout,
+    application_name: 'botstead',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: { getTypeParser },
+    onConnect: async (client) => {
+      await client.query(session)
+    },
+  })
+  // Without a listener such an error ends the process.
+  pool.on('error', onLost)
+  return pool
+}
+
+interface TimedQuery extends pg.QueryConfig {
+  /** Milliseconds to wait for the answer; without it for ever. Unknown to the types of pg. */
+  readonly query_timeout: number | undefined
+}
+
+/** Sends one query and names its failure. Without `timeout` (milliseconds) it may take for ever. */
+export async function send(
+  client: pg.PoolClient,
+  query: pg.QueryConfig,
+  timeout: number | undefined,
+): Promise<pg.QueryResult> {
+  const timed: TimedQuery = { ...query, query_timeout: timeout }
+  try {
+    return await client.query(timed)
+  } catch (error) {
+    throw toDatabaseError(error)
+  }
+}
+
+/** Runs the queries of one transaction on the connection it was begun on. */
+export class TransactionConnection implements DatabaseConnection {
+  readonly #client: pg.PoolClient
+  readonly #gate: TransactionGate
+  readonly #timeout: number | undefined
+  readonly streamQuery = refuseToStream
+
+  constructor(client: pg.PoolClient, gate: TransactionGate, timeout: number | undefined) {
+    this.#client = client
+    this.#gate = gate
+    this.#timeout = timeout
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.#gate.check()
+    try {
+      return toResult(await send(this.#client, toConfig(query), this.#timeout))
+    } catch (error) {
+      this.#gate.fail(error)
+      throw error
+    }
+  }
+}
+
+/** Runs each query on any connection that is free. */
+export class PoolConnection implements DatabaseConnection {
+  readonly #connect: () => Promise<pg.PoolClient>
+  readonly #timeout: number
+  readonly streamQuery = refuseToStream
+
+  constructor(connect: () => Promise<pg.PoolClient>, timeout: number) {
+    this.#connect = connect
+    this.#timeout = timeout
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const client = await this.#connect()
+    let failure: unknown
+    try {
+      return toResult(await send(client, toConfig(query), this.#timeout))
+    } catch (error) {
+      failure = error
+      throw error
+    } finally {
+      client.release(breaksConnection(failure))
+    }
+  }
+}
+
+function toConfig({ name, sql, parameters }: NamedQuery): pg.QueryConfig {
+  return { name, text: sql, values: [...parameters] }
+}
+
+function toResult<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> {
+  if (command === 'SELECT' || rowCount === null) return { rows }
+  return { rows, numAffectedRows: BigInt(rowCount) }
+}
+
+/** Whether the connection that a query failed on is of no further use. */
+export function breaksConnection(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailableError) return true
+  // A statement prepared before another process changed its table; a new connection prepares anew.
+  return error instanceof pg.DatabaseError && error.code === '0A000'
+}
+
+/** Gives the loss of a connection, which has many forms, one name; other errors stay as they are. */
+export function toDatabaseError(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError) {
+    if (error.code === '55P03') {
+      return new DatabaseBusyError('A lock was not released in time', { cause: error })
+    }
+    // Class 08: protocol or connection; 57P: shut down, crashed, or ended by an administrator.
+    if (!/^(08|57P)/.test(error.code ?? '')) return error
+  }
+  // These are about a value that cannot be sent or received.
+  if (error instanceof TypeError || error instanceof RangeError) return error
+  return new DatabaseUnavailableError('The database cannot be reached', { cause: error })
+}
+
+// pg answers these as text, because they can exceed a number; the columns here never do.
+const numericTypes: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]
+
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  if (numericTypes.includes(oid)) return parseNumber
+  return pg.types.getTypeParser(oid, format)
+}
+
+function parseNumber(text: string): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw new RangeError(`${text} is too large for a number`)
+  }
+  return value
+}
