@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createIds, hashToken, newToken } from './ids.js'
+import { createIds, hashToken, newSigningSecret, newToken } from './ids.js'
 
 /** A clock that tells the given times one after another and then stands still. */
 function clockOf(times: number[]) {
@@ -91,6 +91,11 @@ describe('tokens', () => {
     expect(token).toMatch(/^bp_pat_[\w-]{43}$/)
     expect(Buffer.from(token.slice(7), 'base64url')).toHaveLength(32)
     expect(newToken('bp_pat_')).not.toBe(token)
+  })
+
+  it('have secrets of the same strength beside them', () => {
+    expect(Buffer.from(newSigningSecret(), 'base64url')).toHaveLength(32)
+    expect(newSigningSecret()).not.toBe(newSigningSecret())
   })
 
   it('are stored as SHA-256', () => {
