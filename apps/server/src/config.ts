@@ -62,7 +62,7 @@ const settings = {
   }),
   adminToken: optional(
     'BOTSTEAD_ADMIN_TOKEN',
-    text('16 characters or more, no spaces', /^[!-~]{16,}$/),
+    text('20 to 512 characters, no spaces', /^[!-~]{20,512}$/),
     {
       default: 'generated at the first start',
       meaning: 'Personal access token of the first account.',

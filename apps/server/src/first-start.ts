@@ -27,6 +27,7 @@ export interface FirstStartDeps {
   log: Log
 }
 
+/** Shorter ones are what is left of a file that was cut off. */
 const minTokenLength = 20
 const givenNote = 'BOTSTEAD_ADMIN_TOKEN'
 
@@ -37,12 +38,8 @@ const givenNote = 'BOTSTEAD_ADMIN_TOKEN'
  * @returns what was made, or undefined if the database was in use
  */
 export async function firstStart(deps: FirstStartDeps): Promise<FirstStart | undefined> {
-  const { adminToken } = deps
-  if (adminToken !== undefined && adminToken.length < minTokenLength) {
-    throw new Error(`BOTSTEAD_ADMIN_TOKEN must have at least ${minTokenLength} characters.`)
-  }
   const made = (await deps.accounts.findFirst()) ? undefined : await createFirst(deps)
-  if (made === undefined && adminToken !== undefined) await addGiven(deps, adminToken)
+  if (made === undefined && deps.adminToken !== undefined) await addGiven(deps, deps.adminToken)
   return made
 }
 
