@@ -2,6 +2,9 @@ import type { Kysely, Transaction } from 'kysely'
 import type { AccessSchema } from './features/access/table.js'
 import type { AccountsSchema } from './features/accounts/table.js'
 import type { BotsSchema } from './features/bots/table.js'
+import type { ConversationsSchema } from './features/conversations/table.js'
+import type { MessagesSchema } from './features/messages/table.js'
+import type { UsersSchema } from './features/users/table.js'
 import type { WorkspacesSchema } from './features/workspaces/table.js'
 import type { EventsSchema } from './platform/events/table.js'
 import type { IdempotencySchema } from './platform/idempotency/table.js'
@@ -12,6 +15,9 @@ export interface Schema
   extends AccessSchema,
     AccountsSchema,
     BotsSchema,
+    UsersSchema,
+    ConversationsSchema,
+    MessagesSchema,
     WorkspacesSchema,
     IdempotencySchema,
     EventsSchema,

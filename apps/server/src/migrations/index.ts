@@ -2,6 +2,14 @@ import type { Migration } from '../platform/db/migrate.js'
 import { accounts } from './0001-accounts.js'
 import { workspaces } from './0002-workspaces.js'
 import { bots } from './0003-bots.js'
+import { usersAndConversations } from './0004-users-and-conversations.js'
+import { messages } from './0005-messages.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
-export const migrations: readonly Migration[] = [accounts, workspaces, bots]
+export const migrations: readonly Migration[] = [
+  accounts,
+  workspaces,
+  bots,
+  usersAndConversations,
+  messages,
+]

@@ -54,7 +54,10 @@ export const conversations = {
       channel: Text(200, 'Name of the channel, 1 to 200 characters.', 1),
       tags: TagsInput('Tags of the conversation; may be empty.'),
       integrationName: Type.Optional(
-        Text(200, 'Deprecated: name or alias of the integration, at most 200 characters.'),
+        Text(
+          200,
+          'Deprecated: alias of the integration it belongs to, the chat by default; need not be installed. At most 200 characters.',
+        ),
       ),
       properties: Type.Optional(
         MapInput(
@@ -65,7 +68,7 @@ export const conversations = {
     }),
     result: wrap('conversation', Conversation),
     status: 201,
-    errors: ['ReferenceNotFound'],
+    errors: [],
     idempotent: true,
   }),
   get: operation({

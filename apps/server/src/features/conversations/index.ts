@@ -1,0 +1,23 @@
+import type { Route } from '../../http/mount.js'
+import { conversationsRoutes } from './routes.js'
+import {
+  type ConversationsDeps,
+  type ConversationsService,
+  createConversationsService,
+} from './service.js'
+
+export { type Member, publicIdOf } from './membership.js'
+export type { Place } from './participant-store.js'
+export type { ConversationsService } from './service.js'
+export type { ConversationRow } from './store.js'
+
+export interface Conversations {
+  service: ConversationsService
+  routes: Route[]
+}
+
+/** The conversations of bots, who takes part in them, and what bots and integrations do with them. */
+export function createConversations(deps: ConversationsDeps): Conversations {
+  const service = createConversationsService(deps)
+  return { service, routes: conversationsRoutes(service) }
+}

@@ -1,0 +1,95 @@
+import type { Insertable, Selectable } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import type { Db, Tx } from '../../schema.js'
+import type { ConversationsTable } from './table.js'
+
+export type ConversationRow = Selectable<ConversationsTable>
+
+export interface ConversationFilter {
+  /** Alias of the installation it must belong to; undefined for any. */
+  integration: string | undefined
+  channel: string | undefined
+  /** All must be equal. */
+  tags: Record<string, string>
+  /** Native ids of users, all of whom must take part. */
+  participantIds: readonly string[]
+  /** Bounds of the creation, inclusive. */
+  after: string | undefined
+  before: string | undefined
+  /** Bounds of the number of messages, inclusive. */
+  minMessages: number | undefined
+  maxMessages: number | undefined
+}
+
+export async function insertConversation(
+  tx: Tx,
+  row: Insertable<ConversationsTable>,
+): Promise<void> {
+  await tx.insertInto('conversations').values(row).execute()
+}
+
+/** The conversation with this native id. */
+export async function findConversation(
+  executor: Db | Tx,
+  botId: string,
+  id: string,
+): Promise<ConversationRow | undefined> {
+  return await executor
+    .selectFrom('conversations')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+export async function pageConversations(
+  db: Db,
+  botId: string,
+  filter: ConversationFilter,
+  page: PageRequest<'created_at' | 'updated_at'>,
+): Promise<Page<ConversationRow>> {
+  const dialect = dialectOf(db)
+  let query = db.selectFrom('conversations').selectAll().where('bot_id', '=', botId)
+  if (filter.integration !== undefined) {
+    query = query.where('integration', '=', filter.integration)
+  }
+  if (filter.channel !== undefined) query = query.where('channel', '=', filter.channel)
+  if (filter.after !== undefined) query = query.where('created_at', '>=', filter.after)
+  if (filter.before !== undefined) query = query.where('created_at', '<=', filter.before)
+  if (filter.minMessages !== undefined) {
+    query = query.where('message_count', '>=', filter.minMessages)
+  }
+  if (filter.maxMessages !== undefined) {
+    query = query.where('message_count', '<=', filter.maxMessages)
+  }
+  for (const [name, value] of Object.entries(filter.tags)) {
+    query = query.where(({ ref }) => dialect.jsonText(ref('tags'), name), '=', value)
+  }
+  for (const userId of filter.participantIds) {
+    query = query.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('participants')
+          .select('user_id')
+          .whereRef('participants.conversation_id', '=', 'conversations.id')
+          .where('participants.user_id', '=', userId),
+      ),
+    )
+  }
+  return await paginate(query, page)
+}
+
+/** @returns how many were deleted, at most `limit` */
+export async function deleteSomeConversations(
+  tx: Tx,
+  botId: string,
+  limit: number,
+): Promise<number> {
+  const result = await tx
+    .deleteFrom('conversations')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('conversations').select('id').where('bot_id', '=', botId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

@@ -1,0 +1,53 @@
+import type { Selectable } from 'kysely'
+import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import { prepared } from '../../platform/db/prepared.js'
+import type { Db, Tx } from '../../schema.js'
+import type { MessagesTable } from './table.js'
+
+export type MessageRow = Selectable<MessagesTable>
+
+const insert = prepared<MessageRow>()((db, parameter) =>
+  db.insertInto('messages').values({
+    id: parameter('id'),
+    bot_id: parameter('bot_id'),
+    conversation_id: parameter('conversation_id'),
+    user_id: parameter('user_id'),
+    type: parameter('type'),
+    payload: parameter('payload'),
+    direction: parameter('direction'),
+    tags: parameter('tags'),
+    sequence: parameter('sequence'),
+    created_at: parameter('created_at'),
+    updated_at: parameter('updated_at'),
+  }),
+)
+
+export async function insertMessage(tx: Tx, row: MessageRow): Promise<void> {
+  await insert(tx, row)
+}
+
+/** Messages of a conversation, by its native id. */
+export async function pageMessages(
+  db: Db,
+  botId: string,
+  conversationId: string,
+  page: PageRequest<'created_at'>,
+): Promise<Page<MessageRow>> {
+  const query = db
+    .selectFrom('messages')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('conversation_id', '=', conversationId)
+  return await paginate(query, page)
+}
+
+/** @returns how many were deleted, at most `limit` */
+export async function deleteSomeMessages(tx: Tx, botId: string, limit: number): Promise<number> {
+  const result = await tx
+    .deleteFrom('messages')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('messages').select('id').where('bot_id', '=', botId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

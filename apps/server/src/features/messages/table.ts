@@ -1,0 +1,24 @@
+/** A message of a conversation, in the shape in which bots and integrations see it. */
+export interface MessagesTable {
+  id: string
+  bot_id: string
+  conversation_id: string
+  /** Author; the id of the bot for what the bot says. */
+  user_id: string
+  type: string
+  /** JSON object; facts beside the content stand in it under `metadata`. */
+  payload: string
+  /** `incoming` goes to the bot, `outgoing` comes from it. */
+  direction: 'incoming' | 'outgoing'
+  /** JSON map of strings. */
+  tags: string
+  /** Number of the event of its creation in the log of the conversation. */
+  sequence: number
+  /** Strictly increasing within a conversation. */
+  created_at: string
+  updated_at: string
+}
+
+export interface MessagesSchema {
+  messages: MessagesTable
+}

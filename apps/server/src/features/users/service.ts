@@ -1,0 +1,150 @@
+import { ApiError } from '@botstead/contract'
+import { type Clock, isoTime } from '../../platform/clock.js'
+import type { Dialect } from '../../platform/db/dialect.js'
+import { purge } from '../../platform/db/purge.js'
+import type { Ids } from '../../platform/ids.js'
+import type { Db, Run, Tx } from '../../schema.js'
+import * as store from './store.js'
+
+/** What others are shown of a user; a member that is left out stays as it is. */
+export interface Profile {
+  name?: string
+  pictureUrl?: string
+  profile?: string
+}
+
+/** Where a user comes from. */
+export interface UserOrigin {
+  botId: string
+  /** Alias of the installation. */
+  alias: string
+}
+
+export interface UsersDeps {
+  db: Db
+  run: Run
+  dialect: Dialect
+  clock: Clock
+  ids: Ids
+}
+
+/** Ids that apps choose. */
+const foreignId = /^[A-Za-z0-9_/\\-]{1,70}$/
+
+export type UsersService = ReturnType<typeof createUsersService>
+
+export function createUsersService(deps: UsersDeps) {
+  const { db, run, dialect, clock, ids } = deps
+
+  function draft(origin: UserOrigin, id: string | undefined, profile: Profile): store.UserRow {
+    const now = isoTime(clock.now())
+    return {
+      id: ids.next('user'),
+      bot_id: origin.botId,
+      foreign_id: id ?? null,
+      integration: origin.alias,
+      name: profile.name ?? null,
+      picture_url: profile.pictureUrl ?? null,
+      profile: profile.profile ?? null,
+      tags: '{}',
+      properties: '{}',
+      created_at: now,
+      updated_at: now,
+    }
+  }
+
+  return {
+    /** A user that is not stored yet. */
+    draft,
+
+    /** Stores a draft. Throws `AlreadyExists` if its foreign id already names somebody. */
+    async insert(tx: Tx, user: store.UserRow): Promise<void> {
+      if (user.foreign_id !== null && (await isNativeId(tx, user.bot_id, user.foreign_id))) {
+        throw taken(user.foreign_id)
+      }
+      try {
+        await store.insertUser(tx, user)
+      } catch (error) {
+        if (dialect.isUniqueViolation(error)) throw taken(user.foreign_id, error)
+        throw error
+      }
+    },
+
+    /**
+     * The user with this foreign or native id, with the given members overwritten; made if there is
+     * none. Of parallel calls one makes the user and the others find it.
+     */
+    async getOrCreate(origin: UserOrigin, id: string, profile: Profile): Promise<store.UserRow> {
+      const patch = patchOf(profile)
+      const changes = Object.keys(patch).length > 0
+      const existing = await store.findUser(db, origin.botId, id)
+      if (existing !== undefined && !changes) return existing
+      return await run(async (tx) => {
+        const current = await store.findUser(tx, origin.botId, id)
+        if (current !== undefined) {
+          if (!changes) return current
+          const now = isoTime(clock.now())
+          const patched = { ...patch, updated_at: now }
+          return (await store.patchUser(tx, origin.botId, current.id, patched)) ?? current
+        }
+        requireForeignId(origin.botId, id)
+        return await store.upsertUser(tx, draft(origin, id, profile), patch)
+      })
+    },
+
+    /** The user with this foreign or native id. */
+    async find(executor: Db | Tx, botId: string, id: string): Promise<store.UserRow | undefined> {
+      return await store.findUser(executor, botId, id)
+    },
+
+    /** Ids as they are shown, by native id; those without an id of their own show the native one. */
+    async publicIds(botId: string, nativeIds: Iterable<string>): Promise<Map<string, string>> {
+      const distinct = [...new Set(nativeIds)]
+      const chosen = await store.listForeignIds(db, botId, distinct)
+      const shown = new Map(distinct.map((id) => [id, id]))
+      for (const { id, foreign_id } of chosen) shown.set(id, foreign_id)
+      return shown
+    },
+
+    /** Removes the users that a deleted bot left behind. */
+    async purge(botId: string): Promise<void> {
+      await purge(run, (tx, limit) => store.deleteSomeUsers(tx, botId, limit))
+    },
+  }
+}
+
+/** The id under which a user is shown. */
+export function publicIdOf(user: Pick<store.UserRow, 'id' | 'foreign_id'>): string {
+  return user.foreign_id ?? user.id
+}
+
+/**
+ * Whether an id that somebody wants to choose is the native id of a user, or of the bot: then who
+ * chooses it would act as that user.
+ */
+async function isNativeId(tx: Tx, botId: string, id: string): Promise<boolean> {
+  if (id === botId) return true
+  return id.startsWith('user_') && (await store.findUser(tx, botId, id)) !== undefined
+}
+
+function requireForeignId(botId: string, id: string): void {
+  if (!foreignId.test(id) || id === botId) {
+    throw new ApiError(
+      'InvalidPayload',
+      'The id in the header x-user-key must be 1 to 70 of A-Z a-z 0-9 _ - / \\, and not the id of the bot.',
+      { metadata: { in: 'headers', field: 'x-user-key' } },
+    )
+  }
+}
+
+function patchOf(profile: Profile): store.ProfilePatch {
+  return {
+    ...(profile.name !== undefined && { name: profile.name }),
+    ...(profile.pictureUrl !== undefined && { picture_url: profile.pictureUrl }),
+    ...(profile.profile !== undefined && { profile: profile.profile }),
+  }
+}
+
+function taken(id: string | null, cause?: unknown): ApiError {
+  return new ApiError('AlreadyExists', `body.id: there is a user ${id} already.`, { cause })
+}
