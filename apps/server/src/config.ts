@@ -217,7 +217,7 @@ export function loadConfig(
 }
 
 /** The address of a server without BOTSTEAD_PUBLIC_URL, as seen from its own machine. */
-function localAddress(host: string, port: number): string {
+export function localAddress(host: string, port: number): string {
   if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return `http://localhost:${port}`
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

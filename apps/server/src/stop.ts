@@ -6,6 +6,8 @@ interface Closer {
   close(): Promise<void>
 }
 
+export type Closers = ReturnType<typeof createClosers>
+
 /** Ends what was started, in reverse order, each part within what is left of the time. */
 export function createClosers(log: Log) {
   const closers: Closer[] = []

@@ -6,16 +6,14 @@ import { createLog } from '../platform/log.js'
 
 /** `botstead start`: serves until it is told to stop. */
 export function startCommand(): Command {
-  return new Command('start')
-    .description('Start the server.')
-    .action(async () => {
-      const { config, warnings } = loadConfig(undefined, { envFile: '.env' })
-      const log = await createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
-      for (const warning of warnings) log.warn(warning)
-      const server = await startServer({ config, log })
-      if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
-      await untilStopped(config, server)
-    })
+  return new Command('start').description('Start the server.').action(async () => {
+    const { config, warnings } = loadConfig(undefined, { envFile: '.env' })
+    const log = await createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
+    for (const warning of warnings) log.warn(warning)
+    const server = await startServer({ config, log })
+    if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
+    await untilStopped(config, server)
+  })
 }
 
 /** Waits for a signal, then stops in order; a second signal ends the process at once. */

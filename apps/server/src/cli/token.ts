@@ -1,0 +1,49 @@
+import { Command } from 'commander'
+import { loadConfig } from '../config.js'
+import { withOperatorTokens } from '../container.js'
+
+/** `botstead token`: access tokens straight on the database, with or without a running server. */
+export function tokenCommand(): Command {
+  const command = new Command('token').description('Create, list and revoke access tokens.')
+  command
+    .command('create')
+    .description('Create a personal access token of the first account; its value is shown once.')
+    .option('--note <text>', 'what the token is for', 'Created on the command line')
+    .action(async ({ note }: { note: string }) => {
+      await withTokens(async (tokens) => {
+        const made = await tokens.createForFirstAccount(note)
+        process.stdout.write(`${made.value}\n`)
+        process.stderr.write(`Token ${made.token.id} was created. Its value is not stored.\n`)
+      })
+    })
+  command
+    .command('list')
+    .description('List the tokens of every kind and owner, newest first.')
+    .action(async () => {
+      await withTokens(async (tokens) => {
+        const rows = await tokens.listAll()
+        for (const { id, kind, note, created_at, last_used_at } of rows) {
+          const used = last_used_at === null ? 'never used' : `used ${last_used_at}`
+          process.stdout.write(`${id}  ${kind.padEnd(8)}  ${created_at}  ${used}  ${note}\n`)
+        }
+        if (rows.length === 0) process.stderr.write('There are no tokens.\n')
+      })
+    })
+  command
+    .command('revoke')
+    .description('Revoke a token. A running server refuses it within five seconds.')
+    .argument('<id>', 'id of the token, from the list')
+    .action(async (id: string) => {
+      await withTokens(async (tokens) => {
+        if (!(await tokens.revoke(id))) throw new Error(`There is no token ${id}.`)
+        process.stderr.write(`Token ${id} was revoked.\n`)
+      })
+    })
+  for (const part of command.commands) part.exitOverride()
+  return command
+}
+
+async function withTokens(work: Parameters<typeof withOperatorTokens>[1]): Promise<void> {
+  const { config } = loadConfig(undefined, { envFile: '.env' })
+  await withOperatorTokens(config, work)
+}

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { Body, Headers, Operation, Output, Params, Query } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ActorByAuth } from './auth.js'
@@ -25,8 +25,8 @@ export interface Call<Spec extends Operation> {
 export interface Download {
   status: number
   headers: Record<string, string | number>
-  /** Absent when there is no body to send. */
-  stream?: Readable
+  /** Opens the body, for GET only: HEAD has the same headers and reads nothing. Absent without a body. */
+  open?(): Promise<Readable>
 }
 
 type Answer<Spec extends Operation> = Spec['download'] extends string ? Download : Output<Spec>
@@ -75,7 +75,9 @@ function mount<const Spec extends Operation>(
     },
     handler: async (request, reply) => {
       const answer = await handler(toCall(context, operation, request, reply))
-      if (operation.download !== undefined) return sendDownload(reply, answer as Download)
+      if (operation.download !== undefined) {
+        return await sendDownload(request, reply, answer as Download)
+      }
       checkAnswer?.(answer)
       if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
       return answer
@@ -118,9 +120,11 @@ function rawQueryOf(url: string): string {
   return start < 0 ? '' : url.slice(start + 1)
 }
 
-function sendDownload(reply: FastifyReply, download: Download) {
-  reply.code(download.status).headers(download.headers)
-  return reply.send(download.stream)
+async function sendDownload(request: FastifyRequest, reply: FastifyReply, download: Download) {
+  // The stream comes first: when it cannot be opened, the answer is an error with headers of its own.
+  // For HEAD an empty one stands in, because Fastify drains what it is given and forgets the length.
+  const body = request.method === 'HEAD' ? Readable.from([]) : await download.open?.()
+  return reply.code(download.status).headers(download.headers).send(body)
 }
 
 function abortSignalOf(reply: FastifyReply): AbortSignal {

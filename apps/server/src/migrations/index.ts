@@ -4,6 +4,10 @@ import { workspaces } from './0002-workspaces.js'
 import { bots } from './0003-bots.js'
 import { usersAndConversations } from './0004-users-and-conversations.js'
 import { messages } from './0005-messages.js'
+import { files } from './0006-files.js'
+import { jobs } from './0008-jobs.js'
+import { eventLog } from './0009-event-log.js'
+import { idempotency } from './0010-idempotency.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -12,4 +16,8 @@ export const migrations: readonly Migration[] = [
   bots,
   usersAndConversations,
   messages,
+  files,
+  jobs,
+  eventLog,
+  idempotency,
 ]

@@ -123,8 +123,11 @@ async function sendMessages(
     )
   await send('Send a voice message', { type: 'audio', audioUrl })
   await send('Send a text message', { type: 'text', text: question })
-  await step('Read the conversation back', contract.chat.listMessages, { conversationId }, (input) =>
-    talker.listMessages(input),
+  await step(
+    'Read the conversation back',
+    contract.chat.listMessages,
+    { conversationId },
+    (input) => talker.listMessages(input),
   )
 }
 

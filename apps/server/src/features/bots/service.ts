@@ -45,8 +45,8 @@ export interface BotsDeps {
   sealer: Sealer
   pager: Pager
   queue: Queue
-  /** Told after a bot is gone, so that what is remembered about it goes too. */
-  onRemoved: (botId: string) => void
+  /** Told after a bot, or what is installed in it, has changed or gone: memories of it are stale. */
+  onChanged: (botId: string) => void
 }
 
 /** Name of the job that removes what a deleted bot leaves behind. */
@@ -155,7 +155,7 @@ export function createBotsService(deps: BotsDeps) {
       if (Object.keys(patch.plugins ?? {}).length > 0) {
         throw new ApiError('ReferenceNotFound', 'body.plugins names a plugin that does not exist.')
       }
-      return await run(async (tx) => {
+      const updated = await run(async (tx) => {
         const current = await load(tx, actor, id)
         const now = isoTime(clock.now())
         await store.patchBot(tx, actor.workspaceId, id, changesOf(current.bot, patch, now, sealer))
@@ -164,6 +164,8 @@ export function createBotsService(deps: BotsDeps) {
         }
         return await load(tx, actor, id)
       })
+      deps.onChanged(id)
+      return updated
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
@@ -171,7 +173,7 @@ export function createBotsService(deps: BotsDeps) {
       if (!removed) {
         throw new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
       }
-      deps.onRemoved(id)
+      deps.onChanged(id)
     },
 
     /** Removes every bot of a workspace in the transaction that removes the workspace. */

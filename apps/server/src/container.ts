@@ -1,0 +1,203 @@
+import type { AddressInfo } from 'node:net'
+import { allOperations, createOpenApi } from '@botstead/contract'
+import { type Config, localAddress } from './config.js'
+import {
+  type Access,
+  createAccess,
+  createOperatorTokens,
+  type OperatorTokens,
+} from './features/access/index.js'
+import { createAccounts } from './features/accounts/index.js'
+import { builtInChat, createBots } from './features/bots/index.js'
+import { type Chat, createChat } from './features/chat/index.js'
+import { createConversations } from './features/conversations/index.js'
+import { createMessages } from './features/messages/index.js'
+import { createUsers } from './features/users/index.js'
+import { createWorkspaces } from './features/workspaces/index.js'
+import { type FirstStart, firstStart } from './first-start.js'
+import { type Foundation, type FoundationOptions, layFoundation } from './foundation.js'
+import { createApp } from './http/app.js'
+import { closeHttp } from './http/close.js'
+import type { Route } from './http/mount.js'
+import { mountReference } from './http/reference.js'
+import { serviceRoutes } from './http/service-routes.js'
+import { type Addresses, createAddresses } from './platform/addresses.js'
+import { createIdempotencyStore } from './platform/idempotency/store.js'
+import { createLog } from './platform/log.js'
+import { createRateLimiter, type RateLimiter } from './platform/rate-limit.js'
+import { systemTimers } from './platform/timers.js'
+import { type Closers, createClosers } from './stop.js'
+import { version } from './version.js'
+
+export interface ServerOptions extends FoundationOptions {
+  /** Checks every answer against its contract: for tests. */
+  checkAnswers?: boolean
+  /** Routes beside those of the contract: for measurements. */
+  extraRoutes?: readonly Route[]
+}
+
+/** A server that runs. */
+export interface Server extends Pick<Foundation, 'config' | 'log'> {
+  /** Base address as callers reach it, without a trailing slash. */
+  address: string
+  /** What was made at the first start on an empty database; undefined later. */
+  firstStart: FirstStart | undefined
+  /** Ends in order: no new requests, open ones to their end, then jobs, then the database. */
+  stop(timeoutMilliseconds: number): Promise<void>
+}
+
+/**
+ * Builds everything, connects it and starts it: the only place that knows who needs whom.
+ * Rejects, with all that was started ended again, when a part cannot start.
+ */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const closers = createClosers(options.log)
+  try {
+    return await start(options, closers)
+  } catch (error) {
+    await closers.closeAll(options.config.shutdownTimeoutMs)
+    throw error
+  }
+}
+
+async function start(options: ServerOptions, closers: Closers): Promise<Server> {
+  const foundation = await layFoundation(options, closers)
+  const { config, log, database } = foundation
+  let base = config.publicUrl
+  const slices = createSlices(
+    foundation,
+    createAddresses(() => base),
+  )
+  closers.add('token usage', () => slices.access[Symbol.asyncDispose]())
+
+  const made = await firstStart({
+    ...foundation,
+    dataDir: config.dataDir,
+    adminToken: config.adminToken,
+    accounts: slices.accounts.service,
+    workspaces: slices.workspaces.service,
+    tokens: createOperatorTokens({ ...foundation, accounts: slices.accounts.service }),
+  })
+
+  let stopping = false
+  const probes = serviceRoutes({
+    checks: [{ name: 'database', check: () => database.check() }],
+    isStopping: () => stopping,
+  })
+  const app = await createApp({
+    routes: [...probes, ...(config.roles.api ? slices.routes : []), ...(options.extraRoutes ?? [])],
+    authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
+    idempotency: createIdempotencyStore(foundation),
+    rateLimiter: createLimiter(foundation),
+    exemptLoopback: config.rateLimit.exemptLoopback,
+    allowance: config.rateLimit.burst,
+    log,
+    newRequestId: () => foundation.ids.next('req'),
+    limits: { smallBody: config.limits.bodyBytes, largeBody: config.limits.adminBodyBytes },
+    allowedOrigins: config.allowedOrigins,
+    checkAnswers: options.checkAnswers ?? false,
+  })
+  await mountReference(app, createOpenApi(allOperations, { version }))
+  closers.add('http', () => closeHttp(app, config.shutdownTimeoutMs))
+
+  await app.listen({ host: config.host, port: config.port })
+  base = ownAddress(config, app.server.address())
+  log.info({ address: base, dataDir: config.dataDir, database: database.dialect.name }, 'listening')
+
+  return {
+    config,
+    log,
+    address: base,
+    firstStart: made,
+    stop: async (timeoutMilliseconds) => {
+      stopping = true
+      await closers.closeAll(timeoutMilliseconds)
+    },
+  }
+}
+
+function createSlices(foundation: Foundation, addresses: Addresses) {
+  const accounts = createAccounts(foundation)
+  const workspaces = createWorkspaces({
+    ...foundation,
+    countBots: (ids) => bots.service.countByWorkspace(ids),
+    removeBots: async (tx, workspaceId) => {
+      await bots.service.removeAll(tx, workspaceId)
+      await access.service.removeWorkspaceKeys(tx, workspaceId)
+    },
+    onRemoved: (workspaceId) => access.authenticator.forgetWorkspace(workspaceId),
+  })
+  const bots = createBots({
+    ...foundation,
+    addresses,
+    onChanged: (botId) => {
+      access.authenticator.forgetBot(botId)
+      chat.forgetBot(botId)
+    },
+  })
+  const access: Access = createAccess({
+    ...foundation,
+    timers: systemTimers,
+    workspaces: workspaces.service,
+    bots: bots.service,
+  })
+
+  const users = createUsers(foundation)
+  const conversations = createConversations({ ...foundation, chatAlias: builtInChat.alias })
+  const messages = createMessages({
+    ...foundation,
+    maxPayloadBytes: foundation.config.limits.messageBytes,
+  })
+  const chat: Chat = createChat({
+    ...foundation,
+    sharedSecret: foundation.keys.userKeys,
+    bots: bots.service,
+    users: users.service,
+    conversations: conversations.service,
+    messages: messages.service,
+  })
+
+  return {
+    accounts,
+    workspaces,
+    access,
+    chat,
+    routes: [
+      ...accounts.routes,
+      ...workspaces.routes,
+      ...bots.routes,
+      ...access.routes,
+      ...conversations.routes,
+      ...chat.routes,
+    ],
+  }
+}
+
+/** Nobody is refused when the operator switched the limit off. */
+function createLimiter({ config, clock }: Foundation): RateLimiter | undefined {
+  const { perMinute, burst } = config.rateLimit
+  return perMinute === undefined ? undefined : createRateLimiter({ perMinute, burst, clock })
+}
+
+/** The address that callers use; with port 0 only the listening socket knows it. */
+function ownAddress(config: Config, listening: string | AddressInfo | null): string {
+  const port = typeof listening === 'object' && listening ? listening.port : config.port
+  const isDerived = config.publicUrl === localAddress(config.host, config.port)
+  return isDerived ? localAddress(config.host, port) : config.publicUrl
+}
+
+/** Opens the database for the commands that manage tokens, without serving. */
+export async function withOperatorTokens<T>(
+  config: Config,
+  work: (tokens: OperatorTokens) => Promise<T>,
+): Promise<T> {
+  const log = await createLog({ level: 'warn', pretty: true })
+  const closers = createClosers(log)
+  try {
+    const foundation = await layFoundation({ config, log }, closers)
+    const accounts = createAccounts(foundation).service
+    return await work(createOperatorTokens({ ...foundation, accounts }))
+  } finally {
+    await closers.closeAll(config.shutdownTimeoutMs)
+  }
+}

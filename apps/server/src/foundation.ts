@@ -1,0 +1,93 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from './config.js'
+import { deriveKeys, type Keys } from './keys.js'
+import { migrations } from './migrations/index.js'
+import type { EventBus } from './platform/bus/event-bus.js'
+import { createLocalBus } from './platform/bus/local.js'
+import { openPostgresBus } from './platform/bus/postgres.js'
+import { type Clock, systemClock } from './platform/clock.js'
+import { migrate } from './platform/db/migrate.js'
+import { type Database, openDatabase } from './platform/db/open.js'
+import { createPager, type Pager } from './platform/db/pager.js'
+import { createIds, type Ids } from './platform/ids.js'
+import { createQueue, type Queue } from './platform/jobs/queue.js'
+import type { Log } from './platform/log.js'
+import { createSealer, type Sealer } from './platform/sealing.js'
+import { loadServerSecret } from './platform/secrets.js'
+import type { Db, Run } from './schema.js'
+import type { Closers } from './stop.js'
+
+/** What every slice stands on. */
+export interface Foundation {
+  config: Config
+  log: Log
+  clock: Clock
+  ids: Ids
+  keys: Keys
+  sealer: Sealer
+  pager: Pager
+  database: Database
+  dialect: Database['dialect']
+  db: Db
+  run: Run
+  bus: EventBus
+  queue: Queue
+}
+
+export interface FoundationOptions {
+  config: Config
+  log: Log
+  /** Where time comes from; tests move it. */
+  clock?: Clock
+}
+
+/** Opens the data folder and the database, brings the schema up to date and connects the bus. */
+export async function layFoundation(
+  { config, log, clock = systemClock }: FoundationOptions,
+  closers: Pick<Closers, 'add'>,
+): Promise<Foundation> {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  const secret = await loadServerSecret({
+    secret: config.secret,
+    dataDir: config.dataDir,
+    shared: config.databaseUrl !== undefined,
+    log,
+  })
+  const keys = deriveKeys(secret, config.chatSecret)
+
+  const database = await openDatabase({
+    ...(config.databaseUrl === undefined
+      ? { file: join(config.dataDir, 'botstead.db') }
+      : { url: config.databaseUrl }),
+    log,
+  })
+  closers.add('database', () => database.close())
+  await migrate(database, migrations, log)
+
+  const bus =
+    config.databaseUrl === undefined
+      ? createLocalBus(log)
+      : await openPostgresBus(config.databaseUrl, log)
+  closers.add('bus', async () => {
+    await bus[Symbol.asyncDispose]()
+  })
+
+  const ids = createIds(clock)
+  const { db, dialect } = database
+  return {
+    config,
+    log,
+    clock,
+    ids,
+    keys,
+    sealer: createSealer(keys.sealing),
+    pager: createPager(keys.pageTokens),
+    database,
+    dialect,
+    db,
+    run: database.run,
+    bus,
+    queue: createQueue({ db, bus, clock, ids }),
+  }
+}

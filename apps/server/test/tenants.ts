@@ -1,0 +1,124 @@
+import { createAccess, createOperatorTokens } from '../src/features/access/index.js'
+import { createAccounts } from '../src/features/accounts/index.js'
+import { createBots } from '../src/features/bots/index.js'
+import { createWorkspaces, type Role } from '../src/features/workspaces/index.js'
+import type { AccountActor, WorkspaceActor } from '../src/platform/actor.js'
+import { createAddresses } from '../src/platform/addresses.js'
+import { createLocalBus } from '../src/platform/bus/local.js'
+import { isoTime } from '../src/platform/clock.js'
+import { followCommits } from '../src/platform/db/after-commit.js'
+import { encodeBoolean } from '../src/platform/db/columns.js'
+import type { Database } from '../src/platform/db/open.js'
+import { createPager } from '../src/platform/db/pager.js'
+import { createIds } from '../src/platform/ids.js'
+import { createQueue } from '../src/platform/jobs/queue.js'
+import { createLog } from '../src/platform/log.js'
+import { createSealer } from '../src/platform/sealing.js'
+import { systemTimers, type Timers } from '../src/platform/timers.js'
+import { createTestClock } from './harness.js'
+
+/** Somebody with a token and a workspace of their own. */
+export interface Person {
+  account: AccountActor
+  workspace: WorkspaceActor
+  token: string
+}
+
+/**
+ * The slices that say who may do what, joined as in the product, on one process's view of a
+ * database: two of them on the same database are two processes.
+ */
+export async function createTenants(
+  database: Database,
+  { clock = createTestClock(), timers = systemTimers }: Options = {},
+) {
+  const { db, dialect } = database
+  const run = followCommits(database.run)
+  const log = await createLog({ level: 'silent' })
+  const ids = createIds(clock)
+  const sealer = createSealer(Buffer.alloc(32, 1))
+  const pager = createPager(Buffer.alloc(32, 2))
+  const shared = { db, run, dialect, clock, ids, sealer, pager, timers, log }
+  const queue = createQueue({ ...shared, bus: createLocalBus(log) })
+
+  const accounts = createAccounts(shared)
+  const workspaces = createWorkspaces({
+    ...shared,
+    countBots: (workspaceIds) => bots.service.countByWorkspace(workspaceIds),
+    removeBots: async (tx, workspaceId) => {
+      await bots.service.removeAll(tx, workspaceId)
+      await access.service.removeWorkspaceKeys(tx, workspaceId)
+    },
+    onRemoved: (workspaceId) => access.authenticator.forgetWorkspace(workspaceId),
+  })
+  const bots = createBots({
+    ...shared,
+    queue,
+    addresses: createAddresses(() => 'http://localhost'),
+    onChanged: (botId) => access.authenticator.forgetBot(botId),
+  })
+  const access = createAccess({ ...shared, workspaces: workspaces.service, bots: bots.service })
+  const tokens = createOperatorTokens({ ...shared, accounts: accounts.service })
+
+  return {
+    ...shared,
+    accounts: accounts.service,
+    workspaces: workspaces.service,
+    bots: bots.service,
+    access,
+    tokens,
+
+    /** A new account with a token and a workspace. */
+    async person(): Promise<Person> {
+      const accountId = ids.next('accnt')
+      const now = isoTime(clock.now())
+      await run(async (tx) => {
+        await tx
+          .insertInto('accounts')
+          .values({
+            id: accountId,
+            email: `${accountId}@example.com`,
+            email_verified: encodeBoolean(false),
+            created_at: now,
+            updated_at: now,
+          })
+          .execute()
+      })
+      const account = { kind: 'account', accountId, tokenId: 'none' } as const
+      const made = await access.service.createPersonal(account, { note: 'first' }, undefined)
+      const { workspace } = await workspaces.service.create(account, { name: 'Own' }, undefined)
+      return {
+        account: { ...account, tokenId: made.token.id },
+        workspace: {
+          kind: 'workspace',
+          accountId,
+          tokenId: made.token.id,
+          workspaceId: workspace.id,
+        },
+        token: made.value,
+      }
+    },
+
+    /** Makes somebody a member of another's workspace. */
+    async join(member: Person, host: Person, role: Role): Promise<void> {
+      await run(async (tx) => {
+        await tx
+          .insertInto('workspace_members')
+          .values({
+            workspace_id: host.workspace.workspaceId,
+            account_id: member.account.accountId,
+            role,
+            created_at: isoTime(clock.now()),
+          })
+          .execute()
+      })
+    },
+  }
+}
+
+interface Options {
+  clock?: ReturnType<typeof createTestClock>
+  timers?: Timers
+}
+
+export type Tenants = Awaited<ReturnType<typeof createTenants>>
