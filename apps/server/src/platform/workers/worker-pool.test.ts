@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import type { Trouble } from '../../../test/fixtures/limits-worker.js'
+import { createWorkerPool, type WorkerPoolOptions } from './worker-pool.js'
+
+interface Input {
+  trouble: Trouble
+  bytes?: Uint8Array
+}
+
+function openPool(options: Partial<WorkerPoolOptions> = {}) {
+  const errors: unknown[] = []
+  const pool = createWorkerPool<Input, unknown>({
+    entry: new URL('../../../test/fixtures/limits-worker.js', import.meta.url),
+    threads: 1,
+    maximumQueue: 10,
+    timeLimitMs: 60_000,
+    memoryLimitMb: 64,
+    maximumOutputBytes: 50_000,
+    idleTimeoutMs: 60_000,
+    onError: (error) => errors.push(error),
+    ...options,
+  })
+  return Object.assign(pool, { errors })
+}
+
+describe('limits', () => {
+  test('a task without end is stopped after its time and the next one runs', async () => {
+    await using pool = openPool()
+    await expect(pool.run({ trouble: 'loop' }, { timeLimitMs: 50 })).rejects.toMatchObject({
+      name: 'WorkerLimitError',
+      limit: 'time',
+    })
+    expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+  })
+
+  test('a task that eats memory is stopped and the next one runs', async () => {
+    await using pool = openPool()
+    await expect(pool.run({ trouble: 'allocate' })).rejects.toMatchObject({ limit: 'memory' })
+    expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+  })
+
+  test('an output over the limit is refused by its size', async () => {
+    await using pool = openPool()
+    await expect(pool.run({ trouble: 'output' })).rejects.toMatchObject({
+      limit: 'output',
+      message: 'The output has 100002 bytes, more than 50000',
+    })
+  })
+
+  test('tasks beyond the queue are refused, those in it run', async () => {
+    await using pool = openPool({ maximumQueue: 1 })
+    const stop = new AbortController()
+    const first = pool.run({ trouble: 'sleep' }, { signal: stop.signal })
+    const second = pool.run({ trouble: 'echo' })
+    await expect(pool.run({ trouble: 'echo' })).rejects.toMatchObject({ limit: 'queue' })
+    stop.abort(new Error('enough'))
+    await expect(first).rejects.toThrow('enough')
+    expect(await second).toMatchObject({ size: 0 })
+  })
+})
+
+describe('failures', () => {
+  test('what a task throws reaches the caller and leaves the thread alive', async () => {
+    await using pool = openPool()
+    const before = await pool.run({ trouble: 'echo' })
+    await expect(pool.run({ trouble: 'throw' })).rejects.toThrow('too much of this')
+    expect(await pool.run({ trouble: 'echo' })).toEqual(before)
+  })
+
+  test('a thread that exits fails its task and is replaced', async () => {
+    await using pool = openPool()
+    await expect(pool.run({ trouble: 'exit' })).rejects.toThrow('exited with code: 3')
+    expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+  })
+
+  test('a module that cannot be loaded fails the task at once and is reported', async () => {
+    await using pool = openPool({ entry: new URL('./no-such-worker.js', import.meta.url) })
+    await expect(pool.run({ trouble: 'echo' })).rejects.toThrow('no-such-worker')
+    expect(pool.errors).toHaveLength(1)
+  })
+})
+
+describe('cancelling', () => {
+  test('a signal that is aborted already keeps the task from running', async () => {
+    await using pool = openPool()
+    const signal = AbortSignal.abort(new Error('never mind'))
+    await expect(pool.run({ trouble: 'echo' }, { signal })).rejects.toThrow('never mind')
+  })
+
+  test('a task gives up its place in the queue when it is cancelled', async () => {
+    await using pool = openPool({ maximumQueue: 1 })
+    const [first, second] = [new AbortController(), new AbortController()]
+    const running = pool.run({ trouble: 'sleep' }, { signal: first.signal })
+    const waiting = pool.run({ trouble: 'echo' }, { signal: second.signal })
+    second.abort(new Error('no longer needed'))
+    await expect(waiting).rejects.toThrow('no longer needed')
+    const successor = pool.run({ trouble: 'echo' })
+    first.abort(new Error('stop'))
+    await expect(running).rejects.toThrow('stop')
+    expect(await successor).toMatchObject({ size: 0 })
+  })
+
+  test('closing the pool fails what runs, what waits and what comes', async () => {
+    const pool = openPool()
+    const results = Promise.allSettled([
+      pool.run({ trouble: 'loop' }),
+      pool.run({ trouble: 'echo' }),
+    ])
+    await pool[Symbol.asyncDispose]()
+    for (const result of await results) {
+      expect(result).toMatchObject({ reason: { message: 'The worker pool is closed' } })
+    }
+    await expect(pool.run({ trouble: 'echo' })).rejects.toThrow('closed')
+  })
+})
+
+describe('what a task gets', () => {
+  test('a transferred buffer is handed over, not copied', async () => {
+    await using pool = openPool()
+    const bytes = new Uint8Array(1000)
+    const answer = pool.run({ trouble: 'echo', bytes }, { transfer: [bytes.buffer] })
+    expect(await answer).toMatchObject({ size: 1000 })
+    expect(bytes.byteLength).toBe(0)
+  })
+
+  test('the environment of the process stays outside', async () => {
+    await using pool = openPool()
+    expect(await pool.run({ trouble: 'secrets' })).toEqual([])
+  })
+})
