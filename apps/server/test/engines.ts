@@ -47,6 +47,11 @@ export function describeEachEngine(name: string, define: (engine: TestEngine) =>
   for (const engine of engines) describe(`${name} on ${engine.name}`, () => define(engine))
 }
 
+/** An open database of a test, and where it is, so that it can be opened once more. */
+export interface TestDatabase extends Database {
+  readonly options: DatabaseOptions
+}
+
 /**
  * Opens a fresh database for the tests of the surrounding `describe` and removes it after them.
  * Call the answer inside a test to get the database.
@@ -54,12 +59,12 @@ export function describeEachEngine(name: string, define: (engine: TestEngine) =>
 export function useDatabase(
   engine: TestEngine,
   migrations: readonly Migration[] = allMigrations,
-): () => Database {
+): () => TestDatabase {
   let place: DatabasePlace | undefined
-  let database: Database | undefined
+  let database: TestDatabase | undefined
   beforeAll(async () => {
     place = await engine.createPlace()
-    database = await openDatabase(place.options)
+    database = { ...(await openDatabase(place.options)), options: place.options }
     await migrate(database, migrations)
   })
   afterAll(async () => {

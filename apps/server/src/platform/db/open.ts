@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { followCommits } from './after-commit.js'
 import type { Database } from './engine.js'
 import { openPostgres } from './postgres-driver.js'
 import { openSqlite } from './sqlite-driver.js'
@@ -26,7 +27,11 @@ export interface DatabaseOptions {
 
 /** Opens the database that the options name. Rejects with the reason if it cannot be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, file, ...rest } = options
+  const database = await openEngine(options)
+  return { ...database, run: followCommits(database.run) }
+}
+
+async function openEngine({ url, file, ...rest }: DatabaseOptions): Promise<Database> {
   if (url) return openPostgres({ url, ...rest })
   if (file) return openSqlite({ file, ...rest })
   throw new Error('A database needs a url or a file')

@@ -2,6 +2,7 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import pg from 'pg'
 import { DatabaseBusyError, DatabaseUnavailableError } from './errors.js'
 import { type NamedQuery, refuseToStream } from './executor.js'
+import type { NestingGuard } from './nesting.js'
 import type { TransactionGate } from './transaction-gate.js'
 
 export interface PoolOptions {
@@ -13,31 +14,75 @@ export interface PoolOptions {
   readonly statementTimeout: number
 }
 
-/** Opens connections as they are needed; `onLost` hears of those that break while nobody uses them. */
-export function createPool(options: PoolOptions, onLost: (error: Error) => void): pg.Pool {
-  const { url, poolSize, busyTimeout, statementTimeout } = options
-  const session = [
-    // Only run() writes: what slips past a transaction fails, instead of surviving its rollback.
-    'set session characteristics as transaction read only',
-    `set statement_timeout = ${statementTimeout}`,
-    `set lock_timeout = ${busyTimeout}`,
-    `set idle_in_transaction_session_timeout = ${statementTimeout}`,
-  ].join('; ')
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: poolSize,
-    connectionTimeoutMillis: busyTimeout,
-    application_name: 'botstead',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    types: { getTypeParser },
-    onConnect: async (client) => {
-      await client.query(session)
-    },
-  })
-  // Without a listener such an error ends the process.
-  pool.on('error', onLost)
-  return pool
+/** Lends connections to one user at a time and opens them as they are needed. */
+export class ConnectionPool {
+  readonly #pool: pg.Pool
+  readonly #uses = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  /** `onLost` hears of connections that break while nobody uses them. */
+  constructor(options: PoolOptions, onLost: (error: Error) => void) {
+    const { url, poolSize, busyTimeout, statementTimeout } = options
+    const session = [
+      // Only run() writes: what slips past a transaction fails, instead of surviving its rollback.
+      'set session characteristics as transaction read only',
+      `set statement_timeout = ${statementTimeout}`,
+      `set lock_timeout = ${busyTimeout}`,
+      `set idle_in_transaction_session_timeout = ${statementTimeout}`,
+    ].join('; ')
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: poolSize,
+      connectionTimeoutMillis: busyTimeout,
+      application_name: 'botstead',
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      types: { getTypeParser },
+      onConnect: async (client) => {
+        await client.query(session)
+      },
+    })
+    // Without a listener such an error ends the process.
+    this.#pool.on('error', onLost)
+  }
+
+  /** Lends a connection for the time of `work`, which calls `discard` if it spoiled it. */
+  async lend<T>(work: (client: pg.PoolClient, discard: () => void) => Promise<T>): Promise<T> {
+    if (this.#closing) throw new DatabaseUnavailableError('The database is closed')
+    const use = this.#use(work)
+    this.#uses.add(use)
+    try {
+      return await use
+    } finally {
+      this.#uses.delete(use)
+    }
+  }
+
+  /** Waits until nothing is lent, then closes the connections. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#uses).then(() => this.#pool.end())
+    return this.#closing
+  }
+
+  async #use<T>(work: (client: pg.PoolClient, discard: () => void) => Promise<T>): Promise<T> {
+    const client = await this.#connect()
+    let spoiled = false
+    try {
+      return await work(client, () => {
+        spoiled = true
+      })
+    } finally {
+      client.release(spoiled)
+    }
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect()
+    } catch (error) {
+      throw toDatabaseError(error)
+    }
+  }
 }
 
 interface TimedQuery extends pg.QueryConfig {
@@ -85,26 +130,27 @@ export class TransactionConnection implements DatabaseConnection {
 
 /** Runs each query on any connection that is free. */
 export class PoolConnection implements DatabaseConnection {
-  readonly #connect: () => Promise<pg.PoolClient>
+  readonly #pool: ConnectionPool
+  readonly #guard: NestingGuard
   readonly #timeout: number
   readonly streamQuery = refuseToStream
 
-  constructor(connect: () => Promise<pg.PoolClient>, timeout: number) {
-    this.#connect = connect
+  constructor(pool: ConnectionPool, guard: NestingGuard, timeout: number) {
+    this.#pool = pool
+    this.#guard = guard
     this.#timeout = timeout
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const client = await this.#connect()
-    let failure: unknown
-    try {
-      return toResult(await send(client, toConfig(query), this.#timeout))
-    } catch (error) {
-      failure = error
-      throw error
-    } finally {
-      client.release(breaksConnection(failure))
-    }
+    this.#guard.refuse()
+    return this.#pool.lend(async (client, discard) => {
+      try {
+        return toResult(await send(client, toConfig(query), this.#timeout))
+      } catch (error) {
+        if (breaksConnection(error)) discard()
+        throw error
+      }
+    })
   }
 }
 

@@ -17,11 +17,10 @@ import { createHandles, type SqlWriter } from './executor.js'
 import { createNestingGuard } from './nesting.js'
 import {
   breaksConnection,
-  createPool,
+  ConnectionPool,
   PoolConnection,
   send,
   TransactionConnection,
-  toDatabaseError,
 } from './postgres-connection.js'
 import { TransactionGate } from './transaction-gate.js'
 
@@ -61,49 +60,38 @@ const beginUpgrade = [
 /** Opens a pool of connections to PostgreSQL 15 or newer. Fails if the server cannot be reached. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { url, poolSize = 10, busyTimeout = 5000, statementTimeout = 30_000, log } = options
-  const pool = createPool({ url, poolSize, busyTimeout, statementTimeout }, (error) =>
-    log?.warn({ err: error }, 'database connection lost'),
-  )
   const timeout = statementTimeout + answerDelay
   const guard = createNestingGuard()
+  const pool = new ConnectionPool({ url, poolSize, busyTimeout, statementTimeout }, (error) =>
+    log?.warn({ err: error }, 'database connection lost'),
+  )
   const handles = createHandles<Schema>(postgresWriter)
   const upgrades = createHandles<unknown>(postgresWriter)
-  const db = handles.reads(new PoolConnection(connect, timeout))
-  let closing: Promise<void> | undefined
-
-  async function connect(): Promise<pg.PoolClient> {
-    guard.refuse()
-    if (closing) throw new DatabaseUnavailableError('The database is closed')
-    try {
-      return await pool.connect()
-    } catch (error) {
-      throw toDatabaseError(error)
-    }
-  }
+  const db = handles.reads(new PoolConnection(pool, guard, timeout))
 
   async function transact<T>(
     beginning: string,
     limit: number | undefined,
     body: (connection: DatabaseConnection) => Promise<T>,
   ): Promise<T> {
-    const client = await connect()
-    const gate = new TransactionGate()
-    const connection = new TransactionConnection(client, gate, limit)
-    let broken = false
-    try {
-      await send(client, { text: beginning }, limit)
-      const value = await guard.inside(gate, () => body(connection))
-      if (gate.failure) throw gate.failure.error
-      gate.close()
-      await commit(client, limit)
-      return value
-    } catch (error) {
-      gate.close()
-      broken = breaksConnection(gate.failure?.error ?? error) || !(await rollback(client))
-      throw error
-    } finally {
-      client.release(broken)
-    }
+    guard.refuse()
+    return pool.lend(async (client, discard) => {
+      const gate = new TransactionGate()
+      const connection = new TransactionConnection(client, gate, limit)
+      try {
+        await send(client, { text: beginning }, limit)
+        const value = await guard.inside(gate, () => body(connection))
+        if (gate.failure) throw gate.failure.error
+        gate.close()
+        await commit(client, limit)
+        return value
+      } catch (error) {
+        gate.close()
+        const broken = breaksConnection(gate.failure?.error ?? error)
+        if (broken || !(await rollback(client))) discard()
+        throw error
+      }
+    })
   }
 
   async function run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -120,11 +108,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     }
   }
 
-  function close(): Promise<void> {
-    closing ??= pool.end()
-    return closing
-  }
-
   async function check(): Promise<void> {
     await sql`select 1`.execute(db)
   }
@@ -132,7 +115,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   try {
     await requireVersion(db)
   } catch (error) {
-    await close()
+    await pool.close()
     throw error
   }
   return {
@@ -145,8 +128,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         work(upgrades.transaction(connection)),
       ),
     check,
-    close,
-    [Symbol.asyncDispose]: close,
+    close: () => pool.close(),
+    [Symbol.asyncDispose]: () => pool.close(),
   }
 }
 

@@ -14,7 +14,7 @@ import type { Database } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
 import { createHandles, refuseToStream, type SqlWriter } from './executor.js'
 import { GroupCommit } from './group-commit.js'
-import { createNestingGuard, type NestingGuard, noGuard } from './nesting.js'
+import { createNestingGuard, noGuard } from './nesting.js'
 import { SqliteConnection, type SqliteRole } from './sqlite-connection.js'
 
 export interface SqliteOptions {
@@ -63,7 +63,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     return closing
   }
 
-  /** Throws if the caller may not begin a transaction now. */
+  /** Throws if the caller may not read, or begin a transaction, now. */
   function admit(): void {
     guard.refuse()
     if (closing) throw new DatabaseUnavailableError('The database is closed')
@@ -89,7 +89,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   }
 
   return {
-    db: handles.reads(new ReaderConnection(reader, guard)),
+    db: handles.reads(new ReaderConnection(reader, admit)),
     dialect: sqliteDialect,
     file,
     async run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -100,7 +100,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     },
     upgrade,
     async check() {
-      if (closing) throw new DatabaseUnavailableError('The database is closed')
+      admit()
       reader.exec('select 1 from sqlite_schema limit 1')
     },
     close,
@@ -131,16 +131,16 @@ async function connect(
 
 class ReaderConnection implements DatabaseConnection {
   readonly #connection: SqliteConnection
-  readonly #guard: NestingGuard
+  readonly #admit: () => void
   readonly streamQuery = refuseToStream
 
-  constructor(connection: SqliteConnection, guard: NestingGuard) {
+  constructor(connection: SqliteConnection, admit: () => void) {
     this.#connection = connection
-    this.#guard = guard
+    this.#admit = admit
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    this.#guard.refuse()
+    this.#admit()
     return this.#connection.execute<R>(query)
   }
 }
