@@ -1,0 +1,33 @@
+/** Scripts that write words without spaces; `scx` also holds the marks they share, such as `ー`. */
+const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}`
+const LINE_BREAK_IN_UNSPACED = new RegExp(`(?<=[${UNSPACED}])\\n(?=[${UNSPACED}])`, 'gu')
+const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u')
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the class is plain ASCII
+const ASCII = /^[\x00-\x7f]*$/
+/** Soft hyphen, joiners and other characters that are part of a word without being seen. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
+const MAY_HAVE_ACCENTS = /[\u00c0-\u03ff\u1e00-\u1fff]/
+const ACCENTED = /([\p{Script=Latin}\p{Script=Greek}])\p{Mn}+/gu
+
+/**
+ * Brings different spellings of one word together: compatibility forms (`ﬁ`, `Ａ`), upper case,
+ * invisible characters and the accents of Latin and Greek letters.
+ * A line break between two characters of a script without spaces is not a word boundary and goes.
+ */
+export function normalise(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase()
+  let result = text.normalize('NFKC').replace(INVISIBLE, '').toLowerCase().replaceAll('ß', 'ss')
+  if (MAY_HAVE_ACCENTS.test(result)) {
+    result = result.normalize('NFD').replace(ACCENTED, '$1').normalize('NFC')
+  }
+  return HAS_UNSPACED.test(result) ? result.replace(LINE_BREAK_IN_UNSPACED, '') : result
+}
+
+/** Stretches of one word that belong to a script without spaces, and those that do not. */
+export const RUNS = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu')
+
+/** Whether a stretch of `RUNS` belongs to a script without spaces. */
+export function isUnspaced(run: string): boolean {
+  return HAS_UNSPACED.test(run)
+}

@@ -1,0 +1,72 @@
+import { normalise } from './normalise.js'
+import { isStopword } from './stopwords.js'
+import { type Run, toBigrams, toIndexTokens, toRuns } from './tokens.js'
+
+/** Bounds the work of one search; a question has about eight terms. */
+const MAXIMUM_TERMS = 100
+const MAXIMUM_PHRASES = 20
+const LONGEST_PHRASE = 32
+
+/**
+ * What to look for, in no engine's language. Every token consists of letters, digits and marks
+ * alone; one that ends with `*` stands for all tokens that begin with it.
+ */
+export interface Query {
+  /** Tokens of which any may occur. Each is listed once. */
+  terms: string[]
+  /** Tokens that stand next to each other in this order: quoted words, and codes such as `v1.2.3`. */
+  phrases: string[][]
+}
+
+const QUOTED = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』/g
+/** What holds a code, a version or an address together, as opposed to what ends a word. */
+const COMPOUND = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~]+[\p{L}\p{N}\p{M}]+)+/gu
+
+/**
+ * Reads a question or a list of keywords.
+ * English function words are left out unless there is nothing else; a quoted phrase keeps them.
+ */
+export function toQuery(text: string): Query {
+  const normalised = normalise(text)
+  const phrases: string[][] = []
+  for (const match of normalised.matchAll(QUOTED)) {
+    phrases.push(toPhrase(match.slice(1).find((group) => group !== undefined) ?? ''))
+  }
+  for (const [compound] of normalised.matchAll(COMPOUND)) {
+    const runs = toRuns(compound)
+    if (!runs.some((run) => run.unspaced)) phrases.push(runs.map((run) => run.text))
+  }
+  const tokens = [...new Set(toRuns(normalised).flatMap(toTerms))]
+  const meaningful = tokens.filter((token) => !isStopword(token))
+  return {
+    terms: (meaningful.length > 0 ? meaningful : tokens).slice(0, MAXIMUM_TERMS),
+    phrases: distinct(phrases.filter((phrase) => phrase.length > 1)).slice(0, MAXIMUM_PHRASES),
+  }
+}
+
+/** Whether there is nothing to look for: the text had no letter and no digit. */
+export function isEmptyQuery(query: Query): boolean {
+  return query.terms.length === 0 && query.phrases.length === 0
+}
+
+function toTerms(run: Run): string[] {
+  if (!run.unspaced) return [run.text]
+  const bigrams = toBigrams(run.text)
+  return bigrams.length > 0 ? bigrams : [`${run.text}*`]
+}
+
+/**
+ * The tokens of a phrase as they stand in the index. Only its last run may go on in the text, so
+ * only that one is written without the closing single character of an index run.
+ */
+function toPhrase(text: string): string[] {
+  const runs = toRuns(text)
+  const last = runs.at(-1)
+  if (last === undefined) return []
+  const tokens = [...runs.slice(0, -1).flatMap(toIndexTokens), ...toTerms(last)]
+  return tokens.slice(0, LONGEST_PHRASE)
+}
+
+function distinct(phrases: string[][]): string[][] {
+  return [...new Map(phrases.map((phrase) => [phrase.join(' '), phrase])).values()]
+}

@@ -1,0 +1,119 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { toIndexText } from './index-text.js'
+import { toQuery } from './query.js'
+import { toFts5Match, toTsquery } from './render-query.js'
+
+const database = new DatabaseSync(':memory:')
+database.exec(`create virtual table passages using fts5(body, tokenize = 'porter unicode61')`)
+const insert = database.prepare('insert into passages (rowid, body) values (?, ?)')
+const select = database.prepare(
+  'select rowid from passages where passages match ? order by bm25(passages), rowid',
+)
+afterAll(() => database.close())
+
+const TEXTS = [
+  'Set the code ERR_TLS_1042 in the log',
+  'TLS errors are logged, 1042 of them',
+  'Reset your password on the settings page',
+  '我们使用Python编程很久了',
+  '小猫喜欢睡觉',
+  'Das Gerät heißt „Größe 3“',
+]
+TEXTS.forEach((text, index) => {
+  insert.run(index, toIndexText(text))
+})
+
+/** The texts that a query finds, best first. */
+function find(text: string): number[] {
+  const match = toFts5Match(toQuery(text))
+  return match === undefined ? [] : select.all(match).map((row) => Number(row.rowid))
+}
+
+describe('toFts5Match', () => {
+  test('any term suffices, and more of them rank higher', () => {
+    expect(find('resetting passwords')).toEqual([2])
+    expect(find('password settings log')[0]).toBe(2)
+    expect(find('password settings log')).toContain(0)
+  })
+
+  test('a code ranks above its scattered parts', () => {
+    expect(find('ERR_TLS_1042')).toEqual([0, 1])
+  })
+
+  test('a phrase finds what stands in this order', () => {
+    expect(select.all('"tls 1042"').map((row) => row.rowid)).toEqual([0])
+    expect(find('"the code"')[0]).toBe(0)
+  })
+
+  test('every character of a CJK text is found, alone, in pairs and in phrases', () => {
+    for (const character of '小猫喜欢睡觉') expect(find(character)).toContain(4)
+    expect(find('喜欢')).toEqual([4])
+    expect(find('"用Python编"')).toEqual([3])
+  })
+
+  test('accents and case do not matter', () => {
+    expect(find('GERAT grosse')).toEqual([5])
+  })
+
+  test('no input is a syntax error', () => {
+    const hostile = fc.constantFrom(
+      ...['"', "'", '*', '^', ':', '-', '+', '(', ')', '{', '}', ',', ' ', '\0', '\\'],
+      ...['NEAR', 'AND', 'OR', 'NOT', 'body', 'a', '猫', 'é', '\ud800', '़', '0'],
+    )
+    const anything = fc.oneof(
+      fc.array(hostile, { maxLength: 40 }).map((parts) => parts.join('')),
+      fc.string({ unit: 'binary', maxLength: 80 }),
+      fc.string({ unit: 'grapheme', maxLength: 80 }),
+    )
+    fc.assert(
+      fc.property(anything, (text) => {
+        const match = toFts5Match(toQuery(text))
+        if (match !== undefined) select.all(match)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('every word of a text finds that text', () => {
+    const table = 'create virtual table temp.one using fts5(body, tokenize = "porter unicode61")'
+    database.exec(table)
+    const replace = database.prepare('insert or replace into one (rowid, body) values (1, ?)')
+    const count = database.prepare('select count(*) as found from one where one match ?')
+    const word = fc.stringMatching(/^[\p{Script=Latin}\p{Script=Han}\p{Script=Hangul}0-9]{1,12}$/u)
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 8 }), fc.nat(), (words, index) => {
+        replace.run(toIndexText(words.join(' ')))
+        const match = toFts5Match(toQuery(words[index % words.length] ?? ''))
+        if (match !== undefined) expect(count.get(match)).toEqual({ found: 1 })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('nothing to look for is no expression', () => {
+    expect(toFts5Match(toQuery('??'))).toBeUndefined()
+  })
+})
+
+describe('toTsquery', () => {
+  test('terms and phrases are alternatives', () => {
+    expect(toTsquery(toQuery('fix ERR_42 猫'))).toBe(
+      `'fix' | 'err' | '42' | '猫':* | ('err' <-> '42')`,
+    )
+    expect(toTsquery(toQuery('!'))).toBeUndefined()
+  })
+
+  test('nothing but words, quotes and operators comes out of any input', () => {
+    const lexeme = String.raw`'[\p{L}\p{N}\p{M}]+'(?::\*)?`
+    const operand = String.raw`(?:${lexeme}|\(${lexeme}(?: <-> ${lexeme})+\))`
+    const grammar = new RegExp(String.raw`^${operand}(?: \| ${operand})*$`, 'u')
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
+        const rendered = toTsquery(toQuery(text))
+        if (rendered !== undefined) expect(rendered).toMatch(grammar)
+      }),
+    )
+  })
+})
