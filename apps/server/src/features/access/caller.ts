@@ -10,7 +10,7 @@ export interface InstalledIntegration {
 
 /**
  * On whose behalf a call is made, by its headers. An integration that is not installed may be
- * named too: whoever has the whole bot only narrows himself by it.
+ * named too: whoever has the whole bot only narrows their own reach by it.
  */
 export function callerOf(scope: ScopeHeaders, installed: readonly InstalledIntegration[]): Caller {
   if (scope.integrationId !== undefined) return integrationOf(scope.integrationId, scope, installed)
