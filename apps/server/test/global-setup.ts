@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node'
+import { buildServer } from './build.js'
 import { startPostgres } from './postgres.js'
 
 declare module 'vitest' {
@@ -8,16 +9,22 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the one PostgreSQL server that all test files share, each with databases of its own. */
+/**
+ * Builds the command that some tests start, and starts the one PostgreSQL server that all test
+ * files share, each with databases of its own.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  try {
-    const server = await startPostgres()
-    project.provide('postgresUrl', server.url)
-    return () => server.stop()
-  } catch (error) {
-    if (process.env.CI) throw error
-    process.stderr.write(`\nPOSTGRES SKIPPED: it could not be started: ${String(error)}\n\n`)
-    project.provide('postgresUrl', '')
-    return async () => {}
-  }
+  const [server] = await Promise.all([
+    startPostgres().catch((error) => tolerate('POSTGRES SKIPPED', error)),
+    // The compiler writes what it can: while somebody is at work elsewhere, most tests still tell.
+    buildServer().catch((error) => tolerate('BUILT WITH ERRORS', error)),
+  ])
+  project.provide('postgresUrl', server?.url ?? '')
+  return async () => await server?.stop()
+}
+
+/** What is no reason to stop on a machine where people work is one where a change is judged. */
+function tolerate(headline: string, error: unknown): undefined {
+  if (process.env.CI) throw error
+  process.stderr.write(`\n${headline}: ${error instanceof Error ? error.message : error}\n\n`)
 }
