@@ -3,7 +3,9 @@ import type { AccessSchema } from './features/access/table.js'
 import type { AccountsSchema } from './features/accounts/table.js'
 import type { BotsSchema } from './features/bots/table.js'
 import type { ConversationsSchema } from './features/conversations/table.js'
+import type { FilesSchema } from './features/files/table.js'
 import type { MessagesSchema } from './features/messages/table.js'
+import type { SearchSchema } from './features/search/table.js'
 import type { UsersSchema } from './features/users/table.js'
 import type { WorkspacesSchema } from './features/workspaces/table.js'
 import type { EventsSchema } from './platform/events/table.js'
@@ -18,6 +20,8 @@ export interface Schema
     UsersSchema,
     ConversationsSchema,
     MessagesSchema,
+    FilesSchema,
+    SearchSchema,
     WorkspacesSchema,
     IdempotencySchema,
     EventsSchema,

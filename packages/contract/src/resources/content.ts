@@ -11,7 +11,7 @@ export const content = {
     tag: 'Files',
     summary: 'Send the content of a file',
     description:
-      'The address is the `uploadUrl` of a file; no further credential is needed. Content that is larger or smaller than declared is refused, and the file says why.',
+      'The address is the `uploadUrl` of a file; no further credential is needed. It works for 24 hours and takes one content: an interrupted upload can be sent again from the start, and once the content is there another one is refused (`AlreadyExists`; `ResourceGone` after the key was upserted again or the upload failed). Content that is larger or smaller than declared is refused, and the file says why.',
     auth: 'signature',
     params: Type.Object({
       token: Text(2048, 'Signed, expiring permission to send this content.', 1),
@@ -20,14 +20,29 @@ export const content = {
       'x-amz-tagging': Type.Optional(
         Text(
           256,
-          '`public=true` when the file was made with `publicContentImmediatelyAccessible`.',
+          '`public=true` when the file was made with `public_content` and `publicContentImmediatelyAccessible`; without it such content is refused.',
         ),
+      ),
+      'content-length': Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description:
+            'Bytes that follow. When known, a wrong size is refused before they are sent.',
+        }),
       ),
     }),
     upload: 'Content of the file, of any media type.',
     result: Empty,
     status: 200,
-    errors: ['Forbidden', 'ResourceNotFound', 'ResourceGone', 'InvalidPayload', 'LimitExceeded'],
+    errors: [
+      'Forbidden',
+      'ResourceNotFound',
+      'AlreadyExists',
+      'ResourceGone',
+      'InvalidPayload',
+      'LimitExceeded',
+    ],
   }),
   get: operation({
     id: 'getContent',
@@ -36,18 +51,13 @@ export const content = {
     tag: 'Files',
     summary: 'Get the content of a file',
     description:
-      'The address is the `url` of a file. Without the policy `public_content` it is signed and expires.',
+      'The address is the `url` of a file. Without the policy `public_content` it is signed and works for an hour. HEAD is understood too. One range is answered with 206, several with the whole content, one outside the content with 416 and no body. With `public_content` the content can be read once it is processed, or at once with `publicContentImmediatelyAccessible`.',
     auth: 'signature',
     params: Type.Object({ fileId: Id('Id of the file.') }),
     query: Type.Object({
-      expires: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description: 'When the address stops working, in seconds since 1970.',
-        }),
+      signature: Type.Optional(
+        Text(512, 'Proof that the server made the address, and until when it works.'),
       ),
-      signature: Type.Optional(Text(512, 'Proof that the server made the address.')),
     }),
     headers: Type.Object({
       range: Type.Optional(Text(256, 'Part of the content, `bytes=<first>-<last>`.')),

@@ -1,0 +1,68 @@
+import type { Addresses } from '../../platform/addresses.js'
+import type { Clock } from '../../platform/clock.js'
+import type { Signer, Verified } from '../../platform/signing.js'
+
+/** How long the address of a private content works. */
+export const contentAddressLifetime = 60 * 60 * 1000
+/** How long content can be sent; after it, an upload that never came has failed. */
+export const uploadAddressLifetime = 24 * 60 * 60 * 1000
+
+/** Which generation of which file an upload address is for. */
+export interface UploadTarget {
+  fileId: string
+  generation: number
+}
+
+/** Makes and reads the addresses that carry their own permission. */
+export interface FileAddresses {
+  /** Where the content is sent. Works for {@link uploadAddressLifetime}. */
+  upload(target: UploadTarget): string
+  /** Where anyone reads the content of a public file. */
+  publicContent(fileId: string): string
+  /** Where whoever holds the address reads the content, for {@link contentAddressLifetime}. */
+  privateContent(fileId: string): string
+  readUpload(token: string): UploadTarget | undefined
+  /** Whether the signature is for this file and still valid. */
+  isSigned(fileId: string, signature: string): boolean
+}
+
+interface FileAddressesDeps {
+  addresses: Addresses
+  clock: Clock
+  /** Signs with a key that serves no other purpose. */
+  signer: Signer
+}
+
+/** First part of what is signed, so that an address of one kind is none of the other. */
+const uploadPurpose = 'upload'
+const contentPurpose = 'content'
+
+export function createFileAddresses(deps: FileAddressesDeps): FileAddresses {
+  const { addresses, clock, signer } = deps
+  const content = (fileId: string) => `${addresses.base()}/content/${fileId}`
+  return {
+    upload: ({ fileId, generation }) => {
+      const expires = clock.now() + uploadAddressLifetime
+      const token = signer.sign(`${uploadPurpose}.${fileId}.${generation}`, expires)
+      return `${addresses.base()}/uploads/${token}`
+    },
+    publicContent: content,
+    privateContent: (fileId) => {
+      const expires = clock.now() + contentAddressLifetime
+      const signature = signer.sign(`${contentPurpose}.${fileId}`, expires)
+      return `${content(fileId)}?signature=${signature}`
+    },
+    readUpload: (token) => targetOf(signer.verify(token)),
+    isSigned: (fileId, signature) => {
+      const verified = signer.verify(signature)
+      return verified.ok && verified.value === `${contentPurpose}.${fileId}`
+    },
+  }
+}
+
+function targetOf(verified: Verified): UploadTarget | undefined {
+  if (!verified.ok) return undefined
+  const [purpose, fileId, generation] = verified.value.split('.')
+  if (purpose !== uploadPurpose || fileId === undefined) return undefined
+  return { fileId, generation: Number(generation) }
+}

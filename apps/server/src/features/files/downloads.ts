@@ -1,0 +1,82 @@
+import type { Readable } from 'node:stream'
+import { ApiError } from '@botstead/contract'
+import { BlobNotFoundError, type ByteRange } from '../../platform/blobs/blob-store.js'
+import { isoTime } from '../../platform/clock.js'
+import type { FileAddresses } from './addresses.js'
+import { type ContentRow, findContent } from './content-store.js'
+import type { FilesDeps } from './service.js'
+import * as store from './store.js'
+
+/** The content of a file as a caller may have it. */
+export interface ServedContent {
+  /** Key of the file. */
+  key: string
+  contentType: string
+  /** Bytes. */
+  size: number
+  sha256: string
+  isPublic: boolean
+  open(range?: ByteRange): Promise<Readable>
+}
+
+export type Downloads = ReturnType<typeof createDownloads>
+
+export function createDownloads(
+  deps: Pick<FilesDeps, 'db' | 'clock' | 'blobs' | 'bots'> & { addresses: FileAddresses },
+) {
+  const { db, blobs } = deps
+
+  async function findServed(fileId: string) {
+    const file = await store.findFileById(db, fileId)
+    if (file === undefined || file.serving_generation === null) return undefined
+    if (file.expires_at !== null && file.expires_at <= isoTime(deps.clock.now())) return undefined
+    if ((await deps.bots.workspaceOf(file.bot_id)) === undefined) return undefined
+    const content = await findContent(db, fileId, file.serving_generation)
+    if (content === undefined || content.blob_key === null || content.sha256 === null) {
+      return undefined
+    }
+    return { file, content, blobKey: content.blob_key, sha256: content.sha256 }
+  }
+
+  return {
+    /**
+     * Finds the content that an address leads to.
+     * @param signature of the address; undefined reads what is public
+     */
+    async find(fileId: string, signature: string | undefined): Promise<ServedContent> {
+      if (signature !== undefined && !deps.addresses.isSigned(fileId, signature)) {
+        throw new ApiError(
+          'Forbidden',
+          'This address is not valid or no longer valid: get the file to have a new one.',
+        )
+      }
+      const served = await findServed(fileId)
+      // What is private and what does not exist look the same to whoever has no signature.
+      if (served === undefined || (signature === undefined && !isPublic(served))) {
+        throw new ApiError('ResourceNotFound', 'There is no content at this address.')
+      }
+      const { file, content, blobKey, sha256 } = served
+      return {
+        key: file.key,
+        contentType: content.content_type,
+        size: content.size,
+        sha256,
+        isPublic: isPublic(served),
+        open: async (range) => {
+          try {
+            return await blobs.get(blobKey, range)
+          } catch (error) {
+            if (!(error instanceof BlobNotFoundError)) throw error
+            throw new ApiError('ResourceNotFound', 'The content was replaced or deleted just now.')
+          }
+        },
+      }
+    },
+  }
+}
+
+/** The policy counts once both the file and this content have it, and the content is processed. */
+function isPublic({ file, content }: { file: store.FileRow; content: ContentRow }): boolean {
+  const allowed = file.public_content === 1 && content.public_content === 1
+  return allowed && (content.immediate === 1 || content.status !== 'indexing_pending')
+}

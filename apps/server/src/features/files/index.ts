@@ -1,0 +1,59 @@
+import type { Route } from '../../http/mount.js'
+import type { Addresses } from '../../platform/addresses.js'
+import type { JobHandler } from '../../platform/jobs/handler.js'
+import type { Signer } from '../../platform/signing.js'
+import type { Tx } from '../../schema.js'
+import { createFileAddresses } from './addresses.js'
+import { createDownloads } from './downloads.js'
+import { createGenerations } from './generations.js'
+import { createIndexing, type FilesIndexing } from './indexing.js'
+import { createFilesJobs } from './jobs.js'
+import { filesRoutes } from './routes.js'
+import { createFilesService, type FilesDeps, type FilesService } from './service.js'
+import { createSweeps } from './sweeps.js'
+import { createUploads } from './uploads.js'
+
+export type { FilesIndexing, IndexableContent, IndexingConfiguration } from './indexing.js'
+export {
+  type ClearPassages,
+  clearPassagesJob,
+  type IndexFile,
+  indexFileJob,
+} from './job-kinds.js'
+export { type FileScope, scopeOf, searchableFiles } from './scope.js'
+export type { FilesService } from './service.js'
+export type { FileRow } from './store.js'
+export { type TagCondition, toTagConditions } from './tag-filter.js'
+
+export interface Files {
+  service: FilesService
+  /** What search needs. */
+  indexing: FilesIndexing
+  routes: Route[]
+  /** What the job runner does, by kind. */
+  jobs: Record<string, JobHandler>
+  /** Asks for the sweeps that a start begins with. */
+  schedule(tx: Tx): Promise<void>
+  /** Deletes the files of a bot that is gone. */
+  purge(botId: string): Promise<void>
+}
+
+/** Files of bots: what they are, their content, and how it comes and goes. */
+export function createFiles(deps: FilesDeps & { addresses: Addresses; signer: Signer }): Files {
+  const { addresses: base, signer, clock } = deps
+  const addresses = createFileAddresses({ addresses: base, clock, signer })
+  const generations = createGenerations(deps)
+  const service = createFilesService({ ...deps, generations })
+  const uploads = createUploads({ ...deps, generations, addresses })
+  const downloads = createDownloads({ ...deps, addresses })
+  const sweeps = createSweeps({ ...deps, generations })
+  const jobs = createFilesJobs({ ...deps, sweeps })
+  return {
+    service,
+    indexing: createIndexing({ ...deps, generations }),
+    routes: filesRoutes({ service, uploads, downloads, addresses }),
+    jobs: jobs.handlers,
+    schedule: jobs.schedule,
+    purge: (botId) => sweeps.filesOfBot(botId),
+  }
+}

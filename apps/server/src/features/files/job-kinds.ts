@@ -1,0 +1,27 @@
+/** Name of the job that makes a generation searchable. Done by search, which knows files. */
+export const indexFileJob = 'search.index'
+
+/** Payload of {@link indexFileJob}; its key is the file id, so that one file is indexed once at a time. */
+export interface IndexFile {
+  botId: string
+  fileId: string
+  generation: number
+}
+
+/** Name of the job that removes passages which are found no more. Done by search. */
+export const clearPassagesJob = 'search.clear'
+
+/** Payload of {@link clearPassagesJob}; its key is the file id. */
+export interface ClearPassages {
+  botId: string
+  fileId: string
+}
+
+/** Name of the job that removes blobs to which nothing refers any more. */
+export const sweepBlobsJob = 'files.sweep'
+
+/** Name of the job that finds blobs which never got a row. */
+export const sweepOrphansJob = 'files.orphans'
+
+/** Name of the job that deletes expired files and gives up uploads that never came. */
+export const expireFilesJob = 'files.expire'

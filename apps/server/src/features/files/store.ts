@@ -1,0 +1,162 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import type { Db, Tx } from '../../schema.js'
+import { type FileScope, isVisible } from './scope.js'
+import type { FilesTable } from './table.js'
+import { matchesTags, type TagCondition } from './tag-filter.js'
+
+export type FileRow = Selectable<FilesTable>
+
+export type FileSort = 'key' | 'size' | 'created_at' | 'updated_at' | 'status'
+
+export interface FileFilter {
+  tags: readonly TagCondition[]
+  /** Only these; undefined for any. */
+  ids: readonly string[] | undefined
+  indexed: boolean | undefined
+}
+
+export async function insertFile(tx: Tx, row: Insertable<FilesTable>): Promise<void> {
+  await tx.insertInto('files').values(row).execute()
+}
+
+/** The file a caller means by an id or a key: an id goes before a key, its own key before another's. */
+export async function findFile(
+  executor: Db | Tx,
+  scope: FileScope,
+  idOrKey: string,
+): Promise<FileRow | undefined> {
+  const rows = await executor
+    .selectFrom('files')
+    .selectAll()
+    .where((eb) => isVisible(eb, scope))
+    .where((eb) => eb.or([eb('id', '=', idOrKey), eb('key', '=', idOrKey)]))
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  const own = scope.integrationId ?? ''
+  return (
+    rows.find(({ id }) => id === idOrKey) ??
+    rows.find(({ key_space }) => key_space === own) ??
+    rows[0]
+  )
+}
+
+/** A file by its id alone, for addresses that carry their own permission. */
+export async function findFileById(db: Db, id: string): Promise<FileRow | undefined> {
+  return await db.selectFrom('files').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** As `findFileById`, holding off whoever else changes the file. */
+export async function lockFile(tx: Tx, id: string): Promise<FileRow | undefined> {
+  const query = tx.selectFrom('files').selectAll().where('id', '=', id)
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+/** The file under a key, expired or not, locked. */
+export async function lockFileByKey(
+  tx: Tx,
+  botId: string,
+  keySpace: string,
+  key: string,
+): Promise<FileRow | undefined> {
+  const query = tx
+    .selectFrom('files')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('key', '=', key)
+    .where('key_space', '=', keySpace)
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+export async function pageFiles(
+  db: Db,
+  scope: FileScope,
+  filter: FileFilter,
+  page: PageRequest<FileSort>,
+): Promise<Page<FileRow>> {
+  const query = db
+    .selectFrom('files')
+    .selectAll()
+    .where((eb) => isVisible(eb, scope))
+    .where((eb) => matchesTags(eb, scope.botId, filter.tags))
+    .$if(filter.ids !== undefined, (ids) => ids.where('id', 'in', filter.ids ?? []))
+    .$if(filter.indexed !== undefined, (indexed) =>
+      indexed.where('indexed', '=', filter.indexed ? 1 : 0),
+    )
+  return await paginate(query, page)
+}
+
+/** Files of a bot by id, those that exist, in no particular order. */
+export async function listFilesByIds(
+  db: Db,
+  botId: string,
+  ids: readonly string[],
+): Promise<FileRow[]> {
+  if (ids.length === 0) return []
+  return await db
+    .selectFrom('files')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('id', 'in', ids)
+    .execute()
+}
+
+export async function patchFile(tx: Tx, id: string, patch: Updateable<FilesTable>): Promise<void> {
+  await tx.updateTable('files').set(patch).where('id', '=', id).execute()
+}
+
+export async function deleteFileRow(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('file_tags').where('file_id', '=', id).execute()
+  await tx.deleteFrom('files').where('id', '=', id).execute()
+}
+
+export async function replaceTags(
+  tx: Tx,
+  file: Pick<FileRow, 'id' | 'bot_id'>,
+  tags: Record<string, string>,
+): Promise<void> {
+  await tx.deleteFrom('file_tags').where('file_id', '=', file.id).execute()
+  const rows = Object.entries(tags).map(([name, value]) => ({
+    file_id: file.id,
+    bot_id: file.bot_id,
+    name,
+    value,
+  }))
+  if (rows.length > 0) await tx.insertInto('file_tags').values(rows).execute()
+}
+
+/** Ids of files that have expired, the longest expired first. */
+export async function listExpired(db: Db, now: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('files')
+    .select('id')
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** When the next file expires, or undefined when none does. */
+export async function findNextExpiry(tx: Tx): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('files')
+    .select('expires_at')
+    .where('expires_at', 'is not', null)
+    .orderBy('expires_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.expires_at ?? undefined
+}
+
+export async function listIdsOfBot(db: Db, botId: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('files')
+    .select('id')
+    .where('bot_id', '=', botId)
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}

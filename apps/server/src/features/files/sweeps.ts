@@ -1,0 +1,119 @@
+import { isoTime } from '../../platform/clock.js'
+import type { Run } from '../../schema.js'
+import { uploadAddressLifetime } from './addresses.js'
+import {
+  findContent,
+  forgetDiscardedBlobs,
+  listAbandoned,
+  listDiscardedBlobs,
+  listUsedBlobs,
+} from './content-store.js'
+import type { Generations } from './generations.js'
+import type { FilesDeps } from './service.js'
+import * as store from './store.js'
+
+const batchSize = 100
+/**
+ * How old a blob without a row must be to count as an orphan. Its row follows within one
+ * transaction; the rest is for clocks that differ.
+ */
+const orphanAge = 60 * 60 * 1000
+
+export type Sweeps = ReturnType<typeof createSweeps>
+
+/** The removal of what is hidden already. All of it can be interrupted and repeated. */
+export function createSweeps(
+  deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'blobs'> & { generations: Generations },
+) {
+  const { db, run, clock, blobs, generations } = deps
+
+  return {
+    /** Removes the blobs to which nothing refers any more. */
+    async discardedBlobs(signal: AbortSignal): Promise<void> {
+      for (;;) {
+        signal.throwIfAborted()
+        const keys = await listDiscardedBlobs(db, batchSize)
+        if (keys.length === 0) return
+        // The blob goes first: a crash in between leaves a row that is tried again.
+        for (const key of keys) await blobs.remove(key)
+        await run((tx) => forgetDiscardedBlobs(tx, keys))
+      }
+    },
+
+    /** Removes blobs whose row was never written, and what broken uploads left. */
+    async orphans(signal: AbortSignal): Promise<void> {
+      await blobs.sweepTemporary(orphanAge)
+      const before = clock.now() - orphanAge
+      let candidates: string[] = []
+      const removeUnused = async () => {
+        const used = await listUsedBlobs(db, candidates)
+        for (const key of candidates) if (!used.has(key)) await blobs.remove(key)
+        candidates = []
+      }
+      for await (const { key, storedAt } of blobs.list()) {
+        signal.throwIfAborted()
+        if (storedAt > before) continue
+        candidates.push(key)
+        if (candidates.length >= batchSize) await removeUnused()
+      }
+      if (candidates.length > 0) await removeUnused()
+    },
+
+    /** Gives up uploads whose address no longer works, so that they stop counting. */
+    async abandonedUploads(signal: AbortSignal): Promise<void> {
+      const before = isoTime(clock.now() - uploadAddressLifetime)
+      for (;;) {
+        signal.throwIfAborted()
+        const abandoned = await listAbandoned(db, before, batchSize)
+        if (abandoned.length === 0) return
+        for (const { file_id, generation } of abandoned) {
+          await run(async (tx) => {
+            const file = await store.lockFile(tx, file_id)
+            const content = await findContent(tx, file_id, generation)
+            if (file === undefined || content?.status !== 'upload_pending') return
+            await generations.failUpload(tx, file, content, 'No content came within 24 hours.')
+          })
+        }
+      }
+    },
+
+    /** Deletes the files that have expired. */
+    async expiredFiles(signal: AbortSignal): Promise<void> {
+      for (;;) {
+        signal.throwIfAborted()
+        const now = isoTime(clock.now())
+        const ids = await store.listExpired(db, now, batchSize)
+        if (ids.length === 0) return
+        await removeFiles(run, generations, ids, (file) => isExpired(file, now))
+      }
+    },
+
+    /** Deletes the files of a bot that is gone. */
+    async filesOfBot(botId: string): Promise<void> {
+      for (;;) {
+        const ids = await store.listIdsOfBot(db, botId, batchSize)
+        if (ids.length === 0) return
+        await removeFiles(run, generations, ids, () => true)
+      }
+    },
+  }
+}
+
+/** A transaction per file: many in one would keep others waiting. */
+async function removeFiles(
+  run: Run,
+  generations: Generations,
+  ids: readonly string[],
+  isMeant: (file: store.FileRow) => boolean,
+): Promise<void> {
+  for (const id of ids) {
+    await run(async (tx) => {
+      const file = await store.lockFile(tx, id)
+      if (file !== undefined && isMeant(file)) await generations.remove(tx, file)
+    })
+  }
+}
+
+function isExpired(file: store.FileRow, now: string): boolean {
+  return file.expires_at !== null && file.expires_at <= now
+}

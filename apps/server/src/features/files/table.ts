@@ -1,0 +1,111 @@
+import type { JsonColumn, TimeColumn } from '../../platform/db/columns.js'
+
+export type FileStatus =
+  | 'upload_pending'
+  | 'upload_failed'
+  | 'upload_completed'
+  | 'indexing_pending'
+  | 'indexing_failed'
+  | 'indexing_completed'
+
+/** A flag as it is stored. */
+type Flag = 0 | 1
+
+/**
+ * One row per file: what its latest upsert said, and which generations of content and passages are
+ * served meanwhile. Each upsert begins a generation; see `generations.ts`.
+ */
+export interface FilesTable {
+  id: string
+  workspace_id: string
+  bot_id: string
+  key: string
+  /** Id of the integration whose keys these are, empty for those of the bot; keys are unique in it. */
+  key_space: string
+  owner_type: 'bot' | 'integration' | 'user'
+  /** Id of the bot, integration or user. */
+  owner_id: string
+  /** Name of the integration. */
+  owner_name: string | null
+  /** Alias under which the integration is installed. */
+  owner_alias: string | null
+  /** The latest generation, from 1. */
+  generation: number
+  /** The generation whose content is served; null until there is one. */
+  serving_generation: number | null
+  /** The generation whose passages are found; null while there are none. */
+  passages_generation: number | null
+  /** Whether those passages were indexed for every integration of the bot to see. */
+  passages_shared: Flag
+  /** Of the latest generation. */
+  status: FileStatus
+  failed_reason: string | null
+  /** Bytes; -1 until the upload has completed, because lists sort by it and null has no place there. */
+  size: number
+  content_type: string
+  /** JSON map of strings; `file_tags` holds the same for filters. */
+  tags: JsonColumn
+  metadata: JsonColumn
+  public_content: Flag
+  /** Policy `integrations`. */
+  shared: Flag
+  /** Whether the latest generation is to be indexed. */
+  indexed: Flag
+  expires_at: TimeColumn | null
+  /** Bytes that this file counts in the usage of its workspace. */
+  counted_storage: number
+  counted_vector: number
+  created_at: TimeColumn
+  updated_at: TimeColumn
+}
+
+/** One row per generation that is still of use: the latest, the served one, and those between. */
+export interface FileContentsTable {
+  file_id: string
+  generation: number
+  status: FileStatus
+  /** Bytes: as declared, which is what an upload must have. */
+  size: number
+  /** Null until the upload has completed. */
+  blob_key: string | null
+  /** Hex, as `blob_key`. */
+  sha256: string | null
+  content_type: string
+  /** Policies of this content: wider ones of a later upsert must not open it. */
+  public_content: Flag
+  shared: Flag
+  /** Public as soon as it is there, before it is indexed. */
+  immediate: Flag
+  indexed: Flag
+  /** `indexing` of the upsert. */
+  indexing: JsonColumn | null
+  created_at: TimeColumn
+}
+
+/** The tags of files once more, where filters find them. */
+export interface FileTagsTable {
+  file_id: string
+  bot_id: string
+  name: string
+  value: string
+}
+
+/** What the files of a workspace count against its quotas. */
+export interface FileUsageTable {
+  workspace_id: string
+  storage_bytes: number
+  vector_bytes: number
+}
+
+/** Blobs that nothing refers to any more and that the sweeper removes. */
+export interface DiscardedBlobsTable {
+  blob_key: string
+}
+
+export interface FilesSchema {
+  files: FilesTable
+  file_contents: FileContentsTable
+  file_tags: FileTagsTable
+  file_usage: FileUsageTable
+  discarded_blobs: DiscardedBlobsTable
+}

@@ -1,0 +1,87 @@
+import { ApiError } from '@botstead/contract'
+import { sql } from 'kysely'
+import type { Tx } from '../../schema.js'
+import { type ContentRow, listContents } from './content-store.js'
+import { type FileRow, patchFile } from './store.js'
+
+/** Bytes that the files of one workspace may have together. */
+export interface Quotas {
+  /** Of all files. */
+  storage: number
+  /** Of the files that are indexed. */
+  vector: number
+}
+
+interface Counted {
+  storage: number
+  vector: number
+}
+
+/**
+ * Counts a file anew in the usage of its workspace, after its generations have changed. Between two
+ * generations the greater one counts: a replacement neither needs room twice nor hides what it replaces.
+ * @throws ApiError `QuotaExceeded` when the file has grown and a quota is passed
+ */
+export async function recount(tx: Tx, file: FileRow, quotas: Quotas): Promise<void> {
+  const counted = countOf(await listContents(tx, file.id))
+  const change = {
+    storage: counted.storage - file.counted_storage,
+    vector: counted.vector - file.counted_vector,
+  }
+  if (change.storage === 0 && change.vector === 0) return
+  await patchFile(tx, file.id, {
+    counted_storage: counted.storage,
+    counted_vector: counted.vector,
+  })
+  const total = await addUsage(tx, file.workspace_id, change)
+  requireRoom('storage', change.storage, total.storage, quotas.storage)
+  requireRoom('vector', change.vector, total.vector, quotas.vector)
+}
+
+/** Takes a file that goes out of the usage of its workspace. */
+export async function uncount(tx: Tx, file: FileRow): Promise<void> {
+  await addUsage(tx, file.workspace_id, {
+    storage: -file.counted_storage,
+    vector: -file.counted_vector,
+  })
+}
+
+function countOf(contents: readonly ContentRow[]): Counted {
+  const held = contents.filter(({ status }) => status !== 'upload_failed')
+  const indexed = held.filter((content) => content.indexed === 1)
+  return {
+    storage: Math.max(0, ...held.map(({ size }) => size)),
+    vector: Math.max(0, ...indexed.map(({ size }) => size)),
+  }
+}
+
+/** The row of the workspace stays locked until the transaction ends, so that no two pass the quota together. */
+async function addUsage(tx: Tx, workspaceId: string, change: Counted): Promise<Counted> {
+  const row = await tx
+    .insertInto('file_usage')
+    .values({
+      workspace_id: workspaceId,
+      storage_bytes: change.storage,
+      vector_bytes: change.vector,
+    })
+    .onConflict((conflict) =>
+      conflict.column('workspace_id').doUpdateSet({
+        storage_bytes: sql`file_usage.storage_bytes + excluded.storage_bytes`,
+        vector_bytes: sql`file_usage.vector_bytes + excluded.vector_bytes`,
+      }),
+    )
+    .returning(['storage_bytes', 'vector_bytes'])
+    .executeTakeFirstOrThrow()
+  return { storage: row.storage_bytes, vector: row.vector_bytes }
+}
+
+function requireRoom(quota: keyof Quotas, asked: number, total: number, allowed: number): void {
+  // What shrinks is let pass even where the quota was lowered below what is there.
+  if (asked <= 0 || total <= allowed) return
+  const used = total - asked
+  throw new ApiError(
+    'QuotaExceeded',
+    `The ${quota} quota of the workspace does not suffice: ${used} bytes are used, ${asked} more were asked for, ${allowed} are allowed.`,
+    { metadata: { quota, used, asked, allowed } },
+  )
+}

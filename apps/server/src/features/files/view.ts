@@ -1,0 +1,50 @@
+import type { contract, Output } from '@botstead/contract'
+import { decodeBoolean, decodeJson } from '../../platform/db/columns.js'
+import type { FileAddresses } from './addresses.js'
+import type { FileRow } from './store.js'
+
+type WireFile = Output<typeof contract.files.get>['file']
+type WireUploadableFile = Output<typeof contract.files.upsert>['file']
+
+export function toFile(row: FileRow, addresses: FileAddresses): WireFile {
+  const failed = row.status === 'upload_failed' || row.status === 'indexing_failed'
+  return {
+    id: row.id,
+    botId: row.bot_id,
+    key: row.key,
+    url: decodeBoolean(row.public_content)
+      ? addresses.publicContent(row.id)
+      : addresses.privateContent(row.id),
+    size: row.size < 0 ? null : row.size,
+    contentType: row.content_type,
+    tags: decodeJson(row.tags),
+    metadata: decodeJson(row.metadata),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    accessPolicies: [
+      ...(decodeBoolean(row.public_content) ? (['public_content'] as const) : []),
+      ...(decodeBoolean(row.shared) ? (['integrations'] as const) : []),
+    ],
+    index: decodeBoolean(row.indexed),
+    status: row.status,
+    ...(failed && row.failed_reason !== null && { failedStatusReason: row.failed_reason }),
+    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+    owner: toOwner(row),
+    ...(row.status === 'indexing_completed' && { indexingStack: 'v1' as const }),
+  }
+}
+
+/** A file whose content is to be sent: the answer to the upsert alone has the address for it. */
+export function toUploadableFile(row: FileRow, addresses: FileAddresses): WireUploadableFile {
+  const uploadUrl = addresses.upload({ fileId: row.id, generation: row.generation })
+  return { ...toFile(row, addresses), uploadUrl }
+}
+
+function toOwner(row: FileRow): WireFile['owner'] {
+  if (row.owner_type !== 'integration') return { type: row.owner_type, id: row.owner_id }
+  return {
+    type: 'integration',
+    ...(row.owner_name !== null && { name: row.owner_name }),
+    ...(row.owner_alias !== null && { alias: row.owner_alias }),
+  }
+}
