@@ -5,6 +5,7 @@ import { bots } from './0003-bots.js'
 import { usersAndConversations } from './0004-users-and-conversations.js'
 import { messages } from './0005-messages.js'
 import { files } from './0006-files.js'
+import { passages } from './0007-passages.js'
 import { jobs } from './0008-jobs.js'
 import { eventLog } from './0009-event-log.js'
 import { idempotency } from './0010-idempotency.js'
@@ -17,6 +18,7 @@ export const migrations: readonly Migration[] = [
   usersAndConversations,
   messages,
   files,
+  passages,
   jobs,
   eventLog,
   idempotency,

@@ -1,0 +1,36 @@
+import type { FileRow } from '../files/index.js'
+import type { PassageRow } from './store.js'
+
+/** Passages of one file that answer a query, with what stands around them. */
+export interface Found {
+  /** Of the best match. */
+  score: number
+  file: FileRow
+  /** In reading order; just one unless matches of a file were brought together. */
+  matches: PassageRow[]
+  /** The matches and their neighbours in reading order, each once. */
+  around: PassageRow[]
+}
+
+/** Brings the matches of each file together, in reading order; files stay sorted by their best match. */
+export function byFile(found: readonly Found[]): Found[] {
+  const files = new Map<string, Found>()
+  for (const each of found) {
+    const known = files.get(each.file.id)
+    if (known === undefined) {
+      files.set(each.file.id, each)
+      continue
+    }
+    files.set(each.file.id, {
+      ...known,
+      matches: inReadingOrder([...known.matches, ...each.matches]),
+      around: inReadingOrder([...known.around, ...each.around]),
+    })
+  }
+  return [...files.values()]
+}
+
+function inReadingOrder(passages: readonly PassageRow[]): PassageRow[] {
+  const byNumber = new Map(passages.map((passage) => [passage.number, passage]))
+  return [...byNumber.values()].sort((a, b) => a.position - b.position)
+}

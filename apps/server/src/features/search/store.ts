@@ -1,0 +1,105 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { Db, Tx } from '../../schema.js'
+import type { PassagesTable } from './table.js'
+
+export type PassageRow = Selectable<PassagesTable>
+
+/** A passage at or around a hit. */
+export interface NearbyRow extends PassageRow {
+  /** Number of the hit. */
+  hit: number
+}
+
+/** Answers the numbers of the rows, in their order. */
+export async function insertPassages(
+  tx: Tx,
+  rows: readonly Insertable<PassagesTable>[],
+): Promise<number[]> {
+  if (rows.length === 0) return []
+  const made = await tx
+    .insertInto('passages')
+    .values([...rows])
+    .returning(['number', 'position'])
+    .execute()
+  // Neither engine promises the order of what it answers.
+  const byPosition = new Map(made.map(({ number, position }) => [position, number]))
+  return rows.map(({ position }) => byPosition.get(position) ?? 0)
+}
+
+/** The passages of all hits and those at most `depth` before and after them, in reading order. */
+export async function listNearby(
+  db: Db,
+  numbers: readonly number[],
+  depth: number,
+): Promise<NearbyRow[]> {
+  if (numbers.length === 0) return []
+  return await db
+    .selectFrom('passages as hit')
+    .innerJoin('passages as near', (join) =>
+      join
+        .onRef('near.file_id', '=', 'hit.file_id')
+        .onRef('near.generation', '=', 'hit.generation')
+        .on((eb) =>
+          eb.between(
+            'near.position',
+            eb('hit.position', '-', depth),
+            eb('hit.position', '+', depth),
+          ),
+        ),
+    )
+    .selectAll('near')
+    .select('hit.number as hit')
+    .where('hit.number', 'in', numbers)
+    .orderBy('hit.number')
+    .orderBy('near.position')
+    .execute()
+}
+
+/** Deletes passages of one generation, at most `limit`; answers how many. */
+export async function deleteGeneration(
+  tx: Tx,
+  fileId: string,
+  generation: number,
+  limit: number,
+): Promise<number> {
+  const doomed = tx
+    .selectFrom('passages')
+    .select('number')
+    .where('file_id', '=', fileId)
+    .where('generation', '=', generation)
+    .limit(limit)
+  return await deleteThose(tx, doomed)
+}
+
+/** Deletes passages of a file that are of no use, at most `limit`; answers how many. */
+export async function deleteUseless(
+  tx: Tx,
+  fileId: string,
+  useful: { generations: readonly number[]; newest: number } | undefined,
+  limit: number,
+): Promise<number> {
+  const ofFile = tx.selectFrom('passages').select('number').where('file_id', '=', fileId)
+  const doomed =
+    useful === undefined
+      ? ofFile
+      : ofFile
+          .where('generation', '<=', useful.newest)
+          // No generation is 0; an empty list is not SQL everywhere.
+          .where('generation', 'not in', [0, ...useful.generations])
+  return await deleteThose(tx, doomed.limit(limit))
+}
+
+/** Deletes passages of a bot, at most `limit`; answers how many. */
+export async function deleteOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
+  const doomed = tx.selectFrom('passages').select('number').where('bot_id', '=', botId).limit(limit)
+  return await deleteThose(tx, doomed)
+}
+
+async function deleteThose(tx: Tx, numbers: ReturnType<typeof selectNumbers>): Promise<number> {
+  const result = await tx.deleteFrom('passages').where('number', 'in', numbers).executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+function selectNumbers(tx: Tx) {
+  return tx.selectFrom('passages').select('number')
+}

@@ -1,0 +1,94 @@
+import type { contract, Output } from '@botstead/contract'
+import { decodeJson } from '../../platform/db/columns.js'
+import type { FileRow } from '../files/index.js'
+import type { Found } from './found.js'
+import type { PassageRow } from './store.js'
+
+type WirePassage = Output<typeof contract.search.files>['passages'][number]
+type WireContext = NonNullable<WirePassage['context']>
+
+export interface PassageView {
+  consolidate: boolean
+  includeBreadcrumb: boolean
+  withContext: boolean
+}
+
+export function toPassage(found: Found, view: PassageView): WirePassage {
+  if (view.consolidate) return toConsolidated(found)
+  const match = found.matches[0]
+  if (match === undefined) throw new Error('A found passage has a match')
+  const breadcrumb = view.includeBreadcrumb ? headingLines(headingsOf(match)) : []
+  return {
+    content: [...breadcrumb, ...found.around.map(({ content }) => content)].join('\n\n'),
+    score: found.score,
+    meta: {
+      type: 'chunk',
+      subtype: match.subtype,
+      ...(match.page_number !== null && { pageNumber: match.page_number }),
+      position: match.position,
+    },
+    file: toPassageFile(found.file),
+    ...(view.withContext && { context: toContext(match, found.around) }),
+  }
+}
+
+/** All matches of a file, each below those of its headings that were not said yet. */
+function toConsolidated(found: Found): WirePassage {
+  const parts: string[] = []
+  let path: string[] = []
+  for (const passage of found.around) {
+    const headings = headingsOf(passage)
+    const shared = sharedLength(path, headings)
+    parts.push(...headingLines(headings, shared), passage.content)
+    path = [...headings, ...decodeJson<string[]>(passage.own_headings)]
+  }
+  const first = found.matches[0]
+  return {
+    content: parts.join('\n\n'),
+    score: found.score,
+    meta: {
+      type: 'consolidated',
+      ...(first && first.page_number !== null && { pageNumber: first.page_number }),
+      ...(first && { position: first.position }),
+    },
+    file: toPassageFile(found.file),
+  }
+}
+
+function toContext(match: PassageRow, around: readonly PassageRow[]): WireContext {
+  const breadcrumb = headingsOf(match).map((text) => ({ text, type: 'breadcrumb' as const }))
+  const passages = around.map((passage) => {
+    const offset = passage.position - match.position
+    const type = offset < 0 ? 'preceding' : offset > 0 ? 'subsequent' : 'current'
+    return { id: passage.id, text: passage.content, offset, type } as const
+  })
+  return [...breadcrumb, ...passages]
+}
+
+function toPassageFile(file: FileRow): WirePassage['file'] {
+  return {
+    id: file.id,
+    key: file.key,
+    contentType: file.content_type,
+    metadata: decodeJson(file.metadata),
+    tags: decodeJson(file.tags),
+    createdAt: file.created_at,
+    updatedAt: file.updated_at,
+  }
+}
+
+function headingsOf(passage: PassageRow): string[] {
+  return decodeJson(passage.headings)
+}
+
+/** Headings as Markdown, from a depth on. */
+function headingLines(headings: readonly string[], from = 0): string[] {
+  return headings
+    .slice(from)
+    .map((heading, index) => `${'#'.repeat(Math.min(from + index + 1, 6))} ${heading}`)
+}
+
+function sharedLength(left: readonly string[], right: readonly string[]): number {
+  const difference = right.findIndex((heading, index) => heading !== left[index])
+  return difference < 0 ? right.length : difference
+}

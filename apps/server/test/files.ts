@@ -1,0 +1,237 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ApiError, type Client, type contract, createClient, type Input } from '@botstead/contract'
+import { afterAll, beforeAll, vi } from 'vitest'
+import { createFiles, type Files } from '../src/features/files/index.js'
+import { createIngestPool, createSearch, type Search } from '../src/features/search/index.js'
+import { createApp } from '../src/http/app.js'
+import type { BotActor, Caller } from '../src/platform/actor.js'
+import { createAddresses } from '../src/platform/addresses.js'
+import type { BlobStore } from '../src/platform/blobs/blob-store.js'
+import { openDiskBlobStore } from '../src/platform/blobs/disk.js'
+import { createLocalBus } from '../src/platform/bus/local.js'
+import type { Database } from '../src/platform/db/open.js'
+import { createPager } from '../src/platform/db/pager.js'
+import { createIdempotencyStore } from '../src/platform/idempotency/store.js'
+import { createIds } from '../src/platform/ids.js'
+import { createQueue } from '../src/platform/jobs/queue.js'
+import { createRunner, type Runner } from '../src/platform/jobs/runner.js'
+import { createLog } from '../src/platform/log.js'
+import { createSealer } from '../src/platform/sealing.js'
+import { createSigner } from '../src/platform/signing.js'
+import { type TestEngine, useDatabase } from './engines.js'
+import { createTestClock, type TestClock } from './harness.js'
+
+type UpsertInput = Input<typeof contract.files.upsert>
+
+export const limits = { fileBytes: 10_000_000, indexedFileBytes: 200_000, passagesPerFile: 5000 }
+export const quotas = { storage: 20_000_000, vector: 1_000_000 }
+
+/** Files and search over HTTP, with everything below them real and callers that are made up. */
+export interface FilesBench {
+  database: Database
+  blobs: BlobStore
+  clock: TestClock
+  files: Files
+  search: Search
+  url: string
+  /** A new bot in a new workspace. */
+  newBot(): TestBot
+  /** Deletes a bot as far as files know. */
+  forgetBot(bot: TestBot): void
+  /** Ends the background jobs until they are started again. */
+  pauseJobs(): Promise<void>
+  startJobs(): void
+}
+
+export interface TestBot {
+  id: string
+  workspaceId: string
+  /** A client that calls as the bot, or on behalf of somebody. */
+  as(caller?: Caller): Client
+  /** Upserts a file and sends its content. */
+  upload(input: Omit<UpsertInput, 'size'>, content: Content, caller?: Caller): Promise<Uploaded>
+  /** As `upload`, and waits until the file has a status of the end. */
+  uploadAndWait(
+    input: Omit<UpsertInput, 'size'>,
+    content: Content,
+    caller?: Caller,
+  ): Promise<Uploaded>
+  /** Waits until a file has a status, and answers it. */
+  awaitStatus(idOrKey: string, status: string): Promise<Uploaded>
+}
+
+type Content = string | Uint8Array
+type Uploaded = Awaited<ReturnType<Client['getFile']>>['file']
+
+export const integration = (id: string): Caller => ({
+  type: 'integration',
+  id,
+  name: `name of ${id}`,
+  alias: `alias of ${id}`,
+})
+
+/** Sends a content to an upload address. */
+export async function send(
+  uploadUrl: string,
+  content: Content,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return await fetch(uploadUrl, { method: 'PUT', body: Buffer.from(content), headers })
+}
+
+/** The bench for the tests of the surrounding `describe`; call the answer inside a test. */
+export function useFiles(engine: TestEngine): () => FilesBench {
+  const database = useDatabase(engine)
+  let bench: (FilesBench & AsyncDisposable) | undefined
+  beforeAll(async () => {
+    bench = await createBench(database())
+  })
+  afterAll(async () => {
+    await bench?.[Symbol.asyncDispose]()
+  })
+  return () => {
+    if (bench === undefined) throw new Error('The bench is there only while a test runs')
+    return bench
+  }
+}
+
+async function createBench(database: Database): Promise<FilesBench & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-files-'))
+  const blobs = await openDiskBlobStore(folder)
+  const log = await createLog({ level: 'silent' })
+  const { db, run, dialect } = database
+  const clock = createTestClock()
+  const ids = createIds()
+  const bus = createLocalBus(log)
+  const queue = createQueue({ db, bus, clock, ids })
+  const key = Buffer.alloc(32, 7)
+  let url = ''
+  const foundation = { db, run, dialect, clock, ids, bus, queue, pager: createPager(key) }
+
+  const workspaces = new Map<string, string>()
+  const callers = new Map<string, Caller>()
+  const files = createFiles({
+    ...foundation,
+    blobs,
+    bots: { workspaceOf: async (botId) => workspaces.get(botId) },
+    limits,
+    quotas,
+    addresses: createAddresses(() => url),
+    signer: createSigner(key, clock),
+  })
+  const ingestPool = createIngestPool({ onError: (err) => log.error({ err }) })
+  const search = createSearch({ ...foundation, files, ingestPool, limits })
+
+  const nobody = async (): Promise<never> => {
+    throw new ApiError('Unauthorized', 'Only bots call here.')
+  }
+  const app = await createApp({
+    routes: [...files.routes, ...search.routes],
+    authenticator: {
+      account: nobody,
+      workspace: nobody,
+      chat: nobody,
+      chatUser: nobody,
+      bot: (token, botId): BotActor => {
+        const workspaceId = workspaces.get(botId)
+        const caller = callers.get(token)
+        if (workspaceId === undefined || caller === undefined) {
+          throw new ApiError('Unauthorized', 'The token is not known.')
+        }
+        return { kind: 'bot', workspaceId, botId, tokenId: token, caller }
+      },
+    },
+    idempotency: createIdempotencyStore({ db, dialect, clock, sealer: createSealer(key) }),
+    rateLimiter: undefined,
+    exemptLoopback: true,
+    allowance: 100,
+    log,
+    newRequestId: () => ids.next('req'),
+    limits: { smallBody: 1_000_000, largeBody: 1_000_000 },
+    allowedOrigins: undefined,
+    checkAnswers: true,
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+
+  let runner: Runner | undefined
+  const startJobs = () => {
+    runner = createRunner({
+      ...foundation,
+      log,
+      handlers: { ...files.jobs, ...search.jobs },
+      pollMilliseconds: 200,
+    })
+    runner.start()
+  }
+  const pauseJobs = async () => {
+    await runner?.stop()
+    runner = undefined
+  }
+  startJobs()
+
+  function newBot(): TestBot {
+    const botId = ids.uuid()
+    const workspaceId = ids.uuid()
+    workspaces.set(botId, workspaceId)
+    const as = (caller: Caller = { type: 'bot' }) => {
+      const token = JSON.stringify(caller).replaceAll(' ', '_')
+      callers.set(token, caller)
+      return createClient({ baseUrl: url, token, botId })
+    }
+    const bot: TestBot = {
+      id: botId,
+      workspaceId,
+      as,
+      async upload(input, content, caller) {
+        const { file } = await as(caller).upsertFile({
+          ...input,
+          size: Buffer.byteLength(content),
+        })
+        const tagging: Record<string, string> = input.publicContentImmediatelyAccessible
+          ? { 'x-amz-tagging': 'public=true' }
+          : {}
+        const response = await send(file.uploadUrl, content, tagging)
+        if (!response.ok) throw new Error(`The upload failed: ${await response.text()}`)
+        return (await as(caller).getFile({ id: file.id })).file
+      },
+      async uploadAndWait(input, content, caller) {
+        const { id } = await bot.upload(input, content, caller)
+        return await vi.waitFor(
+          async () => {
+            const { file } = await as(caller).getFile({ id })
+            if (file.status.endsWith('_pending')) throw new Error(`The file is ${file.status}`)
+            return file
+          },
+          { timeout: 15_000, interval: 5 },
+        )
+      },
+      async awaitStatus(idOrKey, status) {
+        return await vi.waitFor(
+          async () => {
+            const { file } = await as().getFile({ id: idOrKey })
+            if (file.status !== status) throw new Error(`The file is ${file.status}`)
+            return file
+          },
+          { timeout: 15_000, interval: 5 },
+        )
+      },
+    }
+    return bot
+  }
+
+  return {
+    ...{ database, blobs, clock, files, search, url, newBot, startJobs, pauseJobs },
+    forgetBot: (bot) => void workspaces.delete(bot.id),
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await pauseJobs()
+      await ingestPool[Symbol.asyncDispose]()
+      await bus[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
