@@ -41,7 +41,7 @@ export const Workspace = Type.Object(
 )
 
 const workspaceId = Type.Object({
-  id: Id('Id of the workspace; the same as in `x-workspace-id`.'),
+  id: Id('Id of the workspace, one of the caller.'),
 })
 
 /** Workspaces of the caller. */
@@ -118,7 +118,13 @@ export const workspaces = {
         Type.Boolean({ description: 'Whether the workspace shows itself to others.' }),
       ),
       handle: Type.Optional(
-        Text(100, 'Unique short name, 1 to 100 characters; taken ones are refused.', 1),
+        Type.String({
+          minLength: 1,
+          maxLength: 100,
+          pattern: '^[a-z0-9][a-z0-9_-]*$',
+          description:
+            'Unique short name, 1 to 100 lowercase letters, digits, `-` and `_`, the first a letter or digit; taken ones are refused.',
+        }),
       ),
     }),
     result: Workspace,
@@ -131,6 +137,7 @@ export const workspaces = {
     path: '/v1/admin/workspaces/{id}',
     tag: 'Workspaces',
     summary: 'Delete a workspace and everything in it',
+    description: 'Only its owner may.',
     auth: 'workspace',
     params: workspaceId,
     result: Empty,
