@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { describeEachEngine } from '../../../test/engines.js'
+import { useServer } from '../../../test/harness.js'
+
+describeEachEngine('tokens over HTTP', (engine) => {
+  const server = useServer(engine)
+
+  it('of a person are made, work, are listed without their value and end at once', async () => {
+    const client = server().client({ workspaceId: undefined })
+    const { pat } = await client.createPersonalAccessToken({ note: 'laptop' })
+    expect(pat.value).toMatch(/^bp_pat_[\w-]{43}$/)
+    const owner = server().client({ token: pat.value })
+    expect(await owner.getAccount()).toEqual(await client.getAccount())
+
+    const { value: _, ...shown } = pat
+    const { pats } = await client.listPersonalAccessTokens()
+    expect(pats[0]).toMatchObject(shown)
+    expect(JSON.stringify(pats)).not.toContain(pat.value)
+
+    expect(await client.deletePersonalAccessToken({ id: pat.id })).toEqual({})
+    await expect(owner.getAccount()).rejects.toMatchObject({ type: 'Unauthorized' })
+  })
+
+  it('of a bot are made at top level, work in it and end at once', async () => {
+    const client = server().client()
+    const { bot } = await client.createBot({})
+    const made = await client.createBotApiKey({ botId: bot.id, note: 'deploy' })
+    expect(made.value).toMatch(/^bp_bak_[\w-]{43}$/)
+    const { baks } = await client.listBotApiKeys({ botId: bot.id })
+    expect(baks).toEqual([{ id: made.id, createdAt: made.createdAt, note: 'deploy' }])
+
+    const inside = server().client({ token: made.value, botId: bot.id })
+    expect(await inside.listConversations()).toEqual({ conversations: [], meta: {} })
+    expect(await client.deleteBotApiKey({ id: made.id })).toEqual({})
+    await expect(inside.listConversations()).rejects.toMatchObject({ type: 'Unauthorized' })
+  })
+
+  it('of a bot may lack a note', async () => {
+    const { bot } = await server().client().createBot({})
+    expect((await server().client().createBotApiKey({ botId: bot.id })).note).toBe('')
+  })
+
+  it('are answered once more to a call that is repeated with its key', async () => {
+    const client = server().client()
+    const key = { idempotencyKey: 'token-once' }
+    const first = await client.createPersonalAccessToken({ note: 'once' }, key)
+    expect(await client.createPersonalAccessToken({ note: 'once' }, key)).toEqual(first)
+    const { pats } = await client.listPersonalAccessTokens()
+    expect(pats.filter(({ note }) => note === 'once')).toHaveLength(1)
+  })
+
+  it('tell when they were last used, once that is stored', async () => {
+    const client = server().client()
+    const { pat } = await client.createPersonalAccessToken({ note: 'used' })
+    await server().client({ token: pat.value }).getAccount()
+    const lastUsedAt = async () => {
+      const { pats } = await client.listPersonalAccessTokens()
+      return pats.find(({ id }) => id === pat.id)?.lastUsedAt
+    }
+    await expect.poll(lastUsedAt, { timeout: 15_000 }).toMatch(/Z$/)
+  })
+})
+
+describe('the token that the operator chose', () => {
+  const chosen = 'chosen-by-the-operator'
+  const server = useServer(undefined, { BOTSTEAD_ADMIN_TOKEN: chosen })
+
+  it('opens the first account', async () => {
+    expect(server().token).toBe(chosen)
+    const { pats } = await server().client().listPersonalAccessTokens()
+    expect(pats.map(({ note }) => note)).toEqual(['BOTSTEAD_ADMIN_TOKEN'])
+  })
+})

@@ -1,0 +1,253 @@
+import { join } from 'node:path'
+import { allOperations, type Client, type Operation } from '@botstead/contract'
+import { beforeAll, expect, it } from 'vitest'
+import { openDatabase } from '../src/platform/db/open.js'
+import { describeEachEngine } from './engines.js'
+import { type TestServer, useServer } from './harness.js'
+import { createTenants } from './tenants.js'
+
+/** Everything that a tenant can have, by the names under which operations ask for it. */
+interface Tenant {
+  token: string
+  tokenId: string
+  workspaceId: string
+  botId: string
+  keyId: string
+  key: string
+  webhookId: string
+  fileId: string
+  conversationId: string
+  chatConversationId: string
+  userId: string
+  userKey: string
+  client: Client
+}
+
+/** An account beside the first one. No operation makes one yet, so that the database has to. */
+async function addAccount({ server }: TestServer) {
+  const { databaseUrl, dataDir } = server.config
+  await using database = await openDatabase(
+    databaseUrl === undefined ? { file: join(dataDir, 'botstead.db') } : { url: databaseUrl },
+  )
+  const tenants = await createTenants(database)
+  await using _ = tenants.access
+  return await tenants.person()
+}
+
+async function furnish(server: TestServer): Promise<Tenant> {
+  const person = await addAccount(server)
+  const { token, workspace } = person
+  const { workspaceId } = workspace
+  const headers = { 'x-multiple-integrations': 'true' }
+  const admin = server.client({ token, workspaceId, headers })
+  const { bot } = await admin.createBot({ name: 'Secret' })
+  const webhookId = bot.integrations.chat?.webhookId ?? ''
+  const made = await admin.createBotApiKey({ botId: bot.id })
+  const inBot = server.client({ token, workspaceId, botId: bot.id, webhookId, headers })
+  const { file } = await inBot.upsertFile({ key: 'secret.txt', size: 5 })
+  const { conversation } = await inBot.createConversation({ channel: 'channel', tags: {} })
+  const { user, key: userKey } = await inBot.chatCreateUser({})
+  const client = server.client({
+    token,
+    workspaceId,
+    botId: bot.id,
+    webhookId,
+    userKey,
+    headers,
+  })
+  const chat = await client.chatCreateConversation({})
+  await client.chatCreateMessage({
+    conversationId: chat.conversation.id,
+    payload: { type: 'text', text: 'secret' },
+  })
+  return {
+    token,
+    tokenId: workspace.tokenId,
+    workspaceId,
+    botId: bot.id,
+    keyId: made.id,
+    key: made.value,
+    webhookId,
+    fileId: file.id,
+    conversationId: conversation.id,
+    chatConversationId: chat.conversation.id,
+    userId: user.id,
+    userKey,
+    client,
+  }
+}
+
+/** What a tenant sees of their own: it must not change by what others try. */
+async function inventory({ client, botId, ...own }: Tenant) {
+  return {
+    workspace: await client.getWorkspace({ id: own.workspaceId }),
+    bot: await client.getBot({ id: botId }),
+    keys: (await client.listBotApiKeys({ botId })).baks.map(({ id }) => id),
+    tokens: (await client.listPersonalAccessTokens()).pats.map(({ id }) => id),
+    files: (await client.listFiles()).files.map(({ id }) => id),
+    conversations: (await client.listConversations()).conversations.map(({ id }) => id),
+    messages: (await client.chatListMessages({ conversationId: own.chatConversationId })).messages,
+  }
+}
+
+/** Operations that name something by its id, called by one tenant with the ids of another. */
+const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown>> = {
+  deletePersonalAccessToken: (client, { tokenId }) =>
+    client.deletePersonalAccessToken({ id: tokenId }),
+  listBotApiKeys: (client, { botId }) => client.listBotApiKeys({ botId }),
+  createBotApiKey: (client, { botId }) => client.createBotApiKey({ botId }),
+  deleteBotApiKey: (client, { keyId }) => client.deleteBotApiKey({ id: keyId }),
+  getWorkspace: (client, { workspaceId }) => client.getWorkspace({ id: workspaceId }),
+  updateWorkspace: (client, { workspaceId }) =>
+    client.updateWorkspace({ id: workspaceId, name: 'taken' }),
+  deleteWorkspace: (client, { workspaceId }) => client.deleteWorkspace({ id: workspaceId }),
+  getBot: (client, { botId }) => client.getBot({ id: botId }),
+  updateBot: (client, { botId }) => client.updateBot({ id: botId, name: 'taken' }),
+  deleteBot: (client, { botId }) => client.deleteBot({ id: botId }),
+  getFile: (client, { fileId }) => client.getFile({ id: fileId }),
+  deleteFile: (client, { fileId }) => client.deleteFile({ id: fileId }),
+  getConversation: (client, { conversationId }) => client.getConversation({ id: conversationId }),
+  chatGetConversation: (client, { chatConversationId }) =>
+    client.chatGetConversation({ id: chatConversationId }),
+  chatListMessages: (client, { chatConversationId }) =>
+    client.chatListMessages({ conversationId: chatConversationId }),
+  chatCreateMessage: (client, { chatConversationId }) =>
+    client.chatCreateMessage({
+      conversationId: chatConversationId,
+      payload: { type: 'text', text: 'taken' },
+    }),
+}
+
+/** Whether an operation is about something that is there, and not about what its caller names anew. */
+function namesAnId({ auth, params, query, body }: Operation): boolean {
+  if (!['account', 'workspace', 'bot', 'chat-user'].includes(auth)) return false
+  const named = [params, query, body].flatMap((part) => Object.keys(part?.properties ?? {}))
+  return (
+    named.some((name) => /Id$/.test(name) && name !== 'webhookId') ||
+    params?.properties.id !== undefined
+  )
+}
+
+const calledWith = (...kinds: Operation['auth'][]) =>
+  allOperations
+    .filter(({ auth }) => kinds.includes(auth))
+    .map((operation) => [operation.id, operation] as const)
+const calledWithToken = calledWith('account', 'workspace', 'bot')
+const calledInScope = calledWith('workspace', 'bot')
+const calledByPeople = calledWith('account', 'workspace')
+const headerOf = (auth: Operation['auth']) => (auth === 'bot' ? 'x-bot-id' : 'x-workspace-id')
+
+/** Calls without a body or a real path: callers are refused before either is looked at. */
+async function refusal(server: TestServer, operation: Operation, headers: Record<string, string>) {
+  const path = operation.path.replaceAll(/\{\w+\}/g, 'any')
+  const answer = await server.fetch(path, { method: operation.method, headers })
+  const { type, message } = JSON.parse(await answer.text())
+  return { status: answer.status, type, message }
+}
+
+describeEachEngine('tenancy', (engine) => {
+  const server = useServer(engine)
+  let ann: Tenant
+  let bob: Tenant
+
+  beforeAll(async () => {
+    ann = await furnish(server())
+    bob = await furnish(server())
+  })
+
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+  const idOf = ({ auth }: Operation, tenant: Tenant) =>
+    auth === 'bot' ? tenant.botId : tenant.workspaceId
+  const scope = ({ auth }: Operation, id: string): Record<string, string> =>
+    auth === 'account' ? {} : { [headerOf(auth)]: id }
+
+  it.each(calledWithToken)('%s is closed without a valid token', async (_, operation) => {
+    const own = scope(operation, idOf(operation, ann))
+    for (const headers of [
+      own,
+      { ...own, ...bearer('bp_pat_unknown') },
+      { ...own, authorization: ann.token },
+    ]) {
+      expect(await refusal(server(), operation, headers)).toMatchObject({
+        status: 401,
+        type: 'Unauthorized',
+        message: expect.stringContaining('Authorization'),
+      })
+    }
+  })
+
+  it.each(calledInScope)(
+    '%s tells a missing, an unknown and a foreign scope the same',
+    async (_, operation) => {
+      for (const token of operation.auth === 'bot' ? [ann.token, ann.key] : [ann.token]) {
+        for (const headers of [
+          {},
+          scope(operation, '6f1c1f5e-0000-4000-8000-000000000000'),
+          scope(operation, idOf(operation, bob)),
+        ]) {
+          expect(await refusal(server(), operation, { ...headers, ...bearer(token) })).toEqual({
+            status: 401,
+            type: 'Unauthorized',
+            message: `The header ${headerOf(operation.auth)} must name a ${operation.auth} that the token may use.`,
+          })
+        }
+      }
+    },
+  )
+
+  it.each(calledByPeople)('%s is closed to the key of a bot', async (_, operation) => {
+    const headers = { ...scope(operation, ann.workspaceId), ...bearer(ann.key) }
+    expect(await refusal(server(), operation, headers)).toMatchObject({
+      status: 403,
+      type: 'Forbidden',
+    })
+  })
+
+  it('is tried with every operation that names an id', () => {
+    const named = allOperations.filter(namesAnId).map(({ id }) => id)
+    expect(Object.keys(reaches).toSorted()).toEqual(named.toSorted())
+  })
+
+  it.each(Object.entries(reaches))('%s does not reach what others have', async (_, reach) => {
+    const before = await inventory(bob)
+    const error = await reach(ann.client, bob).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    expect(error).toMatchObject({
+      type: expect.stringMatching(/^(ResourceNotFound|ReferenceNotFound|Forbidden)$/),
+    })
+    expect(await inventory(bob)).toEqual(before)
+  })
+
+  it('keeps lists apart, whatever they are filtered by', async () => {
+    const { client } = ann
+    const { workspaces } = await client.listWorkspaces({ pageSize: 100 })
+    expect(workspaces.map(({ id }) => id)).toEqual([ann.workspaceId])
+    const { bots } = await client.listBots({ pageSize: 100 })
+    expect(bots.map(({ id }) => id)).toEqual([ann.botId])
+    expect((await client.listFiles({ ids: [bob.fileId] })).files).toEqual([])
+    const { conversations } = await client.listConversations({ participantIds: [bob.userId] })
+    expect(conversations).toEqual([])
+  })
+
+  it('accepts user keys at the chat address they were made for', async () => {
+    const astray = server().client({ webhookId: bob.webhookId, userKey: ann.userKey })
+    await expect(astray.chatGetUser()).rejects.toMatchObject({ type: 'Unauthorized' })
+    await expect(
+      astray.chatListMessages({ conversationId: bob.chatConversationId }),
+    ).rejects.toMatchObject({ type: 'Unauthorized' })
+  })
+
+  it('lets nobody claim a conversation by an id that another tenant uses', async () => {
+    const { conversation } = await ann.client.chatCreateConversation({ id: 'shared-name' })
+    const other = await bob.client.chatCreateConversation({ id: 'shared-name' })
+    await bob.client.chatCreateMessage({
+      conversationId: 'shared-name',
+      payload: { type: 'text', text: 'for bob' },
+    })
+    expect(conversation.id).toBe(other.conversation.id)
+    const { messages } = await ann.client.chatListMessages({ conversationId: 'shared-name' })
+    expect(messages).toEqual([])
+  })
+})
