@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { charsetOf, decodeText } from './decode.js'
+
+const TEXT = 'Größe „groß“ – 東京\nzweite Zeile'
+
+function utf16(text: string, order: 'le' | 'be', mark: boolean): Uint8Array {
+  const bytes = Buffer.from(`${mark ? '\ufeff' : ''}${text}`, 'utf16le')
+  return order === 'be' ? bytes.swap16() : bytes
+}
+
+describe('decodeText', () => {
+  test.each([
+    ['UTF-8', Buffer.from(TEXT)],
+    ['UTF-8 with mark', Buffer.from(`\ufeff${TEXT}`)],
+    ['UTF-16LE with mark', utf16(TEXT, 'le', true)],
+    ['UTF-16BE with mark', utf16(TEXT, 'be', true)],
+    ['UTF-16LE without mark', utf16(TEXT, 'le', false)],
+    ['UTF-16BE without mark', utf16(TEXT, 'be', false)],
+  ])('%s', (_, bytes) => {
+    expect(decodeText(bytes)).toBe(TEXT)
+  })
+
+  test('bytes that are no UTF-8 are windows-1252', () => {
+    expect(decodeText(Buffer.from('Gr\xf6\xdfe \x84gro\xdf\x93 \x96 5 \x80', 'latin1'))).toBe(
+      'Größe „groß“ – 5 €',
+    )
+  })
+
+  test('a charset that is declared is believed', () => {
+    const japanese = Buffer.from([0x93, 0x8c, 0x8b, 0x9e])
+    expect(decodeText(japanese, 'shift_jis')).toBe('東京')
+  })
+
+  test('a wrong or unknown charset is not', () => {
+    expect(decodeText(Buffer.from('東京'), 'latin1')).toBe('東京')
+    expect(decodeText(Buffer.from('東京'), 'no-such-charset')).toBe('東京')
+    expect(decodeText(Buffer.from('Gr\xf6\xdfe', 'latin1'), 'utf-8')).toBe('Größe')
+  })
+
+  test('a few broken characters do not spoil the rest of a UTF-8 text', () => {
+    const bytes = Buffer.concat([Buffer.from('東京都の天気は晴れです'), Buffer.from([0xe6, 0x9d])])
+    expect(decodeText(bytes)).toBe('東京都の天気は晴れです\ufffd')
+  })
+
+  test('line ends become line feeds and control characters go', () => {
+    expect(decodeText(Buffer.from('a\r\nb\rc\fd\u2028e\0f\x1b[0mg\ttab'))).toBe(
+      'a\nb\nc\nd\ne' + 'f[0mg\ttab',
+    )
+  })
+
+  test.each([
+    ['a PDF', '%PDF-1.7\n%âãÏÓ'],
+    ['a ZIP archive', 'PK\x03\x04\x14\0'],
+    ['a PNG image', '\x89PNG\r\n\x1a\n'],
+  ])('%s under a wrong name is called by its name', (name, head) => {
+    expect(() => decodeText(Buffer.from(head, 'latin1'))).toThrow(name)
+  })
+
+  test('random bytes are refused as binary', () => {
+    const bytes = Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 167 + 13) % 256))
+    expect(() => decodeText(bytes)).toThrow('binary data, not text')
+  })
+
+  test('text survives every encoding it can be stored in', () => {
+    const text = fc.string({ unit: fc.constantFrom(...'abcdefgh ÄÖÜßéñ\n'), minLength: 8 })
+    fc.assert(
+      fc.property(text, (value) => {
+        for (const bytes of [
+          Buffer.from(value),
+          utf16(value, 'le', true),
+          utf16(value, 'be', false),
+        ]) {
+          expect(decodeText(bytes)).toBe(value)
+        }
+        expect(decodeText(Buffer.from(value, 'latin1'))).toBe(value)
+      }),
+    )
+  })
+})
+
+test('the charset of a media type may be quoted and in any case', () => {
+  expect(charsetOf('text/html; Charset="UTF-8"')).toBe('UTF-8')
+  expect(charsetOf('text/plain;format=flowed; charset=iso-8859-15')).toBe('iso-8859-15')
+  expect(charsetOf('text/plain')).toBeUndefined()
+})

@@ -1,0 +1,125 @@
+import { isUtf8 } from 'node:buffer'
+import { ExtractionError } from './extraction-error.js'
+
+const SAMPLE = 65_536
+/** Share of characters that no text has above which a content counts as binary. */
+const BINARY_SHARE = 0.02
+/** So many of them are no proof, however short the text. */
+const HARMLESS = 3
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const NOT_TEXT = /(?![\t\n\v\f\r\x1b\x85])[\p{Cc}\p{Cn}\p{Co}\ufffd]/gu
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+const CONTROLS = /[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]/g
+const LINE_ENDS = /\r\n?|\f|\x85|\u2028|\u2029/g
+
+/** The characters of windows-1252 from 0x80 on, where latin1 has control characters. */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+
+/** First bytes of formats that are often uploaded under a wrong name. */
+const SIGNATURES: readonly { bytes: string; format: string }[] = [
+  { bytes: '%PDF-', format: 'a PDF' },
+  { bytes: 'PK\x03\x04', format: 'a ZIP archive or an Office document' },
+  { bytes: '\xd0\xcf\x11\xe0', format: 'an old Office document' },
+  { bytes: '\x1f\x8b', format: 'a gzip archive' },
+  { bytes: '\x89PNG', format: 'a PNG image' },
+  { bytes: '\xff\xd8\xff', format: 'a JPEG image' },
+  { bytes: 'GIF8', format: 'a GIF image' },
+  { bytes: '{\\rtf', format: 'a rich text document' },
+]
+
+/**
+ * The characters of a text file: by its byte order mark, else by the charset it declares, else
+ * UTF-16 if only every second byte is ever zero, else UTF-8, else windows-1252, which holds
+ * latin1. Line ends become `\n`; control characters go.
+ *
+ * @param declared charset named by the media type or the document; wrong names are ignored
+ * @throws ExtractionError if the bytes are not text
+ */
+export function decodeText(bytes: Uint8Array, declared?: string): string {
+  const signature = latin1(bytes.subarray(0, 8))
+  const known = SIGNATURES.find((candidate) => signature.startsWith(candidate.bytes))
+  if (known !== undefined) throw binary(`The content is ${known.format}, not text`)
+
+  const text =
+    decodeMarked(bytes) ??
+    decodeDeclared(bytes, declared) ??
+    decodeUtf16(bytes) ??
+    decodeUtf8(bytes) ??
+    decodeWindows1252(bytes)
+  const sample = text.slice(0, SAMPLE)
+  if (count(sample, NOT_TEXT) > Math.max(HARMLESS, sample.length * BINARY_SHARE)) {
+    throw binary('The content is binary data, not text')
+  }
+  return text.replace(LINE_ENDS, '\n').replace(CONTROLS, '')
+}
+
+/** The `charset` parameter of a media type. */
+export function charsetOf(contentType: string): string | undefined {
+  return /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1]
+}
+
+/** Bytes as characters of the same number: for looking at the head of a file of unknown charset. */
+export function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+function decodeMarked(bytes: Uint8Array): string | undefined {
+  const head = latin1(bytes.subarray(0, 3))
+  if (head === '\xef\xbb\xbf') return decode(bytes, 'utf-8')
+  if (head.startsWith('\xff\xfe')) return decode(bytes, 'utf-16le')
+  if (head.startsWith('\xfe\xff')) return decode(bytes, 'utf-16be')
+  return undefined
+}
+
+function decodeDeclared(bytes: Uint8Array, declared: string | undefined): string | undefined {
+  if (declared === undefined) return undefined
+  try {
+    const decoder = new TextDecoder(declared, { fatal: true })
+    // Latin1 accepts anything and is often declared by habit: valid UTF-8 is more credible.
+    return decoder.encoding === 'windows-1252' ? undefined : decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function decodeUtf16(bytes: Uint8Array): string | undefined {
+  const zeros = [0, 0]
+  bytes.subarray(0, SAMPLE).forEach((byte, index) => {
+    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
+  })
+  const [even = 0, odd = 0] = zeros
+  // Zeros in a text that is UTF-8 anyway are dirt, unless they are a good part of it.
+  if ((even + odd) * 5 < Math.min(bytes.length, SAMPLE) && isUtf8(bytes)) return undefined
+  if (odd > 0 && even === 0) return decode(bytes, 'utf-16le')
+  if (even > 0 && odd === 0) return decode(bytes, 'utf-16be')
+  return undefined
+}
+
+/** UTF-8, also with a few broken characters, as files that were cut or pasted together have them. */
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  const text = decode(bytes, 'utf-8')
+  const broken = count(text, /\ufffd/g)
+  return broken === 0 || broken * 10 <= count(text, /[^\p{ASCII}]/gu) ? text : undefined
+}
+
+/** By hand: the decoder of Node 20 takes windows-1252 for latin1. */
+function decodeWindows1252(bytes: Uint8Array): string {
+  return latin1(bytes).replace(/[\x80-\x9f]/g, (character) => {
+    return WINDOWS_1252.charAt(character.charCodeAt(0) - 0x80)
+  })
+}
+
+function decode(bytes: Uint8Array, encoding: string): string {
+  return new TextDecoder(encoding).decode(bytes)
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0
+}
+
+function binary(cause: string): ExtractionError {
+  return new ExtractionError(
+    'binary',
+    `${cause}. Upload the document as Markdown, plain text or HTML, with the matching content type.`,
+  )
+}

@@ -1,0 +1,34 @@
+import type { Root } from 'mdast'
+
+declare module 'mdast' {
+  interface Data {
+    /** Page on which the node begins, from 1, in formats that have pages. */
+    pageNumber?: number
+  }
+}
+
+/** The content of a file and what is said about it. */
+export interface Source {
+  bytes: Uint8Array
+  /** Media type as stored with the file, parameters such as `charset` included. */
+  contentType: string
+  /** Key of the file; its extension tells the format where the media type does not. */
+  key: string
+}
+
+/** A document in the one form that chunking works on. */
+export interface Extraction {
+  root: Root
+  /** Title of the whole document, if it states one. */
+  title?: string
+  /** Number of pages, in formats that have pages. */
+  pages?: number
+}
+
+/** Reads one family of formats. */
+export interface Extractor {
+  /**
+   * @throws ExtractionError if the content is not what the format asks for
+   */
+  extract(source: Source): Promise<Extraction>
+}

@@ -1,0 +1,139 @@
+import type { Token } from 'markdown-it'
+import type {
+  BlockContent,
+  Heading,
+  List,
+  ListItem,
+  PhrasingContent,
+  RootContent,
+  Table,
+  TableCell,
+  TableRow,
+} from 'mdast'
+import { toPhrasing } from './markdown-inline.js'
+
+/** Turns a piece of HTML into nodes. */
+export type HtmlReader = (html: string) => RootContent[]
+
+/** A place in the flat list of tokens in which the parser describes the tree. */
+interface Cursor {
+  tokens: readonly Token[]
+  index: number
+  readHtml: HtmlReader
+}
+
+/** The tree that a list of block tokens stands for. */
+export function toBlocks(tokens: readonly Token[], readHtml: HtmlReader): BlockContent[] {
+  return readBlocks({ tokens, index: 0, readHtml })
+}
+
+/** Reads until the end of the container that the cursor is in, and steps over that end. */
+function readBlocks(cursor: Cursor): BlockContent[] {
+  const blocks: BlockContent[] = []
+  for (let token = next(cursor); token !== undefined; token = next(cursor)) {
+    if (token.nesting === -1) break
+    blocks.push(...readBlock(token, cursor))
+  }
+  return blocks
+}
+
+function readBlock(token: Token, cursor: Cursor): BlockContent[] {
+  switch (token.type) {
+    case 'paragraph_open':
+      return [{ type: 'paragraph', children: readInline(cursor) }]
+    case 'heading_open':
+      return [{ type: 'heading', depth: headingDepth(token.tag), children: readInline(cursor) }]
+    case 'blockquote_open':
+      return [{ type: 'blockquote', children: readBlocks(cursor) }]
+    case 'bullet_list_open':
+      return [toList({ ordered: false }, cursor)]
+    case 'ordered_list_open':
+      return [toList({ ordered: true, start: Number(attribute(token, 'start') ?? 1) }, cursor)]
+    case 'table_open':
+      return [readTable(cursor)]
+    case 'fence':
+      return [{ type: 'code', lang: token.info.trim() || null, value: withoutLastBreak(token) }]
+    case 'code_block':
+      return [{ type: 'code', value: withoutLastBreak(token) }]
+    case 'html_block':
+      return cursor.readHtml(token.content).flatMap(toBlock)
+    case 'hr':
+      return [{ type: 'thematicBreak' }]
+    default:
+      return token.nesting === 1 ? readBlocks(cursor) : []
+  }
+}
+
+function toList(list: Pick<List, 'ordered' | 'start'>, cursor: Cursor): List {
+  const children: ListItem[] = []
+  let spread = false
+  for (let token = next(cursor); token?.nesting === 1; token = next(cursor)) {
+    // The parser hides the paragraphs of a list without blank lines between its items.
+    const first = cursor.tokens[cursor.index]
+    spread ||= first?.type === 'paragraph_open' && !first.hidden
+    children.push({ type: 'listItem', children: readBlocks(cursor) })
+  }
+  return { type: 'list', ...list, spread, children }
+}
+
+function readTable(cursor: Cursor): Table {
+  const rows: TableRow[] = []
+  for (let token = next(cursor); token !== undefined; token = next(cursor)) {
+    if (token.type === 'table_close') break
+    if (token.type === 'tr_open') rows.push({ type: 'tableRow', children: readCells(cursor) })
+  }
+  return { type: 'table', children: rows }
+}
+
+function readCells(cursor: Cursor): TableCell[] {
+  const cells: TableCell[] = []
+  for (let token = next(cursor); token?.nesting === 1; token = next(cursor)) {
+    cells.push({ type: 'tableCell', children: readInline(cursor) })
+  }
+  return cells
+}
+
+/** The inline content of a block that holds nothing else, up to and with its end. */
+function readInline(cursor: Cursor): PhrasingContent[] {
+  const children: PhrasingContent[] = []
+  for (let token = next(cursor); token !== undefined; token = next(cursor)) {
+    if (token.nesting === -1) break
+    if (token.type === 'inline') children.push(...toPhrasing(token.children ?? []))
+  }
+  return children
+}
+
+function next(cursor: Cursor): Token | undefined {
+  const token = cursor.tokens[cursor.index]
+  cursor.index += 1
+  return token
+}
+
+/** HTML yields blocks only; the types say that a root could hold other nodes too. */
+function toBlock(node: RootContent): BlockContent[] {
+  switch (node.type) {
+    case 'blockquote':
+    case 'code':
+    case 'heading':
+    case 'list':
+    case 'paragraph':
+    case 'table':
+    case 'thematicBreak':
+      return [node]
+    default:
+      return []
+  }
+}
+
+function headingDepth(tag: string): Heading['depth'] {
+  const depths = [1, 2, 3, 4, 5, 6] as const
+  return depths.find((depth) => tag === `h${depth}`) ?? 6
+}
+
+function attribute(token: Token, name: string): string | number | undefined {
+  return token.attrs?.find(([key]) => key === name)?.[1]
+}
+
+function withoutLastBreak(token: Token): string {
+  return token.content.replace(/\n$/, '')
+}
