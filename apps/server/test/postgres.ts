@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rm, symlink } from 'node:fs/promises'
+import { readFile, rm, statfs, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,8 @@ export interface PostgresServer {
 export async function startPostgres(): Promise<PostgresServer> {
   await linkLibraries()
   const port = await freePort()
-  const databaseDir = join(tmpdir(), `botstead-postgres-${randomBytes(6).toString('hex')}`)
+  const folder = await fastestFolder()
+  const databaseDir = join(folder, `botstead-postgres-${randomBytes(6).toString('hex')}`)
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
@@ -89,6 +90,13 @@ async function linkLibraries(): Promise<void> {
       if (error.code !== 'EEXIST') throw error
     })
   }
+}
+
+/** In memory, where the machine has enough: a database of its own for each file is 20 times faster. */
+async function fastestFolder(): Promise<string> {
+  const memory = '/dev/shm'
+  const space = await statfs(memory).catch(() => undefined)
+  return space && space.bavail * space.bsize > 2 ** 31 ? memory : tmpdir()
 }
 
 function freePort(): Promise<number> {

@@ -112,11 +112,12 @@ export class GroupCommit {
     const stopWatching = this.#watch()
     try {
       const end = performance.now() + this.#limits.maxBatchMilliseconds
-      while (batch.length < this.#limits.maxBatch && performance.now() < end) {
-        const job = this.#queue.shift()
-        if (!job) break
+      let job = this.#queue.shift()
+      while (job) {
         batch.push(job)
         await this.#runJob(job)
+        if (batch.length >= this.#limits.maxBatch || performance.now() >= end) break
+        job = this.#queue.shift()
       }
     } finally {
       stopWatching()

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { DatabaseOptions } from '../../src/platform/db/open.js'
+
+/** A script of this folder that runs as a process of its own and tells what it does line by line. */
+export interface TestProcess {
+  readonly process: ChildProcess
+  /** The lines it wrote so far, each complete. */
+  readonly lines: readonly string[]
+  /** Resolves when the process wrote so many lines; rejects if it ends before. */
+  written(lines: number): Promise<void>
+  /** Resolves with the exit code, or null after a signal. */
+  ended(): Promise<number | null>
+}
+
+export function startProcess(
+  script: 'write-notes' | 'migrate-notes',
+  options: DatabaseOptions,
+): TestProcess {
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--conditions=botstead:source', '--import', 'tsx'],
+      fileURLToPath(new URL(`./${script}.ts`, import.meta.url)),
+      JSON.stringify(options),
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const lines: string[] = []
+  const exit = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  let rest = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n')
+    rest = parts.pop() ?? ''
+    lines.push(...parts)
+  })
+  return {
+    process: child,
+    lines,
+    async written(count) {
+      while (lines.length < count) {
+        const ended = await Promise.race([
+          closed.then(() => true),
+          new Promise<false>((resolve) => child.stdout.once('data', () => resolve(false))),
+        ])
+        if (ended && lines.length < count) throw new Error(`${script} ended too early`)
+      }
+    },
+    async ended() {
+      await closed
+      return exit
+    },
+  }
+}
