@@ -70,7 +70,7 @@ export function createFactCache<Fact extends object>(
 
     forget(test) {
       reading.clear()
-      for (const [key, { fact }] of facts) if (test(key, fact)) facts.delete(key)
+      for (const [key, { fact }] of [...facts]) if (test(key, fact)) facts.delete(key)
     },
   }
 }
