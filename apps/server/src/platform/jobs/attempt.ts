@@ -1,0 +1,167 @@
+import type { Run } from '../../schema.js'
+import { type Clock, isoTime } from '../clock.js'
+import { decodeJson } from '../db/columns.js'
+import type { Log } from '../log.js'
+import type { Timers } from '../timers.js'
+import { JobDeadlineError, JobLostError, PermanentJobError, RunnerStoppedError } from './errors.js'
+import type { Job, JobHandler } from './handler.js'
+import { type Failure, retryDelay, storeFailure, storeRelease, storeSuccess } from './outcome.js'
+import { type JobRow, silentWorker } from './store.js'
+
+export interface AttemptDeps {
+  run: Run
+  clock: Clock
+  timers: Timers
+  log: Log
+  random: () => number
+  /** Milliseconds a handler has to end after its signal was aborted. */
+  graceMilliseconds: number
+  /** Prolongs the lease of a claim; false if it is lost. */
+  extend(claim: JobRow): Promise<boolean>
+}
+
+/** One run of a handler, from the claim to the stored outcome. */
+export interface Attempt {
+  readonly row: JobRow
+  /** Ends the attempt. Without effect once its outcome is being stored. */
+  abort(reason: JobLostError | RunnerStoppedError): void
+  /** Whether the lease is still needed: the outcome is not stored yet. */
+  isOpen(): boolean
+  /** Resolves when the outcome is stored, or cannot be. */
+  readonly settled: Promise<void>
+  /** Resolves when the handler has returned too, which nobody can force it to. */
+  readonly ended: Promise<void>
+}
+
+type Answer = { readonly result: unknown } | { readonly error: Error }
+
+/** Starts the handler on a claimed job. */
+export function startAttempt(deps: AttemptDeps, row: JobRow, handler: JobHandler): Attempt {
+  const { run, clock, timers, log, random } = deps
+  const job = toJob(row)
+  const claimed = { claim: row, job, handler }
+  const about = { job: job.id, kind: job.kind, key: job.key, attempt: job.attempt }
+  const controller = new AbortController()
+  let interruption: Error | undefined
+  let storing = false
+  let open = true
+  let cancelGrace = () => {}
+  let giveUp = () => {}
+
+  function interrupt(reason: Error): void {
+    if (storing || interruption) return
+    interruption = reason
+    cancelGrace = timers.after(deps.graceMilliseconds, () => giveUp())
+    controller.abort(reason)
+  }
+
+  const cancelDeadline = timers.after(row.deadline_milliseconds, () => {
+    const limit = row.deadline_milliseconds
+    interrupt(new JobDeadlineError(`The attempt took longer than ${limit} ms`))
+  })
+
+  async function heartbeat(): Promise<void> {
+    controller.signal.throwIfAborted()
+    if (!(await deps.extend(row))) interrupt(lost())
+    controller.signal.throwIfAborted()
+  }
+
+  async function handle(): Promise<Answer> {
+    // Whoever claims a job whose every attempt was lost only buries it: it may be what kills workers.
+    if (row.attempts > row.max_attempts) return { error: new PermanentJobError(silentWorker) }
+    try {
+      return { result: await handler.handler(job, { signal: controller.signal, heartbeat }) }
+    } catch (error) {
+      return { error: error instanceof Error ? error : new Error(String(error)) }
+    }
+  }
+
+  async function settle(handling: Promise<Answer>): Promise<void> {
+    const silence = new Promise<undefined>((resolve) => {
+      giveUp = () => resolve(undefined)
+    })
+    const answer = await Promise.race([handling, silence])
+    storing = true
+    cancelDeadline()
+    cancelGrace()
+    if (!answer) log.error(about, 'job handler goes on although its signal was aborted')
+    try {
+      await store(answer)
+    } catch (err) {
+      if (err instanceof JobLostError) logLoss(err)
+      // The lease runs out, and the job is tried again.
+      else log.error({ ...about, err }, 'outcome of a job could not be stored')
+    }
+    open = false
+  }
+
+  async function store(answer: Answer | undefined): Promise<void> {
+    if (interruption instanceof JobLostError) return logLoss(interruption)
+    if (interruption instanceof RunnerStoppedError) {
+      await run((tx) => storeRelease(tx, row, isoTime(clock.now())))
+      return log.info(about, 'job given back')
+    }
+    if (interruption) return storeError(interruption)
+    if (!answer) return
+    if ('error' in answer) return storeError(answer.error)
+    try {
+      await run((tx) => storeSuccess(tx, claimed, answer.result, isoTime(clock.now())))
+    } catch (error) {
+      if (!(error instanceof Error) || error instanceof JobLostError) throw error
+      await storeError(error)
+    }
+  }
+
+  async function storeError(error: Error): Promise<void> {
+    const now = clock.now()
+    const retryAt = isoTime(now + retryDelay(job.attempt, random))
+    const failure = await run((tx) => storeFailure(tx, claimed, error, isoTime(now), retryAt))
+    logFailure(failure, error, retryAt)
+  }
+
+  function logFailure(failure: Failure, err: Error, retryAt: string): void {
+    switch (failure) {
+      case 'retried':
+        log.warn({ ...about, err, retryAt }, 'job failed, will be tried again')
+        break
+      case 'followed up':
+        log.warn({ ...about, err }, 'job failed, and was asked for again meanwhile')
+        break
+      case 'dead':
+        log.error({ ...about, err }, 'job failed for good')
+        break
+      default:
+        failure satisfies never
+    }
+  }
+
+  function logLoss(err: Error): void {
+    log.warn({ ...about, err }, 'job was lost to another worker')
+  }
+
+  if (row.last_error === silentWorker) log.warn(about, 'job taken over from a silent worker')
+  const handling = handle()
+  const settled = settle(handling)
+  return {
+    row,
+    abort: interrupt,
+    isOpen: () => open,
+    settled,
+    ended: Promise.all([handling, settled]).then(() => {}),
+  }
+}
+
+export function lost(): JobLostError {
+  return new JobLostError('The lease of the job ran out, or the job is gone')
+}
+
+function toJob(row: JobRow): Job {
+  return {
+    id: row.id,
+    kind: row.kind,
+    key: row.key ?? undefined,
+    payload: decodeJson<unknown>(row.payload),
+    attempt: Math.min(row.attempts, row.max_attempts),
+    maxAttempts: row.max_attempts,
+  }
+}

@@ -1,0 +1,79 @@
+import type { Tx } from '../../schema.js'
+import { insertJob, type JobRow, lockJobOfKey, patchJob } from './store.js'
+
+/** A job that is asked for; without a key, there is none before it. */
+export interface AskedJob {
+  id: string
+  kind: string
+  key: string | null
+  payload: string
+  priority: number
+  dueAt: string
+  maxAttempts: number
+  deadlineMilliseconds: number
+  now: string
+}
+
+/** Stores a job, or renews the one that stands under its key. Answers the id of the row. */
+export async function storeJob(tx: Tx, asked: AskedJob): Promise<string> {
+  const row = toRow(asked)
+  for (;;) {
+    const id = await insertJob(tx, row)
+    if (id !== undefined) return id
+    const standing = await lockJobOfKey(tx, asked.kind, asked.key)
+    if (standing) {
+      await patchJob(tx, standing.id, renewal(standing, row, asked.dueAt))
+      return standing.id
+    }
+    // What stood there was done between the two statements, so its place is free now.
+  }
+}
+
+/** What changes in a job that is asked for again. */
+function renewal(standing: JobRow, asked: JobRow, dueAt: string): Partial<JobRow> {
+  const { payload, priority, max_attempts, deadline_milliseconds, updated_at } = asked
+  const renewed = { payload, max_attempts, deadline_milliseconds, updated_at }
+  switch (standing.state) {
+    case 'waiting':
+      return {
+        ...renewed,
+        priority: Math.min(standing.priority, priority),
+        due_at: earlier(standing.due_at, dueAt),
+        attempts: 0,
+        last_error: null,
+      }
+    case 'running':
+      // The attempt goes on with what it was given; the rest is for the run that follows.
+      return { ...renewed, priority, follow_up_at: earlier(standing.follow_up_at, dueAt) }
+    case 'dead':
+      return { ...asked, id: standing.id, claims: standing.claims }
+    default:
+      return standing.state satisfies never
+  }
+}
+
+/** The earlier of two ISO 8601 times. */
+function earlier(time: string | null, other: string): string {
+  return time !== null && time < other ? time : other
+}
+
+function toRow(asked: AskedJob): JobRow {
+  return {
+    id: asked.id,
+    kind: asked.kind,
+    key: asked.key,
+    payload: asked.payload,
+    state: 'waiting',
+    priority: asked.priority,
+    due_at: asked.dueAt,
+    follow_up_at: null,
+    attempts: 0,
+    max_attempts: asked.maxAttempts,
+    deadline_milliseconds: asked.deadlineMilliseconds,
+    claims: 0,
+    owner: null,
+    last_error: null,
+    created_at: asked.now,
+    updated_at: asked.now,
+  }
+}

@@ -1,0 +1,34 @@
+/** Thrown by a handler for work that will never succeed: the job is given up without another try. */
+export class PermanentJobError extends Error {
+  override readonly name = 'PermanentJobError'
+}
+
+/** The attempt took longer than its job allows. */
+export class JobDeadlineError extends Error {
+  override readonly name = 'JobDeadlineError'
+}
+
+/** The job is no longer this worker's: its lease ran out, or the job is gone. */
+export class JobLostError extends Error {
+  override readonly name = 'JobLostError'
+}
+
+/** The runner stops; another will make the attempt from the beginning. */
+export class RunnerStoppedError extends Error {
+  override readonly name = 'RunnerStoppedError'
+}
+
+/** Characters of an error that are kept with its job; the log has all of it. */
+const maxErrorLength = 1000
+
+/** An error and its causes as one text for people, cut where it gets long. */
+export function errorText(error: Error): string {
+  let text = ''
+  let each: unknown = error
+  for (let depth = 0; depth < 4 && each !== undefined && text.length < maxErrorLength; depth++) {
+    const part = each instanceof Error ? each.message || each.name : String(each)
+    text += text === '' ? part : `: ${part}`
+    each = each instanceof Error ? each.cause : undefined
+  }
+  return text.length > maxErrorLength ? `${text.slice(0, maxErrorLength - 1)}…` : text
+}

@@ -1,0 +1,49 @@
+import type { Tx } from '../../schema.js'
+
+/** A job as its handler sees it. */
+export interface Job<Payload = unknown> {
+  id: string
+  kind: string
+  /** Undefined if it was enqueued without. */
+  key: string | undefined
+  payload: Payload
+  /** Which attempt this is, from 1. */
+  attempt: number
+  maxAttempts: number
+}
+
+export interface JobContext {
+  /**
+   * Aborted when the attempt has to end: it took too long, the job is no longer this worker's, or the
+   * process stops. From then on the answer of the handler does not count.
+   */
+  readonly signal: AbortSignal
+  /**
+   * Makes sure that the job is still this worker's, before a step that must not be made twice:
+   * rejects if it is not. Leases are prolonged without it.
+   */
+  heartbeat(): Promise<void>
+}
+
+/**
+ * What a runner does with the jobs of one kind. A job can be attempted more than once, also after it
+ * was done but its end could not be stored, so a handler leads to the same result when repeated.
+ *
+ * `Payload` is what callers of `enqueue` give this kind; being methods, handlers of all payloads fit
+ * into one list.
+ */
+export interface JobHandler<Payload = unknown, Result = unknown> {
+  /** Jobs of the kind that one runner does at a time, from 1. Default 1. */
+  readonly concurrency?: number
+  /**
+   * Does the work. Rejecting means to try again later, with `PermanentJobError` never.
+   */
+  handler(job: Job<Payload>, context: JobContext): Promise<Result>
+  /**
+   * Stores the result in the transaction that ends the job: both happen or neither, and only if the
+   * job is still this worker's. It awaits nothing but queries of `tx`; throwing fails the attempt.
+   */
+  onDone?(tx: Tx, job: Job<Payload>, result: Result): Promise<void>
+  /** Stores that the job is given up, in the transaction that marks it dead. Must not throw. */
+  onDead?(tx: Tx, job: Job<Payload>, error: Error): Promise<void>
+}

@@ -1,0 +1,165 @@
+import { expect, it } from 'vitest'
+import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import {
+  controlledHandler,
+  createJobsBench,
+  eventually,
+  lease,
+  newKind,
+} from '../../../test/jobs.js'
+import { jobs } from '../../migrations/0008-jobs.js'
+import { JobLostError, PermanentJobError } from './errors.js'
+import type { JobHandler } from './handler.js'
+import { silentWorker } from './store.js'
+
+describeEachEngine('the lease of a job', (engine) => {
+  const database = useDatabase(engine, [jobs])
+  const bench = () => createJobsBench(database())
+
+  it('lets another worker take over from one that fell silent, and not before', async () => {
+    const { enqueue, start, time, awaitRun, logged, find } = await bench()
+    const kind = newKind()
+    const [silent, other] = [controlledHandler(), controlledHandler()]
+    start({ [kind]: silent }, { frozen: true })
+    const id = await enqueue({ kind, key: 'a', payload: 'p' })
+    await silent.run(0)
+    const claimedAt = time.now()
+    start({ [kind]: other })
+    const takeover = await awaitRun(other, 0)
+    expect(time.now() - claimedAt).toBe(lease)
+    expect(takeover.job).toMatchObject({ id, payload: 'p', attempt: 2 })
+    expect(logged).toContainEqual(
+      expect.objectContaining({ job: id, msg: 'job taken over from a silent worker' }),
+    )
+    takeover.succeed()
+    await eventually(async () => expect(await find(kind, 'a')).toBeUndefined())
+  })
+
+  it('is prolonged for as long as the worker lives', async () => {
+    const { enqueue, start, time, find, queue } = await bench()
+    const kind = newKind()
+    const [working, other] = [controlledHandler(), controlledHandler()]
+    start({ [kind]: working })
+    await enqueue({ kind, key: 'a', payload: {}, deadlineMs: lease * 100 })
+    const run = await working.run(0)
+    start({ [kind]: other })
+    for (let beats = 0; beats < 12; beats++) {
+      const end = time.now() + lease / 3
+      time.advance(lease / 3)
+      await eventually(async () =>
+        expect(await find(kind, 'a')).toMatchObject({
+          due_at: new Date(end + lease).toISOString(),
+        }),
+      )
+    }
+    expect(run.signal.aborted).toBe(false)
+    expect(other.runs).toHaveLength(0)
+    run.succeed()
+    await eventually(async () =>
+      expect(await queue.stats()).not.toContainEqual(expect.objectContaining({ kind })),
+    )
+  })
+
+  for (const outcome of ['success', 'failure']) {
+    it(`once lost, lets the worker store no ${outcome}`, async () => {
+      const { enqueue, start, awaitRun, logged, find } = await bench()
+      const kind = newKind()
+      const stored: unknown[] = []
+      const hooks: Omit<JobHandler, 'handler'> = {
+        onDone: async (_tx, _job, result) => void stored.push(result),
+        onDead: async (_tx, _job, error) => void stored.push(error.message),
+      }
+      const [silent, other] = [controlledHandler(hooks), controlledHandler(hooks)]
+      start({ [kind]: silent }, { frozen: true })
+      const job = await enqueue({ kind, key: 'a', payload: {} })
+      const zombie = await silent.run(0)
+      start({ [kind]: other })
+      const takeover = await awaitRun(other, 0)
+      const before = await find(kind, 'a')
+      if (outcome === 'success') zombie.succeed('late')
+      else zombie.fail(new PermanentJobError('late'))
+      await eventually(() =>
+        expect(logged).toContainEqual(
+          expect.objectContaining({ job, msg: 'job was lost to another worker' }),
+        ),
+      )
+      expect(await find(kind, 'a')).toEqual(before)
+      takeover.succeed('result')
+      await eventually(async () => expect(await find(kind, 'a')).toBeUndefined())
+      expect(stored).toEqual(['result'])
+    })
+  }
+
+  it('once lost, ends the attempt at the next sign of life', async () => {
+    const { enqueue, start, time } = await bench()
+    const kind = newKind()
+    const handler = controlledHandler()
+    start({ [kind]: handler })
+    const id = await enqueue({ kind, payload: {} })
+    const run = await handler.run(0)
+    await database().run((tx) => tx.deleteFrom('jobs').where('id', '=', id).execute())
+    time.advance(lease / 3)
+    await eventually(() => expect(run.signal.aborted).toBe(true))
+    expect(run.signal.reason).toBeInstanceOf(JobLostError)
+    run.fail(new Error('aborted'))
+    await enqueue({ kind, payload: 'next' })
+    expect((await handler.run(1)).job.payload).toBe('next')
+  })
+
+  it('can be asked about by the handler', async () => {
+    const { enqueue, start, time, find } = await bench()
+    const kind = newKind()
+    const handler = controlledHandler()
+    start({ [kind]: handler })
+    const id = await enqueue({ kind, key: 'a', payload: {} })
+    const run = await handler.run(0)
+    time.advance(1000)
+    await run.heartbeat()
+    expect(await find(kind, 'a')).toMatchObject({
+      due_at: new Date(time.now() + lease).toISOString(),
+    })
+    await database().run((tx) => tx.deleteFrom('jobs').where('id', '=', id).execute())
+    await expect(run.heartbeat()).rejects.toThrow(JobLostError)
+    expect(run.signal.aborted).toBe(true)
+    await expect(run.heartbeat()).rejects.toThrow(JobLostError)
+  })
+
+  it('counts an attempt that was lost, and buries a job that only kills its workers', async () => {
+    const { enqueue, start, time, queue, awaitRun } = await bench()
+    const kind = newKind()
+    const deaths: string[] = []
+    const killed = controlledHandler()
+    const survivor = controlledHandler({
+      onDead: async (_tx, job, error) => void deaths.push(`${job.attempt}: ${error.message}`),
+    })
+    await enqueue({ kind, key: 'a', payload: {}, maxAttempts: 2 })
+    for (const index of [0, 1]) {
+      start({ [kind]: killed }, { frozen: true, clock: time })
+      await killed.run(index)
+      time.advance(lease)
+    }
+    start({ [kind]: survivor })
+    await eventually(async () =>
+      expect(await queue.listDead({ kind })).toMatchObject([
+        { attempts: 2, lastError: silentWorker },
+      ]),
+    )
+    expect(survivor.runs).toHaveLength(0)
+    expect(deaths).toEqual([`2: ${silentWorker}`])
+    await enqueue({ kind, key: 'b', payload: {} })
+    expect((await awaitRun(survivor, 0)).job.key).toBe('b')
+  })
+
+  it('that was lost gives way to a run that was asked for meanwhile', async () => {
+    const { enqueue, start, awaitRun } = await bench()
+    const kind = newKind()
+    const [silent, other] = [controlledHandler(), controlledHandler()]
+    start({ [kind]: silent }, { frozen: true })
+    await enqueue({ kind, key: 'a', payload: 1, maxAttempts: 1 })
+    await silent.run(0)
+    await enqueue({ kind, key: 'a', payload: 2, maxAttempts: 1 })
+    start({ [kind]: other })
+    const { job } = await awaitRun(other, 0)
+    expect(job).toMatchObject({ payload: 2, attempt: 1, maxAttempts: 1 })
+  })
+})

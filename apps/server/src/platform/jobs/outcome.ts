@@ -1,0 +1,90 @@
+import type { Tx } from '../../schema.js'
+import { errorText, JobLostError, PermanentJobError } from './errors.js'
+import type { Job, JobHandler } from './handler.js'
+import { type ClaimRef, deleteJob, type JobRow, lockClaimed, patchJob } from './store.js'
+
+/** Half a second to one, doubled with every attempt, up to ten minutes. */
+const firstDelay = 1000
+const longestDelay = 600_000
+
+/** What became of a job whose attempt failed. */
+export type Failure = 'retried' | 'followed up' | 'dead'
+
+/** One claimed job on its way to its end. */
+export interface Claimed {
+  readonly claim: ClaimRef
+  readonly job: Job
+  readonly handler: JobHandler
+}
+
+/**
+ * Milliseconds to wait after a failed attempt (from 1): exponential, of which a random half keeps
+ * jobs that failed together from coming back together. `random` answers a number from 0 up to 1.
+ */
+export function retryDelay(attempt: number, random: () => number): number {
+  const delay = Math.min(firstDelay * 2 ** (attempt - 1), longestDelay)
+  return Math.round(delay * (0.5 + random() / 2))
+}
+
+/** The job is done: its row goes, or runs once more if it was asked for again meanwhile. */
+export async function storeSuccess(
+  tx: Tx,
+  { claim, job, handler }: Claimed,
+  result: unknown,
+  now: string,
+): Promise<void> {
+  const row = await requireClaimed(tx, claim)
+  if (row.follow_up_at === null) await deleteJob(tx, row.id)
+  else await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), last_error: null })
+  await handler.onDone?.(tx, job, result)
+}
+
+/** The attempt failed. A run that was asked for meanwhile stands in for the retry. */
+export async function storeFailure(
+  tx: Tx,
+  { claim, job, handler }: Claimed,
+  error: Error,
+  now: string,
+  retryAt: string,
+): Promise<Failure> {
+  const row = await requireClaimed(tx, claim)
+  const last_error = errorText(error)
+  if (row.follow_up_at !== null) {
+    await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), last_error })
+    return 'followed up'
+  }
+  if (error instanceof PermanentJobError || row.attempts >= row.max_attempts) {
+    await patchJob(tx, row.id, {
+      state: 'dead',
+      due_at: null,
+      attempts: job.attempt,
+      last_error,
+      updated_at: now,
+    })
+    await handler.onDead?.(tx, job, error)
+    return 'dead'
+  }
+  await patchJob(tx, row.id, { state: 'waiting', due_at: retryAt, last_error, updated_at: now })
+  return 'retried'
+}
+
+/** Gives the job back as if it had not been claimed: the attempt was not its fault. */
+export async function storeRelease(tx: Tx, claim: ClaimRef, now: string): Promise<void> {
+  const row = await requireClaimed(tx, claim)
+  const release = row.follow_up_at === null ? { attempts: row.attempts - 1 } : {}
+  await patchJob(tx, row.id, {
+    ...startOver(row.follow_up_at ?? now, now),
+    last_error: null,
+    ...release,
+  })
+}
+
+function startOver(dueAt: string, now: string): Partial<JobRow> {
+  return { state: 'waiting', attempts: 0, due_at: dueAt, follow_up_at: null, updated_at: now }
+}
+
+async function requireClaimed(tx: Tx, claim: ClaimRef): Promise<JobRow> {
+  const row = await lockClaimed(tx, claim)
+  if (!row) throw new JobLostError('The lease of the job ran out, or the job is gone')
+  return row
+}

@@ -1,0 +1,162 @@
+import type { Selectable } from 'kysely'
+import type { Db, Tx } from '../../schema.js'
+import { dialectOf } from '../db/dialect.js'
+import { prepared } from '../db/prepared.js'
+import type { JobsTable } from './table.js'
+
+export type JobRow = Selectable<JobsTable>
+
+/** One claim of one job: names the attempt for as long as nobody else claims the job. */
+export type ClaimRef = Pick<JobRow, 'id' | 'claims'>
+
+/** Priorities of jobs, first to last, as they are stored. */
+export const priorities = [0, 1, 2] as const
+
+/** What the last error of a job says after its worker fell silent. */
+export const silentWorker = 'The worker stopped without a word and its lease ran out'
+
+/** Adds a job; undefined if one stands under its key already. */
+export async function insertJob(tx: Tx, job: JobRow): Promise<string | undefined> {
+  const row = await tx
+    .insertInto('jobs')
+    .values(job)
+    .onConflict((conflict) => conflict.columns(['kind', 'key']).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** Locks the job that stands under a key. */
+export async function lockJobOfKey(
+  tx: Tx,
+  kind: string,
+  key: string | null,
+): Promise<JobRow | undefined> {
+  const query = tx.selectFrom('jobs').selectAll().where('kind', '=', kind).where('key', '=', key)
+  return dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+export interface ClaimRequest {
+  kind: string
+  /** Most jobs to claim. */
+  limit: number
+  owner: string
+  now: string
+  leaseUntil: string
+  /** Jobs that the runner still works on, whatever the table says about them. */
+  held: readonly string[]
+}
+
+/**
+ * Takes jobs that are due, or whose worker let the lease run out: by priority, then by how long they
+ * have been due. Jobs that another transaction is just taking are passed over.
+ */
+export async function claimJobs(tx: Tx, request: ClaimRequest): Promise<JobRow[]> {
+  const claimed: JobRow[] = []
+  // One priority at a time, so that each is a range of the index, however many jobs wait for later.
+  for (const priority of priorities) {
+    const limit = request.limit - claimed.length
+    if (limit <= 0) break
+    claimed.push(...(await claimOfPriority(tx, { ...request, limit, priority })))
+  }
+  return claimed
+}
+
+async function claimOfPriority(
+  tx: Tx,
+  { kind, priority, limit, owner, now, leaseUntil, held }: ClaimRequest & { priority: number },
+): Promise<JobRow[]> {
+  let due = tx
+    .selectFrom('jobs')
+    .select('id')
+    .where('kind', '=', kind)
+    .where('priority', '=', priority)
+    .where('due_at', '<=', now)
+    // A run that was asked for meanwhile stands in for the retry of an attempt that was lost.
+    .where((eb) => eb.or([eb('follow_up_at', 'is', null), eb('follow_up_at', '<=', now)]))
+    .orderBy('due_at')
+    .limit(limit)
+  if (held.length > 0) due = due.where('id', 'not in', held)
+  return tx
+    .with('due', () => dialectOf(tx).lockFreeRows(due))
+    .updateTable('jobs')
+    .set((eb) => ({
+      state: 'running',
+      owner,
+      due_at: leaseUntil,
+      updated_at: now,
+      claims: eb('claims', '+', 1),
+      attempts: eb
+        .case()
+        .when('follow_up_at', 'is', null)
+        .then(eb('attempts', '+', 1))
+        .else(1)
+        .end(),
+      follow_up_at: null,
+      last_error: eb
+        .case()
+        .when('state', '=', 'running')
+        .then(silentWorker)
+        .else(eb.ref('last_error'))
+        .end(),
+    }))
+    .where('id', 'in', (eb) => eb.selectFrom('due').select('id'))
+    .returningAll()
+    .execute()
+}
+
+const selectNextDue = prepared<{ kind: string }>()((db, p) => {
+  const earliest = (priority: number) =>
+    db
+      .selectFrom('jobs')
+      .select((eb) => eb.fn.min('due_at').as('due_at'))
+      .where('kind', '=', p('kind'))
+      .where('priority', '=', priority)
+  const [first, ...rest] = priorities
+  const all = rest.reduce((query, each) => query.unionAll(earliest(each)), earliest(first))
+  return db.selectFrom(all.as('due')).select((eb) => eb.fn.min('due.due_at').as('due_at'))
+})
+
+/** When the next job of a kind is due or loses its worker; undefined if there is none. */
+export async function findNextDue(db: Db, kind: string): Promise<string | undefined> {
+  const row = await selectNextDue.first(db, { kind })
+  return row?.due_at ?? undefined
+}
+
+/** Prolongs the leases that `owner` still has of these jobs and answers which those are. */
+export async function extendLeases(
+  tx: Tx,
+  owner: string,
+  ids: readonly string[],
+  leaseUntil: string,
+): Promise<ClaimRef[]> {
+  return tx
+    .updateTable('jobs')
+    .set({ due_at: leaseUntil })
+    .where('owner', '=', owner)
+    .where('state', '=', 'running')
+    .where('id', 'in', ids)
+    .returning(['id', 'claims'])
+    .execute()
+}
+
+/** Locks the job as it is now, if the claim still holds. */
+export async function lockClaimed(tx: Tx, { id, claims }: ClaimRef): Promise<JobRow | undefined> {
+  const query = tx
+    .selectFrom('jobs')
+    .selectAll()
+    .where('id', '=', id)
+    .where('claims', '=', claims)
+    .where('state', '=', 'running')
+  return dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+/** Changes a job that this transaction has locked. */
+export async function patchJob(tx: Tx, id: string, change: Partial<JobRow>): Promise<void> {
+  await tx.updateTable('jobs').set(change).where('id', '=', id).execute()
+}
+
+/** Removes a job that this transaction has locked. */
+export async function deleteJob(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('jobs').where('id', '=', id).execute()
+}

@@ -1,0 +1,34 @@
+import type { JsonColumn, TimeColumn } from '../db/columns.js'
+
+/** Work that is yet to be done, being done, or given up. What is done has no row any more. */
+export interface JobsTable {
+  id: string
+  /** Which handler does it. */
+  kind: string
+  /** Unique within the kind; null for jobs that are all different. */
+  key: string | null
+  payload: JsonColumn
+  state: 'waiting' | 'running' | 'dead'
+  /** 0 is first. */
+  priority: number
+  /** When a worker may take it: while it waits, its time; while it runs, the end of the lease. */
+  due_at: TimeColumn | null
+  /** While it runs: when it is to run once more, because it was asked for again. */
+  follow_up_at: TimeColumn | null
+  /** Attempts begun, the running one included. */
+  attempts: number
+  max_attempts: number
+  /** How long one attempt may take. */
+  deadline_milliseconds: number
+  /** Counts every claim and never falls: tells the worker that holds the job from one that held it. */
+  claims: number
+  /** The runner that claimed it last, for people to read. */
+  owner: string | null
+  last_error: string | null
+  created_at: TimeColumn
+  updated_at: TimeColumn
+}
+
+export interface JobsSchema {
+  jobs: JobsTable
+}

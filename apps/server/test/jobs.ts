@@ -1,0 +1,146 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { onTestFinished, vi } from 'vitest'
+import { createLocalBus } from '../src/platform/bus/local.js'
+import type { Database } from '../src/platform/db/open.js'
+import { createIds } from '../src/platform/ids.js'
+import type { Job, JobContext, JobHandler } from '../src/platform/jobs/handler.js'
+import { createQueue, type NewJob, type Queue } from '../src/platform/jobs/queue.js'
+import { createRunner, type Runner, type RunnerOptions } from '../src/platform/jobs/runner.js'
+import { createLog, type Log } from '../src/platform/log.js'
+import { ManualTime } from './manual-time.js'
+
+/** Milliseconds after which a bench's runners lose what they give no sign of life for. */
+export const lease = 30_000
+
+/** A queue and its runners on a database, with time of their own. */
+export interface JobsBench {
+  readonly time: ManualTime
+  readonly queue: Queue
+  /** What was logged, one object a line. */
+  readonly logged: Record<string, unknown>[]
+  readonly log: Log
+  enqueue(job: NewJob): Promise<string>
+  /** Starts a runner, which is stopped after the test; `frozen` gives it timers that never ring. */
+  start(
+    handlers: RunnerOptions['handlers'],
+    options?: Partial<RunnerOptions> & { frozen?: boolean },
+  ): Runner
+  /** Waits until the only runner, which has one kind and no job running, has set its alarm. */
+  rest(): Promise<void>
+  /** Lets time pass from timer to timer until the run with this index begins, and answers it. */
+  awaitRun(handler: ControlledHandler, index: number): Promise<ControlledRun>
+  /** The job under a key, as it is stored. */
+  find(kind: string, key: string): Promise<Record<string, unknown> | undefined>
+}
+
+export async function createJobsBench(database: Database): Promise<JobsBench> {
+  const { db, run } = database
+  const time = new ManualTime()
+  const ids = createIds()
+  const logged: Record<string, unknown>[] = []
+  const log = await createLog({
+    level: 'info',
+    destination: { write: (line) => logged.push(JSON.parse(line)) },
+  })
+  const bus = createLocalBus(log)
+  const queue = createQueue({ db, bus, clock: time, ids })
+
+  // One timer for the sign of life, one for the next look; the one of a deadline is gone by then.
+  function rest(): Promise<void> {
+    return eventually(() => {
+      if (time.pending !== 2) throw new Error(`The runner is busy, ${time.pending} timers are set`)
+    })
+  }
+
+  return {
+    ...{ time, queue, logged, log },
+    enqueue: (job) => run((tx) => queue.enqueue(tx, job)),
+    start(handlers, { frozen = false, ...options } = {}) {
+      const timers = frozen ? new ManualTime() : time
+      const runner = createRunner({
+        ...{ db, run, bus, log, ids, clock: time, timers, handlers },
+        ...{ leaseMilliseconds: lease, random: () => 0.5 },
+        ...options,
+      })
+      runner.start()
+      onTestFinished(async () => {
+        await pass(timers, runner.stop())
+      })
+      return runner
+    },
+    rest,
+    async awaitRun(handler, index) {
+      for (;;) {
+        await rest()
+        const run = handler.runs[index]
+        if (run) return run
+        time.ring()
+      }
+    },
+    find: (kind, key) =>
+      db
+        .selectFrom('jobs')
+        .selectAll()
+        .where('kind', '=', kind)
+        .where('key', '=', key)
+        .executeTakeFirst(),
+  }
+}
+
+/** Lets time pass, in steps of a second, until the work is done. */
+export async function pass<T>(time: ManualTime, work: Promise<T>): Promise<T> {
+  let done = false
+  const finished = work.finally(() => {
+    done = true
+  })
+  while (!done) {
+    time.advance(1000)
+    await nextTurn()
+  }
+  return finished
+}
+
+/** One run of a handler that the test brings to its end. */
+export interface ControlledRun extends JobContext {
+  readonly job: Job
+  succeed(result?: unknown): void
+  fail(error: Error): void
+}
+
+export interface ControlledHandler extends JobHandler {
+  readonly runs: ControlledRun[]
+  /** Waits for the run with this index. */
+  run(index: number): Promise<ControlledRun>
+}
+
+/** A handler that does nothing by itself. */
+export function controlledHandler(options: Omit<JobHandler, 'handler'> = {}): ControlledHandler {
+  const runs: ControlledRun[] = []
+  return {
+    ...options,
+    runs,
+    handler: (job, { signal, heartbeat }) =>
+      new Promise((succeed, fail) => {
+        runs.push({ job, signal, heartbeat, succeed, fail })
+      }),
+    run: (index) =>
+      eventually(() => {
+        const run = runs[index]
+        if (!run) throw new Error(`Run ${index} has not begun, there are ${runs.length}`)
+        return run
+      }),
+  }
+}
+
+/** Waits until the assertion holds and answers what it answers. */
+export function eventually<T>(assertion: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(assertion, { timeout: 10_000, interval: 2 })
+}
+
+let kinds = 0
+
+/** A kind of jobs that no other test of the file uses. */
+export function newKind(): string {
+  kinds += 1
+  return `kind-${kinds}`
+}
