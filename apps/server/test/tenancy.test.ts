@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { openDatabase } from '../src/platform/db/open.js'
 import { describeEachEngine } from './engines.js'
 import { type TestServer, useServer } from './harness.js'
-import { createTenants } from './tenants.js'
+import { createTenants, type Tenants } from './tenants.js'
 
 /** Everything that a tenant can have, by the names under which operations ask for it. */
 interface Tenant {
@@ -23,20 +23,20 @@ interface Tenant {
   client: Client
 }
 
-/** An account beside the first one. No operation makes one yet, so that the database has to. */
-async function addAccount({ server }: TestServer) {
+/** Accounts and members beside the first. No operation makes them yet, so that the database has to. */
+async function inDatabase<T>(
+  { server }: TestServer,
+  work: (tenants: Tenants) => Promise<T>,
+): Promise<T> {
   const { databaseUrl, dataDir } = server.config
   await using database = await openDatabase(
     databaseUrl === undefined ? { file: join(dataDir, 'botstead.db') } : { url: databaseUrl },
   )
-  const tenants = await createTenants(database)
-  await using _ = tenants.access
-  return await tenants.person()
+  return await work(await createTenants(database))
 }
 
 async function furnish(server: TestServer): Promise<Tenant> {
-  const person = await addAccount(server)
-  const { token, workspace } = person
+  const { token, workspace } = await inDatabase(server, (tenants) => tenants.person())
   const { workspaceId } = workspace
   const headers = { 'x-multiple-integrations': 'true' }
   const admin = server.client({ token, workspaceId, headers })
@@ -229,6 +229,27 @@ describeEachEngine('tenancy', (engine) => {
     expect((await client.listFiles({ ids: [bob.fileId] })).files).toEqual([])
     const { conversations } = await client.listConversations({ participantIds: [bob.userId] })
     expect(conversations).toEqual([])
+  })
+
+  it('lets viewers of a workspace read and no more', async () => {
+    const viewer = await inDatabase(server(), async (tenants) => {
+      const person = await tenants.person()
+      await tenants.join(person, { workspace: ann }, 'viewer')
+      return person
+    })
+    const { workspaceId, botId } = ann
+    const client = server().client({ token: viewer.token, workspaceId, botId })
+    expect((await client.listBots()).bots.map(({ id }) => id)).toEqual([botId])
+    expect((await client.getConversation({ id: ann.conversationId })).conversation.id).toBe(
+      ann.conversationId,
+    )
+    const forbidden = { type: 'Forbidden' }
+    await expect(client.createBot({})).rejects.toMatchObject(forbidden)
+    await expect(client.updateBot({ id: botId, name: 'taken' })).rejects.toMatchObject(forbidden)
+    await expect(client.deleteBot({ id: botId })).rejects.toMatchObject(forbidden)
+    await expect(client.createConversation({ channel: 'channel', tags: {} })).rejects.toMatchObject(
+      forbidden,
+    )
   })
 
   it('accepts user keys at the chat address they were made for', async () => {

@@ -99,8 +99,12 @@ export async function createTenants(
       }
     },
 
-    /** Makes somebody a member of another's workspace. */
-    async join(member: Person, host: Person, role: Role): Promise<void> {
+    /** Makes somebody a member of a workspace. */
+    async join(
+      member: Person,
+      host: { workspace: Pick<WorkspaceActor, 'workspaceId'> },
+      role: Role,
+    ): Promise<void> {
       await run(async (tx) => {
         await tx
           .insertInto('workspace_members')

@@ -10,10 +10,7 @@ import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
 import { createTokenUsage } from './usage.js'
 
-export type { TokenAuthenticator } from './authenticator.js'
-export type { MadeToken } from './new-token.js'
-export { createOperatorTokens, type OperatorTokens, type TokenRow } from './operator.js'
-export type { AccessService } from './service.js'
+export { createOperatorTokens, type OperatorTokens } from './operator.js'
 
 export interface Access {
   service: AccessService

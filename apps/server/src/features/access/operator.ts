@@ -5,8 +5,6 @@ import type { AccountsService } from '../accounts/index.js'
 import { type MadeToken, makeToken } from './new-token.js'
 import * as store from './store.js'
 
-export type { TokenRow } from './store.js'
-
 export interface OperatorTokensDeps {
   db: Db
   run: Run
