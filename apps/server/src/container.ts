@@ -1,19 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { allOperations, createOpenApi } from '@botstead/contract'
 import { type Config, localAddress } from './config.js'
-import {
-  type Access,
-  createAccess,
-  createOperatorTokens,
-  type OperatorTokens,
-} from './features/access/index.js'
+import { createOperatorTokens, type OperatorTokens } from './features/access/index.js'
 import { createAccounts } from './features/accounts/index.js'
-import { builtInChat, createBots } from './features/bots/index.js'
-import { type Chat, createChat } from './features/chat/index.js'
-import { createConversations } from './features/conversations/index.js'
-import { createMessages } from './features/messages/index.js'
-import { createUsers } from './features/users/index.js'
-import { createWorkspaces } from './features/workspaces/index.js'
 import { type FirstStart, firstStart } from './first-start.js'
 import { type Foundation, type FoundationOptions, layFoundation } from './foundation.js'
 import { createApp } from './http/app.js'
@@ -21,13 +10,14 @@ import { closeHttp } from './http/close.js'
 import type { Route } from './http/mount.js'
 import { mountReference } from './http/reference.js'
 import { serviceRoutes } from './http/service-routes.js'
-import { type Addresses, createAddresses } from './platform/addresses.js'
+import { createAddresses } from './platform/addresses.js'
 import { createIdempotencyStore } from './platform/idempotency/store.js'
 import { createLog } from './platform/log.js'
 import { createRateLimiter, type RateLimiter } from './platform/rate-limit.js'
-import { systemTimers } from './platform/timers.js'
+import { createSlices } from './slices.js'
 import { type Closers, createClosers } from './stop.js'
 import { version } from './version.js'
+import { startWorker } from './worker.js'
 
 export interface ServerOptions extends FoundationOptions {
   /** Checks every answer against its contract: for tests. */
@@ -64,9 +54,10 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const foundation = await layFoundation(options, closers)
   const { config, log, database } = foundation
   let base = config.publicUrl
-  const slices = createSlices(
+  const slices = await createSlices(
     foundation,
     createAddresses(() => base),
+    closers,
   )
   closers.add('token usage', () => slices.access[Symbol.asyncDispose]())
 
@@ -79,6 +70,9 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     tokens: createOperatorTokens({ ...foundation, accounts: slices.accounts.service }),
   })
 
+  const idempotency = createIdempotencyStore(foundation)
+  if (config.roles.worker) await startWorker(foundation, slices, idempotency, closers)
+
   let stopping = false
   const probes = serviceRoutes({
     checks: [{ name: 'database', check: () => database.check() }],
@@ -87,7 +81,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const app = await createApp({
     routes: [...probes, ...(config.roles.api ? slices.routes : []), ...(options.extraRoutes ?? [])],
     authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
-    idempotency: createIdempotencyStore(foundation),
+    idempotency,
     rateLimiter: createLimiter(foundation),
     exemptLoopback: config.rateLimit.exemptLoopback,
     allowance: config.rateLimit.burst,
@@ -98,7 +92,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     checkAnswers: options.checkAnswers ?? false,
   })
   await mountReference(app, createOpenApi(allOperations, { version }))
-  closers.add('http', () => closeHttp(app, config.shutdownTimeoutMs))
+  closers.add('http', (timeLeft) => closeHttp(app, timeLeft))
 
   await app.listen({ host: config.host, port: config.port })
   base = ownAddress(config, app.server.address())
@@ -113,63 +107,6 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
       stopping = true
       await closers.closeAll(timeoutMilliseconds)
     },
-  }
-}
-
-function createSlices(foundation: Foundation, addresses: Addresses) {
-  const accounts = createAccounts(foundation)
-  const workspaces = createWorkspaces({
-    ...foundation,
-    countBots: (ids) => bots.service.countByWorkspace(ids),
-    removeBots: async (tx, workspaceId) => {
-      await bots.service.removeAll(tx, workspaceId)
-      await access.service.removeWorkspaceKeys(tx, workspaceId)
-    },
-    onRemoved: (workspaceId) => access.authenticator.forgetWorkspace(workspaceId),
-  })
-  const bots = createBots({
-    ...foundation,
-    addresses,
-    onChanged: (botId) => {
-      access.authenticator.forgetBot(botId)
-      chat.forgetBot(botId)
-    },
-  })
-  const access: Access = createAccess({
-    ...foundation,
-    timers: systemTimers,
-    workspaces: workspaces.service,
-    bots: bots.service,
-  })
-
-  const users = createUsers(foundation)
-  const conversations = createConversations({ ...foundation, chatAlias: builtInChat.alias })
-  const messages = createMessages({
-    ...foundation,
-    maxPayloadBytes: foundation.config.limits.messageBytes,
-  })
-  const chat: Chat = createChat({
-    ...foundation,
-    sharedSecret: foundation.keys.userKeys,
-    bots: bots.service,
-    users: users.service,
-    conversations: conversations.service,
-    messages: messages.service,
-  })
-
-  return {
-    accounts,
-    workspaces,
-    access,
-    chat,
-    routes: [
-      ...accounts.routes,
-      ...workspaces.routes,
-      ...bots.routes,
-      ...access.routes,
-      ...conversations.routes,
-      ...chat.routes,
-    ],
   }
 }
 

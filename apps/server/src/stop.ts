@@ -3,8 +3,11 @@ import type { Log } from './platform/log.js'
 /** Something that has to be ended in order; what was started last ends first. */
 interface Closer {
   name: string
-  close(): Promise<void>
+  close: Close
 }
+
+/** Ends a part; `timeLeft` milliseconds are left for it and for all that end after it. */
+type Close = (timeLeft: number) => Promise<void>
 
 export type Closers = ReturnType<typeof createClosers>
 
@@ -16,7 +19,8 @@ export function createClosers(log: Log) {
   async function closeAll(deadline: number): Promise<void> {
     for (const { name, close } of closers.toReversed()) {
       try {
-        await within(deadline - Date.now(), close())
+        const timeLeft = Math.max(0, deadline - Date.now())
+        await within(timeLeft, close(timeLeft))
       } catch (err) {
         log.warn({ err, part: name }, 'a part did not end cleanly')
       }
@@ -25,7 +29,7 @@ export function createClosers(log: Log) {
 
   return {
     /** Registers how to end what has just been started. */
-    add(name: string, close: () => Promise<void>): void {
+    add(name: string, close: Close): void {
       closers.push({ name, close })
     },
     /** Ends everything; a second call waits for the first. */
@@ -39,10 +43,7 @@ export function createClosers(log: Log) {
 async function within(milliseconds: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error('The time to stop is over')),
-      Math.max(0, milliseconds),
-    )
+    timer = setTimeout(() => reject(new Error('The time to stop is over')), milliseconds)
   })
   try {
     await Promise.race([work, late])

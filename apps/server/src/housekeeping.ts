@@ -1,0 +1,53 @@
+import type { Clock } from './platform/clock.js'
+import { isoTime } from './platform/clock.js'
+import { defaultEventDays, trimEvents } from './platform/events/trim.js'
+import type { IdempotencyStore } from './platform/idempotency/store.js'
+import type { JobHandler } from './platform/jobs/handler.js'
+import type { Queue } from './platform/jobs/queue.js'
+import type { Run, Tx } from './schema.js'
+
+/** Name of the job that forgets what has served its time. */
+const housekeepingJob = 'server.housekeeping'
+
+const hour = 60 * 60 * 1000
+const day = 24 * hour
+/** Days that jobs which were given up stay for the operator to look at. */
+const deadJobDays = 30
+const rowsAtOnce = 500
+/** Housekeeping that fails for a while, such as with a full disk, must not be given up. */
+const maxAttempts = 1000
+
+interface HousekeepingDeps {
+  run: Run
+  clock: Clock
+  queue: Queue
+  idempotency: IdempotencyStore
+}
+
+/** Hourly: old events, remembered answers and jobs that were given up. */
+export function createHousekeeping({ run, clock, queue, idempotency }: HousekeepingDeps) {
+  const schedule = (tx: Tx, runAt: number) =>
+    queue.enqueue(tx, { kind: housekeepingJob, key: 'all', payload: {}, runAt, maxAttempts })
+
+  const handler: JobHandler = {
+    handler: async () => {
+      const now = clock.now()
+      const oldEvents = isoTime(now - defaultEventDays * day)
+      while ((await run((tx) => trimEvents(tx, oldEvents, rowsAtOnce))) > 0);
+      const oldJobs = isoTime(now - deadJobDays * day)
+      while ((await run((tx) => queue.trimDead(tx, oldJobs, rowsAtOnce))) > 0);
+      await run((tx) => idempotency.sweep(tx))
+    },
+    onDone: async (tx) => {
+      await schedule(tx, clock.now() + hour)
+    },
+  }
+
+  return {
+    jobs: { [housekeepingJob]: handler },
+    /** Asks for the round that a start begins with. */
+    schedule: async (tx: Tx): Promise<void> => {
+      await schedule(tx, clock.now())
+    },
+  }
+}

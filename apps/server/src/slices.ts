@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { type Access, createAccess } from './features/access/index.js'
+import { createAccounts } from './features/accounts/index.js'
+import { builtInChat, createBots, purgeBotJob } from './features/bots/index.js'
+import { type Chat, createChat } from './features/chat/index.js'
+import { createConversations } from './features/conversations/index.js'
+import { createFiles } from './features/files/index.js'
+import { createMessages } from './features/messages/index.js'
+import { createIngestPool, createSearch } from './features/search/index.js'
+import { createUsers } from './features/users/index.js'
+import { createWorkspaces } from './features/workspaces/index.js'
+import type { Foundation } from './foundation.js'
+import type { Addresses } from './platform/addresses.js'
+import type { BlobStore } from './platform/blobs/blob-store.js'
+import { openDiskBlobStore } from './platform/blobs/disk.js'
+import type { JobHandler } from './platform/jobs/handler.js'
+import { createSigner } from './platform/signing.js'
+import { systemTimers } from './platform/timers.js'
+import type { Closers } from './stop.js'
+
+export type Slices = Awaited<ReturnType<typeof createSlices>>
+
+/** Milliseconds after which an unfinished blob of a shared folder counts as left behind. */
+const sharedLeftoverAge = 60 * 60 * 1000
+
+/** Builds the slices and tells each what it needs of the others. */
+export async function createSlices(
+  foundation: Foundation,
+  addresses: Addresses,
+  closers: Pick<Closers, 'add'>,
+) {
+  const { config, clock, log } = foundation
+  const accounts = createAccounts(foundation)
+  const workspaces = createWorkspaces({
+    ...foundation,
+    countBots: (ids) => bots.service.countByWorkspace(ids),
+    removeBots: async (tx, workspaceId) => {
+      await bots.service.removeAll(tx, workspaceId)
+      await access.service.removeWorkspaceKeys(tx, workspaceId)
+    },
+    onRemoved: (workspaceId) => access.authenticator.forgetWorkspace(workspaceId),
+  })
+  const bots = createBots({
+    ...foundation,
+    addresses,
+    onChanged: (botId) => {
+      access.authenticator.forgetBot(botId)
+      chat.forgetBot(botId)
+    },
+  })
+  const access: Access = createAccess({
+    ...foundation,
+    timers: systemTimers,
+    workspaces: workspaces.service,
+    bots: bots.service,
+  })
+
+  const users = createUsers(foundation)
+  const conversations = createConversations({ ...foundation, chatAlias: builtInChat.alias })
+  const messages = createMessages({
+    ...foundation,
+    maxPayloadBytes: config.limits.messageBytes,
+  })
+  const chat: Chat = createChat({
+    ...foundation,
+    sharedSecret: foundation.keys.userKeys,
+    bots: bots.service,
+    users: users.service,
+    conversations: conversations.service,
+    messages: messages.service,
+  })
+
+  const files = createFiles({
+    ...foundation,
+    addresses,
+    signer: createSigner(foundation.keys.fileAddresses, clock),
+    blobs: await openBlobs(foundation),
+    bots: bots.service,
+    limits: config.limits,
+    quotas: { storage: config.limits.storageQuotaBytes, vector: config.limits.vectorQuotaBytes },
+  })
+  const ingestPool = createIngestPool({
+    onError: (err) => log.error({ err }, 'a thread that reads documents failed'),
+  })
+  closers.add('document threads', async () => {
+    await ingestPool[Symbol.asyncDispose]()
+  })
+  const search = createSearch({ ...foundation, files, ingestPool, limits: config.limits })
+
+  const purgeBot: JobHandler<{ botId: string }> = {
+    handler: async ({ payload: { botId } }) => {
+      await access.service.purge(botId)
+      await conversations.service.purge(botId, (ids) => messages.service.purge(botId, ids))
+      await users.service.purge(botId)
+      await search.purge(botId)
+      await files.purge(botId)
+    },
+  }
+
+  return {
+    accounts,
+    workspaces,
+    access,
+    chat,
+    files,
+    jobs: { [purgeBotJob]: purgeBot, ...files.jobs, ...search.jobs },
+    routes: [
+      ...accounts.routes,
+      ...workspaces.routes,
+      ...bots.routes,
+      ...access.routes,
+      ...files.routes,
+      ...search.routes,
+      ...conversations.routes,
+      ...chat.routes,
+    ],
+  }
+}
+
+/** File contents in the data folder, without what interrupted uploads left behind. */
+async function openBlobs({ config }: Foundation): Promise<BlobStore> {
+  const blobs = await openDiskBlobStore(join(config.dataDir, 'blobs'))
+  // With a shared database other processes may be storing in the same folder right now.
+  await blobs.sweepTemporary(config.databaseUrl === undefined ? 0 : sharedLeftoverAge)
+  return blobs
+}

@@ -1,0 +1,29 @@
+import type { Foundation } from './foundation.js'
+import { createHousekeeping } from './housekeeping.js'
+import type { IdempotencyStore } from './platform/idempotency/store.js'
+import { createRunner } from './platform/jobs/runner.js'
+import type { Slices } from './slices.js'
+import type { Closers } from './stop.js'
+
+/** Share of the time that is left which running jobs get; the rest is for closing the database. */
+const shareForJobs = 0.7
+
+/** Begins to work off the jobs of all slices, and asks for those that a start begins with. */
+export async function startWorker(
+  foundation: Foundation,
+  slices: Pick<Slices, 'jobs' | 'files'>,
+  idempotency: IdempotencyStore,
+  closers: Pick<Closers, 'add'>,
+): Promise<void> {
+  const housekeeping = createHousekeeping({ ...foundation, idempotency })
+  const runner = createRunner({
+    ...foundation,
+    handlers: { ...slices.jobs, ...housekeeping.jobs },
+  })
+  await foundation.run(async (tx) => {
+    await slices.files.schedule(tx)
+    await housekeeping.schedule(tx)
+  })
+  runner.start()
+  closers.add('jobs', (timeLeft) => runner.stop({ deadline: timeLeft * shareForJobs }))
+}
