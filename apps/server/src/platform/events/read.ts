@@ -1,0 +1,71 @@
+import type { Db } from '../../schema.js'
+import { decodeJson } from '../db/columns.js'
+import { prepared } from '../db/prepared.js'
+
+/** An event as it stands in the log. */
+export interface StoredEvent {
+  stream: string
+  /** Its place in the stream: one more than that of the event before it. */
+  sequence: number
+  botId: string
+  type: string
+  /** Id of what the event is about; that may be gone by now. */
+  subjectId: string
+  /** What the writer added; undefined if nothing. */
+  data: unknown
+  /** ISO 8601 time of the change. */
+  createdAt: string
+}
+
+const selectEvents = prepared<{ stream: string; after: number; limit: number }>()((db, p) =>
+  db
+    .selectFrom('events')
+    .selectAll()
+    .where('stream', '=', p('stream'))
+    .where('sequence', '>', p('after'))
+    .orderBy('sequence')
+    .limit(p('limit')),
+)
+
+const selectTrimmed = prepared<{ stream: string }>()((db, p) =>
+  db.selectFrom('event_streams').select('trimmed_sequence').where('stream', '=', p('stream')),
+)
+
+const selectNewest = prepared<{ stream: string }>()((db, p) =>
+  db
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('sequence').as('newest'))
+    .where('stream', '=', p('stream')),
+)
+
+/** The events of a stream after a number, in order, at most `limit`. */
+export async function readEvents(
+  db: Db,
+  stream: string,
+  afterSequence: number,
+  limit: number,
+): Promise<StoredEvent[]> {
+  const rows = await selectEvents(db, { stream, after: afterSequence, limit })
+  return rows.map((row) => ({
+    stream: row.stream,
+    sequence: row.sequence,
+    botId: row.bot_id,
+    type: row.type,
+    subjectId: row.subject_id,
+    data: row.data === null ? undefined : decodeJson<unknown>(row.data),
+    createdAt: row.created_at,
+  }))
+}
+
+/** The lowest number that the log of a stream still holds, or will hold if it is empty. */
+export async function oldestSequence(db: Db, stream: string): Promise<number> {
+  const row = await selectTrimmed.first(db, { stream })
+  return (row?.trimmed_sequence ?? 0) + 1
+}
+
+/** The number of the last event of a stream, also if it was trimmed since; 0 before the first. */
+export async function newestSequence(db: Db, stream: string): Promise<number> {
+  const row = await selectNewest.first(db, { stream })
+  // Without an event left, the last one was the last to be trimmed.
+  return row?.newest ?? (await oldestSequence(db, stream)) - 1
+}

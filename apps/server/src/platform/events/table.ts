@@ -1,0 +1,30 @@
+import type { JsonColumn, TimeColumn } from '../db/columns.js'
+
+/** The log of what happened: one row per event, in the same transaction as the change it tells of. */
+export interface EventsTable {
+  /** What the sequence belongs to: the id of a conversation, or another name that is never reused. */
+  stream: string
+  /** 1, 2, 3, ... within the stream, without gaps and in the order of the commits. */
+  sequence: number
+  bot_id: string
+  type: string
+  /** Id of what the event is about; readers join it. */
+  subject_id: string
+  /** A few ids more, if the subject alone does not tell. */
+  data: JsonColumn | null
+  created_at: TimeColumn
+}
+
+/** What is known of a stream beside its events. A stream has no row before it needs one. */
+export interface EventStreamsTable {
+  stream: string
+  /** The last number given out here; stays 0 if the stream is counted elsewhere. */
+  last_sequence: number
+  /** Events up to this one were removed for their age; 0 if the log is whole. */
+  trimmed_sequence: number
+}
+
+export interface EventsSchema {
+  events: EventsTable
+  event_streams: EventStreamsTable
+}

@@ -1,0 +1,61 @@
+import type { Tx } from '../../schema.js'
+import { dialectOf } from '../db/dialect.js'
+
+/** Days that events are kept unless configured otherwise. */
+export const defaultEventDays = 7
+
+/** Streams that one call touches; SQLite takes no more than 1,000 terms in one condition. */
+const maxTrim = 500
+
+/**
+ * Removes the oldest events of those older than `before` (ISO 8601): about `limit` of them, 500 at
+ * most. Answers how many are gone; the caller repeats it, each time in a transaction of its own,
+ * until it answers 0. A stream always loses its beginning, never something from its middle.
+ */
+export async function trimEvents(tx: Tx, before: string, limit: number): Promise<number> {
+  const old = await tx
+    .selectFrom('events')
+    .select(['stream', 'sequence'])
+    .where('created_at', '<', before)
+    .orderBy('created_at')
+    .limit(Math.min(limit, maxTrim))
+    .execute()
+  if (old.length === 0) return 0
+  // Writers with unequal clocks can date an event before its predecessor, so it is not the picked
+  // rows that go but everything up to the last of them.
+  const ends = new Map<string, number>()
+  for (const { stream, sequence } of old) {
+    ends.set(stream, Math.max(sequence, ends.get(stream) ?? 0))
+  }
+  const dialect = dialectOf(tx)
+  await tx
+    .insertInto('event_streams')
+    .values(
+      // In one order everywhere, so that two that trim at once wait for each other and do not clash.
+      [...ends].sort().map(([stream, sequence]) => ({
+        stream,
+        last_sequence: 0,
+        trimmed_sequence: sequence,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('stream').doUpdateSet((eb) => ({
+        trimmed_sequence: dialect.greater(
+          eb.ref('event_streams.trimmed_sequence'),
+          eb.ref('excluded.trimmed_sequence'),
+        ),
+      })),
+    )
+    .execute()
+  const { numDeletedRows } = await tx
+    .deleteFrom('events')
+    .where((eb) =>
+      eb.or(
+        [...ends].map(([stream, sequence]) =>
+          eb.and([eb('stream', '=', stream), eb('sequence', '<=', sequence)]),
+        ),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
