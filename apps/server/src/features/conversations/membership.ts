@@ -86,13 +86,13 @@ export function membership(
      * such conversation.
      * @param now milliseconds since the Unix epoch
      */
-    async advance(
+    advance(
       tx: Tx,
       member: Member,
       conversationId: string,
       now: number,
     ): Promise<participants.Place | undefined> {
-      return await participants.advanceConversation(tx, {
+      return participants.advanceConversation(tx, {
         botId: member.botId,
         conversationId,
         userId: member.userId,

@@ -30,6 +30,8 @@ export interface ConversationsDeps {
   chatAlias: string
 }
 
+const purgedAtOnce = 100
+
 export type ConversationsService = ReturnType<typeof createConversationsService>
 
 export function createConversationsService(deps: ConversationsDeps) {
@@ -125,10 +127,23 @@ export function createConversationsService(deps: ConversationsDeps) {
       )
     },
 
-    /** Removes the conversations that a deleted bot left behind, and who took part in them. */
-    async purge(botId: string): Promise<void> {
-      await purge(run, (tx, limit) => store.deleteSomeConversations(tx, botId, limit))
+    /**
+     * Removes the conversations that a deleted bot left behind.
+     * @param empty removes what lies in some of them; they stand until it is done, so that a purge
+     * that was interrupted can be repeated
+     */
+    async purge(
+      botId: string,
+      empty: (conversationIds: readonly string[]) => Promise<void>,
+    ): Promise<void> {
+      // First of all, so that nobody puts anything into what was emptied.
       await purge(run, (tx, limit) => participants.deleteSomeParticipants(tx, botId, limit))
+      for (;;) {
+        const conversationIds = await store.listConversationIds(db, botId, purgedAtOnce)
+        if (conversationIds.length === 0) return
+        await empty(conversationIds)
+        await run((tx) => store.deleteConversations(tx, botId, conversationIds))
+      }
     },
   }
 }

@@ -79,17 +79,21 @@ export async function pageConversations(
   return await paginate(query, page)
 }
 
-/** @returns how many were deleted, at most `limit` */
-export async function deleteSomeConversations(
+/** Ids of some conversations of a bot. */
+export async function listConversationIds(db: Db, botId: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('conversations')
+    .select('id')
+    .where('bot_id', '=', botId)
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function deleteConversations(
   tx: Tx,
   botId: string,
-  limit: number,
-): Promise<number> {
-  const result = await tx
-    .deleteFrom('conversations')
-    .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('conversations').select('id').where('bot_id', '=', botId).limit(limit),
-    )
-    .executeTakeFirst()
-  return Number(result.numDeletedRows)
+  ids: readonly string[],
+): Promise<void> {
+  await tx.deleteFrom('conversations').where('bot_id', '=', botId).where('id', 'in', ids).execute()
 }

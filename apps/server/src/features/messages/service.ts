@@ -60,10 +60,10 @@ export function createMessagesService({ db, run, ids, maxPayloadBytes }: Message
         type: message.type,
         payload: message.payload,
         direction: message.direction,
-        tags: '{}',
+        tags: null,
         sequence: place.last_sequence,
         created_at: createdAt,
-        updated_at: createdAt,
+        updated_at: null,
       }
       await store.insertMessage(tx, row)
       await appendEvent(tx, {
@@ -86,9 +86,9 @@ export function createMessagesService({ db, run, ids, maxPayloadBytes }: Message
       return await store.pageMessages(db, botId, conversationId, page)
     },
 
-    /** Removes the messages that a deleted bot left behind; its conversations must be gone by then. */
-    async purge(botId: string): Promise<void> {
-      await purge(run, (tx, limit) => store.deleteSomeMessages(tx, botId, limit))
+    /** Removes all messages of some conversations, by native id. */
+    async purge(botId: string, conversationIds: readonly string[]): Promise<void> {
+      await purge(run, (tx, limit) => store.deleteSomeMessages(tx, botId, conversationIds, limit))
     },
   }
 }

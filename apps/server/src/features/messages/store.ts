@@ -22,8 +22,9 @@ const insert = prepared<MessageRow>()((db, parameter) =>
   }),
 )
 
-export async function insertMessage(tx: Tx, row: MessageRow): Promise<void> {
-  await insert(tx, row)
+/** Of the hot path: nothing is awaited here that the caller awaits anyway. */
+export function insertMessage(tx: Tx, row: MessageRow): Promise<unknown> {
+  return insert(tx, row)
 }
 
 /** Messages of a conversation, by its native id. */
@@ -42,11 +43,20 @@ export async function pageMessages(
 }
 
 /** @returns how many were deleted, at most `limit` */
-export async function deleteSomeMessages(tx: Tx, botId: string, limit: number): Promise<number> {
+export async function deleteSomeMessages(
+  tx: Tx,
+  botId: string,
+  conversationIds: readonly string[],
+  limit: number,
+): Promise<number> {
   const result = await tx
     .deleteFrom('messages')
     .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('messages').select('id').where('bot_id', '=', botId).limit(limit),
+      selectFrom('messages')
+        .select('id')
+        .where('conversation_id', 'in', conversationIds)
+        .where('bot_id', '=', botId)
+        .limit(limit),
     )
     .executeTakeFirst()
   return Number(result.numDeletedRows)

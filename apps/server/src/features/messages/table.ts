@@ -10,13 +10,14 @@ export interface MessagesTable {
   payload: string
   /** `incoming` goes to the bot, `outgoing` comes from it. */
   direction: 'incoming' | 'outgoing'
-  /** JSON map of strings. */
-  tags: string
+  /** JSON map of strings; null when there are none. */
+  tags: string | null
   /** Number of the event of its creation in the log of the conversation. */
   sequence: number
   /** Strictly increasing within a conversation. */
   created_at: string
-  updated_at: string
+  /** Null as long as nothing was changed. */
+  updated_at: string | null
 }
 
 export interface MessagesSchema {
