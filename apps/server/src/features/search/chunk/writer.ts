@@ -1,0 +1,66 @@
+/** A place where a block may be cut in two without tearing anything. */
+export interface Seam {
+  /** Offset in the block's text, in UTF-16 units. */
+  offset: number
+  /** 0 between the parts of the block itself, 1 between the parts of those, and so on. */
+  rank: number
+}
+
+/** Collects the Markdown text of one block, line by line, with the seams inside it. */
+export interface Writer {
+  /** Appends text; its line breaks get the indentation of the enclosing parts. */
+  write(text: string): void
+  /** Begins a new line with `blank` empty lines before it, unless nothing is written yet. */
+  startLine(blank: number): void
+  /** Allows a cut at the present place. */
+  seam(): void
+  /**
+   * Runs `inner` with every further line prefixed.
+   *
+   * @param first what the current line begins with, such as a list marker
+   * @param rest what the other lines begin with
+   */
+  indent(first: string, rest: string, inner: () => void): void
+  readonly text: string
+  readonly seams: readonly Seam[]
+}
+
+export function createWriter(): Writer {
+  const parts: string[] = []
+  const seams: Seam[] = []
+  let length = 0
+  let prefix = ''
+  let rank = 0
+
+  const append = (text: string) => {
+    parts.push(text)
+    length += text.length
+  }
+  return {
+    write(text) {
+      append(prefix === '' ? text : text.replaceAll('\n', `\n${prefix}`))
+    },
+    startLine(blank) {
+      if (length === 0) return
+      append(`\n${`${prefix.trimEnd()}\n`.repeat(blank)}${prefix}`)
+    },
+    seam() {
+      if (length > 0) seams.push({ offset: length, rank })
+    },
+    indent(first, rest, inner) {
+      const outer = prefix
+      append(first)
+      prefix = outer + rest
+      rank += 1
+      inner()
+      prefix = outer
+      rank -= 1
+    },
+    get text() {
+      return parts.join('')
+    },
+    get seams() {
+      return seams
+    },
+  }
+}
