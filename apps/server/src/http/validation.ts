@@ -32,7 +32,8 @@ export function describeViolation(
   const violation = mostTelling(violations)
   const field = fieldOf(violation)
   const rule = ruleOf(violation, violations)
-  const subject = field === '' ? `The ${where}` : `${where}.${field}`
+  const place = field === '' ? `The ${where}` : `${where}.${field}`
+  const subject = violation.propertyName === undefined ? place : `A name in ${place}`
   return new ApiError(
     where === 'query' ? 'InvalidQuery' : 'InvalidPayload',
     `${subject} ${rule}.`,
@@ -44,13 +45,22 @@ export function describeViolation(
 
 type Violation = FastifySchemaValidationError & Pick<ErrorObject, 'propertyName'>
 
-/** A union reports the complaints of every branch: the one that got deepest is about what was meant. */
+/**
+ * A union reports the complaints of every branch. What broke another rule than its type is about the
+ * branch that was meant; otherwise the complaint that got deepest is, or the union as a whole.
+ */
 function mostTelling(violations: readonly Violation[]): Violation {
-  const deepest = violations.reduce((best, next) => (depth(next) > depth(best) ? next : best))
+  const meant = violations.filter(({ keyword }) => keyword !== 'type' && !isUnion(keyword))
+  if (meant.length > 0) return deepestOf(meant)
+  const deepest = deepestOf(violations)
   const union = violations.find(
     (one) => isUnion(one.keyword) && one.instancePath === deepest.instancePath,
   )
   return union ?? deepest
+}
+
+function deepestOf(violations: readonly Violation[]): Violation {
+  return violations.reduce((best, next) => (depth(next) > depth(best) ? next : best))
 }
 
 function depth(violation: Violation): number {
@@ -69,7 +79,6 @@ function fieldOf(violation: Violation): string {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (violation.keyword === 'required') path.push(String(violation.params.missingProperty))
   if (violation.keyword === 'discriminator') path.push(String(violation.params.tag))
-  if (violation.propertyName !== undefined) path.push(String(violation.propertyName))
   return path.join('.')
 }
 
