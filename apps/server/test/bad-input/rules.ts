@@ -1,0 +1,107 @@
+/** What can be wrong with one field. */
+export type Kind =
+  | 'missing'
+  | 'type'
+  | 'fraction'
+  | 'empty'
+  | 'long'
+  | 'low'
+  | 'high'
+  | 'unknown'
+  | 'many'
+  | 'name'
+  | 'format'
+
+/** One way to break a field, and what the refusal then says after the name of the field. */
+export interface Rule {
+  kind: Kind
+  /** Values that break it, each sent by itself. */
+  values: readonly unknown[]
+  says: string
+  /** Stands before the name of the field. */
+  about?: string
+}
+
+/** Stands for a member that is left out. */
+export const absent = Symbol('absent')
+
+export const required: Rule = { kind: 'missing', values: [absent], says: 'is required.' }
+
+export const filled: Rule = { kind: 'empty', values: [''], says: 'must not be empty.' }
+
+/** Members of a JSON body, which are not converted: `1` is not `"1"`. */
+export const body = {
+  text: type('a string', [7, true, null, ['x'], { x: 'x' }]),
+  number: type('a number', ['1', true, null, [1], {}]),
+  integer: type('an integer', ['1', true, null, [1], {}]),
+  flag: type('a boolean', ['true', 1, null, []]),
+  object: type('an object', ['{}', 1, null, []]),
+  list: type('an array', ['x', 1, null, {}]),
+}
+
+/** Members of a query, which are text and are converted. */
+export const query = {
+  text: type('a string', [['x', 'y']]),
+  integer: type('an integer', ['', 'x', '1.5', '1e-1', ['1', '2']]),
+  flag: type('a boolean', ['', 'maybe', '1', ['true', 'false']]),
+  map: type('an object', ['x', '[]', '7', '{']),
+}
+
+export const whole: Rule = { kind: 'fraction', values: [1.5], says: 'must be an integer.' }
+
+/** At most so many characters. */
+export function atMost(length: number): Rule {
+  const values = ['x'.repeat(length + 1)]
+  return { kind: 'long', values, says: `must have at most ${length} characters.` }
+}
+
+export function atLeast(minimum: number): Rule {
+  return { kind: 'low', values: [minimum - 1], says: `must be at least ${minimum}.` }
+}
+
+export function notAbove(maximum: number): Rule {
+  return { kind: 'high', values: [maximum + 1], says: `must be at most ${maximum}.` }
+}
+
+export function oneOf(...values: readonly string[]): Rule {
+  const wrong = ['unheard-of', String(values[0]).toUpperCase()]
+  return { kind: 'unknown', values: wrong, says: `must be one of ${values.join(', ')}.` }
+}
+
+/** A list of at most so many items. */
+export function items(maximum: number, item: unknown): Rule {
+  const values = [Array.from({ length: maximum + 1 }, () => item)]
+  return { kind: 'many', values, says: `must have at most ${maximum} items.` }
+}
+
+/** A map of at most so many members. */
+export function members(maximum: number, value: unknown): Rule {
+  const entries = Array.from({ length: maximum + 1 }, (_, i) => [`m${i}`, value])
+  const values = [Object.fromEntries(entries)]
+  return { kind: 'many', values, says: `must have at most ${maximum} members.` }
+}
+
+/** A map whose names have 1 to so many characters. */
+export function names(maximum: number, value: unknown): Rule[] {
+  const long = 'n'.repeat(maximum + 1)
+  const name = { kind: 'name', about: 'A name in ' } as const
+  return [
+    { ...name, values: [{ '': value }], says: 'must not be empty.' },
+    { ...name, values: [{ [long]: value }], says: `must have at most ${maximum} characters.` },
+  ]
+}
+
+export const timestamp: Rule = {
+  kind: 'format',
+  values: ['', 'tomorrow', '2030-01-31', '2030-01-31T12:00:00', '2030-13-01T00:00:00Z'],
+  says: 'must be an ISO 8601 date and time with a time zone, such as 2030-01-31T12:00:00Z.',
+}
+
+/** The same for a map in a query: as one JSON object it can hold any name. */
+export function inJson(rule: Rule): Rule {
+  return { ...rule, values: rule.values.map((value) => JSON.stringify(value)) }
+}
+
+function type(name: string, values: readonly unknown[]): Rule {
+  return { kind: 'type', values, says: `must be ${name}.` }
+}

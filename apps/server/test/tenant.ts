@@ -1,0 +1,81 @@
+import { openDatabase } from '../src/platform/db/open.js'
+import type { TestServer } from './harness.js'
+import { createTenants, type Person } from './tenants.js'
+
+/** Somebody who may call: a personal token and a workspace. */
+export interface Login {
+  token: string
+  workspaceId: string
+}
+
+/** A workspace with one of everything in it, made through the public door. */
+export type Tenant = Awaited<ReturnType<typeof settle>>
+
+/**
+ * Adds a person with a token and a workspace of their own. The interface has no way to sign up, so
+ * it is done as by another process on the same database.
+ */
+export async function addAccount(server: TestServer): Promise<Login> {
+  return await besideServer(server, async (tenants) => toLogin(await tenants.person()))
+}
+
+/** Adds a person who may only look at the workspace of somebody else. */
+export async function addViewer(server: TestServer, workspaceId: string): Promise<Login> {
+  return await besideServer(server, async (tenants) => {
+    const viewer = await tenants.person()
+    await tenants.join(viewer, { workspace: { workspaceId } }, 'viewer')
+    return { ...toLogin(viewer), workspaceId }
+  })
+}
+
+/** Fills a workspace: a bot with a key, a file, and a chat user who has said something. */
+export async function settle(server: TestServer, { token, workspaceId }: Login) {
+  const admin = server.client({ token, workspaceId })
+  const { bot } = await admin.createBot({ name: 'Own', tags: { whose: 'own' } })
+  const key = await admin.createBotApiKey({ botId: bot.id, note: 'own' })
+  const { pat } = await admin.createPersonalAccessToken({ note: 'own' })
+  const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+  const { user, key: userKey } = await server.client({ webhookId }).chatCreateUser({ name: 'Own' })
+  const chat = server.client({ webhookId, userKey })
+  const runtime = server.client({ token, workspaceId, botId: bot.id })
+  const { conversation } = await runtime.createConversation({ channel: 'channel', tags: {} })
+  const { message } = await chat.chatCreateMessage({
+    conversationId: conversation.id,
+    payload: { type: 'text', text: 'Own words' },
+  })
+  return {
+    token,
+    workspaceId,
+    personalTokenId: pat.id,
+    personalToken: pat.value,
+    botId: bot.id,
+    botKeyId: key.id,
+    botKey: key.value,
+    webhookId,
+    userId: user.id,
+    userKey,
+    conversationId: conversation.id,
+    messageId: message.id,
+  }
+}
+
+async function besideServer<T>(
+  { server }: TestServer,
+  work: (tenants: Awaited<ReturnType<typeof createTenants>>) => Promise<T>,
+): Promise<T> {
+  const { databaseUrl, dataDir } = server.config
+  const database = await openDatabase(
+    databaseUrl === undefined
+      ? { file: `${dataDir}/botstead.db` }
+      : { url: databaseUrl, poolSize: 1 },
+  )
+  try {
+    return await work(await createTenants(database))
+  } finally {
+    await database.close()
+  }
+}
+
+function toLogin({ token, workspace }: Person): Login {
+  return { token, workspaceId: workspace.workspaceId }
+}
