@@ -109,9 +109,14 @@ function answerBrokenRequest(options: AppOptions) {
     const id = options.newRequestId()
     options.log.info({ requestId: id, reason: refusal.message }, 'request refused')
     const body = JSON.stringify(errorBody(refusal, id))
-    socket.end(
-      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    )
+    const head = [
+      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+      'Connection: close',
+      `X-Request-Id: ${id}`,
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    ]
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
   }
 }
 
