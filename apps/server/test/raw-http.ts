@@ -1,0 +1,39 @@
+import { connect } from 'node:net'
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  status: number
+  headers: Headers
+  body: string
+}
+
+/** Sends bytes that no HTTP client would send and reads until the server closes the connection. */
+export async function exchange(url: string, chunks: Iterable<string | Buffer>): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  // The server may close while this side still sends; what it answered counts.
+  socket.on('error', () => undefined)
+  const received: Buffer[] = []
+  const closed = new Promise<void>((resolve) => {
+    socket.on('data', (chunk) => received.push(chunk))
+    socket.on('close', () => resolve())
+  })
+  for (const chunk of chunks) {
+    if (socket.destroyed) break
+    if (!socket.write(chunk))
+      await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve))
+  }
+  await closed
+  return parse(Buffer.concat(received).toString('utf8'))
+}
+
+function parse(text: string): RawAnswer {
+  const [head = '', ...rest] = text.split('\r\n\r\n')
+  const [statusLine = '', ...lines] = head.split('\r\n')
+  const headers = new Headers()
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    headers.append(line.slice(0, colon), line.slice(colon + 1).trim())
+  }
+  return { status: Number(statusLine.split(' ')[1]), headers, body: rest.join('\r\n\r\n') }
+}
