@@ -1,0 +1,324 @@
+import fc from 'fast-check'
+import { beforeAll, expect, it } from 'vitest'
+import { type Chats, createChats, type TestBot, text } from '../../../test/chats.js'
+import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import type { ChatUserActor } from '../../platform/actor.js'
+import { readEvents } from '../../platform/events/read.js'
+
+const forbidden = { type: 'Forbidden' }
+const absent = { type: 'ResourceNotFound' }
+
+describeEachEngine('chat', (engine) => {
+  const database = useDatabase(engine)
+  let chats: Chats
+  /** Another process on the same database. */
+  let others: Chats
+  let bot: TestBot
+
+  beforeAll(async () => {
+    chats = await createChats(database())
+    others = await createChats(database())
+    bot = await chats.bot()
+  })
+
+  const open = (actor: ChatUserActor, id?: string) =>
+    chats.chat.createConversation(actor, id === undefined ? {} : { id }, undefined)
+
+  /** A conversation as a bot makes it: without participants. */
+  const prepare = (of = bot) =>
+    chats.conversations.create(of.actor, { channel: 'channel', tags: {} }, undefined)
+
+  const send = (actor: ChatUserActor, conversationId: string, words = 'hi', process = chats) =>
+    process.chat.createMessage(actor, { conversationId, payload: text(words) }, undefined)
+
+  const list = async (actor: ChatUserActor, conversationId: string) =>
+    (await chats.chat.listMessages(actor, conversationId, {})).rows
+
+  it('makes a user and a key that names it', async () => {
+    const address = await chats.authenticator.chat(bot.webhookId, '')
+    const { user, key } = await chats.chat.createUser(address, { name: 'Ada' }, undefined)
+    const holder = await chats.holderOf(bot.webhookId, key)
+    expect(holder.userKeyId).toBe(user.id)
+    expect(await chats.chat.getUser(holder)).toEqual(user)
+
+    const named = await chats.chat.createUser(address, { id: 'ada' }, undefined)
+    expect(await chats.holderOf(bot.webhookId, named.key)).toMatchObject({ userKeyId: 'ada' })
+    await expect(chats.chat.createUser(address, { id: 'ada' }, undefined)).rejects.toMatchObject({
+      type: 'AlreadyExists',
+    })
+  })
+
+  it('makes no users at an address that has its own encryption key', async () => {
+    const { webhookId } = await chats.bot({ encryptionKey: 'four' })
+    const address = await chats.authenticator.chat(webhookId, '')
+    await expect(chats.chat.createUser(address, {}, undefined)).rejects.toMatchObject({
+      type: 'Unauthorized',
+    })
+  })
+
+  it('does not take a valid key for a proof that its user exists', async () => {
+    const ghost: ChatUserActor = { ...(await chats.user(bot)), userKeyId: 'ghost' }
+    const { id } = await prepare()
+    await expect(chats.chat.getUser(ghost)).rejects.toMatchObject(absent)
+    await expect(open(ghost)).rejects.toMatchObject(absent)
+    await expect(send(ghost, id)).rejects.toMatchObject(forbidden)
+    await expect(list(ghost, id)).rejects.toMatchObject(forbidden)
+    await expect(chats.chat.getConversation(ghost, id)).rejects.toMatchObject(forbidden)
+    expect(await chats.conversations.get(bot.actor, id)).toMatchObject({ claimable: 1 })
+  })
+
+  it('lets participants alone read and write', async () => {
+    const [ada, eve] = [await chats.user(bot), await chats.user(bot)]
+    const { id } = await open(ada)
+    await send(ada, id)
+    await expect(chats.chat.getConversation(eve, id)).rejects.toMatchObject(forbidden)
+    await expect(send(eve, id)).rejects.toMatchObject(forbidden)
+    await expect(list(eve, id)).rejects.toMatchObject(forbidden)
+    expect(await list(ada, id)).toHaveLength(1)
+  })
+
+  it('answers for a conversation that is not there as the interface says', async () => {
+    const ada = await chats.user(bot)
+    await expect(chats.chat.getConversation(ada, 'nowhere')).rejects.toMatchObject(absent)
+    await expect(send(ada, 'nowhere')).rejects.toMatchObject(forbidden)
+    await expect(send(ada, 'conv_nowhere')).rejects.toMatchObject(forbidden)
+    await expect(list(ada, 'nowhere')).rejects.toMatchObject(forbidden)
+  })
+
+  it('keeps the conversations of one bot from the users of another', async () => {
+    const other = await chats.bot()
+    const [ada, eve] = [await chats.user(bot, 'namesake'), await chats.user(other, 'namesake')]
+    const { id } = await open(ada, 'same')
+    await send(ada, id)
+    await expect(chats.chat.getConversation(eve, id)).rejects.toMatchObject(absent)
+    await expect(send(eve, id)).rejects.toMatchObject(forbidden)
+    const { id: own } = await open(eve, 'same')
+    expect(own).not.toBe(id)
+    expect(await list(eve, 'same')).toEqual([])
+  })
+
+  it('knows a conversation under both of its ids and answers with the chosen one', async () => {
+    const ada = await chats.user(bot, 'chooser')
+    const room = await open(ada, 'room/7')
+    for (const id of ['room/7', room.id]) {
+      expect(await chats.chat.getConversation(ada, id)).toMatchObject({ foreign_id: 'room/7' })
+      expect(await send(ada, id)).toMatchObject({ conversationId: 'room/7', userId: 'chooser' })
+      expect(await list(ada, id)).not.toHaveLength(0)
+    }
+    await expect(open(ada, 'room/7')).rejects.toMatchObject({ type: 'AlreadyExists' })
+    await expect(open(ada, room.id)).rejects.toMatchObject({ type: 'AlreadyExists' })
+  })
+
+  it('finds a conversation whose chosen id looks like one of the server', async () => {
+    const ada = await chats.user(bot)
+    await open(ada, 'conv_chosen')
+    expect(await send(ada, 'conv_chosen')).toMatchObject({ conversationId: 'conv_chosen' })
+  })
+
+  it('gives a prepared conversation to the first user who writes, and to nobody after', async () => {
+    const [ada, eve] = [await chats.user(bot), await chats.user(bot)]
+    const { id } = await prepare()
+    await expect(list(ada, id)).rejects.toMatchObject(forbidden)
+    await send(ada, id)
+    await expect(send(eve, id)).rejects.toMatchObject(forbidden)
+    await expect(chats.chat.getConversation(eve, id)).rejects.toMatchObject(forbidden)
+    expect(await list(ada, id)).toHaveLength(1)
+    expect(await chats.conversations.get(bot.actor, id)).toMatchObject({
+      owner_user_id: ada.userKeyId,
+      claimable: 0,
+      message_count: 1,
+    })
+  })
+
+  it('gives a prepared conversation to the first user who opens it', async () => {
+    const [ada, eve] = [await chats.user(bot), await chats.user(bot)]
+    const { id } = await prepare()
+    expect(await chats.chat.getConversation(ada, id)).toMatchObject({
+      owner_user_id: ada.userKeyId,
+    })
+    await expect(chats.chat.getConversation(eve, id)).rejects.toMatchObject(forbidden)
+    await send(ada, id)
+  })
+
+  it('has exactly one winner when many want a prepared conversation', async () => {
+    const users = await Promise.all(Array.from({ length: 8 }, () => chats.user(bot)))
+    for (let round = 0; round < 5; round++) {
+      const { id } = await prepare()
+      const attempts = users.map((user, at) => {
+        const process = at % 2 ? chats : others
+        return at % 4 < 2 ? process.chat.getConversation(user, id) : send(user, id, 'mine', process)
+      })
+      const outcomes = await Promise.allSettled(attempts)
+      const won = users.filter((_, at) => outcomes[at]?.status === 'fulfilled')
+      expect(won).toHaveLength(1)
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(forbidden)
+      }
+      expect(await chats.conversations.get(bot.actor, id)).toMatchObject({
+        owner_user_id: won[0]?.userKeyId,
+      })
+    }
+  })
+
+  it('lets one user win against himself', async () => {
+    const ada = await chats.user(bot)
+    const { id } = await prepare()
+    const attempts = Array.from({ length: 6 }, (_, at) =>
+      send(ada, id, 'mine', at % 2 ? chats : others),
+    )
+    await Promise.all(attempts)
+    expect(await list(ada, id)).toHaveLength(6)
+  })
+
+  it('orders what 64 senders say at once, without a gap and without a tie', async () => {
+    const ada = await chats.user(bot)
+    const { id } = await open(ada)
+    const sent = await Promise.all(
+      Array.from({ length: 64 }, (_, at) => send(ada, id, `number ${at}`, at % 2 ? chats : others)),
+    )
+    const stored = await chats.db
+      .selectFrom('messages')
+      .select(['id', 'sequence', 'created_at'])
+      .where('conversation_id', '=', id)
+      .orderBy('sequence')
+      .execute()
+    expect(stored.map(({ sequence }) => sequence)).toEqual(sent.map((_, at) => at + 1))
+    expect(new Set(stored.map(({ created_at }) => created_at)).size).toBe(64)
+    expect(stored.map(({ created_at }) => created_at)).toEqual(
+      stored.map(({ created_at }) => created_at).toSorted(),
+    )
+    expect(sent.map((message) => message.id).toSorted()).toEqual(
+      stored.map((message) => message.id).toSorted(),
+    )
+    expect(await chats.conversations.get(bot.actor, id)).toMatchObject({ message_count: 64 })
+    const events = await readEvents(chats.db, id, 0, 100)
+    expect(events.map(({ sequence, subjectId }) => [sequence, subjectId])).toEqual(
+      stored.map((message) => [message.sequence, message.id]),
+    )
+  })
+
+  it('lists a long conversation newest first, 50 at a time', async () => {
+    const ada = await chats.user(bot, 'talker')
+    const { id } = await open(ada, 'long')
+    const said: string[] = []
+    for (let count = 0; count < 51; count++) said.unshift((await send(ada, id, `${count}`)).id)
+    const first = await chats.chat.listMessages(ada, id, {})
+    const rest = await chats.chat.listMessages(ada, 'long', { nextToken: first.nextToken })
+    expect(first.rows).toHaveLength(50)
+    expect([...first.rows, ...rest.rows].map((message) => message.id)).toEqual(said)
+    expect(rest.nextToken).toBeUndefined()
+    expect(rest.rows[0]).toMatchObject({ userId: 'talker', conversationId: 'long' })
+
+    const other = await open(ada)
+    await expect(
+      chats.chat.listMessages(ada, other.id, { nextToken: first.nextToken }),
+    ).rejects.toThrow('page token')
+  })
+
+  it('shows what the bot said under the id of the bot, with the types that clients need', async () => {
+    const ada = await chats.user(bot)
+    const { id } = await open(ada)
+    const { botId } = bot.actor
+    const member = { botId, userId: (await chats.chat.getUser(ada)).id }
+    await chats.run(async (tx) => {
+      const place = await chats.conversations.advance(tx, member, id, chats.clock.now())
+      if (place === undefined) throw new Error('Ada takes part')
+      await chats.messages.append(tx, place, {
+        botId,
+        userId: botId,
+        direction: 'outgoing',
+        type: 'carousel',
+        payload: chats.messages.encode({ items: [{ title: 'Tea', actions: [] }] }),
+      })
+    })
+    expect(await list(ada, id)).toMatchObject([
+      {
+        userId: botId,
+        content: { payload: { type: 'carousel', items: [{ type: 'card', title: 'Tea' }] } },
+      },
+    ])
+  })
+
+  it('tells whoever follows the conversation after the message is stored', async () => {
+    const ada = await chats.user(bot)
+    const { id } = await open(ada)
+    const heard: unknown[] = []
+    const stop = chats.bus.subscribe(
+      { topic: 'events', key: id },
+      { onHint: (hint) => heard.push(hint), onGap: () => undefined },
+    )
+    await send(ada, id)
+    await send(ada, id)
+    await Promise.resolve()
+    stop()
+    expect(heard).toEqual([
+      { topic: 'events', key: id, seq: 1 },
+      { topic: 'events', key: id, seq: 2 },
+    ])
+  })
+
+  it('refuses a payload above the limit, and takes one that just fits', async () => {
+    const ada = await chats.user(bot)
+    const { id } = await open(ada)
+    const frame = '{"text":""}'.length
+    const fits = 'é'.repeat((chats.maxPayloadBytes - frame) / 2)
+    await send(ada, id, fits)
+    await expect(send(ada, id, `${fits}xx`)).rejects.toMatchObject({ type: 'LimitExceeded' })
+    await expect(
+      chats.chat.createMessage(
+        ada,
+        { conversationId: id, payload: text('x'), metadata: { fits } },
+        undefined,
+      ),
+    ).rejects.toMatchObject({ type: 'LimitExceeded' })
+    expect(await list(ada, id)).toHaveLength(1)
+  })
+
+  it('does not take metadata for a part of the payload', async () => {
+    const ada = await chats.user(bot)
+    const { id } = await open(ada)
+    const payload = { ...text('x'), metadata: {} }
+    await expect(
+      chats.chat.createMessage(ada, { conversationId: id, payload }, undefined),
+    ).rejects.toMatchObject({ type: 'InvalidPayload' })
+  })
+
+  it('answers and lists what was said as it was said', async () => {
+    const ada = await chats.user(bot)
+    const { id } = await open(ada)
+    const metadata = fc.option(fc.dictionary(fc.string(), fc.jsonValue()), { nil: undefined })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ minLength: 1, maxLength: 50 }),
+        metadata,
+        async (words, facts) => {
+          const payload = text(words)
+          const input = { conversationId: id, payload, ...(facts && { metadata: facts }) }
+          const sent = await chats.chat.createMessage(ada, input, undefined)
+          const [listed] = await list(ada, id)
+          const expected = JSON.parse(
+            JSON.stringify({ payload, ...(facts && { metadata: facts }) }),
+          )
+          expect(listed).toEqual({ ...sent, content: expected })
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+
+  it('does not write for a user whom another process removed', async () => {
+    const ada = await chats.user(bot, 'leaver')
+    const { id } = await open(ada)
+    await send(ada, id)
+    const { id: userId } = await chats.chat.getUser(ada)
+    await others.run(async (tx) => {
+      await tx.deleteFrom('participants').where('user_id', '=', userId).execute()
+      await tx.deleteFrom('users').where('id', '=', userId).execute()
+    })
+    await expect(send(ada, id)).rejects.toMatchObject(forbidden)
+
+    const again = await others.user(bot, 'leaver')
+    const { id: second } = await open(again)
+    expect(await send(ada, second)).toMatchObject({ userId: 'leaver' })
+  })
+})

@@ -1,0 +1,93 @@
+import { createChat } from '../src/features/chat/index.js'
+import { createConversations } from '../src/features/conversations/index.js'
+import { createMessages } from '../src/features/messages/index.js'
+import { createUsers } from '../src/features/users/index.js'
+import type { BotActor, Caller, ChatUserActor } from '../src/platform/actor.js'
+import { createLocalBus } from '../src/platform/bus/local.js'
+import type { Database } from '../src/platform/db/open.js'
+import { createTenants } from './tenants.js'
+
+/** A bot with the address of its chat. */
+export interface TestBot {
+  /** The bot as a caller of its own runtime operations. */
+  actor: BotActor
+  webhookId: string
+}
+
+const maxPayloadBytes = 2000
+
+/**
+ * The slices of conversations, joined as in the product, on one process's view of a database: two of
+ * them on the same database are two processes.
+ */
+export async function createChats(
+  database: Database,
+  options: Parameters<typeof createTenants>[1] = {},
+) {
+  const tenants = await createTenants(database, options)
+  const bus = createLocalBus(tenants.log)
+  const users = createUsers(tenants).service
+  const conversations = createConversations({ ...tenants, chatAlias: 'chat' }).service
+  const messages = createMessages({ ...tenants, maxPayloadBytes }).service
+  const { service, authenticator, forgetBot } = createChat({
+    ...tenants,
+    bus,
+    users,
+    conversations,
+    messages,
+    sharedSecret: Buffer.from('the secret of all addresses'),
+  })
+
+  /** What the server knows of the holder of a key. */
+  const holderOf = async (webhookId: string, key: string): Promise<ChatUserActor> =>
+    await authenticator.chatUser(webhookId, key)
+
+  return {
+    ...tenants,
+    bus,
+    users,
+    conversations,
+    messages,
+    chat: service,
+    authenticator,
+    forgetBot,
+    maxPayloadBytes,
+    holderOf,
+
+    /** @param configuration of the chat of the new bot */
+    async bot(configuration: Record<string, unknown> = {}): Promise<TestBot> {
+      const { workspace } = await tenants.person()
+      const { bot, installations } = await tenants.bots.create(workspace, {}, undefined)
+      await tenants.bots.update(workspace, bot.id, { integrations: { chat: { configuration } } })
+      return {
+        actor: {
+          kind: 'bot',
+          workspaceId: workspace.workspaceId,
+          botId: bot.id,
+          tokenId: 'none',
+          caller: { type: 'bot' },
+        },
+        webhookId: installations[0]?.webhook_id ?? '',
+      }
+    },
+
+    /** A new user of a chat that has no encryption key. */
+    async user({ webhookId }: TestBot, id?: string): Promise<ChatUserActor> {
+      const actor = await authenticator.chat(webhookId, '127.0.0.1')
+      const { key } = await service.createUser(actor, id === undefined ? {} : { id }, undefined)
+      return await holderOf(webhookId, key)
+    },
+  }
+}
+
+export type Chats = Awaited<ReturnType<typeof createChats>>
+
+/** The same bot, called by one of its integrations. */
+export function asIntegration(actor: BotActor, alias: string): BotActor {
+  const caller: Caller = { type: 'integration', id: `id-of-${alias}`, name: alias, alias }
+  return { ...actor, caller }
+}
+
+export function text(words: string): { type: 'text'; text: string } {
+  return { type: 'text', text: words }
+}
