@@ -55,7 +55,7 @@ export function identify(
     case 'chat':
       return authenticator.chat(webhookId(request), request.ip)
     case 'chat-user':
-      return authenticator.chatUser(webhookId(request), userKey(request))
+      return chatUser(authenticator, webhookId(request), request)
     default:
       return auth satisfies never
   }
@@ -99,15 +99,27 @@ function scopeHeaders(request: FastifyRequest): ScopeHeaders {
   }
 }
 
-function userKey(request: FastifyRequest): string {
+function chatUser(
+  authenticator: Authenticator,
+  webhookId: string,
+  request: FastifyRequest,
+): Awaitable<ChatUserActor> {
   const key = request.headers['x-user-key']
+  if (typeof key === 'string') return authenticator.chatUser(webhookId, key)
+  return refuseWithoutKey(authenticator, webhookId, request)
+}
+
+/** That the address does not exist is said before anything about the key. */
+async function refuseWithoutKey(
+  authenticator: Authenticator,
+  webhookId: string,
+  request: FastifyRequest,
+): Promise<never> {
+  await authenticator.chat(webhookId, request.ip)
   // The clients of the chat interface know a missing key as a validation failure, a wrong one as 401.
-  if (typeof key !== 'string') {
-    throw new ApiError('InvalidPayload', 'The header x-user-key is required.', {
-      metadata: { in: 'headers', field: 'x-user-key' },
-    })
-  }
-  return key
+  throw new ApiError('InvalidPayload', 'The header x-user-key is required.', {
+    metadata: { in: 'headers', field: 'x-user-key' },
+  })
 }
 
 function webhookId(request: FastifyRequest): string {

@@ -1,0 +1,292 @@
+import { allOperations } from '@botstead/contract'
+import { decodeJwt, SignJWT } from 'jose'
+import { beforeAll, expect, it } from 'vitest'
+import { describeEachEngine } from '../../../test/engines.js'
+import { type TestServer, useServer } from '../../../test/harness.js'
+
+const chatSecret = 'a secret that the apps of the operator know'
+const hello = { type: 'text', text: 'Hello' } as const
+
+describeEachEngine('chat address', (engine) => {
+  const running = useServer(engine, { BOTSTEAD_CHAT_SECRET: chatSecret })
+  let server: TestServer
+  let webhookId: string
+  let botId: string
+
+  beforeAll(async () => {
+    server = running()
+    ;({ webhookId, botId } = await newBot())
+  })
+
+  async function newBot(configuration: Record<string, unknown> = {}) {
+    const admin = server.client()
+    const { bot } = await admin.createBot({})
+    await admin.updateBot({ id: bot.id, integrations: { chat: { configuration } } })
+    const [chat] = Object.values(bot.integrations)
+    return { botId: bot.id, webhookId: chat?.webhookId ?? '' }
+  }
+
+  const keyFor = (id: string, secret = chatSecret) =>
+    new SignJWT({ id }).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(secret))
+
+  async function newUser(input: { id?: string; name?: string } = {}, at = webhookId) {
+    const { user, key } = await server.client({ webhookId: at }).chatCreateUser(input)
+    return { user, key, chat: server.client({ webhookId: at, userKey: key }) }
+  }
+
+  const post = (path: string, body: string | undefined, headers: Record<string, string> = {}) =>
+    server.fetch(`/chat/${webhookId}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body }),
+    })
+
+  it('says hello, with a slash at the end or several between, and without a key', async () => {
+    for (const path of ['/hello', '/hello/', '//hello/']) {
+      const response = await server.fetch(`/chat/${webhookId}${path}`)
+      expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
+    }
+  })
+
+  it('that does not exist is not found by any operation, with or without a key', async () => {
+    const key = await keyFor('ada')
+    const operations = allOperations.filter(({ path }) => path.startsWith('/chat/'))
+    expect(operations).not.toHaveLength(0)
+    for (const { method, path } of [...operations, { method: 'GET', path: '/chat/{w}/nothing' }]) {
+      for (const headers of [{}, { 'x-user-key': key }]) {
+        const response = await server.fetch(path.replaceAll(/\{\w+\}/g, 'unknown'), {
+          method,
+          headers: { ...headers, ...(method === 'POST' && { 'content-type': 'application/json' }) },
+          ...(method === 'POST' && { body: '{}' }),
+        })
+        expect([path, response.status, await response.json()]).toEqual([
+          path,
+          404,
+          {
+            id: expect.any(String),
+            code: 404,
+            type: 'ResourceNotFound',
+            message: expect.any(String),
+          },
+        ])
+      }
+    }
+  })
+
+  it('goes away when it is switched off or its bot is deleted, and comes back', async () => {
+    const { botId, webhookId } = await newBot()
+    const admin = server.client()
+    const chat = server.client({ webhookId })
+    await chat.chatHello()
+    await admin.updateBot({ id: botId, integrations: { chat: { enabled: false } } })
+    await expect(chat.chatHello()).rejects.toMatchObject({ type: 'ResourceNotFound' })
+    await admin.updateBot({ id: botId, integrations: { chat: { enabled: true } } })
+    await chat.chatHello()
+    await admin.deleteBot({ id: botId })
+    await expect(chat.chatHello()).rejects.toMatchObject({ type: 'ResourceNotFound' })
+  })
+
+  it('answers 400 without a key, and 401 for one that is empty or wrong', async () => {
+    const me = `/chat/${webhookId}/users/me`
+    const missing = await server.fetch(me)
+    expect([missing.status, await missing.json()]).toMatchObject([
+      400,
+      { type: 'InvalidPayload', metadata: { in: 'headers', field: 'x-user-key' } },
+    ])
+    for (const key of ['', 'wrong', await keyFor('ada', 'another secret')]) {
+      const response = await server.fetch(me, { headers: { 'x-user-key': key } })
+      expect([response.status, await response.json()]).toMatchObject([
+        401,
+        { type: 'Unauthorized' },
+      ])
+    }
+  })
+
+  it('makes users, whose key is signed over the id they are shown under', async () => {
+    const { user, key, chat } = await newUser({ name: 'Ada' })
+    expect(user).toEqual({
+      id: expect.stringMatching(/^user_[0-9A-Z]{26}$/),
+      createdAt: user.createdAt,
+      updatedAt: user.createdAt,
+      name: 'Ada',
+    })
+    expect(decodeJwt(key)).toMatchObject({ id: user.id })
+    expect(await chat.chatGetUser()).toEqual({ user })
+
+    const named = await newUser({ id: 'ada/1' })
+    expect(named.user.id).toBe('ada/1')
+    expect(decodeJwt(named.key)).toMatchObject({ id: 'ada/1' })
+  })
+
+  it('wants a body, of which an empty object is enough', async () => {
+    expect((await post('/users', undefined)).status).toBe(400)
+    expect((await post('/users', '{}')).status).toBe(201)
+  })
+
+  it.each(['', 'white space', 'ümlaut', 'x'.repeat(71)])(
+    'makes no user under the id %j',
+    async (id) => {
+      const response = await post('/users', JSON.stringify({ id }))
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { type: 'InvalidPayload', message: expect.stringMatching(/^body\.id /) },
+      ])
+    },
+  )
+
+  it('serves users of both kinds of keys where it shares its secret', async () => {
+    const chat = server.client({ webhookId, userKey: await keyFor('signed-by-app') })
+    await expect(chat.chatGetUser()).rejects.toMatchObject({ type: 'ResourceNotFound' })
+    const { user } = await chat.chatGetOrCreateUser({ name: 'First' })
+    expect(user.id).toBe('signed-by-app')
+    expect((await chat.chatGetOrCreateUser({})).user).toEqual(user)
+    expect((await chat.chatGetOrCreateUser({ name: 'Next' })).user).toMatchObject({ name: 'Next' })
+  })
+
+  it('serves only users of keys signed with its own secret where it has one', async () => {
+    const { webhookId } = await newBot({ encryptionKey: 'four' })
+    await expect(server.client({ webhookId }).chatCreateUser({})).rejects.toMatchObject({
+      type: 'Unauthorized',
+    })
+    const own = server.client({ webhookId, userKey: await keyFor('ada', 'four') })
+    expect((await own.chatGetOrCreateUser({})).user.id).toBe('ada')
+    const shared = server.client({ webhookId, userKey: await keyFor('ada') })
+    await expect(shared.chatGetUser()).rejects.toMatchObject({ type: 'Unauthorized' })
+  })
+
+  it('does not accept the key of a namesake from another bot', async () => {
+    const { webhookId: elsewhere } = await newBot()
+    await newUser({ id: 'namesake' })
+    const { key } = await newUser({ id: 'namesake' }, elsewhere)
+    const thief = server.client({ webhookId, userKey: key })
+    await expect(thief.chatGetUser()).rejects.toMatchObject({ type: 'Unauthorized' })
+  })
+
+  it('takes a message into a conversation that the bot prepared', async () => {
+    const { user, chat } = await newUser()
+    const runtime = server.client({ botId })
+    const { conversation } = await runtime.createConversation({ channel: 'channel', tags: {} })
+    const { message } = await chat.chatCreateMessage({
+      conversationId: conversation.id,
+      payload: { type: 'audio', audioUrl: 'https://example.com/a.ogg' },
+      metadata: { trace: 't1' },
+    })
+    expect(message).toEqual({
+      id: expect.stringMatching(/^msg_[0-9A-Z]{26}$/),
+      createdAt: expect.stringMatching(/Z$/),
+      conversationId: conversation.id,
+      userId: user.id,
+      payload: { type: 'audio', audioUrl: 'https://example.com/a.ogg' },
+      metadata: { trace: 't1' },
+    })
+    expect(await chat.chatListMessages({ conversationId: conversation.id })).toEqual({
+      messages: [message],
+      meta: {},
+    })
+    expect(await runtime.getConversation({ id: conversation.id })).toMatchObject({
+      conversation: { messageCount: 1 },
+    })
+  })
+
+  it('decodes the ids in paths, each for itself', async () => {
+    const { chat } = await newUser()
+    const { conversation } = await chat.chatCreateConversation({ id: 'rooms/7' })
+    expect(conversation.id).toBe('rooms/7')
+    expect(await chat.chatGetConversation({ id: 'rooms/7' })).toEqual({ conversation })
+    await chat.chatCreateMessage({ conversationId: 'rooms/7', payload: hello })
+    const { messages } = await chat.chatListMessages({ conversationId: 'rooms/7' })
+    expect(messages).toMatchObject([{ conversationId: 'rooms/7', payload: hello }])
+  })
+
+  it.each([
+    [{ type: 'audio' }, 'body.payload.audioUrl is required.'],
+    [{ type: 'text', text: '' }, 'body.payload.text must not be empty.'],
+    [{ type: 'text', text: 1 }, 'body.payload.text must be a string.'],
+    [{ type: 'location', latitude: '1', longitude: 2 }, 'body.payload.latitude must be a number.'],
+    [{ text: 'x' }, 'body.payload.type is required.'],
+    [
+      { type: 'bloc', items: [{ type: 'text', text: 'a' }, { type: 'file' }] },
+      'body.payload.items.1.fileUrl is required.',
+    ],
+    [{ type: 'choice', text: 'x', options: [{}] }, 'body.payload.options.0.label is required.'],
+    ['text', 'body.payload must be an object.'],
+  ])('names the field of a payload that is wrong: %j', async (payload, message) => {
+    const { key } = await newUser()
+    const body = JSON.stringify({ conversationId: 'conv_1', payload })
+    const response = await post('/messages', body, { 'x-user-key': key })
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { type: 'InvalidPayload', message },
+    ])
+  })
+
+  it.each([null, 'text', [], 1])('takes no metadata but an object, not %j', async (metadata) => {
+    const { key } = await newUser()
+    const body = JSON.stringify({ conversationId: 'conv_1', payload: hello, metadata })
+    const response = await post('/messages', body, { 'x-user-key': key })
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { message: 'body.metadata must be an object.' },
+    ])
+  })
+
+  it('refuses a payload of more than 128 KiB', async () => {
+    const { chat } = await newUser()
+    const { conversation } = await chat.chatCreateConversation({})
+    const say = (length: number) =>
+      chat.chatCreateMessage({
+        conversationId: conversation.id,
+        payload: { type: 'text', text: 'x'.repeat(length) },
+      })
+    await say(131_072 - '{"text":""}'.length)
+    await expect(say(131_072)).rejects.toMatchObject({ type: 'LimitExceeded' })
+  })
+
+  it('answers a repeated creation with what was made first', async () => {
+    const { webhookId } = await newBot()
+    const anyone = server.client({ webhookId })
+    const attempts = Array.from({ length: 5 }, () =>
+      anyone.chatCreateUser({ id: 'ada' }, { idempotencyKey: 'user' }),
+    )
+    const [first, ...repeated] = await Promise.all(attempts)
+    for (const answer of repeated) expect(answer).toEqual(first)
+
+    const chat = server.client({ webhookId, userKey: first?.key })
+    const rooms = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        chat.chatCreateConversation({ id: 'room' }, { idempotencyKey: 'room' }),
+      ),
+    )
+    expect(new Set(rooms.map(({ conversation }) => conversation.createdAt)).size).toBe(1)
+
+    const send = () =>
+      chat.chatCreateMessage(
+        { conversationId: 'room', payload: hello },
+        { idempotencyKey: 'message' },
+      )
+    const sent = await Promise.all([send(), send(), send()])
+    expect(new Set(sent.map(({ message }) => message.id)).size).toBe(1)
+    expect((await chat.chatListMessages({ conversationId: 'room' })).messages).toHaveLength(1)
+    await expect(
+      chat.chatCreateMessage(
+        { conversationId: 'room', payload: { type: 'text', text: 'other' } },
+        { idempotencyKey: 'message' },
+      ),
+    ).rejects.toMatchObject({ type: 'AlreadyExists' })
+  })
+
+  it('refuses a page token that is repeated or not from this list', async () => {
+    const { key, chat } = await newUser()
+    const { conversation } = await chat.chatCreateConversation({})
+    for (const query of ['nextToken=a&nextToken=b', 'nextToken=made-up']) {
+      const response = await server.fetch(
+        `/chat/${webhookId}/conversations/${conversation.id}/messages?${query}`,
+        { headers: { 'x-user-key': key } },
+      )
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { type: 'InvalidQuery' },
+      ])
+    }
+  })
+})
