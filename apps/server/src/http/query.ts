@@ -122,7 +122,9 @@ function parseKey(rawKey: string): { name: string; path: string[] } {
   const key = decode(rawKey)
   const open = key.indexOf('[')
   const dot = rawKey.indexOf('.')
-  if (open > 0 && key.endsWith(']')) {
+  // Whichever comes first: brackets behind a dot belong to a name, as dots inside of brackets do.
+  const dotted = dot > 0 && !/\[|%5b/i.test(rawKey.slice(0, dot))
+  if (!dotted && open > 0 && key.endsWith(']')) {
     return { name: key.slice(0, open), path: key.slice(open + 1, -1).split('][') }
   }
   if (dot > 0) {
