@@ -1,0 +1,213 @@
+import { request } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { describeEachEngine } from '../../../test/engines.js'
+import { send, useFiles } from '../../../test/files.js'
+
+const day = 24 * 60 * 60 * 1000
+
+describeEachEngine('an upload', (engine) => {
+  const bench = useFiles(engine)
+
+  async function refusal(answer: Promise<Response>) {
+    const response = await answer
+    const { type, message } = (await response.json()) as { type: string; message: string }
+    return { status: response.status, type, message }
+  }
+
+  async function countBlobs(): Promise<number> {
+    let count = 0
+    for await (const _blob of bench().blobs.list()) count += 1
+    return count
+  }
+
+  it('completes the file without another call', async () => {
+    const bot = bench().newBot()
+    const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 5 })
+    const response = await send(file.uploadUrl, 'hello', { 'content-type': 'image/png' })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({})
+    expect((await bot.as().getFile({ id: file.id })).file).toMatchObject({
+      status: 'upload_completed',
+      size: 5,
+      contentType: 'text/plain',
+    })
+  })
+
+  it('can be empty', async () => {
+    const bot = bench().newBot()
+    const file = await bot.upload({ key: 'empty.txt' }, '')
+    expect(file).toMatchObject({ status: 'upload_completed', size: 0 })
+    const content = await fetch(file.url)
+    expect(content.status).toBe(200)
+    expect(await content.text()).toBe('')
+  })
+
+  describe('of another size than declared', () => {
+    it.each([
+      ['larger', 'a'.repeat(2_000_000), 413, 'LimitExceeded'],
+      ['smaller', 'a', 400, 'InvalidPayload'],
+    ])('is refused when it says that it is %s', async (word, content, status, type) => {
+      const bot = bench().newBot()
+      const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 10 })
+      const message = expect.stringContaining(`${word} than declared`)
+      expect(await refusal(send(file.uploadUrl, content))).toEqual({ status, type, message })
+      expect((await bot.as().getFile({ id: file.id })).file).toMatchObject({
+        status: 'upload_failed',
+        failedStatusReason: message,
+        size: null,
+      })
+    })
+
+    it.each([
+      ['larger', 2_000_000, 413],
+      ['smaller', 1, 400],
+    ])('is refused when it turns out to be %s, and leaves nothing', async (word, size, status) => {
+      const before = await countBlobs()
+      const bot = bench().newBot()
+      const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 1000 })
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(new Uint8Array(size))
+          controller.close()
+        },
+      })
+      const init: RequestInit & { duplex: string } = { method: 'PUT', body, duplex: 'half' }
+      expect(await refusal(fetch(file.uploadUrl, init))).toMatchObject({ status })
+      expect((await bot.as().getFile({ id: file.id })).file).toMatchObject({
+        status: 'upload_failed',
+        failedStatusReason: expect.stringContaining(`${word} than declared`),
+      })
+      expect(await countBlobs()).toBe(before)
+    })
+
+    it('has failed for good: only another upsert helps', async () => {
+      const bot = bench().newBot()
+      const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 2 })
+      await send(file.uploadUrl, 'a')
+      expect(await refusal(send(file.uploadUrl, 'ab'))).toMatchObject({ type: 'ResourceGone' })
+      expect(await bot.upload({ key: 'a.txt' }, 'ab')).toMatchObject({ status: 'upload_completed' })
+    })
+  })
+
+  it('that breaks off leaves the file as it was, and can be made again', async () => {
+    const before = await countBlobs()
+    const bot = bench().newBot()
+    const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 100 })
+    const broken = request(file.uploadUrl, { method: 'PUT', headers: { 'content-length': 100 } })
+    broken.on('error', () => undefined)
+    await new Promise((written) => broken.write('only a part', written))
+    const closed = new Promise((resolve) => broken.once('close', resolve))
+    broken.destroy()
+    await closed
+
+    expect((await bot.as().getFile({ id: file.id })).file.status).toBe('upload_pending')
+    expect((await send(file.uploadUrl, 'x'.repeat(100))).status).toBe(200)
+    expect(await countBlobs()).toBe(before + 1)
+  })
+
+  it('is made once: afterwards its address is used up', async () => {
+    const bot = bench().newBot()
+    const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 2 })
+    await send(file.uploadUrl, 'ab')
+    expect(await refusal(send(file.uploadUrl, 'ab'))).toMatchObject({
+      status: 409,
+      type: 'AlreadyExists',
+    })
+    await bot.as().upsertFile({ key: 'a.txt', size: 3 })
+    expect(await refusal(send(file.uploadUrl, 'ab'))).toMatchObject({ status: 409 })
+  })
+
+  it('to the address of an older upsert is refused', async () => {
+    const bot = bench().newBot()
+    const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 2 })
+    await bot.as().upsertFile({ key: 'a.txt', size: 2 })
+    expect(await refusal(send(file.uploadUrl, 'ab'))).toMatchObject({
+      status: 410,
+      type: 'ResourceGone',
+    })
+  })
+
+  it('made several times at once counts once', async () => {
+    const before = await countBlobs()
+    const bot = bench().newBot()
+    const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 3 })
+    const answers = await Promise.all(
+      ['abc', 'def', 'ghi'].map(async (content) => {
+        const { ok } = await send(file.uploadUrl, content)
+        return { content, ok }
+      }),
+    )
+    const accepted = answers.filter(({ ok }) => ok)
+    expect(accepted).toHaveLength(1)
+    const { url } = (await bot.as().getFile({ id: file.id })).file
+    expect(await (await fetch(url)).text()).toBe(accepted[0]?.content)
+    expect(await countBlobs()).toBe(before + 1)
+  })
+
+  describe('address', () => {
+    it('works for a day', async () => {
+      const bot = bench().newBot()
+      const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 1 })
+      bench().clock.advance(day)
+      expect(await refusal(send(file.uploadUrl, 'a'))).toMatchObject({
+        status: 403,
+        type: 'Forbidden',
+      })
+      expect((await bot.as().getFile({ id: file.id })).file.status).toBe('upload_pending')
+    })
+
+    it('cannot be made up', async () => {
+      const bot = bench().newBot()
+      const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 1 })
+      const signature = new URL(file.url).searchParams.get('signature')
+      const changed = file.uploadUrl.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+      for (const url of [
+        changed,
+        `${bench().url}/uploads/x`,
+        `${bench().url}/uploads/${signature}`,
+      ]) {
+        expect(await refusal(send(url, 'a'))).toMatchObject({ type: 'Forbidden' })
+      }
+    })
+
+    it('leads nowhere once the file or the bot is gone', async () => {
+      const bot = bench().newBot()
+      const first = await bot.as().upsertFile({ key: 'a.txt', size: 1 })
+      const second = await bot.as().upsertFile({ key: 'b.txt', size: 1 })
+      await bot.as().deleteFile({ id: 'a.txt' })
+      bench().forgetBot(bot)
+      for (const { file } of [first, second]) {
+        expect(await refusal(send(file.uploadUrl, 'a'))).toMatchObject({ type: 'ResourceNotFound' })
+      }
+    })
+  })
+
+  describe('of a file that is public at once', () => {
+    const input = {
+      key: 'a.txt',
+      size: 1,
+      accessPolicies: ['public_content' as const],
+      publicContentImmediatelyAccessible: true,
+    }
+
+    it('must say so', async () => {
+      const { file } = await bench().newBot().as().upsertFile(input)
+      for (const tagging of [undefined, 'public=false', 'publi=true']) {
+        const headers: Record<string, string> = tagging ? { 'x-amz-tagging': tagging } : {}
+        expect(await refusal(send(file.uploadUrl, 'a', headers))).toMatchObject({
+          status: 400,
+          type: 'InvalidPayload',
+          message: expect.stringContaining('x-amz-tagging must be public=true'),
+        })
+      }
+      const accepted = await send(file.uploadUrl, 'a', { 'x-amz-tagging': 'public=true' })
+      expect(accepted.status).toBe(200)
+    })
+
+    it('need not when the file is private after all', async () => {
+      const { accessPolicies: _, ...private_ } = input
+      const { file } = await bench().newBot().as().upsertFile(private_)
+      expect((await send(file.uploadUrl, 'a')).status).toBe(200)
+    })
+  })
+})
