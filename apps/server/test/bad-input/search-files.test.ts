@@ -2,6 +2,7 @@ import { contract } from '@botstead/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { settle, type Tenant } from '../tenant.js'
+import { storedFiles } from './calls.js'
 import { testFields } from './fields.js'
 import { expectRefusal, send } from './request.js'
 import {
@@ -47,7 +48,7 @@ describe('bad input to searchFiles', () => {
     server,
     operation: searchFiles,
     example,
-    stored: () => server().client(own).listFiles({ pageSize: 100 }),
+    stored: () => storedFiles(server(), own),
     rules: {
       ...botHeaders,
       'query.query': [required, query.text, filled, atMost(2048)],

@@ -2,6 +2,7 @@ import { contract } from '@botstead/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { settle, type Tenant } from '../tenant.js'
+import { storedFiles } from './calls.js'
 import { type FieldRules, testFields } from './fields.js'
 import { expectRefusal, type Refusal, send } from './request.js'
 import {
@@ -78,7 +79,7 @@ describe('bad input to upsertFile', () => {
     headers: headers(),
     body: { ...complete, expiresAt: fromNow(day) },
   })
-  const stored = () => server().client(own).listFiles({ pageSize: 100 })
+  const stored = () => storedFiles(server(), own)
 
   testFields({
     server,
@@ -185,8 +186,7 @@ describe('bad input to upsertFile', () => {
     expect(upserted.map(({ status }) => status)).toEqual([200, 200])
     const response = await send(server(), upsert, { headers, body: body('three') })
     await expectRefusal(response, { status: 403, type: 'QuotaExceeded', message: /storage quota/ })
-    const { files } = await stored()
-    expect(files.length).toBe(before.files.length + 2)
+    expect((await stored()).length).toBe(before.length + 2)
   })
 
   it('the example is accepted', async () => {

@@ -1,0 +1,93 @@
+import { contract, type Operation } from '@botstead/contract'
+import type { TestServer } from '../harness.js'
+import type { Tenant } from '../tenant.js'
+import type { Request } from './request.js'
+
+/** One of the calls that everything else is made for, as one tenant makes it. */
+export interface MainCall {
+  operation: Operation
+  /** Name of the header that carries the credential. */
+  credential: 'authorization' | 'x-user-key'
+  /** Name of the header that says what the call is about; chat addresses have it in the path. */
+  scope: 'x-workspace-id' | 'x-bot-id' | undefined
+  example(tenant: Tenant): Request
+  /** What the call could have stored, as its tenant sees it. */
+  stored(server: TestServer, tenant: Tenant): Promise<unknown>
+}
+
+/** The files of a tenant without their addresses, which are signed anew at each read. */
+export async function storedFiles(server: TestServer, tenant: Tenant): Promise<unknown[]> {
+  const { files } = await server.client(tenant).listFiles({ pageSize: 100 })
+  return files.map(({ url: _, ...file }) => file)
+}
+
+const bearer = (token: string) => `Bearer ${token}`
+
+const listBots: MainCall = {
+  operation: contract.bots.list,
+  credential: 'authorization',
+  scope: 'x-workspace-id',
+  example: ({ token, workspaceId }) => ({
+    headers: { authorization: bearer(token), 'x-workspace-id': workspaceId },
+  }),
+  stored: (server, tenant) => server.client(tenant).listBots(),
+}
+
+const upsertFile: MainCall = {
+  operation: contract.files.upsert,
+  credential: 'authorization',
+  scope: 'x-bot-id',
+  example: ({ token, botId }) => ({
+    headers: { authorization: bearer(token), 'x-bot-id': botId },
+    body: { key: 'pump.md', size: 5 },
+  }),
+  stored: storedFiles,
+}
+
+const searchFiles: MainCall = {
+  operation: contract.search.files,
+  credential: 'authorization',
+  scope: 'x-bot-id',
+  example: ({ token, botId }) => ({
+    headers: { authorization: bearer(token), 'x-bot-id': botId },
+    query: { query: 'how to mend a pump' },
+  }),
+  stored: storedFiles,
+}
+
+const createConversation: MainCall = {
+  operation: contract.conversations.create,
+  credential: 'authorization',
+  scope: 'x-bot-id',
+  example: ({ token, botId }) => ({
+    headers: { authorization: bearer(token), 'x-bot-id': botId },
+    body: { channel: 'channel', tags: {} },
+  }),
+  stored: (server, tenant) => server.client(tenant).listConversations(),
+}
+
+const createMessage: MainCall = {
+  operation: contract.chat.createMessage,
+  credential: 'x-user-key',
+  scope: undefined,
+  example: ({ webhookId, userKey, conversationId }) => ({
+    params: { webhookId },
+    headers: { 'x-user-key': userKey },
+    body: { conversationId, payload: { type: 'audio', audioUrl: 'https://example.com/a.mp3' } },
+  }),
+  stored: (server, tenant) => server.client(tenant).chatListMessages(tenant),
+}
+
+/** The five calls with the name that test titles show. */
+export const mainCalls: readonly [string, MainCall][] = [
+  ['listBots', listBots],
+  ['upsertFile', upsertFile],
+  ['searchFiles', searchFiles],
+  ['createConversation', createConversation],
+  ['createMessage', createMessage],
+]
+
+/** Those of them that take a personal token or the key of a bot. */
+export const tokenCalls = mainCalls.filter(([, { credential }]) => credential === 'authorization')
+/** Those of them that have a body. */
+export const bodyCalls = mainCalls.filter(([, { operation }]) => operation.body !== undefined)
