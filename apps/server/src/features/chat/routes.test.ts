@@ -53,10 +53,11 @@ describeEachEngine('chat address', (engine) => {
     const operations = allOperations.filter(({ path }) => path.startsWith('/chat/'))
     expect(operations).not.toHaveLength(0)
     for (const { method, path } of [...operations, { method: 'GET', path: '/chat/{w}/nothing' }]) {
-      for (const headers of [{}, { 'x-user-key': key }]) {
+      for (const headers of [new Headers(), new Headers({ 'x-user-key': key })]) {
+        if (method === 'POST') headers.set('content-type', 'application/json')
         const response = await server.fetch(path.replaceAll(/\{\w+\}/g, 'unknown'), {
           method,
-          headers: { ...headers, ...(method === 'POST' && { 'content-type': 'application/json' }) },
+          headers,
           ...(method === 'POST' && { body: '{}' }),
         })
         expect([path, response.status, await response.json()]).toEqual([
