@@ -10,6 +10,7 @@ import type { RateLimiter } from '../platform/rate-limit.js'
 import { admission } from './admission.js'
 import type { HttpContext } from './context.js'
 import { createErrorHandler, errorBody } from './errors.js'
+import { readJsonBodies } from './json-body.js'
 import type { Route } from './mount.js'
 import { compileAnswerValidator, compileValidator } from './validation.js'
 
@@ -118,20 +119,6 @@ function answerBrokenRequest(options: AppOptions) {
     ]
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
   }
-}
-
-/** JSON bodies, of which an empty one counts as none: clients send DELETE with a JSON type and no body. */
-function readJsonBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.removeContentTypeParser('text/plain')
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'string' },
-    (request: FastifyRequest, body: string, done) => {
-      if (body.length === 0) done(null, undefined)
-      else parse(request, body, done)
-    },
-  )
 }
 
 /** Answers that succeed are logged at debug level only: on the hot path a line costs more than the work. */
