@@ -20,10 +20,13 @@ export interface JobsBench {
   readonly logged: Record<string, unknown>[]
   readonly log: Log
   enqueue(job: NewJob): Promise<string>
-  /** Starts a runner, which is stopped after the test; `frozen` gives it timers that never ring. */
+  /**
+   * Starts a runner, which is stopped after the test. With timers of its own that nobody moves it
+   * gives no sign of life, as a process that was killed.
+   */
   start(
     handlers: RunnerOptions['handlers'],
-    options?: Partial<RunnerOptions> & { frozen?: boolean },
+    options?: Partial<RunnerOptions> & { timers?: ManualTime },
   ): Runner
   /** Waits until the only runner, which has one kind and no job running, has set its alarm. */
   rest(): Promise<void>
@@ -55,8 +58,7 @@ export async function createJobsBench(database: Database): Promise<JobsBench> {
   return {
     ...{ time, queue, logged, log },
     enqueue: (job) => run((tx) => queue.enqueue(tx, job)),
-    start(handlers, { frozen = false, ...options } = {}) {
-      const timers = frozen ? new ManualTime() : time
+    start(handlers, { timers = time, ...options } = {}) {
       const runner = createRunner({
         ...{ db, run, bus, log, ids, clock: time, timers, handlers },
         ...{ leaseMilliseconds: lease, random: () => 0.5 },

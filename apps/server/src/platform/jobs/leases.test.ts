@@ -7,6 +7,7 @@ import {
   lease,
   newKind,
 } from '../../../test/jobs.js'
+import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { JobLostError, PermanentJobError } from './errors.js'
 import type { JobHandler } from './handler.js'
@@ -20,7 +21,7 @@ describeEachEngine('the lease of a job', (engine) => {
     const { enqueue, start, time, awaitRun, logged, find } = await bench()
     const kind = newKind()
     const [silent, other] = [controlledHandler(), controlledHandler()]
-    start({ [kind]: silent }, { frozen: true })
+    start({ [kind]: silent }, { timers: new ManualTime() })
     const id = await enqueue({ kind, key: 'a', payload: 'p' })
     await silent.run(0)
     const claimedAt = time.now()
@@ -46,11 +47,12 @@ describeEachEngine('the lease of a job', (engine) => {
     for (let beats = 0; beats < 12; beats++) {
       const end = time.now() + lease / 3
       time.advance(lease / 3)
-      await eventually(async () =>
-        expect(await find(kind, 'a')).toMatchObject({
-          due_at: new Date(end + lease).toISOString(),
-        }),
-      )
+      await eventually(async () => {
+        const due_at = new Date(end + lease).toISOString()
+        expect(await find(kind, 'a')).toMatchObject({ due_at })
+        // Each runner has set its next sign of life, one a deadline, the other its next look.
+        expect(time.pending).toBe(4)
+      })
     }
     expect(run.signal.aborted).toBe(false)
     expect(other.runs).toHaveLength(0)
@@ -70,7 +72,7 @@ describeEachEngine('the lease of a job', (engine) => {
         onDead: async (_tx, _job, error) => void stored.push(error.message),
       }
       const [silent, other] = [controlledHandler(hooks), controlledHandler(hooks)]
-      start({ [kind]: silent }, { frozen: true })
+      start({ [kind]: silent }, { timers: new ManualTime() })
       const job = await enqueue({ kind, key: 'a', payload: {} })
       const zombie = await silent.run(0)
       start({ [kind]: other })
@@ -134,7 +136,7 @@ describeEachEngine('the lease of a job', (engine) => {
     })
     await enqueue({ kind, key: 'a', payload: {}, maxAttempts: 2 })
     for (const index of [0, 1]) {
-      start({ [kind]: killed }, { frozen: true, clock: time })
+      start({ [kind]: killed }, { timers: new ManualTime() })
       await killed.run(index)
       time.advance(lease)
     }
@@ -154,7 +156,7 @@ describeEachEngine('the lease of a job', (engine) => {
     const { enqueue, start, awaitRun } = await bench()
     const kind = newKind()
     const [silent, other] = [controlledHandler(), controlledHandler()]
-    start({ [kind]: silent }, { frozen: true })
+    start({ [kind]: silent }, { timers: new ManualTime() })
     await enqueue({ kind, key: 'a', payload: 1, maxAttempts: 1 })
     await silent.run(0)
     await enqueue({ kind, key: 'a', payload: 2, maxAttempts: 1 })

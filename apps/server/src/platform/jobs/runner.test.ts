@@ -8,6 +8,7 @@ import {
   newKind,
   pass,
 } from '../../../test/jobs.js'
+import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { migrate } from '../db/migrate.js'
 import { openDatabase } from '../db/open.js'
@@ -215,7 +216,7 @@ describeEachEngine('stopping a job runner', (engine) => {
     const runner = start({ [kind]: handler })
     await enqueue({ kind, payload: {} })
     await handler.run(0)
-    start({ [kind]: other }, { frozen: true })
+    start({ [kind]: other }, { timers: new ManualTime() })
     await pass(time, runner.stop({ deadline: 0 }))
     await other.run(0)
   })
