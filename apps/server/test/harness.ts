@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { loadConfig } from '../src/config.js'
 import { type Server, startServer } from '../src/container.js'
 import type { Clock } from '../src/platform/clock.js'
-import { createLog } from '../src/platform/log.js'
+import { createLog, type Log } from '../src/platform/log.js'
 import { engines, type TestEngine } from './engines.js'
 
 /** A clock that tests move by hand; it runs with the real one in between. */
@@ -43,6 +43,7 @@ export interface TestServer {
 export async function startTestServer(
   engine: TestEngine,
   environment: Record<string, string> = {},
+  log?: Log,
 ): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   const place = engine.name === 'postgres' ? await engine.createPlace() : undefined
@@ -56,7 +57,7 @@ export async function startTestServer(
   const server = await startServer({
     config,
     clock,
-    log: await createLog({ level: 'silent' }),
+    log: log ?? (await createLog({ level: 'silent' })),
     checkAnswers: true,
   })
   const first = server.firstStart
