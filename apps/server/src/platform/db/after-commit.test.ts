@@ -31,7 +31,9 @@ describeEachEngine('what is left for after the commit', (engine) => {
   })
 
   it('belongs to the handle that was given', async () => {
-    const misuse = database().run(async (tx) => afterCommit(tx.withTables<{ notes: { id: string } }>(), () => {}))
+    const misuse = database().run(async (tx) =>
+      afterCommit(tx.withTables<{ notes: { id: string } }>(), () => {}),
+    )
     await expect(misuse).rejects.toThrow(TransactionMisuseError)
   })
 

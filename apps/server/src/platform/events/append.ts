@@ -38,6 +38,18 @@ const insertEvent = prepared<EventRow>()((db, p) =>
   }),
 )
 
+const countUp = prepared<{ stream: string }>()((db, p) =>
+  db
+    .insertInto('event_streams')
+    .values({ stream: p('stream'), last_sequence: 1, trimmed_sequence: 0 })
+    .onConflict((conflict) =>
+      conflict.column('stream').doUpdateSet((eb) => ({
+        last_sequence: eb('event_streams.last_sequence', '+', 1),
+      })),
+    )
+    .returning('last_sequence'),
+)
+
 /**
  * Writes an event whose number the caller has counted: one more than the last of its stream, taken
  * from a row that the same transaction keeps locked, so that the order of numbers is the order of
@@ -60,16 +72,8 @@ export async function appendEvent(tx: Tx, event: NewEvent & { sequence: number }
  * until this transaction ends, so it is taken late; rolled back, it is given out again.
  */
 export async function nextSequence(tx: Tx, stream: string): Promise<number> {
-  const row = await tx
-    .insertInto('event_streams')
-    .values({ stream, last_sequence: 1, trimmed_sequence: 0 })
-    .onConflict((conflict) =>
-      conflict.column('stream').doUpdateSet((eb) => ({
-        last_sequence: eb('event_streams.last_sequence', '+', 1),
-      })),
-    )
-    .returning('last_sequence')
-    .executeTakeFirstOrThrow()
+  const row = await countUp.first(tx, { stream })
+  if (!row) throw new Error(`The stream ${stream} gave no number`)
   return row.last_sequence
 }
 

@@ -1,7 +1,7 @@
 import type { JsonColumn, TimeColumn } from '../db/columns.js'
 
 /** The log of what happened: one row per event, in the same transaction as the change it tells of. */
-export interface EventsTable {
+interface EventsTable {
   /** What the sequence belongs to: the id of a conversation, or another name that is never reused. */
   stream: string
   /** 1, 2, 3, ... within the stream, without gaps and in the order of the commits. */
@@ -16,7 +16,7 @@ export interface EventsTable {
 }
 
 /** What is known of a stream beside its events. A stream has no row before it needs one. */
-export interface EventStreamsTable {
+interface EventStreamsTable {
   stream: string
   /** The last number given out here; stays 0 if the stream is counted elsewhere. */
   last_sequence: number

@@ -62,7 +62,7 @@ export function startAttempt(deps: AttemptDeps, row: JobRow, handler: JobHandler
 
   async function heartbeat(): Promise<void> {
     controller.signal.throwIfAborted()
-    if (!(await deps.extend(row))) interrupt(lost())
+    if (!(await deps.extend(row))) interrupt(new JobLostError())
     controller.signal.throwIfAborted()
   }
 
@@ -149,10 +149,6 @@ export function startAttempt(deps: AttemptDeps, row: JobRow, handler: JobHandler
     settled,
     ended: Promise.all([handling, settled]).then(() => {}),
   }
-}
-
-export function lost(): JobLostError {
-  return new JobLostError('The lease of the job ran out, or the job is gone')
 }
 
 function toJob(row: JobRow): Job {

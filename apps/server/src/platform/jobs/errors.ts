@@ -11,6 +11,10 @@ export class JobDeadlineError extends Error {
 /** The job is no longer this worker's: its lease ran out, or the job is gone. */
 export class JobLostError extends Error {
   override readonly name = 'JobLostError'
+
+  constructor() {
+    super('The lease of the job ran out, or the job is gone')
+  }
 }
 
 /** The runner stops; another will make the attempt from the beginning. */

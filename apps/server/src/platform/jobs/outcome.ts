@@ -85,6 +85,6 @@ function startOver(dueAt: string, now: string): Partial<JobRow> {
 
 async function requireClaimed(tx: Tx, claim: ClaimRef): Promise<JobRow> {
   const row = await lockClaimed(tx, claim)
-  if (!row) throw new JobLostError('The lease of the job ran out, or the job is gone')
+  if (!row) throw new JobLostError()
   return row
 }

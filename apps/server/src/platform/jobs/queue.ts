@@ -9,7 +9,7 @@ import { storeJob } from './enqueue.js'
 import { announceJobs } from './hints.js'
 
 /** Order among jobs of one kind that are due. A lower one runs only when no higher one is due. */
-export type JobPriority = 'high' | 'normal' | 'low'
+type JobPriority = 'high' | 'normal' | 'low'
 
 const storedPriority: Record<JobPriority, number> = { high: 0, normal: 1, low: 2 }
 
@@ -31,7 +31,7 @@ export interface NewJob {
 }
 
 /** The jobs of one kind, counted. */
-export interface JobStats {
+interface JobStats {
   kind: string
   /** Those that wait for their time or for a worker. */
   waiting: number
@@ -42,7 +42,7 @@ export interface JobStats {
 }
 
 /** A job that was given up. */
-export interface DeadJob {
+interface DeadJob {
   id: string
   kind: string
   /** Undefined if it was enqueued without. */

@@ -5,8 +5,8 @@ import { type Clock, isoTime } from '../clock.js'
 import type { Ids } from '../ids.js'
 import type { Log } from '../log.js'
 import { systemTimers, type Timers } from '../timers.js'
-import { type Attempt, lost } from './attempt.js'
-import { RunnerStoppedError } from './errors.js'
+import type { Attempt } from './attempt.js'
+import { JobLostError, RunnerStoppedError } from './errors.js'
 import type { JobHandler } from './handler.js'
 import { announceJobs, jobsTopic } from './hints.js'
 import { createLane } from './lane.js'
@@ -84,7 +84,7 @@ export function createRunner(options: RunnerOptions): Runner {
     try {
       const kept = await extend(attempts.map((attempt) => attempt.row))
       for (const attempt of attempts) {
-        if (kept.get(attempt.row.id) !== attempt.row.claims) attempt.abort(lost())
+        if (kept.get(attempt.row.id) !== attempt.row.claims) attempt.abort(new JobLostError())
       }
     } catch (err) {
       log.warn({ err }, 'leases of running jobs could not be prolonged')

@@ -10,7 +10,7 @@ export type JobRow = Selectable<JobsTable>
 export type ClaimRef = Pick<JobRow, 'id' | 'claims'>
 
 /** Priorities of jobs, first to last, as they are stored. */
-export const priorities = [0, 1, 2] as const
+const priorities = [0, 1, 2] as const
 
 /** What the last error of a job says after its worker fell silent. */
 export const silentWorker = 'The worker stopped without a word and its lease ran out'
