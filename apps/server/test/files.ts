@@ -16,7 +16,7 @@ import type { Database } from '../src/platform/db/open.js'
 import { createPager } from '../src/platform/db/pager.js'
 import { createIdempotencyStore } from '../src/platform/idempotency/store.js'
 import { createIds } from '../src/platform/ids.js'
-import { createQueue } from '../src/platform/jobs/queue.js'
+import { createQueue, type Queue } from '../src/platform/jobs/queue.js'
 import { createRunner, type Runner } from '../src/platform/jobs/runner.js'
 import { createLog } from '../src/platform/log.js'
 import { createSealer } from '../src/platform/sealing.js'
@@ -36,6 +36,7 @@ export interface FilesBench {
   clock: TestClock
   files: Files
   search: Search
+  queue: Queue
   url: string
   /** A new bot in a new workspace. */
   newBot(): TestBot
@@ -224,7 +225,7 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
   }
 
   return {
-    ...{ database, blobs, clock, files, search, url, newBot, startJobs, pauseJobs },
+    ...{ database, blobs, clock, files, search, queue, url, newBot, startJobs, pauseJobs },
     forgetBot: (bot) => void workspaces.delete(bot.id),
     async [Symbol.asyncDispose]() {
       await app.close()

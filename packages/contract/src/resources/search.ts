@@ -26,7 +26,12 @@ export const passageSubtypes = [
 export const Passage = Type.Object(
   {
     content: Type.String({ description: 'Text of the passage.' }),
-    score: Type.Number({ description: 'Relevance; higher is better. The list is sorted by it.' }),
+    score: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        'Relevance from 0 to 1; higher is better. The list is sorted by it. Can be compared between queries, not with another server or database.',
+    }),
     meta: Type.Object(
       {
         type: Type.Optional(OneOf([...passageTypes], 'What the passage is made of.')),
@@ -93,7 +98,8 @@ export const search = {
     path: '/v1/files/search',
     tag: 'Search',
     summary: 'Search the indexed files of a bot',
-    description: 'By meaning and by words, best match first.',
+    description:
+      'Best match first. Only files that the caller may see, whose indexing is complete and whose tags match are searched. Text without a letter or digit finds nothing.',
     auth: 'bot',
     query: Type.Object({
       query: Text(2048, 'What is looked for, in natural language; 1 to 2,048 bytes of UTF-8.', 1),
@@ -112,13 +118,13 @@ export const search = {
           maximum: contextDepthMaximum,
           default: 1,
           description:
-            'Neighbours put before and after the content of each passage, 0 to 10, 1 by default.',
+            'How many neighbours are put before and after the content of each passage, 0 to 10, 1 by default. With `withContext` the same neighbours are listed in `context` too.',
         }),
       ),
       consolidate: Type.Optional(
         Type.Boolean({
           description:
-            'One passage per file, with its matches in reading order under their headings.',
+            'One passage per file, with its matches and their neighbours in reading order, each once, under their headings. `limit` counts the matches before they are brought together.',
         }),
       ),
       includeBreadcrumb: Type.Optional(

@@ -17,7 +17,7 @@ import type { SearchDeps } from './service.js'
 import * as store from './store.js'
 
 /** Passages per transaction: few enough that nobody waits long for the database. */
-const batchSize = 50
+const batchSize = 100
 /** Files that one process indexes at a time; the threads that read them are fewer or as many. */
 const concurrency = 2
 
@@ -38,13 +38,13 @@ export function createSearchJobs(
   async function write(
     job: IndexFile,
     passages: readonly IngestedPassage[],
-    context: JobContext,
+    signal: AbortSignal,
   ): Promise<void> {
     const { botId, fileId, generation } = job
     // An attempt before this one may have come half way.
     await purge(run, (tx, limit) => store.deleteGeneration(tx, fileId, generation, limit))
     for (let start = 0; start < passages.length; start += batchSize) {
-      await context.heartbeat()
+      signal.throwIfAborted()
       const batch = passages.slice(start, start + batchSize)
       const rows = batch.map((passage) => toRow(passage, job, deps.ids.uuid()))
       await run(async (tx) => {
@@ -55,11 +55,11 @@ export function createSearchJobs(
     }
   }
 
-  async function indexFile(job: Job<IndexFile>, context: JobContext): Promise<Outcome> {
+  async function indexFile(job: Job<IndexFile>, { signal }: JobContext): Promise<Outcome> {
     const content = await indexing.find(job.payload)
     // Replaced or deleted: there is nothing to say, and nobody to say it to.
     if (content === undefined) return { failedReason: undefined }
-    const bytes = await readWhole(content, context.signal)
+    const bytes = await readWhole(content, signal)
     try {
       const { passages } = await ingest(
         deps.ingestPool,
@@ -71,9 +71,9 @@ export function createSearchJobs(
           maximumPassages: deps.limits.passagesPerFile,
           maximumBytes: deps.limits.indexedFileBytes,
         },
-        context.signal,
+        signal,
       )
-      await write(job.payload, passages, context)
+      await write(job.payload, passages, signal)
       return { failedReason: undefined }
     } catch (error) {
       if (error instanceof ExtractionError) return { failedReason: error.message }

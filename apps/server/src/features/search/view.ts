@@ -17,9 +17,11 @@ export function toPassage(found: Found, view: PassageView): WirePassage {
   if (view.consolidate) return toConsolidated(found)
   const match = found.matches[0]
   if (match === undefined) throw new Error('A found passage has a match')
-  const breadcrumb = view.includeBreadcrumb ? headingLines(headingsOf(match)) : []
+  const parts = view.includeBreadcrumb
+    ? underHeadings(found.around)
+    : found.around.map(({ content }) => content)
   return {
-    content: [...breadcrumb, ...found.around.map(({ content }) => content)].join('\n\n'),
+    content: parts.join('\n\n'),
     score: found.score,
     meta: {
       type: 'chunk',
@@ -32,19 +34,10 @@ export function toPassage(found: Found, view: PassageView): WirePassage {
   }
 }
 
-/** All matches of a file, each below those of its headings that were not said yet. */
 function toConsolidated(found: Found): WirePassage {
-  const parts: string[] = []
-  let path: string[] = []
-  for (const passage of found.around) {
-    const headings = headingsOf(passage)
-    const shared = sharedLength(path, headings)
-    parts.push(...headingLines(headings, shared), passage.content)
-    path = [...headings, ...decodeJson<string[]>(passage.own_headings)]
-  }
   const first = found.matches[0]
   return {
-    content: parts.join('\n\n'),
+    content: underHeadings(found.around).join('\n\n'),
     score: found.score,
     meta: {
       type: 'consolidated',
@@ -53,6 +46,18 @@ function toConsolidated(found: Found): WirePassage {
     },
     file: toPassageFile(found.file),
   }
+}
+
+/** Passages in reading order, each below those of its headings that were not said yet. */
+function underHeadings(passages: readonly PassageRow[]): string[] {
+  const parts: string[] = []
+  let path: string[] = []
+  for (const passage of passages) {
+    const headings = headingsOf(passage)
+    parts.push(...headingLines(headings, sharedLength(path, headings)), passage.content)
+    path = [...headings, ...decodeJson<string[]>(passage.own_headings)]
+  }
+  return parts
 }
 
 function toContext(match: PassageRow, around: readonly PassageRow[]): WireContext {
@@ -82,7 +87,7 @@ function headingsOf(passage: PassageRow): string[] {
 }
 
 /** Headings as Markdown, from a depth on. */
-function headingLines(headings: readonly string[], from = 0): string[] {
+function headingLines(headings: readonly string[], from: number): string[] {
   return headings
     .slice(from)
     .map((heading, index) => `${'#'.repeat(Math.min(from + index + 1, 6))} ${heading}`)

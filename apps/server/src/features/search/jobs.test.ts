@@ -1,0 +1,132 @@
+import { Readable } from 'node:stream'
+import { describe, expect, it, vi } from 'vitest'
+import { describeEachEngine } from '../../../test/engines.js'
+import { type TestBot, useFiles } from '../../../test/files.js'
+import { indexFileJob } from '../files/index.js'
+
+const minute = 60_000
+
+describeEachEngine('indexing', (engine) => {
+  const bench = useFiles(engine)
+
+  async function positions(bot: TestBot): Promise<number[]> {
+    const rows = await bench()
+      .database.db.selectFrom('passages')
+      .select('position')
+      .where('bot_id', '=', bot.id)
+      .orderBy('position')
+      .execute()
+    return rows.map(({ position }) => position)
+  }
+
+  /** A document of so many passages. */
+  function sections(count: number): string {
+    const parts = Array.from({ length: count }, (_, at) => `## Part ${at}\n\nWord${at} is here.`)
+    return `# Title\n\n${parts.join('\n\n')}`
+  }
+  const small = {
+    configuration: { parsing: { minimumParagraphLength: 0 }, chunking: { maximumChunkLength: 64 } },
+  }
+
+  describe('a file that cannot be indexed', () => {
+    it.each([
+      ['an unknown format', { key: 'a.zip' }, 'x', 'cannot be indexed, only Markdown'],
+      ['no text', { key: 'a.md' }, ' \n', 'contains no text'],
+      ['no content at all', { key: 'a.txt' }, '', 'contains no text'],
+      ['something else inside', { key: 'a.txt' }, '%PDF-1.7 ...', 'PDF'],
+    ])('says why: %s', async (_name, input, content, reason) => {
+      const bot = bench().newBot()
+      const file = await bot.uploadAndWait({ ...input, index: true }, content)
+      expect(file).toMatchObject({
+        status: 'indexing_failed',
+        failedStatusReason: expect.stringContaining(reason),
+        size: content.length,
+      })
+      expect(file).not.toHaveProperty('indexingStack')
+    })
+
+    it('does not hold up another one', async () => {
+      const bot = bench().newBot()
+      const bad = bot.uploadAndWait({ key: 'bad.zip', index: true }, 'x')
+      const good = bot.uploadAndWait({ key: 'good.md', index: true }, '# Good')
+      expect((await good).status).toBe('indexing_completed')
+      expect((await bad).status).toBe('indexing_failed')
+    })
+  })
+
+  it('writes a long document in parts and shows it as a whole', async () => {
+    const bot = bench().newBot()
+    await bot.uploadAndWait({ key: 'long.md', index: true, indexing: small }, sections(250))
+    const written = await positions(bot)
+    expect(written.length).toBeGreaterThan(200)
+    expect(written).toEqual(written.map((_, at) => at))
+    const { passages } = await bot.as().searchFiles({ query: 'word249' })
+    expect(passages).toHaveLength(1)
+  })
+
+  it('goes on after the process has stopped in the middle of it', async () => {
+    const bot = bench().newBot()
+    await bot.upload({ key: 'long.md', index: true, indexing: small }, sections(250))
+    await vi.waitFor(async () => expect(await positions(bot)).not.toEqual([]), { interval: 1 })
+    await bench().pauseJobs()
+    bench().startJobs()
+    await bot.awaitStatus('long.md', 'indexing_completed')
+    const written = await positions(bot)
+    expect(written).toEqual(written.map((_, at) => at))
+  })
+
+  it('done again changes nothing', async () => {
+    const bot = bench().newBot()
+    const file = await bot.uploadAndWait({ key: 'a.md', index: true }, '# Title\n\nText.')
+    const payload = { botId: bot.id, fileId: file.id, generation: 1 }
+    await bench().database.run((tx) =>
+      bench().queue.enqueue(tx, { kind: indexFileJob, key: file.id, payload }),
+    )
+    await vi.waitFor(async () => {
+      const { rows } = { rows: await bench().queue.stats() }
+      expect(rows.filter(({ waiting, running }) => waiting + running > 0)).toEqual([])
+    })
+    expect((await bot.as().getFile({ id: file.id })).file).toEqual({
+      ...file,
+      url: expect.any(String),
+    })
+    expect((await bot.as().searchFiles({ query: 'text' })).passages).toHaveLength(1)
+    expect(await positions(bot)).toEqual([0])
+  })
+
+  it('leaves nothing of a file that is deleted meanwhile', async () => {
+    const bot = bench().newBot()
+    const { id } = await bot.upload({ key: 'a.md', index: true, indexing: small }, sections(250))
+    await vi.waitFor(async () => expect(await positions(bot)).not.toEqual([]), { interval: 1 })
+    await bot.as().deleteFile({ id })
+    await vi.waitFor(async () => expect(await positions(bot)).toEqual([]), {
+      timeout: 10_000,
+      interval: 10,
+    })
+    expect((await bot.as().searchFiles({ query: 'word1' })).passages).toEqual([])
+  })
+
+  it('of a content that is not what was uploaded is given up with a reason', async () => {
+    const bot = bench().newBot()
+    await bench().pauseJobs()
+    const { id } = await bot.upload({ key: 'a.md', index: true }, '# Title')
+    const { blob_key } = await bench()
+      .database.db.selectFrom('file_contents')
+      .select('blob_key')
+      .where('file_id', '=', id)
+      .executeTakeFirstOrThrow()
+    await bench().blobs.put(blob_key ?? '', Readable.from([Buffer.from('# Other')]))
+    bench().startJobs()
+    const failed = await vi.waitFor(
+      async () => {
+        bench().clock.advance(10 * minute)
+        const { file } = await bot.as().getFile({ id })
+        expect(file.status).toBe('indexing_failed')
+        return file
+      },
+      { timeout: 15_000, interval: 50 },
+    )
+    expect(failed.failedStatusReason).toContain('could not index the file')
+    expect((await bot.as().searchFiles({ query: 'other title' })).passages).toEqual([])
+  })
+})

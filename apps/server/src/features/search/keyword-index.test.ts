@@ -1,0 +1,281 @@
+import { assert, asyncProperty, string } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import { createIds } from '../../platform/ids.js'
+import { type FileScope, toTagConditions } from '../files/index.js'
+import { createKeywordIndex } from './keyword-index.js'
+import { deleteOfBot, insertPassages } from './store.js'
+import { toIndexText } from './text/index-text.js'
+import { toQuery } from './text/query.js'
+
+interface Text {
+  headings?: string
+  body: string
+}
+
+const ids = createIds()
+
+describeEachEngine('the keyword index', (engine) => {
+  const database = useDatabase(engine)
+  const index = () => createKeywordIndex(database().dialect)
+
+  /** A bot with one file, in which each text is a passage. */
+  async function makeBot(texts: readonly Text[], file: { tags?: Record<string, string> } = {}) {
+    const botId = ids.uuid()
+    const fileId = await addFile(botId, texts, file)
+    return { botId, fileId }
+  }
+
+  async function addFile(
+    botId: string,
+    texts: readonly Text[],
+    file: { tags?: Record<string, string>; generation?: number; found?: number } = {},
+  ): Promise<string> {
+    const { tags = {}, generation = 1, found = generation } = file
+    const fileId = ids.next('file')
+    await database().run(async (tx) => {
+      await tx
+        .insertInto('files')
+        .values({
+          ...blankFile,
+          id: fileId,
+          bot_id: botId,
+          key: fileId,
+          passages_generation: found,
+        })
+        .execute()
+      for (const [name, value] of Object.entries(tags)) {
+        const tag = { file_id: fileId, bot_id: botId, name, value }
+        await tx.insertInto('file_tags').values(tag).execute()
+      }
+      const rows = texts.map(({ body }, position) => ({
+        ...blankPassage,
+        id: ids.uuid(),
+        bot_id: botId,
+        file_id: fileId,
+        generation,
+        position,
+        content: body,
+      }))
+      const numbers = await insertPassages(tx, rows)
+      const entries = texts.map(({ headings = '', body }, at) => ({
+        number: numbers[at] ?? 0,
+        fields: { headings: toIndexText(headings), body: toIndexText(body) },
+      }))
+      await index().add(tx, botId, entries)
+    })
+    return fileId
+  }
+
+  async function find(
+    botId: string,
+    query: string,
+    options: { limit?: number; tag?: string } = {},
+  ) {
+    const scope: FileScope = { botId, integrationId: undefined, now: '2026-03-01T12:00:00.000Z' }
+    const tags = toTagConditions(options.tag === undefined ? {} : { kb: options.tag })
+    const { limit = 20 } = options
+    const hits = await index().search(database().db, { query: toQuery(query), scope, tags, limit })
+    if (hits.length === 0) return []
+    const rows = await database()
+      .db.selectFrom('passages')
+      .select(['number', 'content'])
+      .where(
+        'number',
+        'in',
+        hits.map(({ number }) => number),
+      )
+      .execute()
+    const contents = new Map(rows.map(({ number, content }) => [number, content]))
+    return hits.map(({ number, score }) => ({ score, content: contents.get(number) }))
+  }
+
+  async function contents(...query: Parameters<typeof find>) {
+    return (await find(...query)).map(({ content }) => content)
+  }
+
+  it('finds passages that have any of the words, those with more and rarer ones first', async () => {
+    const { botId } = await makeBot([
+      { body: 'the pump is blue' },
+      { body: 'the pump is green and has a valve' },
+      { body: 'nothing of interest' },
+      { body: 'the pump again' },
+    ])
+    const found = await contents(botId, 'pump valve')
+    expect(found[0]).toBe('the pump is green and has a valve')
+    expect(found.toSorted()).toEqual([
+      'the pump again',
+      'the pump is blue',
+      'the pump is green and has a valve',
+    ])
+  })
+
+  it('knows other forms of English words', async () => {
+    const { botId } = await makeBot([{ body: 'Restarting the servers' }, { body: 'else' }])
+    expect(await contents(botId, 'restart a server')).toEqual(['Restarting the servers'])
+  })
+
+  it.each([
+    ['Chinese', '黄河流经九个省份', '黄河 省份', '长江'],
+    ['one Chinese character', '山', '山', '水'],
+    ['Japanese', '東京都の人口は増えている', '東京の人口', '大阪'],
+    ['Korean', '서울은 대한민국의 수도이다', '수도', '부산'],
+    ['German', 'Die Straße führt über die Brücke', 'strasse BRUCKE', 'Fluss'],
+    ['Russian', 'Столица России', 'столица', 'река'],
+    ['Thai', 'กรุงเทพมหานคร', 'กรุงเทพมหานคร', 'เชียงใหม่'],
+    ['Hindi', 'दिल्ली भारत की राजधानी है', 'राजधानी', 'मुंबई'],
+    ['a version', 'Release v1.2.3 is out', 'v1.2.3', 'v9.9.9'],
+    ['a code', 'Error E-4711 on start', 'E-4711', 'X-4712'],
+    ['an address', 'mail to jo@example.com', 'jo@example.com', 'elsewhere'],
+    ['digits and letters', 'part 12abc34 fits', '12abc34', '12abc35'],
+  ])('finds %s', async (_name, body, query, other) => {
+    const { botId } = await makeBot([{ body }, { body: 'something else' }])
+    expect(await contents(botId, query)).toEqual([body])
+    expect(await contents(botId, other)).toEqual([])
+  })
+
+  it('prefers a quoted phrase to its words', async () => {
+    const { botId } = await makeBot([
+      { body: 'red is the valve and red is the pump' },
+      { body: 'turn the red valve' },
+    ])
+    expect((await contents(botId, '"red valve"'))[0]).toBe('turn the red valve')
+  })
+
+  it('gives headings three times the weight', async () => {
+    const { botId } = await makeBot([
+      { headings: 'Other', body: 'install one two three four' },
+      { headings: 'Install', body: 'one two three four five' },
+      { headings: 'Third', body: 'six' },
+    ])
+    expect(await contents(botId, 'install')).toEqual([
+      'one two three four five',
+      'install one two three four',
+    ])
+  })
+
+  it('answers the best first, with scores from 0 to 1', async () => {
+    const { botId } = await makeBot(
+      Array.from({ length: 30 }, (_, at) => ({ body: `pump ${'filler '.repeat(at)}` })),
+    )
+    const found = await find(botId, 'pump filler')
+    expect(found).toHaveLength(20)
+    const scores = found.map(({ score }) => score)
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+    for (const score of scores) {
+      expect(score).toBeGreaterThan(0)
+      expect(score).toBeLessThan(1)
+    }
+  })
+
+  it('answers equal passages in the order of their writing', async () => {
+    const { botId } = await makeBot(
+      Array.from({ length: 30 }, (_, at) => ({ body: `pump number${at}` })),
+    )
+    const expected = Array.from({ length: 20 }, (_, at) => `pump number${at}`)
+    expect(await contents(botId, 'pump')).toEqual(expected)
+    expect(await contents(botId, 'pump', { limit: 3 })).toEqual(expected.slice(0, 3))
+  })
+
+  it('sees one bot only', async () => {
+    const { botId } = await makeBot([{ body: 'mine has a pump' }])
+    const other = await makeBot([{ body: 'yours has a pump' }])
+    expect(await contents(botId, 'pump')).toEqual(['mine has a pump'])
+    expect(await contents(other.botId, 'pump')).toEqual(['yours has a pump'])
+    expect(await contents(ids.uuid(), 'pump')).toEqual([])
+    expect(await contents(botId, `bot${other.botId.replaceAll('-', '')} scope`)).toEqual([])
+  })
+
+  it('sees the published generation only', async () => {
+    const { botId } = await makeBot([{ body: 'published pump' }])
+    await addFile(botId, [{ body: 'older pump' }], { generation: 1, found: 2 })
+    await addFile(botId, [{ body: 'coming pump' }], { generation: 2, found: 1 })
+    expect(await contents(botId, 'pump')).toEqual(['published pump'])
+  })
+
+  it('sees files with the right tags only, however many others match better', async () => {
+    const { botId } = await makeBot(Array.from({ length: 60 }, () => ({ body: 'pump pump pump' })))
+    await addFile(botId, [{ body: 'a pump among other things' }], { tags: { kb: 'one' } })
+    expect(await contents(botId, 'pump', { tag: 'one', limit: 5 })).toEqual([
+      'a pump among other things',
+    ])
+    expect(await contents(botId, 'pump', { tag: 'two' })).toEqual([])
+  })
+
+  it('forgets passages that are deleted', async () => {
+    const { botId } = await makeBot([{ body: 'pump one' }, { body: 'pump two' }])
+    await database().run((tx) => deleteOfBot(tx, botId, 1))
+    expect(await contents(botId, 'pump')).toHaveLength(1)
+    await database().run((tx) => deleteOfBot(tx, botId, 10))
+    expect(await contents(botId, 'pump')).toEqual([])
+    // Numbers can be used again; the words of the former owner must not come with them.
+    await addFile(botId, [{ body: 'valve' }, { body: 'valve' }])
+    expect(await contents(botId, 'pump')).toEqual([])
+  })
+
+  describe('a hostile query', () => {
+    it.each([
+      '" OR 1',
+      'a* NEAR(b)',
+      "'; drop table passages",
+      '{body} : x',
+      '^a',
+      "a' & !b",
+      '\\',
+    ])('is only words: %s', async (query) => {
+      const { botId } = await makeBot([{ body: 'harmless' }])
+      expect(await contents(botId, query)).toEqual([])
+    })
+
+    it('never fails, whatever it is made of', async () => {
+      await assert(
+        asyncProperty(string({ unit: 'grapheme', maxLength: 60 }), async (text) => {
+          const { botId } = await makeBot([{ body: text }])
+          const found = await find(botId, text)
+          expect(found.length).toBeLessThanOrEqual(toIndexText(text) === '' ? 0 : 1)
+        }),
+        { numRuns: 40 },
+      )
+    })
+
+    it('finds the text it was taken from, if that has a word', async () => {
+      await assert(
+        asyncProperty(string({ unit: 'grapheme-ascii', maxLength: 60 }), async (text) => {
+          const { botId } = await makeBot([{ body: text }])
+          const found = await find(botId, text)
+          expect(found.length).toBe(toIndexText(text) === '' ? 0 : 1)
+        }),
+        { numRuns: 40 },
+      )
+    })
+  })
+})
+
+const blankFile = {
+  workspace_id: 'workspace',
+  key_space: '',
+  owner_type: 'bot',
+  owner_id: 'bot',
+  generation: 9,
+  passages_shared: 0,
+  status: 'indexing_completed',
+  size: 1,
+  content_type: 'text/plain',
+  tags: '{}',
+  metadata: '{}',
+  public_content: 0,
+  shared: 0,
+  indexed: 1,
+  counted_storage: 0,
+  counted_vector: 0,
+  created_at: '2026-03-01T12:00:00.000Z',
+  updated_at: '2026-03-01T12:00:00.000Z',
+} as const
+
+const blankPassage = {
+  subtype: 'paragraph',
+  headings: '[]',
+  own_headings: '[]',
+  start_offset: 0,
+  end_offset: 1,
+} as const
