@@ -3,7 +3,6 @@ import type { Authenticator } from '../../platform/authenticator.js'
 import type { BotsService } from '../bots/index.js'
 import { createChatAddresses } from './addresses.js'
 import { createChatAuthenticator } from './authenticator.js'
-import { createKnownUsers } from './known-users.js'
 import { chatRoutes } from './routes.js'
 import { type ChatDeps, type ChatService, createChatService } from './service.js'
 import { createUserKeys } from './user-keys.js'
@@ -29,7 +28,7 @@ export function createChat(
     findInstallation: (webhookId) => bots.findChatInstallation(webhookId),
   })
   const keys = createUserKeys({ clock, sharedSecret })
-  const service = createChatService({ ...deps, keys, knownUsers: createKnownUsers() })
+  const service = createChatService({ ...deps, keys })
   return {
     service,
     routes: chatRoutes(service),

@@ -16,7 +16,6 @@ import {
 } from '../conversations/index.js'
 import type { MessagesService } from '../messages/index.js'
 import { publicIdOf as publicUserId, type UserRow, type UsersService } from '../users/index.js'
-import type { KnownUser, KnownUsers } from './known-users.js'
 import { type ChatContent, toChatContent, toStoredContent } from './payload.js'
 import type { UserKeys } from './user-keys.js'
 
@@ -52,12 +51,19 @@ export interface ChatDeps {
   messages: MessagesService
 }
 
+type KnownUser = Pick<UserRow, 'id' | 'foreign_id'>
+
 const messagesPerPage = 50
 
 export type ChatService = ReturnType<typeof createChatService>
 
-export function createChatService(deps: ChatDeps & { keys: UserKeys; knownUsers: KnownUsers }) {
-  const { db, run, clock, pager, bus, users, conversations, messages, keys, knownUsers } = deps
+export function createChatService(deps: ChatDeps & { keys: UserKeys }) {
+  const { db, run, clock, pager, bus, users, conversations, messages, keys } = deps
+  /**
+   * Which user a key belongs to, as long as authentication remembers the key. Another process may
+   * have removed the user since: this only serves statements that check the user's part themselves.
+   */
+  const knownUsers = new WeakMap<ChatUserActor, KnownUser>()
 
   async function requireUser(executor: Db | Tx, actor: ChatUserActor): Promise<UserRow> {
     const user = await users.find(executor, actor.chat.botId, actor.userKeyId)
@@ -103,7 +109,7 @@ export function createChatService(deps: ChatDeps & { keys: UserKeys; knownUsers:
     await conversations.claim(tx, member, conversationId)
     const place = await conversations.advance(tx, member, conversationId, now)
     if (place === undefined) throw notParticipant(conversationId)
-    knownUsers.set(actor, user)
+    knownUsers.set(actor, { id: user.id, foreign_id: user.foreign_id })
     return { user, place }
   }
 

@@ -59,7 +59,7 @@ export function createUserKeys({ sharedSecret, clock }: UserKeysDeps): UserKeys 
     }
     const actor: ChatUserActor = { kind: 'chat-user', chat, userKeyId: id }
     if (key.length <= maxRememberedLength) {
-      verified.set(cacheKey(chat, key), { actor, expiresAt: exp, notBefore: nbf })
+      verified.set(key, { actor, expiresAt: exp, notBefore: nbf })
     }
     return actor
   }
@@ -73,18 +73,14 @@ export function createUserKeys({ sharedSecret, clock }: UserKeysDeps): UserKeys 
     },
 
     verify(chat, key) {
-      const entry = verified.get(cacheKey(chat, key))
-      // Another address object means another secret, perhaps.
+      const entry = verified.get(key)
+      // Verified for another address, or for this one before it changed, it may be worth nothing.
       if (entry === undefined || entry.actor.chat !== chat || !isTimely(entry, clock)) {
         return check(chat, key)
       }
       return entry.actor
     },
   }
-}
-
-function cacheKey(chat: ChatAddress, key: string): string {
-  return `${chat.webhookId}:${key}`
 }
 
 function isTimely({ expiresAt, notBefore }: Verified, clock: Clock): boolean {
