@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.js'
 import type { Signer, Verified } from '../../platform/signing.js'
 
 /** How long the address of a private content works. */
-export const contentAddressLifetime = 60 * 60 * 1000
+const contentAddressLifetime = 60 * 60 * 1000
 /** How long content can be sent; after it, an upload that never came has failed. */
 export const uploadAddressLifetime = 24 * 60 * 60 * 1000
 
@@ -19,7 +19,7 @@ export interface FileAddresses {
   upload(target: UploadTarget): string
   /** Where anyone reads the content of a public file. */
   publicContent(fileId: string): string
-  /** Where whoever holds the address reads the content, for {@link contentAddressLifetime}. */
+  /** Where whoever holds the address reads the content, for an hour. */
   privateContent(fileId: string): string
   readUpload(token: string): UploadTarget | undefined
   /** Whether the signature is for this file and still valid. */

@@ -111,7 +111,9 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
       tx,
       contents.filter(({ generation }) => generation < content.generation),
     )
-    if (file.passages_generation !== null || content.indexed === 1) await clearPassages(tx, file)
+    // Only what came before, or came half way, leaves passages behind.
+    const failed = content.indexed === 1 && !passages.searchable
+    if (content.generation > 1 || failed) await clearPassages(tx, file)
   }
 
   return {

@@ -13,7 +13,7 @@ import { createFilesService, type FilesDeps, type FilesService } from './service
 import { createSweeps } from './sweeps.js'
 import { createUploads } from './uploads.js'
 
-export type { FilesIndexing, IndexableContent, IndexingConfiguration } from './indexing.js'
+export type { FilesIndexing, IndexableContent } from './indexing.js'
 export {
   type ClearPassages,
   clearPassagesJob,
@@ -21,7 +21,6 @@ export {
   indexFileJob,
 } from './job-kinds.js'
 export { type FileScope, scopeOf, searchableFiles } from './scope.js'
-export type { FilesService } from './service.js'
 export type { FileRow } from './store.js'
 export { type TagCondition, toTagConditions } from './tag-filter.js'
 

@@ -10,8 +10,6 @@ const day = 24 * 60 * 60 * 1000
 /** A sweep that fails for a while, such as with a full disk, must not be given up. */
 const maxAttempts = 1000
 
-export type FilesJobs = ReturnType<typeof createFilesJobs>
-
 export function createFilesJobs({
   queue,
   clock,

@@ -83,7 +83,7 @@ export interface FileContentsTable {
 }
 
 /** The tags of files once more, where filters find them. */
-export interface FileTagsTable {
+interface FileTagsTable {
   file_id: string
   bot_id: string
   name: string
@@ -91,14 +91,14 @@ export interface FileTagsTable {
 }
 
 /** What the files of a workspace count against its quotas. */
-export interface FileUsageTable {
+interface FileUsageTable {
   workspace_id: string
   storage_bytes: number
   vector_bytes: number
 }
 
 /** Blobs that nothing refers to any more and that the sweeper removes. */
-export interface DiscardedBlobsTable {
+interface DiscardedBlobsTable {
   blob_key: string
 }
 

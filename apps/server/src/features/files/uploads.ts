@@ -70,6 +70,8 @@ export function createUploads(
       return { blobKey, ...stored }
     } catch (error) {
       if (error instanceof BlobTooLargeError) return await fail(target, tooLarge(content.size))
+      // Nobody is left to read the answer, but it was not the server that failed.
+      if (upload.stream.errored) throw brokenOff(error)
       throw error
     }
   }
@@ -135,6 +137,12 @@ function requireTagging(content: ContentRow, tagging: string | undefined): void 
 
 function fileIsGone(): ApiError {
   return new ApiError('ResourceNotFound', 'The file of this upload address does not exist.')
+}
+
+function brokenOff(cause: unknown): ApiError {
+  return new ApiError('InvalidPayload', 'The content broke off: send it again from its start.', {
+    cause,
+  })
 }
 
 function wrongSize(declared: number, sent: number): ApiError {

@@ -8,8 +8,7 @@ import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchDeps, type SearchService } from './service.js'
 import { deleteOfBot } from './store.js'
 
-export { createIngestPool, type IngestPool } from './pipeline.js'
-export type { SearchService } from './service.js'
+export { createIngestPool } from './pipeline.js'
 
 export interface Search {
   service: SearchService

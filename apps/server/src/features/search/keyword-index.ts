@@ -7,13 +7,13 @@ import type { Query } from './text/query.js'
 import { toFts5Match, toTsquery } from './text/render-query.js'
 
 /** The words of a passage and the number of its row. */
-export interface IndexEntry {
+interface IndexEntry {
   number: number
   fields: IndexFields
 }
 
 /** A passage that has some of the words. */
-export interface KeywordHit {
+interface KeywordHit {
   number: number
   /**
    * From 0 up to 1, higher is better: `r / (r + c)` of the engine's rank `r`, where `c` is the rank
@@ -22,7 +22,7 @@ export interface KeywordHit {
   score: number
 }
 
-export interface KeywordSearch {
+interface KeywordSearch {
   query: Query
   /** Whose files, and which of them. */
   scope: FileScope
