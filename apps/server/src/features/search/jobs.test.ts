@@ -19,6 +19,13 @@ describeEachEngine('indexing', (engine) => {
     return rows.map(({ position }) => position)
   }
 
+  /** Waits until a document is on its way into the index. */
+  const someWritten = (bot: TestBot) =>
+    vi.waitFor(async () => expect(await positions(bot)).not.toEqual([]), {
+      timeout: 15_000,
+      interval: 1,
+    })
+
   /** A document of so many passages. */
   function sections(count: number): string {
     const parts = Array.from({ length: count }, (_, at) => `## Part ${at}\n\nWord${at} is here.`)
@@ -67,7 +74,7 @@ describeEachEngine('indexing', (engine) => {
   it('goes on after the process has stopped in the middle of it', async () => {
     const bot = bench().newBot()
     await bot.upload({ key: 'long.md', index: true, indexing: small }, sections(250))
-    await vi.waitFor(async () => expect(await positions(bot)).not.toEqual([]), { interval: 1 })
+    await someWritten(bot)
     await bench().pauseJobs()
     bench().startJobs()
     await bot.awaitStatus('long.md', 'indexing_completed')
@@ -82,10 +89,15 @@ describeEachEngine('indexing', (engine) => {
     await bench().database.run((tx) =>
       bench().queue.enqueue(tx, { kind: indexFileJob, key: file.id, payload }),
     )
-    await vi.waitFor(async () => {
-      const { rows } = { rows: await bench().queue.stats() }
-      expect(rows.filter(({ waiting, running }) => waiting + running > 0)).toEqual([])
-    })
+    await vi.waitFor(
+      async () => {
+        const busy = (await bench().queue.stats()).filter(
+          ({ waiting, running }) => waiting + running,
+        )
+        expect(busy).toEqual([])
+      },
+      { timeout: 15_000, interval: 10 },
+    )
     expect((await bot.as().getFile({ id: file.id })).file).toEqual({
       ...file,
       url: expect.any(String),
@@ -97,7 +109,7 @@ describeEachEngine('indexing', (engine) => {
   it('leaves nothing of a file that is deleted meanwhile', async () => {
     const bot = bench().newBot()
     const { id } = await bot.upload({ key: 'a.md', index: true, indexing: small }, sections(250))
-    await vi.waitFor(async () => expect(await positions(bot)).not.toEqual([]), { interval: 1 })
+    await someWritten(bot)
     await bot.as().deleteFile({ id })
     await vi.waitFor(async () => expect(await positions(bot)).toEqual([]), {
       timeout: 10_000,
