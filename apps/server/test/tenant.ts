@@ -28,24 +28,36 @@ export async function addViewer(server: TestServer, workspaceId: string): Promis
   })
 }
 
-/** Fills a workspace: a bot with a key, a file, and a chat user who has said something. */
-export async function settle(server: TestServer, { token, workspaceId }: Login) {
+/**
+ * Fills a workspace: a bot with a key, a file, and a chat user who has said something.
+ * @param words what everything is called and holds
+ */
+export async function settle(
+  server: TestServer,
+  { token, workspaceId }: Login,
+  words = 'Own words',
+) {
   const admin = server.client({ token, workspaceId })
-  const { bot } = await admin.createBot({ name: 'Own', tags: { whose: 'own' } })
-  const key = await admin.createBotApiKey({ botId: bot.id, note: 'own' })
-  const { pat } = await admin.createPersonalAccessToken({ note: 'own' })
+  const { bot } = await admin.createBot({ name: words, tags: { whose: 'own' } })
+  const key = await admin.createBotApiKey({ botId: bot.id, note: words })
+  const { pat } = await admin.createPersonalAccessToken({ note: words })
   const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
-  const { user, key: userKey } = await server.client({ webhookId }).chatCreateUser({ name: 'Own' })
+  const { user, key: userKey } = await server.client({ webhookId }).chatCreateUser({ name: words })
   const chat = server.client({ webhookId, userKey })
   const runtime = server.client({ token, workspaceId, botId: bot.id })
-  const { conversation } = await runtime.createConversation({ channel: 'channel', tags: {} })
+  const { conversation } = await runtime.createConversation({
+    channel: 'channel',
+    tags: { about: words },
+  })
   const { message } = await chat.chatCreateMessage({
     conversationId: conversation.id,
-    payload: { type: 'text', text: 'Own words' },
+    payload: { type: 'text', text: words },
   })
+  const file = await uploadText(runtime, 'own.md', words)
   return {
     token,
     workspaceId,
+    fileId: file.id,
     personalTokenId: pat.id,
     personalToken: pat.value,
     botId: bot.id,
@@ -57,6 +69,24 @@ export async function settle(server: TestServer, { token, workspaceId }: Login) 
     conversationId: conversation.id,
     messageId: message.id,
   }
+}
+
+/** Stores a text as a file; does not wait for its indexing, if that is asked for. */
+export async function uploadText(
+  runtime: ReturnType<TestServer['client']>,
+  key: string,
+  text: string,
+  index = false,
+) {
+  const { file } = await runtime.upsertFile({
+    key,
+    size: Buffer.byteLength(text),
+    index,
+    tags: { whose: 'own' },
+  })
+  const response = await fetch(file.uploadUrl, { method: 'PUT', body: text })
+  if (!response.ok) throw new Error(`The content was refused: ${await response.text()}`)
+  return file
 }
 
 async function besideServer<T>(

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { exchange } from '../raw-http.js'
+import { expectRefusal, type Refusal } from '../request.js'
 import { settle, type Tenant } from '../tenant.js'
 import { bodyCalls, type MainCall } from './calls.js'
-import { expectRefusal, type Refusal } from './request.js'
 
 const limit = 16 * 1024
 

@@ -1,7 +1,7 @@
 import { contract, type Operation } from '@botstead/contract'
 import type { TestServer } from '../harness.js'
+import type { Request } from '../request.js'
 import type { Tenant } from '../tenant.js'
-import type { Request } from './request.js'
 
 /** One of the calls that everything else is made for, as one tenant makes it. */
 export interface MainCall {

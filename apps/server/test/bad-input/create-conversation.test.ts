@@ -1,9 +1,9 @@
 import { contract } from '@botstead/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
+import { send } from '../request.js'
 import { settle, type Tenant } from '../tenant.js'
 import { testFields } from './fields.js'
-import { send } from './request.js'
 import { atMost, body, filled, members, names, required } from './rules.js'
 import { botHeaders, idempotencyKey } from './shared-rules.js'
 

@@ -1,11 +1,11 @@
 import { contract } from '@botstead/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
+import { expectRefusal, send } from '../request.js'
 import { settle, type Tenant } from '../tenant.js'
 import { testFields } from './fields.js'
 import { messageRules } from './message-rules.js'
 import { payloadAt, payloadExamples } from './payload-examples.js'
-import { expectRefusal, send } from './request.js'
 
 const { createMessage } = contract.chat
 

@@ -1,9 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
+import { absent, expectRefusal, type Refusal, replaced, send } from '../request.js'
 import { addAccount, addViewer, type Login, settle, type Tenant } from '../tenant.js'
 import { mainCalls, tokenCalls } from './calls.js'
-import { expectRefusal, type Refusal, replaced, send } from './request.js'
-import { absent } from './rules.js'
 
 const unauthorized = { status: 401, type: 'Unauthorized' }
 const missing = {

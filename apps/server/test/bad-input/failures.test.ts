@@ -3,9 +3,9 @@ import { openDatabase } from '../../src/platform/db/open.js'
 import { createLog } from '../../src/platform/log.js'
 import { describeEachEngine } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
+import { expectRefusal, send } from '../request.js'
 import { addAccount, settle, type Tenant } from '../tenant.js'
 import { mainCalls } from './calls.js'
-import { expectRefusal, send } from './request.js'
 
 const tables = ['access_tokens', 'bots', 'files', 'conversations', 'messages', 'passages']
 

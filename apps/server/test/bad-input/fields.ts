@@ -1,8 +1,8 @@
 import type { Operation } from '@botstead/contract'
 import { describe, expect, it } from 'vitest'
 import type { TestServer } from '../harness.js'
+import { expectRefusal, type Refusal, type Request, replaced, send } from '../request.js'
 import { fieldsOf } from './contract-fields.js'
-import { expectRefusal, type Refusal, type Request, replaced, send } from './request.js'
 import type { Kind, Rule } from './rules.js'
 
 /** How to break every field of an operation, by place. */

@@ -1,9 +1,9 @@
 import { contract } from '@botstead/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
+import { expectRefusal, send } from '../request.js'
 import { settle, type Tenant } from '../tenant.js'
 import { testFields } from './fields.js'
-import { expectRefusal, send } from './request.js'
 import { atLeast, atMost, inJson, items, members, names, notAbove, oneOf, query } from './rules.js'
 import { workspaceHeader } from './shared-rules.js'
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { exchange } from '../raw-http.js'
+import { expectRefusal } from '../request.js'
 import { settle, type Tenant } from '../tenant.js'
 import { mainCalls } from './calls.js'
-import { expectRefusal } from './request.js'
 
 describe('paths and methods', () => {
   const server = useServer()

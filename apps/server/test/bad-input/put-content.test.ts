@@ -2,9 +2,9 @@ import { contract } from '@botstead/contract'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { exchange } from '../raw-http.js'
+import { expectRefusal, type Refusal } from '../request.js'
 import { settle, type Tenant } from '../tenant.js'
 import { fieldsOf } from './contract-fields.js'
-import { expectRefusal, type Refusal } from './request.js'
 
 const content = 'Every pump leaks.'
 

@@ -1,3 +1,5 @@
+import { absent } from '../request.js'
+
 /** What can be wrong with one field. */
 export type Kind =
   | 'missing'
@@ -21,9 +23,6 @@ export interface Rule {
   /** Stands before the name of the field. */
   about?: string
 }
-
-/** Stands for a member that is left out. */
-export const absent = Symbol('absent')
 
 export const required: Rule = { kind: 'missing', values: [absent], says: 'is required.' }
 

@@ -1,10 +1,10 @@
 import { contract } from '@botstead/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
+import { expectRefusal, send } from '../request.js'
 import { settle, type Tenant } from '../tenant.js'
 import { storedFiles } from './calls.js'
 import { testFields } from './fields.js'
-import { expectRefusal, send } from './request.js'
 import {
   atLeast,
   atMost,

@@ -1,6 +1,5 @@
+import { absent, type Refusal } from '../request.js'
 import type { FieldRule, FieldRules } from './fields.js'
-import type { Refusal } from './request.js'
-import { absent } from './rules.js'
 
 const unnamedBot: Refusal = {
   status: 401,

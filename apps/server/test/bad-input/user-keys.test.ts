@@ -2,9 +2,8 @@ import { contract } from '@botstead/contract'
 import { SignJWT } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
+import { absent, expectRefusal, type Refusal, replaced, send } from '../request.js'
 import { addAccount, settle, type Tenant } from '../tenant.js'
-import { expectRefusal, type Refusal, replaced, send } from './request.js'
-import { absent } from './rules.js'
 
 const { createMessage } = contract.chat
 

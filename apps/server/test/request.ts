@@ -1,7 +1,9 @@
 import type { Operation } from '@botstead/contract'
 import { expect } from 'vitest'
-import type { TestServer } from '../harness.js'
-import { absent } from './rules.js'
+import type { TestServer } from './harness.js'
+
+/** Stands for a member that is left out. */
+export const absent = Symbol('absent')
 
 /** A request in parts, so that a test can break one of them. */
 export interface Request {

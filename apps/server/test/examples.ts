@@ -1,0 +1,150 @@
+import type { Auth, Operation } from '@botstead/contract'
+import type { Request } from './request.js'
+import type { Tenant } from './tenant.js'
+
+/** An operation as one tenant calls it, and what becomes of it with the ids of another tenant. */
+export interface Example {
+  /** The call without its credentials. */
+  request(tenant: Tenant): Omit<Request, 'headers'>
+  /** Type of the refusal of foreign ids; `own` when it names none and acts on the caller's things. */
+  foreign: 'ResourceNotFound' | 'ReferenceNotFound' | 'Forbidden' | 'own'
+}
+
+const own = (request: Example['request'] = () => ({})): Example => ({ request, foreign: 'own' })
+const byId = (pick: (tenant: Tenant) => string, body?: object): Example => ({
+  request: (tenant) => ({ params: { id: pick(tenant) }, ...(body && { body }) }),
+  foreign: 'ResourceNotFound',
+})
+const atChat = (more: (tenant: Tenant) => Omit<Request, 'headers'> = () => ({})) =>
+  own((tenant) => {
+    const { params, ...rest } = more(tenant)
+    return { params: { webhookId: tenant.webhookId, ...params }, ...rest }
+  })
+const atForeignChat = (
+  foreign: Example['foreign'],
+  more: (tenant: Tenant) => Omit<Request, 'headers'>,
+): Example => ({ ...atChat(more), foreign })
+
+/** Every operation of the interface, by id. */
+export const examples: Readonly<Record<string, Example>> = {
+  getAccount: own(),
+  updateAccount: own(() => ({ body: { displayName: 'Ada' } })),
+  listPersonalAccessTokens: own(),
+  createPersonalAccessToken: own(() => ({ body: { note: 'another' } })),
+  deletePersonalAccessToken: byId(({ personalTokenId }) => personalTokenId),
+
+  listBotApiKeys: {
+    request: ({ botId }) => ({ query: { botId } }),
+    foreign: 'ReferenceNotFound',
+  },
+  createBotApiKey: {
+    request: ({ botId }) => ({ body: { botId, note: 'another' } }),
+    foreign: 'ReferenceNotFound',
+  },
+  deleteBotApiKey: byId(({ botKeyId }) => botKeyId),
+
+  listWorkspaces: own(() => ({ query: { handle: 'taken' } })),
+  createWorkspace: own(() => ({ body: { name: 'Another' } })),
+  getWorkspace: byId(({ workspaceId }) => workspaceId),
+  updateWorkspace: byId(({ workspaceId }) => workspaceId, {
+    name: 'Renamed',
+    about: 'All about it',
+    profilePicture: 'https://example.com/a.png',
+    contactEmail: 'ada@example.com',
+    website: 'https://example.com',
+    socialAccounts: ['https://example.com/ada'],
+  }),
+  deleteWorkspace: byId(({ workspaceId }) => workspaceId),
+
+  listBots: own(() => ({
+    query: { 'tags.whose': 'own', integrationNames: ['chat', 'chat'], pageSize: '100' },
+  })),
+  createBot: own(() => ({
+    body: {
+      name: 'Another',
+      description: 'One more',
+      tags: { whose: 'own' },
+      url: 'http://[::1]:9',
+    },
+  })),
+  getBot: byId(({ botId }) => botId),
+  updateBot: byId(({ botId }) => botId, { name: 'Renamed', tags: { whose: 'new' } }),
+  deleteBot: byId(({ botId }) => botId),
+
+  upsertFile: own(() => ({
+    body: { key: 'own.md', size: 5, tags: { whose: 'own' }, metadata: { any: 'thing' } },
+  })),
+  listFiles: own(({ fileId }) => ({ query: { ids: [fileId, fileId], 'tags.whose': 'own' } })),
+  getFile: byId(({ fileId }) => fileId),
+  deleteFile: byId(({ fileId }) => fileId),
+  searchFiles: own(() => ({ query: { query: 'own words', 'tags.whose': 'own' } })),
+
+  createConversation: own(() => ({
+    body: {
+      channel: 'channel',
+      tags: { whose: 'own' },
+      integrationName: 'chat',
+      properties: { mood: 'good' },
+    },
+  })),
+  getConversation: byId(({ conversationId }) => conversationId),
+  listConversations: own(({ userId }) => ({
+    query: { participantIds: [userId, userId], 'tags.whose': 'own', channel: 'channel' },
+  })),
+
+  chatHello: atChat(),
+  chatCreateUser: atChat(() => ({ body: { name: 'Ada', profile: 'Mends pumps' } })),
+  chatGetOrCreateUser: atChat(() => ({ body: { name: 'Ada', profile: 'Mends pumps' } })),
+  chatGetUser: atChat(),
+  chatCreateConversation: atChat(() => ({ body: {} })),
+  chatGetConversation: atForeignChat('ResourceNotFound', ({ conversationId }) => ({
+    params: { id: conversationId },
+  })),
+  chatListMessages: atForeignChat('Forbidden', ({ conversationId }) => ({
+    params: { conversationId },
+  })),
+  chatCreateMessage: atForeignChat('Forbidden', ({ conversationId }) => ({
+    body: {
+      conversationId,
+      payload: { type: 'text', text: 'More words' },
+      metadata: { any: 'thing' },
+    },
+  })),
+
+  putContent: { request: () => ({ params: { token: 'nonsense' } }), foreign: 'Forbidden' },
+  getContent: {
+    request: ({ fileId }) => ({ params: { fileId } }),
+    foreign: 'ResourceNotFound',
+  },
+
+  getHealth: own(),
+  getReadiness: own(),
+}
+
+/** The example of an operation; one that is missing is a mistake of the tests. */
+export function exampleOf({ id }: Operation): Example {
+  const example = examples[id]
+  if (example === undefined) throw new Error(`The operation ${id} has no example`)
+  return example
+}
+
+/** The headers by which a tenant calls operations of one kind. */
+export function credentialsOf(auth: Auth, tenant: Tenant): Record<string, string> {
+  const authorization = `Bearer ${tenant.token}`
+  switch (auth) {
+    case 'account':
+      return { authorization }
+    case 'workspace':
+      return { authorization, 'x-workspace-id': tenant.workspaceId }
+    case 'bot':
+      return { authorization, 'x-bot-id': tenant.botId }
+    case 'chat-user':
+      return { 'x-user-key': tenant.userKey }
+    case 'chat':
+    case 'public':
+    case 'signature':
+      return {}
+    default:
+      return auth satisfies never
+  }
+}

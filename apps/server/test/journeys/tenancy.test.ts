@@ -1,0 +1,160 @@
+import { allOperations, type Operation } from '@botstead/contract'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describeEachEngine } from '../engines.js'
+import { credentialsOf, exampleOf } from '../examples.js'
+import { type TestServer, useServer } from '../harness.js'
+import { expectRefusal, type Request, send } from '../request.js'
+import { addAccount, type Login, settle, type Tenant, uploadText } from '../tenant.js'
+
+const statuses = { ResourceNotFound: 404, ReferenceNotFound: 400, Forbidden: 403 } as const
+const secret = 'What only the victim may read'
+
+const titled = (operations: readonly Operation[]) =>
+  operations.map((operation) => [operation.id, operation] as const)
+const inside = (...kinds: Operation['auth'][]) =>
+  titled(allOperations.filter(({ auth }) => kinds.includes(auth)))
+
+describeEachEngine('tenancy', (engine) => {
+  const server = useServer(engine)
+  let victim: Tenant
+  /** Somebody else altogether. */
+  let stranger: Tenant
+  /** The same person with another workspace. */
+  let neighbour: Tenant
+  /** Another bot in the same workspace. */
+  let sibling: Tenant
+  let before: unknown
+
+  beforeAll(async () => {
+    victim = await settle(server(), server(), secret)
+    await addKnowledge(server(), victim)
+    stranger = await settle(server(), await addAccount(server()))
+    neighbour = await settle(server(), await addWorkspace(server(), victim))
+    sibling = await settle(server(), victim)
+    before = await everythingOf(server(), victim)
+  })
+
+  it('the victim sees all of it', async () => {
+    expect(JSON.stringify(before).split(secret).length).toBeGreaterThan(8)
+    const { passages } = await server().client(victim).searchFiles({ query: secret })
+    expect(passages.map(({ content }) => content).join()).toContain(secret)
+  })
+
+  /** Sends a request as somebody else and makes sure that it tells and changes nothing. */
+  async function sendAsOther(operation: Operation, request: Request): Promise<Response> {
+    const response = await send(server(), operation, request)
+    const text = await response.clone().text()
+    for (const hidden of [secret, victim.token, victim.personalToken, victim.botKey]) {
+      expect(text).not.toContain(hidden)
+    }
+    expect(await everythingOf(server(), victim)).toEqual(before)
+    return response
+  }
+
+  /** Everything as the victim sends it, but for what proves who calls. */
+  async function expectForeignPlace(operation: Operation, proof: Record<string, string>) {
+    const headers = { ...credentialsOf(operation.auth, victim), ...proof }
+    const response = await sendAsOther(operation, {
+      ...exampleOf(operation).request(victim),
+      headers,
+    })
+    await expectRefusal(response, {
+      status: 401,
+      type: 'Unauthorized',
+      message: /x-workspace-id|x-bot-id|x-user-key/,
+    })
+  }
+
+  /** The victim's ids in a place of the caller's own. */
+  async function expectForeignIds(operation: Operation, caller: Tenant) {
+    const { request, foreign } = exampleOf(operation)
+    const { params, ...rest } = request(victim)
+    const response = await sendAsOther(operation, {
+      ...rest,
+      params: { ...params, ...(params?.webhookId && { webhookId: caller.webhookId }) },
+      headers: credentialsOf(operation.auth, caller),
+    })
+    if (foreign === 'own') return expect(response.status).toBeLessThan(300)
+    await expectRefusal(response, { status: statuses[foreign], type: foreign, message: /./ })
+  }
+
+  describe('of another account', () => {
+    it.each(inside('workspace', 'bot'))(
+      '%s in a foreign place is refused',
+      async (_, operation) => {
+        await expectForeignPlace(operation, { authorization: `Bearer ${stranger.token}` })
+      },
+    )
+
+    it.each(inside('bot'))('%s with the key of a foreign bot is refused', async (_, operation) => {
+      await expectForeignPlace(operation, { authorization: `Bearer ${stranger.botKey}` })
+    })
+
+    it.each(inside('chat-user'))('%s at a foreign chat is refused', async (_, operation) => {
+      await expectForeignPlace(operation, { 'x-user-key': stranger.userKey })
+    })
+
+    it.each(inside('account', 'workspace', 'bot', 'chat-user', 'signature'))(
+      '%s finds nothing by foreign ids',
+      async (_, operation) => await expectForeignIds(operation, stranger),
+    )
+  })
+
+  // Workspaces themselves are reached from any workspace of the same person.
+  const besides = inside('workspace', 'bot').filter(
+    ([, { path }]) => !path.includes('/workspaces/'),
+  )
+  it.each(besides)('%s finds nothing of another workspace', async (_, operation) => {
+    await expectForeignIds(operation, neighbour)
+  })
+
+  describe('of another bot of the workspace', () => {
+    it.each(inside('bot'))('%s with its key is refused', async (_, operation) => {
+      await expectForeignPlace(operation, { authorization: `Bearer ${sibling.botKey}` })
+    })
+
+    it.each(inside('chat-user'))('%s with a key of its users is refused', async (_, operation) => {
+      await expectForeignPlace(operation, { 'x-user-key': sibling.userKey })
+    })
+
+    it.each(inside('bot', 'chat-user'))('%s finds nothing of it', async (_, operation) => {
+      await expectForeignIds(operation, sibling)
+    })
+  })
+})
+
+/** Something to be found by search, once it is. */
+async function addKnowledge(server: TestServer, tenant: Tenant): Promise<void> {
+  const runtime = server.client(tenant)
+  const { id } = await uploadText(runtime, 'knowledge.md', `# Own words\n\n${secret}`, true)
+  const expectIndexed = async () =>
+    expect((await runtime.getFile({ id })).file.status).toBe('indexing_completed')
+  await vi.waitFor(expectIndexed, { timeout: 20_000 })
+}
+
+async function addWorkspace(server: TestServer, { token }: Login): Promise<Login> {
+  const { id } = await server.client({ token }).createWorkspace({ name: 'Next door' })
+  return { token, workspaceId: id }
+}
+
+/** All that a tenant can read, without what is made anew at each read. */
+async function everythingOf(server: TestServer, tenant: Tenant): Promise<unknown> {
+  const client = server.client(tenant)
+  const everything = await Promise.all([
+    client.getAccount(),
+    client.listPersonalAccessTokens(),
+    client.getWorkspace({ id: tenant.workspaceId }),
+    client.listBots(),
+    client.getBot({ id: tenant.botId }),
+    client.listBotApiKeys({ botId: tenant.botId }),
+    client.listFiles(),
+    client.listConversations(),
+    client.getConversation({ id: tenant.conversationId }),
+    client.chatGetUser(),
+    client.chatListMessages({ conversationId: tenant.conversationId }),
+  ])
+  const changing = new Set(['lastUsedAt', 'url'])
+  return JSON.parse(
+    JSON.stringify(everything, (name, value) => (changing.has(name) ? undefined : value)),
+  )
+}
