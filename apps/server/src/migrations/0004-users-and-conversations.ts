@@ -65,7 +65,7 @@ export const usersAndConversations: Migration = {
     await db.schema
       .createIndex('participants_by_user')
       .on('participants')
-      .columns(['bot_id', 'user_id'])
+      .columns(['bot_id', 'user_id', 'conversation_id'])
       .execute()
   },
 }

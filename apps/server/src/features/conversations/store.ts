@@ -50,13 +50,28 @@ export async function pageConversations(
   page: PageRequest<'created_at' | 'updated_at'>,
 ): Promise<Page<ConversationRow>> {
   const dialect = dialectOf(db)
-  let query = db.selectFrom('conversations').selectAll().where('bot_id', '=', botId)
+  const [firstUser, ...otherUsers] = filter.participantIds
+  let query = db
+    .selectFrom('conversations')
+    .selectAll('conversations')
+    .where('conversations.bot_id', '=', botId)
+    // Joined, so that the few conversations of a user are not looked for among all of the bot.
+    .$if(firstUser !== undefined, (all) =>
+      all
+        .innerJoin('participants as member', 'member.conversation_id', 'conversations.id')
+        .where('member.bot_id', '=', botId)
+        .where('member.user_id', '=', firstUser ?? ''),
+    )
   if (filter.integration !== undefined) {
     query = query.where('integration', '=', filter.integration)
   }
   if (filter.channel !== undefined) query = query.where('channel', '=', filter.channel)
-  if (filter.after !== undefined) query = query.where('created_at', '>=', filter.after)
-  if (filter.before !== undefined) query = query.where('created_at', '<=', filter.before)
+  if (filter.after !== undefined) {
+    query = query.where('conversations.created_at', '>=', filter.after)
+  }
+  if (filter.before !== undefined) {
+    query = query.where('conversations.created_at', '<=', filter.before)
+  }
   if (filter.minMessages !== undefined) {
     query = query.where('message_count', '>=', filter.minMessages)
   }
@@ -66,17 +81,17 @@ export async function pageConversations(
   for (const [name, value] of Object.entries(filter.tags)) {
     query = query.where(({ ref }) => dialect.jsonText(ref('tags'), name), '=', value)
   }
-  for (const userId of filter.participantIds) {
+  for (const userId of otherUsers) {
     query = query.where(({ exists, selectFrom }) =>
       exists(
         selectFrom('participants')
-          .select('user_id')
+          .select('participants.user_id')
           .whereRef('participants.conversation_id', '=', 'conversations.id')
           .where('participants.user_id', '=', userId),
       ),
     )
   }
-  return await paginate(query, page)
+  return await paginate(query, page, 'conversations')
 }
 
 /** Ids of some conversations of a bot. */
