@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Trouble } from '../../../test/fixtures/limits-worker.js'
 import { createWorkerPool, type WorkerPoolOptions } from './worker-pool.js'
 
@@ -8,19 +8,17 @@ interface Input {
 }
 
 function openPool(options: Partial<WorkerPoolOptions> = {}) {
-  const errors: unknown[] = []
-  const pool = createWorkerPool<Input, unknown>({
+  return createWorkerPool<Input, unknown>({
     entry: new URL('../../../test/fixtures/limits-worker.js', import.meta.url),
-    threads: 1,
+    workers: 1,
     maximumQueue: 10,
     timeLimitMs: 60_000,
     memoryLimitMb: 64,
     maximumOutputBytes: 50_000,
     idleTimeoutMs: 60_000,
-    onError: (error) => errors.push(error),
+    onError: () => {},
     ...options,
   })
-  return Object.assign(pool, { errors })
 }
 
 describe('limits', () => {
@@ -33,11 +31,14 @@ describe('limits', () => {
     expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
   })
 
-  test('a task that eats memory is stopped and the next one runs', async () => {
-    await using pool = openPool()
-    await expect(pool.run({ trouble: 'allocate' })).rejects.toMatchObject({ limit: 'memory' })
-    expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
-  })
+  test.each(['allocate' as const, 'allocate-at-once' as const])(
+    'a task that eats memory (%s) is stopped and the next one runs',
+    async (trouble) => {
+      await using pool = openPool()
+      await expect(pool.run({ trouble })).rejects.toMatchObject({ limit: 'memory' })
+      expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+    },
+  )
 
   test('an output over the limit is refused by its size', async () => {
     await using pool = openPool()
@@ -50,7 +51,7 @@ describe('limits', () => {
   test('tasks beyond the queue are refused, those in it run', async () => {
     await using pool = openPool({ maximumQueue: 1 })
     const stop = new AbortController()
-    const first = pool.run({ trouble: 'sleep' }, { signal: stop.signal })
+    const first = pool.run({ trouble: 'loop' }, { signal: stop.signal })
     const second = pool.run({ trouble: 'echo' })
     await expect(pool.run({ trouble: 'echo' })).rejects.toMatchObject({ limit: 'queue' })
     stop.abort(new Error('enough'))
@@ -60,24 +61,42 @@ describe('limits', () => {
 })
 
 describe('failures', () => {
-  test('what a task throws reaches the caller and leaves the thread alive', async () => {
+  test('what a task throws reaches the caller and leaves its process alive', async () => {
     await using pool = openPool()
     const before = await pool.run({ trouble: 'echo' })
     await expect(pool.run({ trouble: 'throw' })).rejects.toThrow('too much of this')
     expect(await pool.run({ trouble: 'echo' })).toEqual(before)
   })
 
-  test('a thread that exits fails its task and is replaced', async () => {
+  test('a process that exits fails its task and is replaced', async () => {
     await using pool = openPool()
-    await expect(pool.run({ trouble: 'exit' })).rejects.toThrow('exited with code: 3')
+    await expect(pool.run({ trouble: 'exit' })).rejects.toThrow('ended with code 3')
     expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
   })
 
-  test('a module that cannot be loaded fails the task at once and is reported', async () => {
+  test('a module that cannot be loaded fails the task with the reason', async () => {
     await using pool = openPool({ entry: new URL('./no-such-worker.js', import.meta.url) })
     await expect(pool.run({ trouble: 'echo' })).rejects.toThrow('no-such-worker')
-    expect(pool.errors).toHaveLength(1)
   })
+})
+
+test('a worker that ends between tasks is reported and replaced', async () => {
+  const errors: Error[] = []
+  await using pool = openPool({ onError: (error) => errors.push(error) })
+  await pool.run({ trouble: 'exit-later' })
+  await vi.waitFor(() => expect(errors).toMatchObject([{ name: 'WorkerExitError' }]), 10_000)
+  expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+})
+
+test('a worker that is no longer needed ends without a report', async () => {
+  const errors: Error[] = []
+  await using pool = openPool({ idleTimeoutMs: 0, onError: (error) => errors.push(error) })
+  const first = await pool.run({ trouble: 'echo' })
+  await vi.waitFor(
+    async () => expect(await pool.run({ trouble: 'echo' })).not.toEqual(first),
+    10_000,
+  )
+  expect(errors).toEqual([])
 })
 
 describe('cancelling', () => {
@@ -90,7 +109,7 @@ describe('cancelling', () => {
   test('a task gives up its place in the queue when it is cancelled', async () => {
     await using pool = openPool({ maximumQueue: 1 })
     const [first, second] = [new AbortController(), new AbortController()]
-    const running = pool.run({ trouble: 'sleep' }, { signal: first.signal })
+    const running = pool.run({ trouble: 'loop' }, { signal: first.signal })
     const waiting = pool.run({ trouble: 'echo' }, { signal: second.signal })
     second.abort(new Error('no longer needed'))
     await expect(waiting).rejects.toThrow('no longer needed')
@@ -115,12 +134,10 @@ describe('cancelling', () => {
 })
 
 describe('what a task gets', () => {
-  test('a transferred buffer is handed over, not copied', async () => {
+  test('a buffer comes with it', async () => {
     await using pool = openPool()
-    const bytes = new Uint8Array(1000)
-    const answer = pool.run({ trouble: 'echo', bytes }, { transfer: [bytes.buffer] })
-    expect(await answer).toMatchObject({ size: 1000 })
-    expect(bytes.byteLength).toBe(0)
+    const answer = pool.run({ trouble: 'echo', bytes: new Uint8Array(1_000_000) })
+    expect(await answer).toMatchObject({ size: 1_000_000 })
   })
 
   test('the environment of the process stays outside', async () => {

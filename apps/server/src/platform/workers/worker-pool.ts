@@ -1,131 +1,153 @@
-import { Piscina } from 'piscina'
 import { createGate } from './gate.js'
 import { resolveEntry } from './worker-entry.js'
 import { WorkerLimitError } from './worker-errors.js'
-import type { TaskEnvelope } from './worker-task.js'
+import { startWorkerProcess, WorkerExitError, type WorkerProcess } from './worker-process.js'
+import type { TaskAnswer, TaskEnvelope } from './worker-task.js'
 
 /** What bounds the work of a pool. */
 export interface WorkerPoolOptions {
-  /** Built module that exports `task`, made by `defineTask`; in a checkout its source is loaded. */
+  /** Built module that calls `serveTasks`; in a checkout its source is run. */
   entry: URL
-  /** Tasks that run at a time, each in a thread of its own. */
-  threads: number
-  /** Tasks that wait for a thread; more are refused. */
+  /** Tasks that run at a time, each in a process of its own. */
+  workers: number
+  /** Tasks that wait for a worker; more are refused. */
   maximumQueue: number
-  /** Milliseconds after which a running task is stopped together with its thread. */
+  /** Milliseconds after which a running task is stopped together with its process. */
   timeLimitMs: number
-  /** Megabytes of JavaScript heap for one thread. */
+  /** Megabytes of JavaScript heap for one worker. */
   memoryLimitMb: number
-  /** Size of an encoded output, in bytes. */
+  /** Size of an output as JSON, in bytes. */
   maximumOutputBytes: number
-  /** Milliseconds after which a thread without work ends; threads start when they are needed. */
+  /** Milliseconds after which a worker without work ends; workers start when they are needed. */
   idleTimeoutMs: number
-  /** Told about threads that die without a task. */
-  onError(error: unknown): void
+  /** Told about workers that end by themselves while they have no task. */
+  onError(error: Error): void
 }
 
 /** What a single task may differ in. */
 export interface TaskOptions {
   /** Stops the task, also while it runs. */
   signal?: AbortSignal
-  /** Buffers of the input that are handed over instead of copied; unusable here afterwards. */
-  transfer?: readonly ArrayBuffer[]
   /** Milliseconds, in place of the pool's time limit. */
   timeLimitMs?: number
 }
 
-/** Runs tasks in threads that cannot take the process down with them. */
+/** Runs tasks where they cannot take the server down with them. */
 export interface WorkerPool<Input, Output> extends AsyncDisposable {
   /**
    * Runs one task. Time spent in the queue does not count for its time limit.
    *
+   * @param input anything that can be cloned; buffers are copied to the worker
    * @throws WorkerLimitError if the task ran into a limit or the queue is full
+   * @throws WorkerExitError if its process ended for another reason
    * @throws what the task itself threw, as a plain `Error`
    */
   run(input: Input, options?: TaskOptions): Promise<Output>
 }
 
+/**
+ * Processes and not threads, because V8 ends the whole process when a thread asks for too large a
+ * piece of memory at once, whatever limits the thread was given.
+ */
 export function createWorkerPool<Input, Output>(
   options: WorkerPoolOptions,
 ): WorkerPool<Input, Output> {
-  const piscina = new Piscina({
-    ...resolveEntry(options.entry),
-    name: 'task',
-    minThreads: 0,
-    maxThreads: options.threads,
-    idleTimeout: options.idleTimeoutMs,
-    resourceLimits: { maxOldGenerationSizeMb: options.memoryLimitMb },
-    // What reads foreign files has no business with the secrets of the process.
-    env: {},
-    recordTiming: false,
-  })
-  // The library's own queue does not bound tasks that can be aborted, and counts no time from start.
+  const entry = resolveEntry(options.entry)
   const gate = createGate(
-    options.threads,
+    options.workers,
     options.maximumQueue,
     () => new WorkerLimitError('queue', `More than ${options.maximumQueue} tasks are waiting`),
   )
-  const running = new Set<AbortController>()
+  const alive = new Set<WorkerProcess>()
+  const idle = new Map<WorkerProcess, NodeJS.Timeout>()
   let closed: Error | undefined
 
-  piscina.on('error', (error: unknown) => {
-    options.onError(error)
-    // No thread could start: what was meant for one would wait until its time is over.
-    if (piscina.threads.length === 0) for (const task of running) task.abort(error)
-  })
+  function take(): WorkerProcess {
+    const [rested] = idle.keys()
+    if (rested !== undefined && rouse(rested)) return rested
+    const worker = startWorkerProcess(entry, options.memoryLimitMb)
+    alive.add(worker)
+    void worker.ended.then((error) => {
+      alive.delete(worker)
+      if (rouse(worker)) options.onError(error)
+    })
+    return worker
+  }
 
-  async function runNow(input: Input, task: TaskOptions, stop: AbortController): Promise<Output> {
+  /** Takes a worker out of those that rest, if it is one of them. */
+  function rouse(worker: WorkerProcess): boolean {
+    clearTimeout(idle.get(worker))
+    return idle.delete(worker)
+  }
+
+  function end(worker: WorkerProcess): void {
+    rouse(worker)
+    worker.kill()
+  }
+
+  function giveBack(worker: WorkerProcess): void {
+    if (!alive.has(worker)) return
+    idle.set(worker, setTimeout(end, options.idleTimeoutMs, worker).unref())
+  }
+
+  async function runNow(input: Input, task: TaskOptions): Promise<Output> {
     const limit = task.timeLimitMs ?? options.timeLimitMs
-    const timer = setTimeout(() => {
-      stop.abort(new WorkerLimitError('time', `The task took longer than ${limit} ms`))
-    }, limit)
-    const signal = AbortSignal.any([stop.signal, ...(task.signal ? [task.signal] : [])])
+    const late = AbortSignal.timeout(limit)
+    const signal = AbortSignal.any([late, ...(task.signal ? [task.signal] : [])])
     const envelope: TaskEnvelope<Input> = { input, maximumOutputBytes: options.maximumOutputBytes }
+    task.signal?.throwIfAborted()
+    const worker = take()
+    signal.addEventListener('abort', worker.kill, { once: true })
     try {
-      const transferList = [...(task.transfer ?? [])]
-      return decode<Output>(await piscina.run(envelope, { signal, transferList }), options)
+      return decode<Output>(await worker.run(envelope), options)
     } catch (error) {
-      if (signal.aborted) throw signal.reason
+      if (!(error instanceof WorkerExitError)) throw error
+      if (closed !== undefined) throw closed
+      task.signal?.throwIfAborted()
+      if (late.aborted) throw new WorkerLimitError('time', `The task took longer than ${limit} ms`)
       throw toLimitError(error, options) ?? error
     } finally {
-      clearTimeout(timer)
+      signal.removeEventListener('abort', worker.kill)
+      if (!signal.aborted) giveBack(worker)
     }
   }
 
   return {
     async run(input, task = {}) {
       const leave = await gate.enter(task.signal)
-      if (closed !== undefined) throw closed
-      const stop = new AbortController()
-      running.add(stop)
       try {
-        return await runNow(input, task, stop)
+        if (closed !== undefined) throw closed
+        return await runNow(input, task)
       } finally {
-        running.delete(stop)
         leave()
       }
     },
     async [Symbol.asyncDispose]() {
       closed = new Error('The worker pool is closed')
       gate.close(closed)
-      for (const task of running) task.abort(closed)
-      await piscina.destroy()
+      const workers = [...alive]
+      for (const worker of workers) end(worker)
+      await Promise.all(workers.map((worker) => worker.ended))
     },
   }
 }
 
-/** The answer of `defineTask`: an encoded output, or the size of one that is too large. */
-function decode<Output>(answer: unknown, options: WorkerPoolOptions): Output {
-  if (answer instanceof Uint8Array) return JSON.parse(new TextDecoder().decode(answer))
-  throw new WorkerLimitError(
-    'output',
-    `The output has ${answer} bytes, more than ${options.maximumOutputBytes}`,
-  )
+function decode<Output>(answer: TaskAnswer, options: WorkerPoolOptions): Output {
+  if ('output' in answer) return JSON.parse(answer.output)
+  if ('outputBytes' in answer) {
+    throw new WorkerLimitError(
+      'output',
+      `The output has ${answer.outputBytes} bytes, more than ${options.maximumOutputBytes}`,
+    )
+  }
+  throw Object.assign(new Error(answer.error.message), answer.error)
 }
 
-function toLimitError(error: unknown, options: WorkerPoolOptions): WorkerLimitError | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code !== 'ERR_WORKER_OUT_OF_MEMORY') return undefined
+function toLimitError(
+  error: WorkerExitError,
+  options: WorkerPoolOptions,
+): WorkerLimitError | undefined {
+  if (!error.outOfMemory) return undefined
   return new WorkerLimitError(
     'memory',
     `The task needed more than ${options.memoryLimitMb} MB of memory`,

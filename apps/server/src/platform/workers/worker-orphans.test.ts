@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { expect, test, vi } from 'vitest'
+
+const HOST = fileURLToPath(new URL('../../../test/fixtures/pool-host.ts', import.meta.url))
+
+/** Starts a process that has a pool; gives it and the id of its worker. */
+async function startHost(mode: 'idle' | 'loop') {
+  const args = ['--conditions=botstead:source', '--import', import.meta.resolve('tsx'), HOST, mode]
+  const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [output] = await once(host.stdout, 'data')
+  return { host, worker: Number(String(output)) }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test('an idle worker does not keep its server alive and ends with it', async () => {
+  const { host, worker } = await startHost('idle')
+  expect(await once(host, 'exit')).toEqual([0, null])
+  await vi.waitFor(() => expect(isRunning(worker)).toBe(false), 15_000)
+})
+
+test('a worker in an endless task ends when its server is killed', async () => {
+  const { host, worker } = await startHost('loop')
+  host.kill('SIGKILL')
+  await once(host, 'exit')
+  await vi.waitFor(() => expect(isRunning(worker)).toBe(false), 15_000)
+})

@@ -1,0 +1,96 @@
+import { fork } from 'node:child_process'
+import { Socket } from 'node:net'
+import type { WorkerEntry } from './worker-entry.js'
+import type { TaskAnswer } from './worker-task.js'
+
+/** How much of what a dying process says is kept, in characters. */
+const LAST_WORDS = 8192
+const OUT_OF_MEMORY = /heap out of memory|invalid (?:array|table|size)|allocation failed/i
+
+/** A process ended while it had work or before it could have any. */
+export class WorkerExitError extends Error {
+  override readonly name = 'WorkerExitError'
+  /** Whether it ended because its memory did not suffice. */
+  readonly outOfMemory: boolean
+
+  constructor(message: string, outOfMemory: boolean) {
+    super(message)
+    this.outOfMemory = outOfMemory
+  }
+}
+
+/** A process that does one task at a time. */
+export interface WorkerProcess {
+  /**
+   * @throws WorkerExitError if the process ends first
+   */
+  run(envelope: object): Promise<TaskAnswer>
+  /** Ends the process whatever it is doing. */
+  kill(): void
+  /** Resolves with the reason once the process has ended. */
+  readonly ended: Promise<WorkerExitError>
+}
+
+/**
+ * @param memoryLimitMb megabytes of JavaScript heap at which the process ends itself
+ */
+export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): WorkerProcess {
+  const child = fork(entry.filename, {
+    execArgv: [...entry.execArgv, `--max-old-space-size=${memoryLimitMb}`],
+    // What reads foreign files has no business with the secrets of the server.
+    env: {},
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  let lastWords = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = `${lastWords}${text}`.slice(-LAST_WORDS)
+  })
+  const ended = new Promise<WorkerExitError>((resolve) => {
+    child.once('error', (error) => resolve(new WorkerExitError(error.message, false)))
+    child.once('close', (code, signal) => resolve(toExitError(code, signal, lastWords)))
+  })
+  let settle: ((answer: TaskAnswer) => void) | undefined
+  child.on('message', (answer: TaskAnswer) => settle?.(answer))
+  idle(true)
+
+  /** An idle worker is no reason for the server to stay alive, one that works or ends is. */
+  function idle(isIdle: boolean): void {
+    const stderr = child.stderr instanceof Socket ? child.stderr : undefined
+    for (const handle of [child, child.channel, stderr]) isIdle ? handle?.unref() : handle?.ref()
+  }
+
+  return {
+    ended,
+    async run(envelope) {
+      idle(false)
+      try {
+        const answered = new Promise<TaskAnswer>((resolve) => {
+          settle = resolve
+        })
+        // A failure to send means that the process is ending, of which `ended` knows more.
+        child.send(envelope, () => {})
+        const result = await Promise.race([answered, ended])
+        if (result instanceof Error) throw result
+        return result
+      } finally {
+        idle(true)
+      }
+    },
+    kill() {
+      // Its end is waited for.
+      idle(false)
+      child.kill('SIGKILL')
+    },
+  }
+}
+
+function toExitError(
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  lastWords: string,
+): WorkerExitError {
+  const how = signal === null ? `with code ${code}` : `by ${signal}`
+  const why = lastWords.trim() === '' ? '' : `: ${lastWords.trim()}`
+  return new WorkerExitError(`The worker ended ${how}${why}`, OUT_OF_MEMORY.test(lastWords))
+}
