@@ -14,6 +14,8 @@ export interface Source {
   contentType: string
   /** Key of the file; its extension tells the format where the media type does not. */
   key: string
+  /** UTF-16 units of text that can be indexed; a reader may refuse what must be longer. */
+  maximumLength?: number
 }
 
 /** A document in the one form that chunking works on. */

@@ -6,15 +6,19 @@ import { charsetOf, decodeText, latin1 } from './decode.js'
 import type { Extraction, Source } from './extractor.js'
 import { parseHtml, parseHtmlFragment } from './html-tree.js'
 import { cleanFragment, find, mainContent } from './main-content.js'
+import { requireReadable } from './requirements.js'
 import { firstHeading } from './tree.js'
 
+/** Tags, attributes and scripts. */
+const MARKUP = 8
 /** Where browsers look for a charset declaration. */
 const HEAD_BYTES = 1024
 const META_CHARSET = /<(?:meta\s[^>]*charset|\?xml\s[^>]*encoding)\s*=\s*["']?\s*([\w.:-]+)/i
 
 /** Reads an HTML page: its main content, and `<title>`, else the first heading, as title. */
 export async function extract(source: Source): Promise<Extraction> {
-  const page = parseHtml(decodeText(source.bytes, declaredCharset(source)))
+  const text = decodeText(source.bytes, declaredCharset(source))
+  const page = parseHtml(requireReadable(text, source, MARKUP))
   const root = toDocument(toMdast(mainContent(page), { document: true }))
   const title = statedTitle(page) ?? firstHeading(root)
   return title === undefined ? { root } : { root, title }

@@ -3,8 +3,8 @@ import { isBoilerplate, textOf } from './boilerplate.js'
 
 /** A `main` or `article` with a smaller share of the page's text is not what the page is about. */
 const MAIN_SHARE = 0.3
-/** Spans are written out as empty cells; a larger one is a mistake or an attack. */
-const WIDEST_SPAN = 50
+/** Spans are written out as empty cells; more of those per cell are a mistake or an attack. */
+const LARGEST_AREA = 20
 const HEADINGS: ReadonlySet<string> = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
 const TABLE_PARTS: ReadonlySet<string> = new Set(
   'table thead tbody tfoot tr td th colgroup col'.split(' '),
@@ -49,7 +49,7 @@ function clean(element: Element, inContent: boolean): ElementContent[] {
   }
   const inside = inContent || isMain(element) || element.tagName === 'article'
   const cleaned: Element = { ...element, children: cleanAll(element.children, inside) }
-  return element.tagName === 'table' ? cleanTable(cleaned) : [withBoundedSpans(cleaned)]
+  return element.tagName === 'table' ? cleanTable(cleaned) : [cleaned]
 }
 
 /** A caption becomes a paragraph before its table; a table made for layout becomes what it holds. */
@@ -59,7 +59,8 @@ function cleanTable(table: Element): ElementContent[] {
   const data: Element = { ...table, children }
   const described: ElementContent[] =
     caption === undefined ? [] : [{ ...caption, tagName: 'p', properties: {} }]
-  return [...described, isLayout(data) ? withoutTable(data) : data]
+  if (isLayout(data)) return [...described, withoutTable(data)]
+  return [...described, area(data) > LARGEST_AREA ? withoutSpans(data) : data]
 }
 
 function isLayout(table: Element): boolean {
@@ -83,16 +84,23 @@ function withoutTable(element: Element): Element {
   return { ...element, tagName: 'div', children }
 }
 
-function withBoundedSpans(element: Element): Element {
-  const { colSpan, rowSpan, ...properties } = element.properties
-  if (colSpan === undefined && rowSpan === undefined) return element
-  const bounded = { colSpan: bound(colSpan), rowSpan: bound(rowSpan) }
-  return { ...element, properties: { ...properties, ...bounded } }
+/** How many cells a table has when its spans are written out, for each that it states. */
+function area(table: Element): number {
+  const cells = findAll(table, (element) => element.tagName === 'td' || element.tagName === 'th')
+  const areas = cells.map(({ properties }) => span(properties.colSpan) * span(properties.rowSpan))
+  return areas.reduce((sum, count) => sum + count, 0) / Math.max(1, cells.length)
 }
 
-function bound(span: Element['properties'][string]): number {
-  const count = Number(span)
-  return Number.isInteger(count) && count > 0 ? Math.min(count, WIDEST_SPAN) : 1
+function span(value: Element['properties'][string]): number {
+  return Math.max(1, Math.trunc(Number(value)) || 1)
+}
+
+function withoutSpans(element: Element): Element {
+  const { colSpan, rowSpan, ...properties } = element.properties
+  const children = element.children.map((child) =>
+    child.type === 'element' ? withoutSpans(child) : child,
+  )
+  return { ...element, properties, children }
 }
 
 /** The first element of a tree, in document order, that matches. */

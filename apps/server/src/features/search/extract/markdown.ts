@@ -4,14 +4,19 @@ import { ExtractionError } from './extraction-error.js'
 import type { Extraction, Source } from './extractor.js'
 import { splitFrontMatter } from './front-matter.js'
 import { type HtmlReader, toBlocks } from './markdown-blocks.js'
+import { requireReadable } from './requirements.js'
 import { firstHeading } from './tree.js'
 
 /** The parser leaves out what is nested deeper, so such a document is refused instead. */
 const DEEPEST = 100
 
+/** Addresses, marks and blank lines. */
+const MARKUP = 2
+
 /** Reads GitHub flavoured Markdown, with or without front matter. */
 export async function extract(source: Source): Promise<Extraction> {
-  const text = decodeText(source.bytes, charsetOf(source.contentType))
+  const decoded = decodeText(source.bytes, charsetOf(source.contentType))
+  const text = requireReadable(decoded, source, MARKUP)
   const { body, title: stated } = await splitFrontMatter(text)
   const tokens = parser().parse(body, {})
   if (tokens.some(isTooDeep)) {

@@ -1,0 +1,184 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Ingestion } from './ingest-task.js'
+import { createIngestPool, type IngestPool, type IngestRequest, ingest } from './pipeline.js'
+
+const onError = (error: Error) => {
+  throw error
+}
+let pool: IngestPool
+beforeAll(() => {
+  pool = createIngestPool({ onError, workers: 1 })
+})
+afterAll(() => pool[Symbol.asyncDispose]())
+
+function ingestText(
+  text: string,
+  contentType = 'text/markdown',
+  request: Partial<IngestRequest> = {},
+): Promise<Ingestion> {
+  const content = { bytes: new TextEncoder().encode(text) }
+  return ingest(pool, { content, contentType, key: 'file', ...request })
+}
+
+describe('a file becomes passages', () => {
+  test('with title, place, headings and index words', async () => {
+    expect(await ingestText('# Pump\n\nKeep it dry.')).toEqual({
+      title: 'Pump',
+      passages: [
+        {
+          content: '# Pump\n\nKeep it dry.',
+          type: 'chunk',
+          subtype: 'title',
+          position: 0,
+          headings: [],
+          ownHeadings: ['Pump'],
+          start: 0,
+          end: 20,
+          fields: { headings: 'pump', body: 'pump keep it dry' },
+        },
+      ],
+    })
+  })
+
+  test('from a path', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ingest-'))
+    try {
+      const path = join(folder, 'content')
+      await writeFile(path, '<main><h1>Page</h1><p>Text</p></main>')
+      const request = { content: { path }, contentType: '', key: 'dir/page.html' }
+      expect(await ingest(pool, request)).toMatchObject({ title: 'Page', passages: [{}] })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  test('from a part of a larger buffer', async () => {
+    const larger = new TextEncoder().encode('skip# Part')
+    const content = { bytes: larger.subarray(4) }
+    const ingestion = await ingest(pool, { content, contentType: 'text/markdown', key: 'a' })
+    expect(ingestion.title).toBe('Part')
+    expect(larger.byteLength).toBe(10)
+  })
+
+  test('as the configuration wants it', async () => {
+    const configuration = {
+      parsing: { minimumParagraphLength: 0, mode: 'standard' },
+      chunking: { maximumChunkLength: 80, embedBreadcrumb: false },
+    }
+    const text = `# A\n\nOne.\n\nTwo.\n\n${'Three is long. '.repeat(10)}`
+    const { passages } = await ingestText(text, 'text/markdown', { configuration })
+    expect(passages.slice(0, 2).map((passage) => passage.content)).toEqual(['# A\n\nOne.', 'Two.'])
+    expect(passages[1]?.fields.headings).toBe('')
+    for (const { content } of passages) expect(content.length).toBeLessThanOrEqual(80)
+  })
+})
+
+describe('a file that cannot be indexed fails with a reason', () => {
+  test('and so does its successor not', async () => {
+    await expect(ingestText('%PDF-1.7', 'application/pdf')).rejects.toMatchObject({
+      name: 'ExtractionError',
+      failure: 'unsupported',
+      message: expect.stringContaining('Convert the document'),
+    })
+    expect(await ingestText('fine')).toMatchObject({ passages: [{ content: 'fine' }] })
+  })
+
+  test('if it is larger than allowed', async () => {
+    await expect(ingestText('12345', 'text/plain', { maximumBytes: 4 })).rejects.toMatchObject({
+      failure: 'too_large',
+      message: expect.stringContaining('5 bytes; at most 4'),
+    })
+  })
+
+  test('if it takes too long', async () => {
+    await using hasty = createIngestPool({ onError, workers: 1, timeLimitMs: 0 })
+    const request = { content: { bytes: new Uint8Array(1) }, contentType: '', key: 'a' }
+    await expect(ingest(hasty, request)).rejects.toMatchObject({ failure: 'too_slow' })
+  })
+
+  test('if it makes too much text', async () => {
+    await using narrow = createIngestPool({
+      onError,
+      workers: 1,
+      maximumOutputBytes: 10,
+    })
+    const content = { bytes: Buffer.from('a text of more than ten bytes') }
+    const request = { content, contentType: 'text/plain', key: 'a' }
+    await expect(ingest(narrow, request)).rejects.toMatchObject({ failure: 'too_large' })
+  })
+
+  test('but not if the pool is busy', async () => {
+    await using busy = createIngestPool({ onError, workers: 1, maximumQueue: 0 })
+    const ask = () =>
+      ingest(busy, { content: { bytes: Buffer.from('a') }, contentType: 'text/plain', key: 'a' })
+    const first = ask()
+    await expect(ask()).rejects.toMatchObject({ name: 'WorkerLimitError', limit: 'queue' })
+    await first
+  })
+
+  test('and a cancelled one with the reason of the cancellation', async () => {
+    const signal = AbortSignal.abort(new Error('file was deleted'))
+    const request = { content: { bytes: Buffer.from('a') }, contentType: 'text/plain', key: 'a' }
+    await expect(ingest(pool, request, signal)).rejects.toThrow('file was deleted')
+  })
+})
+
+describe('a hostile file fails alone or does no harm', () => {
+  const wide = `|${'a|'.repeat(2000)}\n|${'-|'.repeat(2000)}\n`
+  test.each([
+    ['quotes without end', 'text/markdown', '>'.repeat(200_000), 'too_deep'],
+    ['lists without end', 'text/markdown', `${'- '.repeat(100_000)}x`, 'too_deep'],
+    ['images in images', 'text/markdown', `${'!['.repeat(3000)}a${'](b)'.repeat(3000)}`, 'indexed'],
+    ['elements without end', 'text/html', '<div><p><b>'.repeat(50_000), 'too_deep'],
+    ['tables in tables', 'text/html', '<table><tr><td>'.repeat(5000), 'too_deep'],
+    ['a line of 50 MB', 'text/plain', 'x'.repeat(50_000_000), 'too_large'],
+    ['a line of 50 MB in Markdown', 'text/markdown', 'x '.repeat(25_000_000), 'too_large'],
+    ['a line of 10 MB', 'text/plain', 'x'.repeat(10_000_000), 'too_many_passages'],
+    ['a table of a million cells', 'text/markdown', wide + '|b'.repeat(1_000_000), 'indexed'],
+    ['zeros', 'text/plain', '\0'.repeat(10_000), 'binary'],
+    ['a binary', 'text/markdown', '\x01\x02\x03word'.repeat(1000), 'binary'],
+    ['half a million brackets', 'text/markdown', '['.repeat(500_000), 'indexed'],
+    ['emphasis that never closes', 'text/markdown', '*a _b '.repeat(50_000), 'indexed'],
+    ['backticks of every length', 'text/markdown', ticks(1500), 'indexed'],
+    ['open comments', 'text/html', '<!--'.repeat(100_000), 'empty'],
+    ['open tags', 'text/html', '<a href="'.repeat(100_000), 'empty'],
+    ['formatting that never closes', 'text/html', '<b><i><u><a>x'.repeat(300), 'too_deep'],
+    ['front matter that grows', 'text/markdown', bomb(), 'indexed'],
+    ['marks on one letter', 'text/plain', `e${'\u0301'.repeat(200_000)}`, 'indexed'],
+    ['blank lines', 'text/plain', '\n'.repeat(5_000_000), 'empty'],
+    [
+      'an image of 20 MB',
+      'text/markdown',
+      `![a](data:image/png;base64,${'A'.repeat(2e7)})`,
+      'indexed',
+    ],
+    ['cells of all sizes', 'text/html', spans(), 'indexed'],
+    ['blanks', 'text/markdown', ' '.repeat(5_000_000), 'empty'],
+  ])('%s', async (_, contentType, text, expected) => {
+    const outcome = await ingestText(text, contentType).then(
+      () => 'indexed',
+      (error: Error) => ('failure' in error ? error.failure : error),
+    )
+    expect(outcome).toBe(expected)
+    expect(await ingestText('fine')).toMatchObject({ passages: [{ content: 'fine' }] })
+  })
+})
+
+function spans(): string {
+  return `<table>${`<tr>${'<td colspan=500 rowspan=500>x'.repeat(20)}`.repeat(20)}`
+}
+
+function ticks(count: number): string {
+  return Array.from({ length: count }, (_, index) => `${'`'.repeat(index)}a`).join('')
+}
+
+/** YAML whose aliases stand for 10^9 words. */
+function bomb(): string {
+  const levels = Array.from({ length: 9 }, (_, index) => {
+    return `a${index + 1}: &a${index + 1} [${`*a${index},`.repeat(10)}]`
+  })
+  return `---\na0: &a0 word\n${levels.join('\n')}\ntitle: *a9\n---\ntext`
+}
