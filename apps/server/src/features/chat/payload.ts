@@ -26,7 +26,7 @@ export function toStoredContent({ payload, metadata }: ChatContent): StoredConte
 /** From bots to the chat address. Bots send what they like: unexpected values pass unchanged. */
 export function toChatContent(stored: StoredContent): ChatContent {
   const { type: _, metadata, ...content } = stored.payload
-  const payload = { ...content, type: stored.type, ...chatItems(stored) }
+  const payload = { type: stored.type, ...content, ...chatItems(stored) }
   if (metadata === undefined) return { payload }
   return isObject(metadata) ? { payload, metadata } : { payload: { ...payload, metadata } }
 }
