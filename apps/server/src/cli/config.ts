@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { describeSettings, loadConfig } from '../config.js'
+import { wrapText } from './text.js'
 
 const secretSettings = /SECRET|TOKEN|DATABASE_URL/
 
@@ -21,11 +22,24 @@ function hideSecrets(name: string, value: unknown): unknown {
   return typeof value === 'string' && secretSettings.test(words) ? '(set)' : value
 }
 
-/** Every variable with what it accepts, its default and its meaning. */
+const nameWidth = 34
+const widest = 100
+
+/** Every variable with its meaning, its default and what it accepts. */
 function settingsText(): string {
-  const lines = describeSettings().map(
-    ({ name, type, default: fallback, meaning }) =>
-      `  ${name}\n      ${meaning}\n      accepts: ${type}\n      default: ${fallback}\n`,
-  )
-  return `All settings come from the environment or a .env file in the working folder:\n\n${lines.join('\n')}`
+  const textWidth = Math.min(process.stdout.columns ?? widest, widest) - nameWidth
+  const entries = describeSettings().map(({ name, type, default: fallback, meaning }) => {
+    const lines = [
+      ...wrapText(meaning, textWidth),
+      ...wrapText(`Default: ${fallback}`, textWidth),
+      ...wrapText(`Accepts: ${type}`, textWidth),
+    ]
+    return lines
+      .map(
+        (line, index) =>
+          `${index === 0 ? `  ${name} `.padEnd(nameWidth) : ' '.repeat(nameWidth)}${line}`,
+      )
+      .join('\n')
+  })
+  return `All settings come from the environment or, below it, from a file .env in the working folder:\n\n${entries.join('\n\n')}\n`
 }

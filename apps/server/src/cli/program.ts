@@ -1,14 +1,22 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config.js'
+import { nearest } from '../platform/nearest.js'
+import { version } from '../version.js'
 import { configCommand } from './config.js'
 import { demoCommand } from './demo/command.js'
 import { startCommand } from './start.js'
 import { tokenCommand } from './token.js'
 
+const hints = `
+Without a command the server is started. In an empty folder, the first start makes a token and shows
+it. Settings come from the environment; "botstead config --help" lists them.`
+
 /** The `botstead` command. Answers the exit status: 0, or 1 when the command failed. */
 export async function run(argv: readonly string[]): Promise<number> {
   const program = new Command('botstead')
-    .description('The self-hosted home for bots.')
+    .description('The self-hosted home for bots: files, search, conversations and chat.')
+    .version(version, '-v, --version', 'show the version')
+    .addHelpText('after', hints)
     .exitOverride()
     .showHelpAfterError()
     .addCommand(startCommand(), { isDefault: true })
@@ -17,11 +25,22 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(tokenCommand())
   for (const command of program.commands) command.exitOverride()
   try {
+    requireKnown(program, argv[2])
     await program.parseAsync(argv)
     return Number(process.exitCode ?? 0)
   } catch (error) {
     return report(error)
   }
+}
+
+/** Otherwise a misspelt command would be taken for an argument of the default one. */
+function requireKnown(program: Command, word: string | undefined): void {
+  const names = [...program.commands.map((command) => command.name()), 'help']
+  if (word === undefined || word.startsWith('-') || names.includes(word)) return
+  const guess = nearest(word, names)
+  throw new Error(
+    `There is no command "${word}"${guess ? `: did you mean "${guess}"?` : '.'} Run "botstead --help" for all.`,
+  )
 }
 
 /** What a person reads when a command cannot go on: lines that tell what to do, no stack. */
@@ -32,8 +51,14 @@ function report(error: unknown): number {
     process.stderr.write('Run "botstead config --help" for all settings.\n')
     return 1
   }
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${error instanceof Error ? adviceOn(error) : String(error)}\n`)
   // biome-ignore lint/style/noProcessEnv: a switch for those who look for the place of a failure
   if (process.env.DEBUG && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   return 1
+}
+
+function adviceOn(error: Error): string {
+  if (!('code' in error && error.code === 'EADDRINUSE')) return error.message
+  const place = 'port' in error ? `Port ${error.port}` : 'The address'
+  return `${place} is in use by another program: stop that one, or set PORT to another port.`
 }

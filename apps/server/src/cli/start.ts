@@ -13,6 +13,7 @@ export function startCommand(): Command {
     const server = await startServer({ config, log })
     if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
     await untilStopped(config, server)
+    process.exit(0)
   })
 }
 
@@ -34,7 +35,6 @@ export async function untilStopped(
   server.log.info({ signal }, 'stopping')
   await server.stop(config.shutdownTimeoutMs)
   server.log.info('stopped')
-  process.exit(0)
 }
 
 /** Printed once, at the first start: what somebody needs for their first call. */

@@ -3,47 +3,53 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { loadConfig } from '../../config.js'
-import { startServer } from '../../container.js'
+import { type Server, startServer } from '../../container.js'
 import { createLog } from '../../platform/log.js'
 import { untilStopped } from '../start.js'
-import { createPrinter } from './print.js'
-import { runTour } from './tour.js'
+import { createPrinter, type Printer } from './print.js'
+import { suggest } from './suggest.js'
+
+interface DemoOptions {
+  once?: boolean
+  port: string
+}
 
 /** `botstead demo`: the whole way from an empty folder to an answered question, on real input. */
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('Show the main calls on a server in a temporary folder.')
-    .option('--once', 'stop after the tour, with status 0, or 1 when a step failed')
-    .option('--port <number>', 'port to listen on; a free one is taken when it is in use', '8787')
-    .action(async (options: { once?: boolean; port: string }) => {
+    .description('Show the main calls on a server with an empty, temporary data folder.')
+    .option('--once', 'stop after the tour; the exit status is 1 when a step failed')
+    .option('--port <number>', 'port to listen on; if it is in use, a free one is taken', '8787')
+    .action(async (options: DemoOptions) => {
       const dataDir = await mkdtemp(join(tmpdir(), 'botstead-demo-'))
-      const removeFolder = () => rm(dataDir, { recursive: true, force: true })
       try {
         process.exitCode = await demonstrate(dataDir, options)
       } finally {
-        await removeFolder()
+        await rm(dataDir, { recursive: true, force: true })
       }
     })
 }
 
-async function demonstrate(
-  dataDir: string,
-  options: { once?: boolean; port: string },
-): Promise<number> {
+/** Answers the exit status. */
+async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1> {
+  const { runTour } = await loadTour()
   const print = createPrinter(process.stdout)
-  const server = await startDemoServer(dataDir, options.port)
-  print.title(`Botstead is running at ${server.address}, in the folder ${dataDir}`)
-  const passed = await runTour(server, print)
-  if (options.once) {
-    await server.stop(server.config.shutdownTimeoutMs)
-    return passed ? 0 : 1
+  const server = await startDemoServer(dataDir, options.port, print)
+  print.title(`Botstead is running at ${server.address}, with its data in ${dataDir}.`)
+  const made = await runTour(server, print)
+  if (made !== undefined && !options.once) {
+    suggest(print, made)
+    print.title('The server runs until you press Ctrl-C; then its data is deleted.')
+    await untilStopped(server.config, server)
+    return 0
   }
-  print.title('The server goes on until you press Ctrl-C; its folder is then removed.')
-  await untilStopped(server.config, server)
-  return passed ? 0 : 1
+  await server.stop(server.config.shutdownTimeoutMs)
+  if (made === undefined) return 1
+  print.title('Every step succeeded. Without --once the server goes on, for calls of your own.')
+  return 0
 }
 
-async function startDemoServer(dataDir: string, port: string) {
+async function startDemoServer(dataDir: string, port: string, print: Printer): Promise<Server> {
   const log = await createLog({ level: 'warn', pretty: process.stdout.isTTY })
   const start = (on: string) => {
     // Nothing of the caller's environment: a demonstration must not touch their data.
@@ -54,6 +60,24 @@ async function startDemoServer(dataDir: string, port: string) {
     return await start(port)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
+    print.title(`Port ${port} is in use, so a free one is taken.`)
+    // The first try has already made an account in the folder, whose token nobody would know.
+    await rm(dataDir, { recursive: true })
     return await start('0')
+  }
+}
+
+/** The tour needs the client packages, which a server in production does not have. */
+async function loadTour(): Promise<typeof import('./tour.js')> {
+  try {
+    return await import('./tour.js')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) {
+      throw error
+    }
+    throw new Error(
+      'The demonstration needs the client packages, which are installed for development only: run "npm ci" without --omit=dev.',
+      { cause: error },
+    )
   }
 }

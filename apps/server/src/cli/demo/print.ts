@@ -1,66 +1,108 @@
-import { inspect, styleText } from 'node:util'
+import { WriteStream } from 'node:tty'
+import { styleText } from 'node:util'
+import { abbreviate, wrapText } from '../text.js'
+import type { Call } from './calls.js'
+import type { Explained } from './explain.js'
+
+/** A few things worth knowing about a value, by name. */
+export type Facts = Readonly<Record<string, string | number>>
+
+/** A passage that was found, as a person reads it. */
+export interface Quote {
+  /** Relevance, from 0 to 1. */
+  score: number
+  /** Where it stands, from the outside in. */
+  place: readonly string[]
+  text: string
+}
 
 /** How a demonstration talks to a person: one block per step, coloured on a terminal. */
 export interface Printer {
   title(text: string): void
-  /** A step: what it does in words, and the call it makes. */
-  step(what: string, call: string): void
-  sent(value: unknown): void
-  received(value: unknown, milliseconds: number): void
-  failed(error: unknown): void
+  /** Begins a step: what it does, in words. */
+  step(what: string): void
+  /** A call that the step made. */
+  call(call: Call): void
+  sent(facts: Facts): void
+  received(facts: Facts): void
+  /** One line for each item of a list that was received. */
+  list(lines: readonly string[]): void
+  quotes(quotes: readonly Quote[]): void
   note(text: string): void
-  /** Lines that work as pasted. */
-  commands(lines: readonly string[]): void
+  failed(failure: Explained): void
+  /** A line that works as pasted, and what it does. */
+  command(what: string, line: string): void
 }
 
 type Style = Parameters<typeof styleText>[0]
 
-export function createPrinter(out: NodeJS.WriteStream): Printer {
-  const colors = out.isTTY === true
+const margin = '    '
+const narrowest = 60
+const widest = 100
+const longestSegment = 40
+
+/** Writes for people; without colours where the output is no terminal or asks for none. */
+export function createPrinter(out: NodeJS.WritableStream): Printer {
+  const terminal = out instanceof WriteStream ? out : undefined
+  const colors = terminal?.hasColors() ?? false
+  const columns = Math.max(narrowest, Math.min(terminal?.columns ?? widest, widest))
+  const width = columns - margin.length
   const paint = (style: Style, text: string) => (colors ? styleText(style, text) : text)
   const write = (text: string) => out.write(`${text}\n`)
+  const indented = (lines: readonly string[], indent = margin) => {
+    for (const line of lines) write(`${indent}${line}`)
+  }
   let steps = 0
 
-  const show = (value: unknown) =>
-    inspect(shorten(value), { colors, depth: 4, breakLength: 96, compact: 3 })
-      .split('\n')
-      .map((line, index) => (index === 0 ? line : `      ${line}`))
-      .join('\n')
+  const facts = (arrow: string, values: Facts) => {
+    const names = Object.keys(values)
+    const longest = Math.max(...names.map((name) => name.length))
+    names.forEach((name, index) => {
+      const mark = index === 0 ? arrow : ' '
+      write(`${margin}${mark} ${paint('dim', name.padEnd(longest))}  ${values[name]}`)
+    })
+  }
 
   return {
-    title: (text) => write(`\n${paint('bold', text)}\n`),
-    step: (what, call) => {
+    title: (text) => write(`\n${paint('bold', text)}`),
+    step: (what) => {
       steps += 1
       write(`\n${paint('bold', `${String(steps).padStart(2)}  ${what}`)}`)
-      write(`    ${paint('cyan', call)}`)
     },
-    sent: (value) => write(`    → ${show(value)}`),
-    received: (value, milliseconds) => {
-      write(`    ← ${show(value)}`)
-      write(`      ${paint('dim', `${milliseconds.toFixed(0)} ms`)}`)
+    call: ({ method, path, status, milliseconds }) => {
+      const result = paint(status < 400 ? 'green' : 'red', String(status))
+      const time = paint('dim', `${milliseconds.toFixed(0)} ms`)
+      write(`${margin}${paint('cyan', `${method} ${shortPath(path)}`)}  ${result}  ${time}`)
     },
-    failed: (error) => write(`    ${paint('red', `✗ ${describe(error)}`)}`),
-    note: (text) => write(`    ${paint('green', text)}`),
-    commands: (lines) => {
-      for (const line of lines) write(`  ${paint('yellow', line)}`)
+    sent: (values) => facts('→', values),
+    received: (values) => facts('←', values),
+    list: (lines) => indented(lines.map((line, index) => `${index === 0 ? '←' : ' '} ${line}`)),
+    quotes: (quotes) => {
+      for (const [index, { score, place, text }] of quotes.entries()) {
+        const number = `${index + 1}.`
+        const where = paint('bold', place.join(' › '))
+        write(
+          `${margin}${index === 0 ? '←' : ' '} ${number} ${paint('dim', score.toFixed(2))}  ${where}`,
+        )
+        indented(wrapText(`“${text}”`, width - 5), `${margin}     `)
+      }
+    },
+    note: (text) => indented([paint('green', text)]),
+    failed: ({ what, advice }) => {
+      indented(wrapText(`✗ ${what}`, width).map((line) => paint('red', line)))
+      indented(wrapText(advice, width))
+    },
+    command: (what, line) => {
+      write(`\n  ${what}`)
+      write(`  ${paint('yellow', line)}`)
     },
   }
 }
 
-const longestText = 300
-
-/** Long texts are cut for the eye; what is sent and received is whole. */
-function shorten(value: unknown): unknown {
-  if (typeof value === 'string') {
-    return value.length > longestText ? `${value.slice(0, longestText)}…` : value
-  }
-  if (Array.isArray(value)) return value.map(shorten)
-  if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, shorten(part)]))
-  }
-  return value
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** A path whose signed segments do not fill the line. */
+function shortPath(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => abbreviate(segment, longestSegment))
+    .join('/')
 }

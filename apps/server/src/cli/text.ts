@@ -1,0 +1,29 @@
+/** A text of at most `longest` characters: whole words, and a sign where something is missing. */
+export function cutText(text: string, longest: number): string {
+  if (text.length <= longest) return text
+  const room = text.slice(0, longest - 1)
+  const lastSpace = room.lastIndexOf(' ')
+  const kept = lastSpace > 0 ? room.slice(0, lastSpace) : room.slice(0, -1)
+  return `${kept.replace(/[\s,;:.–-]+$/, '')} …`
+}
+
+/** Lines of at most `width` characters, broken between words; a longer word has a line of its own. */
+export function wrapText(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(/\s+/).filter((each) => each !== '')) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (longer.length > width && line !== '') {
+      lines.push(line)
+      line = word
+    } else {
+      line = longer
+    }
+  }
+  return line === '' ? lines : [...lines, line]
+}
+
+/** A long value without spaces, such as a key, cut so that it can still be told from others. */
+export function abbreviate(value: string, longest = 48): string {
+  return value.length <= longest ? value : `${value.slice(0, longest - 1)}…`
+}
