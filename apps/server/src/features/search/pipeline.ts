@@ -24,7 +24,7 @@ const LARGEST_MAXIMUM_LENGTH = 20_000
 export type IngestPool = WorkerPool<IngestInput, IngestOutput>
 
 /** The part of `indexing.configuration` that needs no language model; other members are ignored. */
-export interface IngestConfiguration {
+interface IngestConfiguration {
   parsing?: {
     /** UTF-16 units; shorter stand-alone paragraphs are merged into the following one. */
     minimumParagraphLength?: number

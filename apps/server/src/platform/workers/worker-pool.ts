@@ -25,7 +25,7 @@ export interface WorkerPoolOptions {
 }
 
 /** What a single task may differ in. */
-export interface TaskOptions {
+interface TaskOptions {
   /** Stops the task, also while it runs. */
   signal?: AbortSignal
   /** Milliseconds, in place of the pool's time limit. */

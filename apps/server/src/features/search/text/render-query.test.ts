@@ -1,6 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import fc from 'fast-check'
-import { afterAll, describe, expect, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { toIndexText } from './index-text.js'
 import { toQuery } from './query.js'
 import { toFts5Match, toTsquery } from './render-query.js'
@@ -31,6 +32,37 @@ function find(text: string): number[] {
   return match === undefined ? [] : select.all(match).map((row) => Number(row.rowid))
 }
 
+/** Pieces that mean something to one of the query languages, in any order. */
+const hostile = fc.constantFrom(
+  ...[
+    '"',
+    "'",
+    '*',
+    '^',
+    ':',
+    '-',
+    '+',
+    '(',
+    ')',
+    '{',
+    '}',
+    ',',
+    ' ',
+    '\0',
+    '\\',
+    '!',
+    '&',
+    '|',
+    '<->',
+  ],
+  ...['NEAR', 'AND', 'OR', 'NOT', 'body', 'a', '猫', 'é', '\ud800', '़', '0', ':*', '.5e3', '@b.co'],
+)
+const anything = fc.oneof(
+  fc.array(hostile, { maxLength: 40 }).map((parts) => parts.join('')),
+  fc.string({ unit: 'binary', maxLength: 80 }),
+  fc.string({ unit: 'grapheme', maxLength: 80 }),
+)
+
 describe('toFts5Match', () => {
   test('any term suffices, and more of them rank higher', () => {
     expect(find('resetting passwords')).toEqual([2])
@@ -58,15 +90,6 @@ describe('toFts5Match', () => {
   })
 
   test('no input is a syntax error', () => {
-    const hostile = fc.constantFrom(
-      ...['"', "'", '*', '^', ':', '-', '+', '(', ')', '{', '}', ',', ' ', '\0', '\\'],
-      ...['NEAR', 'AND', 'OR', 'NOT', 'body', 'a', '猫', 'é', '\ud800', '़', '0'],
-    )
-    const anything = fc.oneof(
-      fc.array(hostile, { maxLength: 40 }).map((parts) => parts.join('')),
-      fc.string({ unit: 'binary', maxLength: 80 }),
-      fc.string({ unit: 'grapheme', maxLength: 80 }),
-    )
     fc.assert(
       fc.property(anything, (text) => {
         const match = toFts5Match(toQuery(text))
@@ -110,10 +133,44 @@ describe('toTsquery', () => {
     const operand = String.raw`(?:${lexeme}|\(${lexeme}(?: <-> ${lexeme})+\))`
     const grammar = new RegExp(String.raw`^${operand}(?: \| ${operand})*$`, 'u')
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
+      fc.property(anything, (text) => {
         const rendered = toTsquery(toQuery(text))
         if (rendered !== undefined) expect(rendered).toMatch(grammar)
       }),
     )
+  })
+})
+
+const postgresUrl = inject('postgresUrl')
+describe.skipIf(postgresUrl === '')('toTsquery on PostgreSQL', () => {
+  const client = new pg.Client(postgresUrl)
+  beforeAll(async () => {
+    await client.connect()
+  })
+  afterAll(() => client.end())
+
+  test.each(['simple', 'english'])('no input is a syntax error for %s', async (configuration) => {
+    await fc.assert(
+      fc.asyncProperty(anything, async (text) => {
+        const query = toTsquery(toQuery(text))
+        if (query !== undefined)
+          await client.query('select to_tsquery($1, $2)', [configuration, query])
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('terms, prefixes and phrases find what they find in FTS5', async () => {
+    const matches = async (question: string, text: string) => {
+      const values = [toIndexText(text), toTsquery(toQuery(question))]
+      const sql = `select to_tsvector('english', $1) @@ to_tsquery('english', $2) as found`
+      const { rows } = await client.query(sql, values)
+      return rows[0].found
+    }
+    expect(await matches('resetting passwords', TEXTS[2] ?? '')).toBe(true)
+    expect(await matches('猫', TEXTS[4] ?? '')).toBe(true)
+    expect(await matches('"用Python编"', TEXTS[3] ?? '')).toBe(true)
+    expect(await matches('GERAT', TEXTS[5] ?? '')).toBe(true)
+    expect(await matches('volcano', TEXTS[2] ?? '')).toBe(false)
   })
 })
