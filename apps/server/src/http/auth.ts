@@ -123,7 +123,12 @@ async function refuseWithoutKey(
 }
 
 function webhookId(request: FastifyRequest): string {
-  return (request.params as { webhookId: string }).webhookId
+  const { webhookId } = request.params as { webhookId: string }
+  // Paths are validated only after this, and not every database can be asked for such a text.
+  if (webhookId.includes('\0')) {
+    throw new ApiError('ResourceNotFound', 'There is no chat address with the character U+0000.')
+  }
+  return webhookId
 }
 
 const maxHeaderLength = 200

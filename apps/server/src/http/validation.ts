@@ -2,6 +2,7 @@ import { ApiError } from '@botstead/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaValidationError } from 'fastify'
+import { addStorableKeyword, requireStorable } from './storable-texts.js'
 
 // Params and queries are text, so numbers and booleans in them are coerced. A JSON body says what
 // it means: `1` must not silently become `"1"`.
@@ -10,11 +11,13 @@ const textAjv = new Ajv({ ...shared, coerceTypes: true, useDefaults: true })
 const bodyAjv = new Ajv({ ...shared, coerceTypes: false, useDefaults: false })
 addFormats.default(textAjv)
 addFormats.default(bodyAjv)
+addStorableKeyword(textAjv)
+addStorableKeyword(bodyAjv)
 
 /** Validator of one part of a request, for Fastify. */
 export function compileValidator(input: { schema: unknown; httpPart?: string }): ValidateFunction {
   const ajv = input.httpPart === 'body' ? bodyAjv : textAjv
-  return ajv.compile(input.schema as object)
+  return ajv.compile(requireStorable(input.schema as object))
 }
 
 /** Validator of an answer, for tests: a view that drifts from its contract must not go unnoticed. */

@@ -1,0 +1,107 @@
+import { allOperations, type Operation } from '@botstead/contract'
+import { beforeAll, expect, it } from 'vitest'
+import { describeEachEngine } from '../engines.js'
+import { credentialsOf, exampleOf } from '../examples.js'
+import { useServer } from '../harness.js'
+import { expectRefusal, type Request, replaced, send } from '../request.js'
+import { settle, type Tenant } from '../tenant.js'
+import { fieldsOf } from './contract-fields.js'
+
+/** Texts that trip over encodings, patterns, paths, queries or the words of a language. */
+const oddTexts = [
+  '\0',
+  'a\0b',
+  'line\r\nbreak',
+  '\u202eright\u202c',
+  '\uffff',
+  '👩‍🚀',
+  'İstanbul ß ﬁ',
+  "'; drop table bots; --",
+  '%_\\%',
+  '"',
+  '$1 {{x}}',
+  '__proto__',
+  'constructor',
+  '../../etc/passwd',
+  'null',
+  '-1e999',
+  '*',
+  'a"b*c^2:(NEAR)',
+]
+
+const halves = ['\ud800', '\udc00x']
+
+const callable = allOperations.filter(({ auth }) => auth !== 'public' && auth !== 'signature')
+
+/** Places where a request may hold a text, keyed maps included. */
+function textPlaces(operation: Operation): string[] {
+  const places = fieldsOf(operation)
+    .filter(({ place, kinds }) => kinds.includes('long') && !place.startsWith('headers.'))
+    .map(({ place }) => place)
+  return [...new Set(places)]
+}
+
+describeEachEngine('odd texts', (engine) => {
+  const server = useServer(engine)
+  let own: Tenant
+  beforeAll(async () => {
+    own = await settle(server(), server())
+  })
+
+  const complete = (operation: Operation): Request => ({
+    ...exampleOf(operation).request(own),
+    headers: credentialsOf(operation.auth, own),
+  })
+
+  /** Whatever comes is answered: with success, or with the standard body and not as a failure. */
+  async function expectAnswer(response: Response): Promise<void> {
+    if (response.ok) return void (await response.json())
+    const { status } = response
+    expect(status, await response.clone().text()).toBeLessThan(500)
+    await expectRefusal(response, { status, type: expect.any(String), message: /./ })
+  }
+
+  const rows = callable.flatMap((operation) =>
+    textPlaces(operation).map((place) => [operation.id, place, operation] as const),
+  )
+  it.each(rows)('%s answers them at %s', async (_, place, operation) => {
+    // Half a character cannot be written in an address.
+    const texts = place.startsWith('body.') ? [...oddTexts, ...halves] : oddTexts
+    for (const text of texts) {
+      const request = replaced(complete(operation), place, text)
+      await expectAnswer(await send(server(), operation, request))
+    }
+  })
+
+  it.each([
+    ['createConversation', 'body.channel'],
+    ['createConversation', 'body.tags.name'],
+    ['createBot', 'body.tags.name'],
+    ['upsertFile', 'body.key'],
+    ['listBots', 'query.tags.name'],
+    ['searchFiles', 'query.query'],
+    ['getFile', 'params.id'],
+  ])('%s refuses at %s what a database cannot hold', async (id, place) => {
+    const operation = callable.find((one) => one.id === id)
+    if (operation === undefined) throw new Error(`There is no operation ${id}`)
+    const isQuery = place.startsWith('query.')
+    for (const text of isQuery || place.startsWith('params.') ? ['a\0b'] : ['a\0b', ...halves]) {
+      const request = replaced(complete(operation), place, text)
+      await expectRefusal(await send(server(), operation, request), {
+        status: 400,
+        type: isQuery ? 'InvalidQuery' : 'InvalidPayload',
+        message: `${place} must be made of whole characters, without U+0000.`,
+      })
+    }
+  })
+
+  it('a message keeps every text as it is', async () => {
+    const chat = server().client(own)
+    const text = [...oddTexts, ...halves].join('|')
+    const payload = { type: 'text' as const, text }
+    const { conversationId } = own
+    const { message } = await chat.chatCreateMessage({ conversationId, payload })
+    const { messages } = await chat.chatListMessages({ conversationId })
+    expect(messages.find(({ id }) => id === message.id)?.payload).toEqual(payload)
+  })
+})
