@@ -5,6 +5,7 @@ import { credentialsOf, exampleOf } from '../examples.js'
 import { useServer } from '../harness.js'
 import { expectRefusal, type Request, replaced, send } from '../request.js'
 import { settle, type Tenant } from '../tenant.js'
+import { expectAnswer } from './answers.js'
 import { fieldsOf } from './contract-fields.js'
 
 /** Texts that trip over encodings, patterns, paths, queries or the words of a language. */
@@ -52,14 +53,6 @@ describeEachEngine('odd texts', (engine) => {
     ...exampleOf(operation).request(own),
     headers: credentialsOf(operation.auth, own),
   })
-
-  /** Whatever comes is answered: with success, or with the standard body and not as a failure. */
-  async function expectAnswer(response: Response): Promise<void> {
-    if (response.ok) return void (await response.json())
-    const { status } = response
-    expect(status, await response.clone().text()).toBeLessThan(500)
-    await expectRefusal(response, { status, type: expect.any(String), message: /./ })
-  }
 
   const rows = callable.flatMap((operation) =>
     textPlaces(operation).map((place) => [operation.id, place, operation] as const),

@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { beforeAll, describe, it } from 'vitest'
+import { useServer } from '../harness.js'
+import { type Request, replaced, send } from '../request.js'
+import { settle, type Tenant } from '../tenant.js'
+import { expectAnswer } from './answers.js'
+import { bodyCalls, mainCalls } from './calls.js'
+import { payloadExamples } from './payload-examples.js'
+
+/** JSON that is more likely to come near what is expected than any JSON. */
+const json = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom('', ' ', 0, -1, 1e308, null, true, [], {}, [[]], { '': '' }, '\0'),
+  fc.constantFrom(...Object.values(payloadExamples)),
+)
+
+describe('any JSON', () => {
+  const server = useServer()
+  let own: Tenant
+  beforeAll(async () => {
+    own = await settle(server(), server())
+  })
+
+  describe.each(bodyCalls)('sent to %s', (_, { operation, example }) => {
+    const answers = (make: (request: Request, value: unknown) => Request) =>
+      fc.assert(
+        fc.asyncProperty(json, async (value) => {
+          await expectAnswer(await send(server(), operation, make(example(own), value)))
+        }),
+        { numRuns: 60 },
+      )
+
+    it('as the body is answered', async () => {
+      await answers((request, body) => ({ ...request, body }))
+    })
+
+    it.each(Object.keys(operation.body?.properties ?? {}))('as %s is answered', async (name) => {
+      await answers((request, value) => replaced(request, `body.${name}`, value))
+    })
+  })
+
+  it.each(mainCalls)('as a query of %s is answered', async (_, { operation, example }) => {
+    const names = fc.constantFrom(...Object.keys(operation.query?.properties ?? {}), 'tags.a', 'x')
+    const part = fc.string({ unit: 'grapheme' })
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(names, part), async (query) => {
+        const request = example(own)
+        const whole = { ...request, query: { ...request.query, ...query } }
+        await expectAnswer(await send(server(), operation, whole))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it.each(Object.keys(payloadExamples))('inside a payload of type %s is answered', async (type) => {
+    const [, createMessage] = mainCalls.at(-1) ?? []
+    if (createMessage === undefined) throw new Error('createMessage comes last')
+    const members = Object.keys(payloadExamples[type] ?? {})
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...members), json, async (member, value) => {
+        const payload = { ...payloadExamples[type], [member]: value }
+        const request = replaced(createMessage.example(own), 'body.payload', payload)
+        await expectAnswer(await send(server(), createMessage.operation, request))
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
