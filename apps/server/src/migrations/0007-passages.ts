@@ -71,10 +71,8 @@ async function addPostgresWords(db: Transaction<unknown>): Promise<void> {
   await sql`
     create table passage_words (
       number bigint primary key references passages (number) on delete cascade,
-      bot_id text collate "C" not null,
       words tsvector not null
     )
   `.execute(db)
-  await sql`create index passage_words_by_bot on passage_words (bot_id)`.execute(db)
   await sql`create index passage_words_by_word on passage_words using gin (words)`.execute(db)
 }

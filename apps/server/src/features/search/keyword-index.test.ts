@@ -183,7 +183,10 @@ describeEachEngine('the keyword index', (engine) => {
     expect(await contents(botId, 'pump')).toEqual(['mine has a pump'])
     expect(await contents(other.botId, 'pump')).toEqual(['yours has a pump'])
     expect(await contents(ids.uuid(), 'pump')).toEqual([])
-    expect(await contents(botId, `bot${other.botId.replaceAll('-', '')} scope`)).toEqual([])
+    for (const id of [botId, other.botId]) {
+      const word = `bot${id.replaceAll('-', '')}`
+      expect(await contents(botId, `${word} @${word} scope`)).toEqual([])
+    }
   })
 
   it('sees the published generation only', async () => {

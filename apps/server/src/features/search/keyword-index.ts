@@ -95,20 +95,21 @@ const postgresIndex: KeywordIndex = {
     if (entries.length === 0) return
     const rows = entries.map(
       ({ number, fields }) =>
-        sql`(${number}::bigint, ${botId}, ${weighted(fields.headings, 'A')} || ${weighted(fields.body, 'D')})`,
+        sql`(${number}::bigint, array_to_tsvector(array[${scopeLexeme(botId)}]) || ${weighted(fields.headings, 'A')} || ${weighted(fields.body, 'D')})`,
     )
-    await sql`insert into passage_words (number, bot_id, words) values ${sql.join(rows)}`.execute(
-      tx,
-    )
+    await sql`insert into passage_words (number, words) values ${sql.join(rows)}`.execute(tx)
   },
 
   async search(db, { query, scope, tags, limit }) {
     const words = toParts(query).flatMap((part) => toTsquery(part) ?? [])
     if (words.length === 0) return []
+    // Nothing here may depend on statistics: after many uploads they are wrong for a while, and a plan
+    // that runs one part anew for each row of another takes minutes. Hence every part is materialized,
+    // the bot is a lexeme like any other, and `is true` keeps the files a hash instead of a join.
     // Weights of D, C, B, A. The logarithm keeps long passages from winning by their length.
     const { rows } = await sql<RankedRow>`
       with
-        wanted as (
+        wanted as materialized (
           select word, to_tsquery('botstead_words', word) as query
           from unnest(${words}::text[]) as word
         ),
@@ -119,18 +120,18 @@ const postgresIndex: KeywordIndex = {
             ts_rank('{0.333, 0, 0, 1}', passage_words.words, wanted.query)
               / ln(2 + length(passage_words.words)) as frequency
           from wanted
-          join passage_words on passage_words.words @@ wanted.query
-          where passage_words.bot_id = ${scope.botId}
+          join passage_words on passage_words.words
+            @@ (wanted.query && quote_literal(${scopeLexeme(scope.botId)})::tsquery)
         ),
-        size as (
-          select count(*)::float as passages from passage_words where bot_id = ${scope.botId}
+        size as materialized (
+          select count(*)::float as passages from passages where bot_id = ${scope.botId}
         ),
-        rarity as (
+        rarity as materialized (
           select word, ln(1 + (max(size.passages) - count(*) + 0.5) / (count(*) + 0.5)) as weight
           from matches cross join size
           group by word
         ),
-        ranked as (
+        ranked as materialized (
           select matches.number, sum(rarity.weight * matches.frequency) as rank
           from matches join rarity on rarity.word = matches.word
           group by matches.number
@@ -138,8 +139,7 @@ const postgresIndex: KeywordIndex = {
       select passages.number, ranked.rank
       from ranked
       join passages on passages.number = ranked.number
-      join (${searchableFiles(db, scope, tags)}) as found
-        on found.file_id = passages.file_id and found.generation = passages.generation
+      where ((passages.file_id, passages.generation) in (${searchableFiles(db, scope, tags)})) is true
       order by ranked.rank desc, passages.number
       limit ${limit}
     `.execute(db)
@@ -162,6 +162,11 @@ function weighted(text: string, weight: 'A' | 'D'): RawBuilder<unknown> {
 /** A word that stands for a bot and for nothing else; punctuation would cut it. */
 function scopeWord(botId: string): string {
   return `bot${botId.replaceAll('-', '')}`
+}
+
+/** As {@link scopeWord}, with a sign that no word of a text has. */
+function scopeLexeme(botId: string): string {
+  return `@${scopeWord(botId)}`
 }
 
 function bounded(rank: number, fair: number): number {
