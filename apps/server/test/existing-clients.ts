@@ -1,0 +1,42 @@
+import { type AuthenticatedClient, Client as ChatClient } from '@botpress/chat'
+import { Client } from '@botpress/client'
+import type { TestServer } from './harness.js'
+import type { Login } from './tenant.js'
+
+type Options = NonNullable<ConstructorParameters<typeof Client>[0]>
+
+/** The existing client of the interface, unmodified, as the first account or as somebody else. */
+export function existingClient(
+  server: TestServer,
+  options: Options & Partial<Login> = {},
+): InstanceType<typeof Client> {
+  const { url, token, workspaceId } = server
+  return new Client({ apiUrl: url, token, workspaceId, ...options })
+}
+
+/** A bot made with that client, the client inside it, and its chat address. */
+export async function makeBot(server: TestServer) {
+  const admin = existingClient(server)
+  const { bot } = await admin.createBot({ name: 'Made elsewhere' })
+  const [integrationId = '', chat] = Object.entries(bot.integrations)[0] ?? []
+  return {
+    admin,
+    bot,
+    client: existingClient(server, { botId: bot.id }),
+    integrationId,
+    webhookId: chat?.webhookId ?? '',
+  }
+}
+
+/** The existing client of chat addresses, connected as a new user. */
+export async function connect(
+  server: TestServer,
+  webhookId: string,
+  userId?: string,
+): Promise<AuthenticatedClient> {
+  return await ChatClient.connect({
+    baseApiUrl: `${server.url}/chat`,
+    webhookId,
+    ...(userId !== undefined && { userId }),
+  })
+}

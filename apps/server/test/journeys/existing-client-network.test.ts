@@ -1,0 +1,105 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, request, type Server } from 'node:http'
+import { Client as ChatClient } from '@botpress/chat'
+import { RateLimitedError } from '@botpress/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { engines } from '../engines.js'
+import { existingClient, makeBot } from '../existing-clients.js'
+import { startTestServer, type TestServer, useServer } from '../harness.js'
+import { freePort } from '../processes.js'
+
+describe('a base address', () => {
+  const server = useServer()
+
+  it('may end in a slash', async () => {
+    const { webhookId } = await makeBot(server())
+    const apiUrl = `${server().url}/`
+    expect((await existingClient(server(), { apiUrl }).listBots({})).bots).not.toEqual([])
+    const chat = await ChatClient.connect({ apiUrl: `${apiUrl}chat/${webhookId}/` })
+    expect((await chat.getUser({})).user.id).toBe(chat.user.id)
+  })
+})
+
+describe('a server behind a proxy that adds a path', () => {
+  const prefix = '/home/bots'
+  let server: TestServer
+  let publicUrl: string
+  let proxy: Server
+
+  beforeAll(async () => {
+    const port = await freePort()
+    proxy = createServer(forward(prefix, `http://127.0.0.1:${port}`))
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const address = proxy.address()
+    if (address === null || typeof address === 'string') throw new Error('The proxy has no port')
+    publicUrl = `http://127.0.0.1:${address.port}${prefix}`
+    const [engine] = engines
+    if (engine === undefined) throw new Error('There is no engine')
+    server = await startTestServer(engine, { PORT: String(port), BOTSTEAD_PUBLIC_URL: publicUrl })
+  })
+  afterAll(async () => {
+    proxy.closeAllConnections()
+    proxy.close()
+    await server.close()
+  })
+
+  it('is reached by all clients, uploads and downloads included', async () => {
+    const admin = existingClient(server, { apiUrl: publicUrl })
+    const { bot } = await admin.createBot({})
+    const client = existingClient(server, { apiUrl: publicUrl, botId: bot.id })
+    const { file } = await client.uploadFile({ key: 'a/b.txt', content: 'Hello' })
+    expect(file.uploadUrl.startsWith(`${publicUrl}/uploads/`)).toBe(true)
+    const { file: stored } = await client.getFile({ id: file.id })
+    expect(stored.url.startsWith(`${publicUrl}/content/`)).toBe(true)
+    expect(await (await fetch(stored.url)).text()).toBe('Hello')
+    const apiUrl = Object.values(bot.integrations)[0]?.webhookUrl ?? ''
+    expect(apiUrl.startsWith(`${publicUrl}/chat/`)).toBe(true)
+    const chat = await ChatClient.connect({ apiUrl })
+    expect(chat.user.id).toMatch(/^user_/)
+  })
+})
+
+describe('a client that is too fast', () => {
+  const server = useServer(undefined, { BOTSTEAD_RATE_LIMIT: '60', BOTSTEAD_RATE_BURST: '3' })
+
+  it('is told so, and its retries wait as long as they are told', async () => {
+    const impatient = existingClient(server())
+    const calls = await Promise.allSettled([1, 2, 3, 4, 5].map(() => impatient.listBots({})))
+    const refused = calls.filter((call) => call.status === 'rejected')
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { reason } of refused) expect(reason).toBeInstanceOf(RateLimitedError)
+    const statuses: number[] = []
+    const patient = existingClient(server(), {
+      retry: {
+        retries: 5,
+        onRetry: (_count, error) => {
+          statuses.push(error.response?.status ?? 0)
+          // The wait is that of the header; the server's clock is what makes it over.
+          expect(error.response?.headers['retry-after']).toMatch(/^[1-9]\d*$/)
+        },
+      },
+    })
+    expect(await patient.listBots({})).toMatchObject({ bots: [] })
+    expect(new Set(statuses)).toEqual(new Set([429]))
+  })
+})
+
+/** Sends on what comes in below the prefix, without it. */
+function forward(prefix: string, target: string): RequestListener {
+  return (incoming, outgoing) => {
+    const path = incoming.url ?? ''
+    if (!path.startsWith(`${prefix}/`)) return void outgoing.writeHead(502).end()
+    const { method, headers } = incoming
+    const onward = request(
+      `${target}${path.slice(prefix.length)}`,
+      { method, headers },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(outgoing)
+      },
+    )
+    onward.on('error', () => outgoing.destroy())
+    incoming.pipe(onward)
+  }
+}
