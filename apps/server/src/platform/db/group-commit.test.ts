@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
 import { CompiledQuery, type DatabaseConnection } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { CommitFailedError, DatabaseBusyError, TransactionMisuseError } from './errors.js'
@@ -250,4 +251,52 @@ it('gives up when another process does not let go', async () => {
   }
   await commits.run((transaction) => insert(transaction, 'c'))
   expect(stored()).toEqual(['c'])
+})
+
+it('leaves what running the transactions one by one would leave', async () => {
+  const write = fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd'), remove: fc.boolean() })
+  const transaction = fc.record({
+    writes: fc.array(write, { maxLength: 4 }),
+    refused: fc.boolean(),
+    // Whether the event loop turns before the next one is asked for.
+    pause: fc.boolean(),
+  })
+  const limits = fc.record({ maxBatch: fc.integer({ min: 1, max: 5 }) })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(transaction, { maxLength: 12 }),
+      limits,
+      async (all, { maxBatch }) => {
+        connection.exec('delete from rows')
+        const commits = new GroupCommit(connection, { ...roomy, maxBatch })
+        let model = new Set<string>()
+        const expected: string[] = []
+        const actual: Promise<string>[] = []
+        for (const { writes, refused, pause } of all) {
+          const after = new Set(model)
+          let failed = refused
+          for (const { id, remove } of writes) {
+            if (!remove && after.has(id)) failed = true
+            if (remove) after.delete(id)
+            else after.add(id)
+          }
+          if (!failed) model = after
+          expected.push(failed ? 'failed' : 'stored')
+          const outcome = commits.run(async (on) => {
+            for (const { id, remove } of writes) {
+              if (remove) {
+                await on.executeQuery(CompiledQuery.raw('delete from rows where id = ?', [id]))
+              } else await insert(on, id)
+            }
+            if (refused) throw new Error('refused')
+          })
+          actual.push(outcome.then(() => 'stored').catch(() => 'failed'))
+          if (pause) await new Promise((resolve) => setImmediate(resolve))
+        }
+        expect(await Promise.all(actual)).toEqual(expected)
+        expect(stored()).toEqual([...model].toSorted())
+      },
+    ),
+    { numRuns: 100 },
+  )
 })

@@ -20,7 +20,7 @@ export class ConnectionPool {
   readonly #uses = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
-  /** `onLost` hears of connections that break while nobody uses them. */
+  /** `onLost` hears of every connection that breaks. */
   constructor(options: PoolOptions, onLost: (error: Error) => void) {
     const { url, poolSize, busyTimeout, statementTimeout } = options
     const session = [
@@ -39,11 +39,12 @@ export class ConnectionPool {
       keepAliveInitialDelayMillis: 10_000,
       types: { getTypeParser },
       onConnect: async (client) => {
+        // Without listeners, here for lent and below for idle connections, the error ends the process.
+        client.on('error', onLost)
         await client.query(session)
       },
     })
-    // Without a listener such an error ends the process.
-    this.#pool.on('error', onLost)
+    this.#pool.on('error', () => {})
   }
 
   /** Lends a connection for the time of `work`, which calls `discard` if it spoiled it. */
@@ -80,7 +81,7 @@ export class ConnectionPool {
     try {
       return await this.#pool.connect()
     } catch (error) {
-      throw toDatabaseError(error)
+      throw unreachable(error)
     }
   }
 }
@@ -181,7 +182,13 @@ export function toDatabaseError(error: unknown): unknown {
   }
   // These are about a value that cannot be sent or received.
   if (error instanceof TypeError || error instanceof RangeError) return error
-  return new DatabaseUnavailableError('The database cannot be reached', { cause: error })
+  return unreachable(error)
+}
+
+function unreachable(error: unknown): DatabaseUnavailableError {
+  // A name with several addresses fails with an error that has no text, only parts.
+  const reason = error instanceof AggregateError ? error.errors.map(String).join(', ') : error
+  return new DatabaseUnavailableError(`The database cannot be reached: ${reason}`, { cause: error })
 }
 
 // pg answers these as text, because they can exceed a number; the columns here never do.

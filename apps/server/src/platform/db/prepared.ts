@@ -20,7 +20,9 @@ export type Parameter<P> = <Name extends keyof P & string>(name: Name) => Expres
 
 type Build<P, DB, Query> = (db: Kysely<DB>, parameter: Parameter<P>, dialect: Dialect) => Query
 
+/** What Kysely calls the row of a write that returns none. */
 type WriteResult = InsertResult | UpdateResult | DeleteResult
+type Returned<Row> = Row extends WriteResult ? never : Row
 type Select<Row> = Compilable<Row> & { readonly isSelectQueryBuilder: true }
 
 /** A query that is only executed, not built and compiled, each time. Called, it answers its rows. */
@@ -35,8 +37,7 @@ export interface PreparedQuery<P, Handle, Row> {
 /** A select runs on any handle; what writes needs a transaction, and has rows if it returns some. */
 export interface Prepare<P, DB> {
   <Row>(build: Build<P, DB, Select<Row>>): PreparedQuery<P, Kysely<DB>, Row>
-  (build: Build<P, DB, Compilable<WriteResult>>): PreparedQuery<P, Transaction<DB>, unknown>
-  <Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Transaction<DB>, Row>
+  <Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Transaction<DB>, Returned<Row>>
 }
 
 let lastName = 0
@@ -57,12 +58,9 @@ class Slot {
  */
 export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
   function prepare<Row>(build: Build<P, DB, Select<Row>>): PreparedQuery<P, Kysely<DB>, Row>
-  function prepare(
-    build: Build<P, DB, Compilable<WriteResult>>,
-  ): PreparedQuery<P, Transaction<DB>, unknown>
   function prepare<Row>(
     build: Build<P, DB, Compilable<Row>>,
-  ): PreparedQuery<P, Transaction<DB>, Row>
+  ): PreparedQuery<P, Transaction<DB>, Returned<Row>>
   function prepare<Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Kysely<DB>, Row> {
     // The adapter is what all handles of one database share, and a process may have several.
     const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row> & NamedQuery>()

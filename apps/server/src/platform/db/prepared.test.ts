@@ -1,0 +1,124 @@
+import { sql } from 'kysely'
+import { expect, expectTypeOf, it, vi } from 'vitest'
+import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import { type NotesSchema, note, notesMigration, notesOf } from '../../../test/notes.js'
+import { openDatabase } from './open.js'
+import { prepared } from './prepared.js'
+
+const insertNote = prepared<{ id: string; text: string; size: number }, NotesSchema>()((db, p) =>
+  db.insertInto('notes').values({ id: p('id'), text: p('text'), size: p('size') }),
+)
+
+const insertReturning = prepared<{ id: string; size: number }, NotesSchema>()((db, p) =>
+  db
+    .insertInto('notes')
+    .values({ id: p('id'), text: 'constant', size: p('size') })
+    .returning(['id', 'text']),
+)
+
+const findNotes = prepared<{ from: number; most: number; prefix: string }, NotesSchema>()((db, p) =>
+  db
+    .selectFrom('notes')
+    .select(['id', 'size'])
+    .where('size', '>=', p('from'))
+    .where('id', 'like', p('prefix'))
+    .orderBy('size')
+    .limit(p('most')),
+)
+
+const resize = prepared<{ prefix: string; size: number; note: string | null }, NotesSchema>()(
+  (db, p) =>
+    db
+      .updateTable('notes')
+      .set({ size: p('size'), notebook_id: p('note') })
+      .where('id', 'like', p('prefix')),
+)
+
+describeEachEngine('a prepared query', (engine) => {
+  const database = useDatabase(engine, [notesMigration])
+
+  it('binds the values of each run', async () => {
+    const { db, run } = notesOf(database())
+    await run(async (tx) => {
+      for (let size = 0; size < 5; size += 1) {
+        await insertNote(tx, { id: `bound-${size}`, text: 'x', size })
+      }
+    })
+    expect(await findNotes(db, { prefix: 'bound-%', from: 1, most: 2 })).toEqual([
+      { id: 'bound-1', size: 1 },
+      { id: 'bound-2', size: 2 },
+    ])
+    expect(await findNotes(db, { prefix: 'bound-%', from: 3, most: 10 })).toHaveLength(2)
+  })
+
+  it('answers the first row, or undefined', async () => {
+    const { db, run } = notesOf(database())
+    await run((tx) => insertNote(tx, { id: 'first', text: 'x', size: 9 }))
+    const found = await findNotes.first(db, { prefix: 'first', from: 0, most: 1 })
+    expect(found).toEqual({ id: 'first', size: 9 })
+    expect(await findNotes.first(db, { prefix: 'none', from: 0, most: 1 })).toBeUndefined()
+  })
+
+  it('answers how many rows were written', async () => {
+    const { run } = notesOf(database())
+    await run(async (tx) => {
+      expect(await insertNote.affected(tx, { id: 'many-1', text: '', size: 0 })).toBe(1)
+      expect(await insertReturning.affected(tx, { id: 'many-2', size: 0 })).toBe(1)
+      expect(await resize.affected(tx, { prefix: 'many-%', size: 3, note: null })).toBe(2)
+      expect(await resize.affected(tx, { prefix: 'nothing', size: 3, note: null })).toBe(0)
+    })
+  })
+
+  it('answers what a write returns', async () => {
+    const { run } = notesOf(database())
+    const rows = await run((tx) => insertReturning(tx, { id: 'returned', size: 1 }))
+    expect(rows).toEqual([{ id: 'returned', text: 'constant' }])
+  })
+
+  it('is built once, and once more for another database', async () => {
+    const build = vi.fn((db: typeof handle) => db.selectFrom('notes').select('id').limit(1))
+    const handle = notesOf(database()).db
+    const query = prepared<object, NotesSchema>()(build)
+    await query(handle, {})
+    await query(handle, {})
+    await notesOf(database()).run((tx) => query(tx, {}))
+    expect(build).toHaveBeenCalledTimes(1)
+    await using other = await openDatabase(database().options)
+    await query(notesOf(other).db, {})
+    expect(build).toHaveBeenCalledTimes(2)
+  })
+
+  it('refuses a missing value, which would be stored as null', async () => {
+    const { run } = notesOf(database())
+    const incomplete: { id: string; text: string; size: number } = JSON.parse(
+      '{ "id": "missing", "text": "x" }',
+    )
+    const failed = run((tx) => insertNote(tx, incomplete))
+    await expect(failed).rejects.toThrow('parameter size is missing')
+  })
+
+  it('goes on after its table was changed', async () => {
+    const { db, run } = notesOf(database())
+    const everything = prepared<{ id: string }, NotesSchema>()((on, p) =>
+      on.selectFrom('notes').selectAll().where('id', '=', p('id')),
+    )
+    await run((tx) => tx.insertInto('notes').values(note('changed')).execute())
+    const before = await everything.first(db, { id: 'changed' })
+    await database().upgrade((tx) => sql`alter table notes add column added text`.execute(tx))
+    const after = await run((tx) => everything.first(tx, { id: 'changed' }))
+    expect(after).toEqual({ ...before, added: null })
+  })
+
+  it('knows its types', () => {
+    const { db } = notesOf(database())
+    expectTypeOf(findNotes).returns.resolves.toEqualTypeOf<{ id: string; size: number }[]>()
+    expectTypeOf(insertReturning).returns.resolves.toEqualTypeOf<{ id: string; text: string }[]>()
+    expectTypeOf(findNotes).toBeCallableWith(db, { prefix: '', from: 0, most: 1 })
+    // @ts-expect-error: a write needs a transaction
+    expectTypeOf(insertNote).toBeCallableWith(db, { id: '', text: '', size: 1 })
+    // @ts-expect-error: and so does one that returns rows
+    expectTypeOf(insertReturning).toBeCallableWith(db, { id: '', size: 1 })
+    // @ts-expect-error: the value has another type
+    expectTypeOf(findNotes).toBeCallableWith(db, { prefix: 1, from: 0, most: 1 })
+  })
+})
