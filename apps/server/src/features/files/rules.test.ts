@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contentTypeOf, expiryOf, metadataOf, requireSize, requireStorableText } from './rules.js'
+import { contentTypeOf, expiryOf, metadataOf, requireSize } from './rules.js'
 
 const now = Date.parse('2026-03-01T12:00:30.000Z')
 
@@ -64,21 +64,6 @@ describe('the size of a content', () => {
     expect(() => requireSize({ size: 11, index: true }, limits)).toThrow('at most 10 with index')
     requireSize({ size: 100 }, limits)
     requireSize({ size: 10, index: true }, limits)
-  })
-})
-
-describe('what cannot be stored everywhere', () => {
-  it.each<Parameters<typeof requireStorableText>[0]>([
-    { key: 'a\0b' },
-    { key: '\ud800' },
-    { key: 'a', tags: { 'b\0': 'c' } },
-    { key: 'a', tags: { b: '\udfff' } },
-  ])('is refused: %j', (input) => {
-    expect(() => requireStorableText(input)).toThrow('whole characters')
-  })
-
-  it('is not a character that takes two units', () => {
-    requireStorableText({ key: '🦀', tags: { '🦀': '🦀' } })
   })
 })
 

@@ -1,7 +1,6 @@
 import { extname } from 'node:path'
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import mime from 'mime-types'
-import { isStorable } from './storable.js'
 
 type Upsert = Body<typeof contract.files.upsert>
 
@@ -61,21 +60,9 @@ export function requireSize(input: Pick<Upsert, 'size' | 'index'>, limits: FileL
   }
 }
 
-/** Refuses text that not every database can hold; JSON as a whole is stored escaped and may have it. */
-export function requireStorableText(input: Pick<Upsert, 'key' | 'tags'>): void {
-  if (!isStorable(input.key)) throw unstorable('key')
-  for (const [name, value] of Object.entries(input.tags ?? {})) {
-    if (!isStorable(name) || !isStorable(value)) throw unstorable('tags')
-  }
-}
-
 /** What is kept as metadata: the caller's, and how the file was asked to be indexed. */
 export function metadataOf(input: Pick<Upsert, 'metadata' | 'indexing'>): Record<string, unknown> {
   return { ...(input.indexing && { indexing: input.indexing }), ...input.metadata }
-}
-
-function unstorable(field: string): ApiError {
-  return invalid(field, 'must be made of whole characters, without U+0000')
 }
 
 function invalid(field: string, rule: string): ApiError {

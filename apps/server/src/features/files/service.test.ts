@@ -147,14 +147,22 @@ describeEachEngine('files', (engine) => {
   })
 
   describe('names that no database has', () => {
-    it('lead nowhere instead of failing', async () => {
+    it('are refused instead of failing', async () => {
       const bot = bench().newBot().as()
-      await bot.upsertFile({ key: 'a', size: 0, tags: { a: 'b' } })
-      await expect(bot.getFile({ id: 'a\0' })).rejects.toMatchObject(notFound)
-      expect((await bot.listFiles({ ids: ['a\0'] })).files).toEqual([])
-      expect((await bot.listFiles({ tags: { 'a\0': 'b' } })).files).toEqual([])
-      expect((await bot.listFiles({ tags: { a: 'b\0' } })).files).toEqual([])
-      expect((await bot.listFiles({ tags: { a: { not: 'b\0' } } })).files).toHaveLength(1)
+      const payload = { type: 'InvalidPayload' }
+      await expect(bot.upsertFile({ key: 'a\0', size: 0 })).rejects.toMatchObject(payload)
+      await expect(
+        bot.upsertFile({ key: 'a', size: 0, tags: { 'a\0': 'b' } }),
+      ).rejects.toMatchObject(payload)
+      await expect(bot.getFile({ id: 'a\0' })).rejects.toMatchObject(payload)
+      const filters: Parameters<typeof bot.listFiles>[0][] = [
+        { ids: ['a\0'] },
+        { tags: { 'a\0': 'b' } },
+        { tags: { a: { not: 'b\0' } } },
+      ]
+      for (const filter of filters) {
+        await expect(bot.listFiles(filter)).rejects.toMatchObject({ type: 'InvalidQuery' })
+      }
     })
   })
 

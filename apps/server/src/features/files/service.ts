@@ -14,16 +14,8 @@ import type { BotsService } from '../bots/index.js'
 import { type ContentRow, insertContent } from './content-store.js'
 import { scheduleExpiry } from './expiry.js'
 import type { Generations } from './generations.js'
-import {
-  contentTypeOf,
-  expiryOf,
-  type FileLimits,
-  metadataOf,
-  requireSize,
-  requireStorableText,
-} from './rules.js'
+import { contentTypeOf, expiryOf, type FileLimits, metadataOf, requireSize } from './rules.js'
 import { scopeOf } from './scope.js'
-import { isStorable } from './storable.js'
 import * as store from './store.js'
 import { toTagConditions } from './tag-filter.js'
 import type { Quotas } from './usage.js'
@@ -67,9 +59,7 @@ export function createFilesService(
   const { db, run, clock, generations } = deps
 
   async function require(executor: Db | Tx, actor: BotActor, idOrKey: string) {
-    const scope = scopeOf(actor, isoTime(clock.now()))
-    // No file has such a name, and not every database can be asked for it.
-    const file = isStorable(idOrKey) ? await store.findFile(executor, scope, idOrKey) : undefined
+    const file = await store.findFile(executor, scopeOf(actor, isoTime(clock.now())), idOrKey)
     if (file === undefined) {
       throw new ApiError('ResourceNotFound', `There is no file ${idOrKey} in this bot.`)
     }
@@ -131,7 +121,6 @@ export function createFilesService(
   return {
     /** Describes a file whose content is to follow. The same key again begins a new generation. */
     async upsert(actor: BotActor, input: Upsert): Promise<store.FileRow> {
-      requireStorableText(input)
       requireSize(input, deps.limits)
       const described = describe(input, clock.now())
       const attempt = () => run((tx) => upsertIn(tx, actor, input, described))
@@ -161,7 +150,7 @@ export function createFilesService(
         pageSize,
       })
       const tags = toTagConditions(filter.tags)
-      const ids = filter.ids?.filter(isStorable)
+      const { ids } = filter
       if (ids?.length === 0) return { rows: [], nextToken: undefined }
       return await store.pageFiles(db, scope, { tags, ids, indexed: filter.indexed }, page)
     },

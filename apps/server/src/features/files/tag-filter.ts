@@ -1,7 +1,6 @@
 import type { TagFilter } from '@botstead/contract'
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
 import type { Schema } from '../../schema.js'
-import { isStorable } from './storable.js'
 
 /** What one tag must be; all that are given must hold. */
 export interface TagCondition {
@@ -15,9 +14,7 @@ export interface TagCondition {
 
 /** The conditions of a tag filter as it came over the wire. */
 export function toTagConditions(filter: TagFilter | undefined): TagCondition[] {
-  return Object.entries(filter ?? {}).map(([given, condition]) => {
-    // No tag has an empty name, as none has a name that cannot be stored.
-    const name = isStorable(given) ? given : ''
+  return Object.entries(filter ?? {}).map(([name, condition]) => {
     if (typeof condition === 'string' || Array.isArray(condition)) {
       return { name, in: toList(condition) }
     }
@@ -58,7 +55,7 @@ export function matchesTags(
 }
 
 function toList(value: string | string[]): string[] {
-  return (typeof value === 'string' ? [value] : value).filter(isStorable)
+  return typeof value === 'string' ? [value] : value
 }
 
 /** PostgreSQL knows no empty list; null stands for it, because nothing equals null. */
