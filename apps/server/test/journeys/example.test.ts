@@ -1,0 +1,31 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { checkout, withoutProxies } from '../documents.js'
+import { useServer } from '../harness.js'
+
+const example = join(checkout, 'examples/five-calls.mjs')
+const server = useServer()
+
+async function runExample(): Promise<string[]> {
+  const { url, token } = server()
+  const { stdout } = await promisify(execFile)(process.execPath, [example, url, token], {
+    env: withoutProxies(process.env),
+  })
+  return stdout.trimEnd().split('\n')
+}
+
+it('makes the five calls with the client packages, and again with the same bot', async () => {
+  const [bot, found, conversation, ...messages] = await runExample()
+  expect(bot).toMatch(/^bot +[\w-]{36}$/)
+  expect(found).toBe('found        3 passages, the best in ARCHITECTURE.md')
+  expect(conversation).toMatch(/^conversation conv_\w{26}$/)
+  expect(messages).toEqual([
+    'message      {"type":"text","text":"Is anybody there?"}',
+    'message      {"type":"audio","audioUrl":"https://example.com/hello.mp3"}',
+  ])
+  const [sameBot, , another] = await runExample()
+  expect(sameBot).toBe(bot)
+  expect(another).not.toBe(conversation)
+}, 60_000)

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { runAsPasted, tourOf } from '../documents.js'
+import { engines, type TestEngine } from '../engines.js'
+import { startTestServer } from '../harness.js'
+
+const border = '===='
+
+/** Runs the tour of the README and, after it in the same shell, that of a guide; answers what the last one wrote. */
+async function follow(guide?: string): Promise<string> {
+  const [engine] = engines as [TestEngine]
+  const server = await startTestServer(engine)
+  try {
+    const tour = await tourOf('README.md')
+    const rest = guide === undefined ? '' : `echo '${border}'\n${await tourOf(guide)}`
+    const written = await runAsPasted(`${tour}${rest}`, server)
+    return written.split(`${border}\n`).at(-1) ?? ''
+  } finally {
+    await server.close()
+  }
+}
+
+describe('the commands, pasted in order,', { timeout: 60_000 }, () => {
+  it('of the README make the five calls', async () => {
+    const written = await follow()
+    expect(written).toContain("name: 'Guide'")
+    expect(written).toContain('indexing_completed')
+    expect(written).toContain('A message that was acknowledged is never lost.')
+    expect(written.match(/^msg_\w{26}$/gm)).toHaveLength(2)
+    expect(written).toContain("text: 'Is anybody there?'")
+    expect(written).toContain("audioUrl: 'https://example.com/hello.mp3'")
+    expect(written).not.toContain('undefined')
+  })
+
+  it('of the first guide make a key that works for the bot', async () => {
+    expect(await follow('docs/guides/getting-started.md')).toBe("[ 'ARCHITECTURE.md' ]\n")
+  })
+
+  it('of the guide to files upload, find, replace and delete one', async () => {
+    const written = await follow('docs/guides/files.md')
+    expect(written).toContain('indexing_completed')
+    expect(written).toContain("key: 'handbook/travel.txt'")
+    expect(written).toContain("[ 'handbook/travel.txt' ]\n[ 'ARCHITECTURE.md' ]\n")
+    expect(written).toMatch(
+      /by the office\..*by the office\.\{\}\nTrips are booked by each team\.\{\}\n$/s,
+    )
+    expect(written).not.toContain('undefined')
+  })
+
+  it('of the guide to search answer passages in three shapes', async () => {
+    const written = await follow('docs/guides/search.md')
+    expect(written).toMatch(/\[\s+0\.\d+,\s+'ARCHITECTURE.md',\s+\{ type: 'chunk'/)
+    expect(written).toContain('\n# Architecture\n\n## Processes\n')
+    expect(written).toMatch(/\[ \[ 'ARCHITECTURE.md', \d+ \] \]\n$/)
+  })
+
+  it('of the guide to chat send a message once', async () => {
+    const written = await follow('docs/guides/chat.md')
+    expect(written).toMatch(/^http.*\/chat\/[\w-]{36}\n\{ status: 'ok' \}\n/)
+    expect(written).toContain("name: 'Grace'")
+    const ids = written.match(/msg_\w{26}/g) ?? []
+    expect(ids).toHaveLength(3)
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  it('of the guide to errors are refused as it says', async () => {
+    const written = await follow('docs/guides/errors.md')
+    expect(written).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nx-request-id: req_/)
+    expect(written).toContain('"message":"body.size must be at least 0."')
+    expect(written).toMatch(/\n([\w-]{36})\n\1\n\{\s+id: 'req_\w+',\s+code: 409,/)
+  })
+})
