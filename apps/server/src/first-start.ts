@@ -5,7 +5,7 @@ import type { AccountsService } from './features/accounts/index.js'
 import type { WorkspacesService } from './features/workspaces/index.js'
 import { newToken } from './platform/ids.js'
 import type { Log } from './platform/log.js'
-import { keepSecretFile } from './platform/secrets.js'
+import { keepSecretFile, replaceSecretFile } from './platform/secrets.js'
 import type { Run } from './schema.js'
 
 /** What was made at the first start: shown once, because only this process knows the token. */
@@ -63,8 +63,11 @@ async function createFirst(deps: FirstStartDeps): Promise<FirstStart | undefined
 
 async function keepToken(path: string, given: string | undefined): Promise<string> {
   // A file that is left of an earlier database must not contradict what the operator gives.
-  if (given !== undefined) await rm(path, { force: true })
-  const token = await keepSecretFile(path, () => given ?? newToken('bp_pat_'))
+  if (given !== undefined) {
+    await replaceSecretFile(path, given)
+    return given
+  }
+  const token = await keepSecretFile(path, () => newToken('bp_pat_'))
   if (token.length < minTokenLength) {
     throw new Error(`The token in ${path} is damaged: delete the file for a new one.`)
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from './log.js'
-import { deriveKey, keepSecretFile, loadServerSecret } from './secrets.js'
+import { deriveKey, keepSecretFile, loadServerSecret, replaceSecretFile } from './secrets.js'
 
 let root: string
 let folders = 0
@@ -91,5 +91,14 @@ describe('a secret file', () => {
     const path = join(root, 'admin-token')
     expect(await keepSecretFile(path, () => 'first')).toBe('first')
     expect(await keepSecretFile(path, () => 'second')).toBe('first')
+  })
+
+  it('is replaced whole, whoever else does the same', async () => {
+    const path = join(root, 'replaced')
+    const all = Array.from({ length: 20 }, (_, i) => `token ${i}`)
+    await Promise.all(all.map((content) => replaceSecretFile(path, content)))
+    expect(all).toContain((await readFile(path, 'utf8')).trim())
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect((await readdir(root)).filter((name) => name.startsWith('replaced.'))).toEqual([])
   })
 })

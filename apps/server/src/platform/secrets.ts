@@ -1,5 +1,5 @@
 import { hkdfSync, randomBytes, randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasErrorCode, syncFolder } from './durable-files.js'
 import type { Log } from './log.js'
@@ -67,6 +67,20 @@ export async function keepSecretFile(path: string, make: () => string): Promise<
     await rm(draft, { force: true })
   }
   return (await readFile(path, 'utf8')).trim()
+}
+
+/** Writes a file that only its owner may read, in place of what was there; readers see either whole. */
+export async function replaceSecretFile(path: string, content: string): Promise<void> {
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomUUID()}`
+  try {
+    await writeDurably(draft, content)
+    await rename(draft, path)
+    await syncFolder(folder)
+  } finally {
+    await rm(draft, { force: true })
+  }
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {
