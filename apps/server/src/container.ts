@@ -128,7 +128,8 @@ export async function withOperatorTokens<T>(
   config: Config,
   work: (tokens: OperatorTokens) => Promise<T>,
 ): Promise<T> {
-  const log = await createLog({ level: 'warn', pretty: true })
+  // What the commands answer goes to standard output, where programs read it.
+  const log = await createLog({ level: 'warn', pretty: true, destination: process.stderr })
   const closers = createClosers(log)
   try {
     const foundation = await layFoundation({ config, log }, closers)
