@@ -1,18 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const command = fileURLToPath(new URL('../bin/botstead.js', import.meta.url))
 
 /** The real command in a process of its own, to be killed. */
-export interface ServerProcess {
+export interface ServerProcess extends AsyncDisposable {
   url: string
   /** Ends the process without any warning, as a power failure would. */
   kill(): Promise<void>
   /** Asks the process to stop; answers its exit status. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
+  /** The exit status, once it has ended. */
+  exited: Promise<number | null>
   /** What the process has written so far. */
   output(): string
   child: ChildProcess
@@ -27,34 +30,53 @@ export async function startServerProcess(
     env: { ...withoutSettings(process.env), PORT: port, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const exited = once(child, 'exit')
+  const exited: Promise<number | null> = once(child, 'exit').then(([status]) => status)
   let written = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      written += text
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      written += chunk
     })
+  }
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await exited
   }
   const url = `http://127.0.0.1:${port}`
   await Promise.race([
     untilReady(url),
-    exited.then(([status]) => {
+    exited.then((status) => {
       throw new Error(`The server ended with status ${status}:\n${written}`)
     }),
   ])
   return {
     url,
     child,
+    exited,
     output: () => written,
-    kill: async () => {
-      child.kill('SIGKILL')
-      await exited
-    },
+    kill,
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal)
-      const [status] = await exited
-      return status
+      return await exited
     },
+    [Symbol.asyncDispose]: kill,
   }
+}
+
+/** Runs the command to its end, as at a prompt. */
+export async function runCommand(
+  words: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [command, ...words], {
+    env: { ...withoutSettings(process.env), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ])
+  return { status, stdout, stderr }
 }
 
 /** A port that was free a moment ago. */

@@ -1,0 +1,120 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { describeSettings } from '../../src/config.js'
+import { createCommandPlace } from '../command-place.js'
+import { runCommand, startServerProcess } from '../processes.js'
+
+describe('botstead start', () => {
+  it('shows once what the first call needs, and keeps the token', async () => {
+    await using place = await createCommandPlace()
+    await using server = await startServerProcess(place.environment)
+    const value = (name: string) =>
+      new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(server.output())?.[1]
+    const address = value('address') ?? ''
+    const token = value('token') ?? ''
+    const workspaceId = value('workspace') ?? ''
+    expect(address).toBe(server.url.replace('127.0.0.1', 'localhost'))
+    expect(token).toMatch(/^bp_pat_/)
+    expect(server.output()).toContain(
+      `curl ${address}/v1/admin/bots -H 'Authorization: Bearer ${token}' -H 'x-workspace-id: ${workspaceId}'`,
+    )
+    const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
+    const response = await fetch(`${address}/v1/admin/bots`, { headers })
+    expect(await response.json()).toEqual({ bots: [], meta: {} })
+    const file = join(place.dataDir, 'admin-token')
+    expect((await readFile(file, 'utf8')).trim()).toBe(token)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await server.stop()).toBe(0)
+
+    await using again = await startServerProcess(place.environment)
+    expect(again.output()).not.toContain(token)
+    expect(again.output()).not.toContain('shown once')
+    const known = await fetch(`${again.url}/v1/admin/bots`, { headers })
+    expect(known.status).toBe(200)
+  })
+
+  it('takes the token that the operator gives', async () => {
+    await using place = await createCommandPlace()
+    const token = 'a-token-for-tests-only'
+    await using server = await startServerProcess({
+      ...place.environment,
+      BOTSTEAD_ADMIN_TOKEN: token,
+    })
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await fetch(`${server.url}/v1/admin/workspaces`, { headers })
+    expect(await response.json()).toMatchObject({ workspaces: [{ name: 'Default' }] })
+  })
+})
+
+describe('wrong settings', () => {
+  const wrong = {
+    PORT: 'abc',
+    LOG_LEVEL: 'loud',
+    DATABASE_URL: 'mysql://user:hidden@host/database',
+    BOTSTEAD_SECRET: 'too short',
+    BOTSTEAD_ADMIN_TOKEN: 'short',
+    BOTSTEAD_PUBLIC_URL: 'bots.example.com',
+    BOTSTEAD_ROLES: 'api,cook',
+    BOTSTEAD_RATE_LIMIT: '-1',
+    BOTSTEAD_MAX_BODY_BYTES: 'much',
+    BOTSTEAD_ALLOWED_ORIGINS: 'https://example.com/path',
+  }
+
+  it('stop the start with one line for each, and nothing else happens', async () => {
+    await using place = await createCommandPlace()
+    const { status, stdout, stderr } = await runCommand(['start'], {
+      ...place.environment,
+      ...wrong,
+    })
+    expect(status).toBe(1)
+    expect(stdout).toBe('')
+    const lines = stderr.trimEnd().split('\n')
+    expect(lines.pop()).toBe('Run "botstead config --help" for all settings.')
+    expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
+    for (const line of lines) expect(line).toMatch(/^\w+ accepts .+, not .+\.$/)
+    for (const secret of ['hidden', 'too short', 'short"']) expect(stderr).not.toContain(secret)
+    expect(await readdir(place.dataDir)).toEqual([])
+  })
+
+  it('a database that is not there stops it with the reason', async () => {
+    await using place = await createCommandPlace()
+    const { status, stderr } = await runCommand(['start'], {
+      ...place.environment,
+      DATABASE_URL: 'postgres://nobody:hidden@127.0.0.1:1/nothing',
+    })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/ECONNREFUSED/)
+    expect(stderr).not.toContain('hidden')
+    expect(stderr).not.toMatch(/^ +at /m)
+  })
+
+  it('a name that is not a setting is pointed out', async () => {
+    await using place = await createCommandPlace()
+    const misspelt = { BOTSTEAD_DATADIR: '/nowhere' }
+    const { status, stderr } = await runCommand(['config'], { ...place.environment, ...misspelt })
+    expect(status).toBe(0)
+    expect(stderr).toContain('did you mean BOTSTEAD_DATA_DIR?')
+  })
+})
+
+describe('help', () => {
+  it('lists every setting', async () => {
+    const { status, stdout } = await runCommand(['config', '--help'])
+    expect(status).toBe(0)
+    for (const { name } of describeSettings())
+      expect(stdout).toMatch(new RegExp(`^ +${name} `, 'm'))
+  })
+
+  it('lists every command', async () => {
+    const { status, stdout } = await runCommand(['--help'])
+    expect(status).toBe(0)
+    for (const name of ['start', 'demo', 'config', 'token']) expect(stdout).toContain(`  ${name} `)
+  })
+
+  it('is what an unknown command is answered with', async () => {
+    const { status, stderr } = await runCommand(['nonsense'])
+    expect(status).toBe(1)
+    expect(stderr).toContain('There is no command "nonsense".')
+  })
+})

@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { createClient } from '@botstead/contract'
+import { describe, expect, it, vi } from 'vitest'
+import { createCommandPlace } from '../command-place.js'
+import { type ServerProcess, startServerProcess } from '../processes.js'
+
+const token = 'a-token-for-tests-only'
+const content = 'x'.repeat(1000)
+
+async function startWith(environment: Record<string, string>): Promise<ServerProcess> {
+  return await startServerProcess({ ...environment, BOTSTEAD_ADMIN_TOKEN: token })
+}
+
+/** A file whose content has begun to arrive at the server. */
+async function beginUpload({ url: baseUrl }: ServerProcess) {
+  const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
+  const workspaceId = workspaces[0]?.id ?? ''
+  const { bot } = await createClient({ baseUrl, token, workspaceId }).createBot({})
+  const runtime = createClient({ baseUrl, token, botId: bot.id })
+  const { file } = await runtime.upsertFile({ key: 'slow', size: content.length })
+  const { port, pathname } = new URL(file.uploadUrl)
+  const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8')
+  const ended = readAll(socket)
+  socket.write(
+    `PUT ${pathname} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: ${content.length}\r\n\r\n`,
+  )
+  // That the server asks for the content is the sign that it is at work.
+  await once(socket, 'data')
+  socket.write(content.slice(0, 500))
+  const answer = ended.then((received) => received.replace('HTTP/1.1 100 Continue\r\n\r\n', ''))
+  return { socket, answer, botId: bot.id, fileId: file.id }
+}
+
+/** Everything that comes until the connection ends, also when it breaks. */
+async function readAll(socket: Socket): Promise<string> {
+  let received = ''
+  socket.on('data', (chunk) => {
+    received += chunk
+  })
+  return await new Promise((resolve) => {
+    socket.on('error', () => undefined).on('close', () => resolve(received))
+  })
+}
+
+/** Sends a signal and waits until the process says what it does about it. */
+async function signal(server: ServerProcess, message: string): Promise<void> {
+  server.child.kill('SIGTERM')
+  await vi.waitFor(() => expect(server.output()).toContain(`"msg":"${message}"`), {
+    timeout: 5000,
+    interval: 10,
+  })
+}
+
+describe('a server that is told to stop', () => {
+  it('finishes an upload, takes no new call, and ends well', async () => {
+    await using place = await createCommandPlace()
+    await using server = await startWith(place.environment)
+    const { socket, answer, botId, fileId } = await beginUpload(server)
+    await signal(server, 'stopping')
+    await vi.waitFor(async () => await expect(fetch(`${server.url}/healthz`)).rejects.toThrow())
+    socket.write(content.slice(500))
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(await server.exited).toBe(0)
+    expect(server.output()).toContain('"msg":"stopped"')
+    expect(server.output()).not.toMatch(/"level":"(warn|error)"/)
+
+    await using again = await startWith(place.environment)
+    const runtime = createClient({ baseUrl: again.url, token, botId })
+    const { file } = await runtime.getFile({ id: fileId })
+    expect(file).toMatchObject({ status: 'upload_completed', size: content.length })
+  })
+
+  it('cuts off an upload that takes too long, and ends well', async () => {
+    await using place = await createCommandPlace()
+    const environment = { ...place.environment, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '500ms' }
+    await using server = await startWith(environment)
+    const { answer } = await beginUpload(server)
+    await signal(server, 'stopping')
+    expect(await answer).toBe('')
+    expect(await server.exited).toBe(0)
+    expect(server.output()).toContain('"msg":"stopped"')
+  })
+
+  it('ends at once when it is told again', async () => {
+    await using place = await createCommandPlace()
+    const environment = { ...place.environment, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '5m' }
+    await using server = await startWith(environment)
+    const { answer } = await beginUpload(server)
+    await signal(server, 'stopping')
+    await signal(server, 'stopping at once')
+    expect(await server.exited).toBe(1)
+    expect(await answer).toBe('')
+  })
+
+  it('ends without anybody connected', async () => {
+    await using place = await createCommandPlace()
+    await using server = await startWith(place.environment)
+    expect(await server.stop('SIGINT')).toBe(0)
+  })
+})
