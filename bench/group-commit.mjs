@@ -101,7 +101,10 @@ async function messageByBuilders(tx, { id, conversation, user, payload, createdA
   await tx.insertInto('events').values({ conversation_id: conversation, seq, payload }).execute()
 }
 
-const payload = JSON.stringify({ type: 'text', text: 'a message of about a hundred characters '.repeat(3) })
+const payload = JSON.stringify({
+  type: 'text',
+  text: 'a message of about a hundred characters '.repeat(3),
+})
 
 function newMessage(count) {
   return {

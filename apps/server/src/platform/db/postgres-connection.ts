@@ -172,7 +172,7 @@ export function breaksConnection(error: unknown): boolean {
 }
 
 /** Gives the loss of a connection, which has many forms, one name; other errors stay as they are. */
-export function toDatabaseError(error: unknown): unknown {
+function toDatabaseError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) {
     if (error.code === '55P03') {
       return new DatabaseBusyError('A lock was not released in time', { cause: error })

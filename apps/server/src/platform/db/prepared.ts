@@ -16,7 +16,7 @@ import { type Dialect, dialectOf } from './dialect.js'
 import type { NamedQuery } from './executor.js'
 
 /** Stands for a value that each run of the query gives anew. */
-export type Parameter<P> = <Name extends keyof P & string>(name: Name) => Expression<P[Name]>
+type Parameter<P> = <Name extends keyof P & string>(name: Name) => Expression<P[Name]>
 
 type Build<P, DB, Query> = (db: Kysely<DB>, parameter: Parameter<P>, dialect: Dialect) => Query
 
@@ -26,7 +26,7 @@ type Returned<Row> = Row extends WriteResult ? never : Row
 type Select<Row> = Compilable<Row> & { readonly isSelectQueryBuilder: true }
 
 /** A query that is only executed, not built and compiled, each time. Called, it answers its rows. */
-export interface PreparedQuery<P, Handle, Row> {
+interface PreparedQuery<P, Handle, Row> {
   (handle: Handle, parameters: P): Promise<Row[]>
   /** Answers the first row, if there is one. */
   first(handle: Handle, parameters: P): Promise<Row | undefined>
