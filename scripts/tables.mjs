@@ -34,12 +34,14 @@ function fileWith(path, name, rows) {
   }
 }
 
-function tableOf([head, ...rows]) {
-  return [head, head.map(() => '---'), ...rows].map(rowOf).join('\n')
-}
-
-function rowOf(cells) {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+/** Columns are padded, so that the table reads well in the source too. */
+function tableOf(rows) {
+  const cells = rows.map((row) => row.map((cell) => cell.replaceAll(/[|*]/g, '\\$&')))
+  const widths = cells[0].map((_, column) => Math.max(...cells.map((row) => row[column].length)))
+  const line = (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`
+  const rule = widths.map((width) => '-'.repeat(width))
+  const [head, ...body] = cells
+  return [head, rule, ...body].map(line).join('\n')
 }
 
 function code(text) {

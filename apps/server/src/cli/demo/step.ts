@@ -2,7 +2,7 @@ import type { CallWatch } from './calls.js'
 import type { Facts, Printer } from './print.js'
 
 /** One step of the demonstration. */
-export interface StepOptions<Answer> {
+interface StepOptions<Answer> {
   /** What it does, in words. */
   what: string
   /** What is worth showing of the input. */
