@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { runAsPasted, tourOf } from '../documents.js'
-import { engines, type TestEngine } from '../engines.js'
+import { engines } from '../engines.js'
 import { startTestServer } from '../harness.js'
 
 const border = '===='
 
 /** Runs the tour of the README and, after it in the same shell, that of a guide; answers what the last one wrote. */
 async function follow(guide?: string): Promise<string> {
-  const [engine] = engines as [TestEngine]
+  const [engine] = engines
+  if (engine === undefined) throw new Error('There is no engine to test on')
   const server = await startTestServer(engine)
   try {
     const tour = await tourOf('README.md')
