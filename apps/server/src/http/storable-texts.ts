@@ -22,7 +22,7 @@ export function addStorableKeyword(ajv: Ajv): void {
  * no query looks into, and half an emoji at the end of what somebody says must not lose the rest.
  */
 export function requireStorable(schema: object): object {
-  if ('discriminator' in schema) return schema
+  if ('discriminator' in schema || 'enum' in schema) return schema
   const members = Object.entries(schema).map(([name, value]) => [name, requireWithin(value)])
   // Names in a map have bounds, but no type.
   const isText = 'type' in schema ? schema.type === 'string' : 'maxLength' in schema

@@ -53,13 +53,12 @@ type Violation = FastifySchemaValidationError & Pick<ErrorObject, 'propertyName'
  * branch that was meant; otherwise the complaint that got deepest is, or the union as a whole.
  */
 function mostTelling(violations: readonly Violation[]): Violation {
+  const unions = violations.filter(({ keyword }) => isUnion(keyword))
+  if (unions.length === 0) return deepestOf(violations)
   const meant = violations.filter(({ keyword }) => keyword !== 'type' && !isUnion(keyword))
   if (meant.length > 0) return deepestOf(meant)
   const deepest = deepestOf(violations)
-  const union = violations.find(
-    (one) => isUnion(one.keyword) && one.instancePath === deepest.instancePath,
-  )
-  return union ?? deepest
+  return unions.find(({ instancePath }) => instancePath === deepest.instancePath) ?? deepest
 }
 
 function deepestOf(violations: readonly Violation[]): Violation {

@@ -115,7 +115,7 @@ describe('bad input to upsertFile', () => {
       'half a character in a tag',
       () => ({ tags: { half: '\ud800' } }),
       { status: 400, type: 'InvalidPayload' },
-      /^body\.tags /,
+      /^body\.tags\.half /,
     ],
     [
       'a content type that is none',
