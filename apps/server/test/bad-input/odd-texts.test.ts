@@ -10,24 +10,15 @@ import { fieldsOf } from './contract-fields.js'
 
 /** Texts that trip over encodings, patterns, paths, queries or the words of a language. */
 const oddTexts = [
-  '\0',
   'a\0b',
   'line\r\nbreak',
-  '\u202eright\u202c',
-  '\uffff',
-  '👩‍🚀',
-  'İstanbul ß ﬁ',
+  '\u202eright\u202c\uffff',
+  '👩‍🚀 İstanbul ß ﬁ',
   "'; drop table bots; --",
-  '%_\\%',
-  '"',
-  '$1 {{x}}',
+  '%_\\%$1"*c^2:(NEAR)',
   '__proto__',
-  'constructor',
   '../../etc/passwd',
-  'null',
   '-1e999',
-  '*',
-  'a"b*c^2:(NEAR)',
 ]
 
 const halves = ['\ud800', '\udc00x']

@@ -52,7 +52,8 @@ async function signal(server: ServerProcess, message: string): Promise<void> {
   })
 }
 
-describe('a server that is told to stop', () => {
+// Side by side, because most of the time is spent waiting.
+describe.concurrent('a server that is told to stop', () => {
   it('finishes an upload, takes no new call, and ends well', async () => {
     await using place = await createCommandPlace()
     await using server = await startWith(place.environment)
