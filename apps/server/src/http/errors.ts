@@ -33,7 +33,7 @@ const frameworkErrors: Record<string, { type: ErrorType; message: string }> = {
 }
 
 /** Turns whatever was thrown into the catalogue error that the caller may see. */
-export function toApiError(error: unknown): ApiError {
+function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidPageTokenError) {
     return new ApiError('InvalidQuery', `query.nextToken is not valid here: ${error.message}.`, {

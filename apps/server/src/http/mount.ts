@@ -7,7 +7,7 @@ import { type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
 
 /** What a handler gets: validated, typed and with the caller known. */
-export interface Call<Spec extends Operation> {
+interface Call<Spec extends Operation> {
   actor: ActorByAuth[Spec['auth']]
   params: Params<Spec>
   query: Query<Spec>
@@ -22,7 +22,7 @@ export interface Call<Spec extends Operation> {
 }
 
 /** Raw answer of a `download` operation. */
-export interface Download {
+interface Download {
   status: number
   headers: Record<string, string | number>
   /** Opens the body, for GET only: HEAD has the same headers and reads nothing. Absent without a body. */

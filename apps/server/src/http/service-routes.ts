@@ -2,7 +2,7 @@ import { ApiError, contract } from '@botstead/contract'
 import { type Route, route } from './mount.js'
 
 /** One part of the server that requests need. */
-export interface ReadinessCheck {
+interface ReadinessCheck {
   name: string
   /** Rejects with the reason when the part does not work now. */
   check(): Promise<void>
