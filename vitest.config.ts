@@ -7,6 +7,7 @@ export default defineConfig({
     include: ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts'],
     globalSetup: ['apps/server/test/global-setup.ts'],
     testTimeout: 20_000,
+    maxWorkers: 2,
     hookTimeout: 60_000,
   },
 })

@@ -19,5 +19,7 @@ const broken = (testStatus !== '0' && failed === 0 ? 1 : 0) + (checkStatus === '
 if (testStatus !== '0') console.log(`npm test ended with status ${testStatus}`)
 if (checkStatus !== '0') console.log(`npm run check ended with status ${checkStatus}`)
 const ok = failed + broken === 0 && passed > 0
-console.log(`${passed} passed, ${failed + broken + (passed === 0 ? 1 : 0)} failed${skipped ? `, ${skipped} skipped` : ''}`)
+console.log(
+  `${passed} passed, ${failed + broken + (passed === 0 ? 1 : 0)} failed${skipped ? `, ${skipped} skipped` : ''}`,
+)
 process.exit(ok ? 0 : 1)

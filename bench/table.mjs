@@ -15,6 +15,11 @@ export function printTable(rows) {
     Math.max(...[head, ...lines].map((line) => line[column].length)),
   )
   for (const line of [head, ...lines]) {
-    console.log(line.map((cell, column) => cell.padEnd(widths[column])).join('  ').trimEnd())
+    console.log(
+      line
+        .map((cell, column) => cell.padEnd(widths[column]))
+        .join('  ')
+        .trimEnd(),
+    )
   }
 }

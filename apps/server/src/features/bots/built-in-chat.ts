@@ -13,22 +13,21 @@ export const builtInChat = {
   description: 'Web and app chat through the chat address of this server.',
 } as const
 
-/** Settings of the chat installation; all optional. */
-export interface ChatConfiguration {
-  /** Secret that verifies user keys: set, users sign their own keys and createUser is refused. */
-  encryptionKey?: string
-  /** Address to which every signal is posted too. */
-  webhookUrl?: string
-  /** Sent along to `webhookUrl` in the header `x-secret-key`. */
-  webhookSecret?: string
-}
+/** Settings of the chat installation; all optional texts. */
+const textSettings = [
+  // Verifies user keys: with it, users sign their own keys and createUser is refused.
+  'encryptionKey',
+  // Where every signal is posted too, and what is sent along in the header `x-secret-key`.
+  'webhookUrl',
+  'webhookSecret',
+]
 
 /** Checks settings given to an installation of chat; unknown members are kept. */
 export function requireChatConfiguration(
   field: string,
   configuration: Record<string, unknown>,
 ): Record<string, unknown> {
-  for (const name of ['encryptionKey', 'webhookUrl', 'webhookSecret']) {
+  for (const name of textSettings) {
     const value = configuration[name]
     if (value !== undefined && typeof value !== 'string') {
       throw new ApiError('InvalidDataFormat', `${field}.${name} must be a string.`)

@@ -81,7 +81,7 @@ export function patchDefinition(current: BotDefinition, patch: DefinitionPatch):
 }
 
 /** A value sets, `null` removes, a key that is not mentioned stays. */
-export function mergeMap<Entry>(
+function mergeMap<Entry>(
   current: Record<string, Entry>,
   patch: Record<string, Entry | null> | undefined,
 ): Record<string, Entry> {

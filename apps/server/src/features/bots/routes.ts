@@ -1,7 +1,7 @@
 import { contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
-import type { BotRecord, BotsService } from './service.js'
 import { toPageMeta } from '../../http/paging.js'
+import type { BotRecord, BotsService } from './service.js'
 import { type BotView, toBot, toBotSummary } from './view.js'
 
 interface BotsRoutesDeps {

@@ -7,8 +7,6 @@ import { chatRoutes } from './routes.js'
 import { type ChatDeps, type ChatService, createChatService } from './service.js'
 import { createUserKeys } from './user-keys.js'
 
-export type { ChatService } from './service.js'
-
 export interface Chat {
   service: ChatService
   routes: Route[]

@@ -6,7 +6,7 @@ import {
   createConversationsService,
 } from './service.js'
 
-export { type Member, publicIdOf } from './membership.js'
+export { publicIdOf } from './membership.js'
 export type { Place } from './participant-store.js'
 export type { ConversationsService } from './service.js'
 export type { ConversationRow } from './store.js'

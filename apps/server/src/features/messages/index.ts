@@ -1,7 +1,6 @@
 import { createMessagesService, type MessagesDeps, type MessagesService } from './service.js'
 
-export { type MessagesService, messageCreated, type NewMessage } from './service.js'
-export type { MessageRow } from './store.js'
+export type { MessagesService } from './service.js'
 
 export interface Messages {
   service: MessagesService

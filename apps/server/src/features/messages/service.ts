@@ -29,7 +29,7 @@ export interface MessagesDeps {
 }
 
 /** Type of the event that tells of a new message; its subject is the message. */
-export const messageCreated = 'message_created'
+const messageCreated = 'message_created'
 
 export type MessagesService = ReturnType<typeof createMessagesService>
 

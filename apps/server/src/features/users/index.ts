@@ -1,6 +1,6 @@
 import { createUsersService, type UsersDeps, type UsersService } from './service.js'
 
-export { type Profile, publicIdOf, type UserOrigin, type UsersService } from './service.js'
+export { publicIdOf, type UsersService } from './service.js'
 export type { UserRow } from './store.js'
 
 export interface Users {

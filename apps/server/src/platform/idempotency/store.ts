@@ -5,13 +5,13 @@ import type { Dialect } from '../db/dialect.js'
 import type { Sealer } from '../sealing.js'
 
 /** What a key is unique within. */
-export interface IdempotencyScope {
+interface IdempotencyScope {
   principal: string
   operation: string
   key: string
 }
 
-export interface RememberedAnswer {
+interface RememberedAnswer {
   fingerprint: string
   /** HTTP status of the first answer. */
   status: number

@@ -1,5 +1,5 @@
 /** Answers remembered for requests that carried an `Idempotency-Key`. */
-export interface IdempotencyTable {
+interface IdempotencyTable {
   /** SHA-256 over principal, operation and key: no credential is stored. */
   id: string
   /** SHA-256 over path and body: the same key with another request is refused. */
