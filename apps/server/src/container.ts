@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import { allOperations, createOpenApi } from '@botstead/contract'
 import { type Config, localAddress } from './config.js'
 import { createOperatorTokens, type OperatorTokens } from './features/access/index.js'
 import { createAccounts } from './features/accounts/index.js'
@@ -91,7 +90,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     allowedOrigins: config.allowedOrigins,
     checkAnswers: options.checkAnswers ?? false,
   })
-  await mountReference(app, createOpenApi(allOperations, { version }))
+  mountReference(app, version)
   closers.add('http', (timeLeft) => closeHttp(app, timeLeft))
 
   await app.listen({ host: config.host, port: config.port })

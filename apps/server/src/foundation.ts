@@ -5,7 +5,6 @@ import { deriveKeys, type Keys } from './keys.js'
 import { migrations } from './migrations/index.js'
 import type { EventBus } from './platform/bus/event-bus.js'
 import { createLocalBus } from './platform/bus/local.js'
-import { openPostgresBus } from './platform/bus/postgres.js'
 import { type Clock, systemClock } from './platform/clock.js'
 import { migrate } from './platform/db/migrate.js'
 import { type Database, openDatabase } from './platform/db/open.js'
@@ -65,10 +64,7 @@ export async function layFoundation(
   closers.add('database', () => database.close())
   await migrate(database, migrations, log)
 
-  const bus =
-    config.databaseUrl === undefined
-      ? createLocalBus(log)
-      : await openPostgresBus(config.databaseUrl, log)
+  const bus = await openBus(config, log)
   closers.add('bus', async () => {
     await bus[Symbol.asyncDispose]()
   })
@@ -90,4 +86,11 @@ export async function layFoundation(
     bus,
     queue: createQueue({ db, bus, clock, ids }),
   }
+}
+
+/** Hints end at the process on SQLite; on PostgreSQL they reach all processes of the database. */
+async function openBus(config: Config, log: Log): Promise<EventBus> {
+  if (config.databaseUrl === undefined) return createLocalBus(log)
+  const { openPostgresBus } = await import('./platform/bus/postgres.js')
+  return await openPostgresBus(config.databaseUrl, log)
 }

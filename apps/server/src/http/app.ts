@@ -12,7 +12,7 @@ import type { HttpContext } from './context.js'
 import { createErrorHandler, errorBody } from './errors.js'
 import { readJsonBodies } from './json-body.js'
 import type { Route } from './mount.js'
-import { compileAnswerValidator, compileValidator } from './validation.js'
+import { compileAnswerValidator, createValidator } from './validation.js'
 
 export interface AppOptions {
   routes: readonly Route[]
@@ -58,7 +58,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     },
   })
 
-  app.setValidatorCompiler(compileValidator)
+  app.setValidatorCompiler(createValidator)
   app.setErrorHandler(handleError)
   app.decorateRequest('actor', undefined)
   app.decorateRequest('principal', '')

@@ -1,24 +1,52 @@
-import type { FastifyInstance } from 'fastify'
+import { allOperations, createOpenApi } from '@botstead/contract'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 
 /**
  * The rendered reference at `/docs`, from the same document as `/openapi.json`. Everything it needs
- * comes from this server, so that it works without the internet. Its parts are loaded at the first
- * visit: a start and the memory at rest should not pay for pages that few look at.
+ * comes from this server, so that it works without the internet. It is an application of its own
+ * that is made at the first visit: a start and the memory at rest should not pay for pages that few
+ * look at.
  */
-export async function mountReference(app: FastifyInstance, document: object): Promise<void> {
-  app.get('/openapi.json', async () => document)
+export function mountReference(app: FastifyInstance, version: string): void {
+  const document = once(async () => createOpenApi(allOperations, { version }))
+  const reference = once(async () => createReference(await document()))
+
+  app.get('/openapi.json', async () => await document())
+  const pass = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { routing } = await reference()
+    reply.hijack()
+    routing(request.raw, reply.raw)
+  }
+  app.get('/docs', pass)
+  app.get('/docs/*', pass)
+}
+
+async function createReference(document: object): Promise<FastifyInstance> {
   const swagger = await import('@fastify/swagger')
   const swaggerUi = await import('@fastify/swagger-ui')
-  await app.register(async (scope) => {
-    await scope.register(swagger.default, {
-      mode: 'static',
-      specification: { document: document as never },
-    })
-    await scope.register(swaggerUi.default, {
-      routePrefix: '/docs',
-      staticCSP: true,
-      theme: { title: 'Botstead API reference' },
-      uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0, displayRequestDuration: true },
-    })
+  const reference = Fastify({ logger: false })
+  await reference.register(swagger.default, {
+    mode: 'static',
+    specification: { document: document as never },
   })
+  await reference.register(swaggerUi.default, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    theme: { title: 'Botstead API reference' },
+    uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0, displayRequestDuration: true },
+  })
+  await reference.ready()
+  return reference
+}
+
+/** Makes something at its first use; after a failure the next use tries again. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
 }

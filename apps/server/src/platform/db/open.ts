@@ -1,8 +1,6 @@
 import type { Logger } from 'pino'
 import { followCommits } from './after-commit.js'
 import type { Database } from './engine.js'
-import { openPostgres } from './postgres-driver.js'
-import { openSqlite } from './sqlite-driver.js'
 
 export type { Database } from './engine.js'
 
@@ -32,7 +30,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 async function openEngine({ url, file, ...rest }: DatabaseOptions): Promise<Database> {
-  if (url) return openPostgres({ url, ...rest })
-  if (file) return openSqlite({ file, ...rest })
+  // Only the driver that is used is loaded, which a start can feel.
+  if (url) {
+    const { openPostgres } = await import('./postgres-driver.js')
+    return openPostgres({ url, ...rest })
+  }
+  if (file) {
+    const { openSqlite } = await import('./sqlite-driver.js')
+    return openSqlite({ file, ...rest })
+  }
   throw new Error('A database needs a url or a file')
 }
