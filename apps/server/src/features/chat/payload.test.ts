@@ -1,10 +1,10 @@
 import { contract } from '@botstead/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileValidator } from '../../http/validation.js'
+import { createValidator } from '../../http/validation.js'
 import { type ChatContent, toChatContent, toStoredContent } from './payload.js'
 
-const isValid = compileValidator({ schema: contract.chat.createMessage.body, httpPart: 'body' })
+const isValid = createValidator({ schema: contract.chat.createMessage.body, httpPart: 'body' })
 
 const filled = fc.string({ minLength: 1 })
 const json = fc.jsonValue()

@@ -10,8 +10,10 @@ export type SqliteRole = 'reader' | 'writer'
 
 interface CachedStatement {
   readonly statement: StatementSyncInstance
-  /** Names of the columns it answers; none for a write without a returning clause. */
-  readonly columns: readonly string[]
+  /** Whether it answers rows: a select, or a write with a returning clause. */
+  readonly rows: boolean
+  /** Names of the columns that it answers, known after its first run. */
+  columns: readonly string[] | undefined
   /** Whether it changes the schema, and with it what other statements answer. */
   readonly changesSchema: boolean
 }
@@ -71,11 +73,22 @@ export class SqliteConnection {
   }
 
   execute<R>(query: CompiledQuery): QueryResult<R> {
-    const { statement, columns, changesSchema } = this.#statement(query.sql)
-    if (columns.length > 0) return { rows: toRows(columns, statement.all(...query.parameters)) }
+    const cached = this.#statement(query.sql)
+    const { statement } = cached
+    if (cached.rows) {
+      const values = statement.all(...query.parameters)
+      // Only a run makes a connection notice that another one has changed the schema.
+      cached.columns ??= statement.columns().map(({ name }) => name)
+      return { rows: toRows(cached.columns, values) }
+    }
     const { changes } = statement.run(...query.parameters)
-    if (changesSchema) this.#statements.clear()
+    if (cached.changesSchema) this.#statements.clear()
     return { rows: [], numAffectedRows: BigInt(changes) }
+  }
+
+  /** To be called when another connection may have changed the schema. */
+  forgetStatements(): void {
+    this.#statements.clear()
   }
 
   close(): void {
@@ -95,9 +108,10 @@ export class SqliteConnection {
     // Rows as arrays take half the time of rows as objects, whose members are set one by one from
     // outside of the engine.
     statement.setReturnArrays(true)
-    const cached = {
+    const cached: CachedStatement = {
       statement,
-      columns: statement.columns().map(({ name }) => name),
+      rows: statement.columns().length > 0,
+      columns: undefined,
       changesSchema: /^\s*(create|alter|drop)\b/i.test(sql),
     }
     this.#statements.set(sql, cached)

@@ -85,6 +85,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       })
     } finally {
       own.close()
+      writer.forgetStatements()
+      reader.forgetStatements()
     }
   }
 
