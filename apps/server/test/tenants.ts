@@ -38,7 +38,7 @@ export async function createTenants(
   const ids = createIds(clock)
   const sealer = createSealer(Buffer.alloc(32, 1))
   const pager = createPager(Buffer.alloc(32, 2))
-  const shared = { db, run, dialect, clock, ids, sealer, pager, timers, log }
+  const shared = { database, db, run, dialect, clock, ids, sealer, pager, timers, log }
   const queue = createQueue({ ...shared, bus: createLocalBus(log) })
 
   const accounts = createAccounts(shared)

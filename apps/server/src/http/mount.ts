@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Body, Headers, Operation, Output, Params, Query } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createAnswerMemory, type Revision } from './answer-memory.js'
 import type { ActorByAuth } from './auth.js'
 import type { HttpContext } from './context.js'
 import { type Once, onceWithKey, onceWithoutKey } from './once.js'
@@ -39,14 +40,20 @@ export interface Route {
   register(app: FastifyInstance, context: HttpContext): void
 }
 
+export interface RouteOptions<Spec extends Operation> {
+  /** For operations whose answer follows from the actor's scope and the URL alone. */
+  revision?: Revision<ActorByAuth[Spec['auth']]>
+}
+
 /** Joins an operation of the contract with the handler that does it. */
 export function route<const Spec extends Operation>(
   operation: Spec,
   handler: Handler<Spec>,
+  options: RouteOptions<Spec> = {},
 ): Route {
   return {
     operation,
-    register: (app, context) => mount(app, context, operation, handler),
+    register: (app, context) => mount(app, context, operation, handler, options),
   }
 }
 
@@ -55,9 +62,33 @@ function mount<const Spec extends Operation>(
   context: HttpContext,
   operation: Spec,
   handler: Handler<Spec>,
+  { revision }: RouteOptions<Spec>,
 ): void {
   const readQuery = compileQueryReader(operation.query)
   const checkAnswer = context.checkAnswers(operation)
+  const memory = createAnswerMemory()
+
+  const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
+    const answer = await handler(toCall(context, operation, request, reply))
+    if (operation.download !== undefined) {
+      return await sendDownload(request, reply, answer as Download)
+    }
+    checkAnswer?.(answer)
+    if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
+    return answer
+  }
+
+  const answerFromMemory = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    state: string,
+  ): Promise<string> => {
+    const known = memory.find(state, request.url)
+    const text = known ?? JSON.stringify(await answerTo(request, reply))
+    if (known === undefined) memory.keep(state, request.url, text)
+    reply.type('application/json; charset=utf-8')
+    return text
+  }
 
   app.route({
     method: operation.method,
@@ -73,14 +104,10 @@ function mount<const Spec extends Operation>(
       request.query = readQuery(rawQueryOf(request.url))
       context.admit(operation, request, reply, done)
     },
-    handler: async (request, reply) => {
-      const answer = await handler(toCall(context, operation, request, reply))
-      if (operation.download !== undefined) {
-        return await sendDownload(request, reply, answer as Download)
-      }
-      checkAnswer?.(answer)
-      if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
-      return answer
+    handler: (request, reply) => {
+      const state = revision?.(request.actor as ActorByAuth[Spec['auth']])
+      if (state === undefined) return answerTo(request, reply)
+      return answerFromMemory(request, reply, state)
     },
   })
 }

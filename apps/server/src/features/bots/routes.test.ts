@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { ApiError } from '@botstead/contract'
 import { describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { useServer } from '../../../test/harness.js'
+import { openDatabase } from '../../platform/db/open.js'
 
 describeEachEngine('bots', (engine) => {
   const server = useServer(engine)
@@ -167,5 +169,44 @@ describe('the list of bots', () => {
     ]) {
       await expect(client.listBots(query)).rejects.toMatchObject({ type: 'InvalidQuery' })
     }
+  })
+})
+
+describeEachEngine('a list that was asked for before', (engine) => {
+  const server = useServer(engine)
+
+  it('is the same until a bot changes, here or in another process', async () => {
+    const client = server().client()
+    const { bot } = await client.createBot({ name: 'first' })
+    const names = async () => (await client.listBots()).bots.map(({ name }) => name)
+    expect(await names()).toEqual(['first'])
+    expect(await names()).toEqual(['first'])
+
+    await client.updateBot({ id: bot.id, name: 'second' })
+    expect(await names()).toEqual(['second'])
+
+    const { config } = server().server
+    await using other = await openDatabase(
+      config.databaseUrl === undefined
+        ? { file: join(config.dataDir, 'botstead.db') }
+        : { url: config.databaseUrl },
+    )
+    await other.run(async (tx) => {
+      await tx.updateTable('bots').set({ name: 'third' }).where('id', '=', bot.id).execute()
+    })
+    expect(await names()).toEqual(['third'])
+
+    await client.deleteBot({ id: bot.id })
+    expect(await names()).toEqual([])
+  })
+
+  it('belongs to its workspace alone', async () => {
+    const own = server().client()
+    const { bot } = await own.createBot({ name: 'mine' })
+    const workspace = await own.createWorkspace({ name: 'Other' })
+    const other = server().client({ workspaceId: workspace.id })
+    expect((await own.listBots()).bots.map(({ id }) => id)).toEqual([bot.id])
+    expect((await other.listBots()).bots).toEqual([])
+    expect((await own.listBots()).bots.map(({ id }) => id)).toEqual([bot.id])
   })
 })

@@ -18,10 +18,14 @@ export function botsRoutes({ service, view }: BotsRoutesDeps): Route[] {
   })
 
   return [
-    route(contract.bots.list, async ({ actor, query }) => {
-      const page = await service.list(actor, query)
-      return { bots: page.rows.map(toBotSummary), meta: toPageMeta(page) }
-    }),
+    route(
+      contract.bots.list,
+      async ({ actor, query }) => {
+        const page = await service.list(actor, query)
+        return { bots: page.rows.map(toBotSummary), meta: toPageMeta(page) }
+      },
+      { revision: ({ workspaceId }) => service.revisionOf(workspaceId) },
+    ),
 
     route(contract.bots.create, async ({ actor, headers, body, once }) =>
       once<BotRecord>(

@@ -1,7 +1,9 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../platform/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
+import { afterCommit } from '../../platform/db/after-commit.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
+import type { Database } from '../../platform/db/engine.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
@@ -12,6 +14,7 @@ import type { Db, Run, Tx } from '../../schema.js'
 import { type BotDefinition, emptyDefinition, mergeTags, patchDefinition } from './definition.js'
 import * as installations from './installation-store.js'
 import { type InstallationPatches, newChatInstallation, patchesOf } from './installations.js'
+import { createBotsRevision } from './revision.js'
 import { mergeSecrets, type SealedSecrets } from './secrets.js'
 import * as store from './store.js'
 
@@ -45,6 +48,7 @@ export interface BotsDeps {
   sealer: Sealer
   pager: Pager
   queue: Queue
+  database: Pick<Database, 'foreignChanges'>
   /** Told after a bot, or what is installed in it, has changed or gone: memories of it are stale. */
   onChanged: (botId: string) => void
 }
@@ -56,6 +60,15 @@ export type BotsService = ReturnType<typeof createBotsService>
 
 export function createBotsService(deps: BotsDeps) {
   const { db, run, clock, ids, sealer, queue } = deps
+  const revision = createBotsRevision(() => deps.database.foreignChanges())
+
+  /** Makes memories of a bot stale as soon as its change is stored. */
+  function announce(tx: Tx, id: string): void {
+    afterCommit(tx, () => {
+      revision.advance()
+      deps.onChanged(id)
+    })
+  }
 
   async function require(executor: Db | Tx, actor: WorkspaceActor, id: string) {
     const bot = await store.findBot(executor, actor.workspaceId, id)
@@ -78,6 +91,7 @@ export function createBotsService(deps: BotsDeps) {
     if (!(await store.deleteBot(tx, workspaceId, id))) return false
     await installations.deleteInstallations(tx, id)
     await queue.enqueue(tx, { kind: purgeBotJob, key: id, payload: { botId: id } })
+    announce(tx, id)
     return true
   }
 
@@ -104,6 +118,15 @@ export function createBotsService(deps: BotsDeps) {
           pageSize,
         }),
       )
+    },
+
+    /**
+     * Names the state of the bots of a workspace: while it is the same, so is every list of them.
+     * Undefined where changes by other processes go unseen.
+     */
+    revisionOf(workspaceId: string): string | undefined {
+      const current = revision.current()
+      return current && `${workspaceId} ${current}`
     },
 
     async get(actor: WorkspaceActor, id: string): Promise<BotRecord> {
@@ -147,6 +170,7 @@ export function createBotsService(deps: BotsDeps) {
         await installations.insertInstallation(tx, chat)
         const made = { bot, installations: [chat], signingSecret }
         await remember?.(tx, made)
+        announce(tx, id)
         return made
       })
     },
@@ -155,17 +179,16 @@ export function createBotsService(deps: BotsDeps) {
       if (Object.keys(patch.plugins ?? {}).length > 0) {
         throw new ApiError('ReferenceNotFound', 'body.plugins names a plugin that does not exist.')
       }
-      const updated = await run(async (tx) => {
+      return await run(async (tx) => {
         const current = await load(tx, actor, id)
         const now = isoTime(clock.now())
         await store.patchBot(tx, actor.workspaceId, id, changesOf(current.bot, patch, now, sealer))
         for (const change of patchesOf(current.installations, patch.integrations, now, sealer)) {
           await installations.patchInstallation(tx, id, change.alias, change.patch)
         }
+        announce(tx, id)
         return await load(tx, actor, id)
       })
-      deps.onChanged(id)
-      return updated
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
@@ -173,7 +196,6 @@ export function createBotsService(deps: BotsDeps) {
       if (!removed) {
         throw new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
       }
-      deps.onChanged(id)
     },
 
     /** Removes every bot of a workspace in the transaction that removes the workspace. */

@@ -20,6 +20,11 @@ export interface Database {
    * without a time limit, foreign keys checked once at the end.
    */
   upgrade<T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T>
+  /**
+   * A number that is another one after any other process has written; undefined on PostgreSQL,
+   * which does not tell. Costs as much as a small read.
+   */
+  foreignChanges(): number | undefined
   /** Rejects with the reason if the database cannot answer a read now. */
   check(): Promise<void>
   /** Waits for running transactions, then closes; what is asked for afterwards is refused. */

@@ -127,6 +127,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       transact(beginUpgrade, undefined, async (connection) =>
         work(upgrades.transaction(connection)),
       ),
+    foreignChanges: () => undefined,
     check,
     close: () => pool.close(),
     [Symbol.asyncDispose]: () => pool.close(),

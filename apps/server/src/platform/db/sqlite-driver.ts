@@ -32,6 +32,7 @@ const sqliteWriter: SqlWriter = {
   createQueryCompiler: () => new SqliteQueryCompiler(),
 }
 
+const dataVersion = CompiledQuery.raw('pragma data_version')
 const foreignKeyCheck = CompiledQuery.raw('pragma foreign_key_check')
 
 const limits = { maxBatch: 512, maxBatchMilliseconds: 10 }
@@ -101,6 +102,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       )
     },
     upgrade,
+    foreignChanges() {
+      admit()
+      // On the connection that writes: it counts the changes of all others.
+      const [row] = writer.execute<{ data_version: number }>(dataVersion).rows
+      return row?.data_version
+    },
     async check() {
       admit()
       reader.exec('select 1 from sqlite_schema limit 1')
