@@ -1,5 +1,6 @@
 // What is measured. Every part answers rows for the table.
 import { join } from 'node:path'
+import { measureGroupCommit } from './group-commit.mjs'
 import { load, measure } from './load.mjs'
 import { measureStart, startBenchServer } from './processes.mjs'
 
@@ -90,6 +91,16 @@ async function bots(folder) {
   })
 }
 
+/** Durable transactions without HTTP: what the storage alone can do with 64 callers at once. */
+async function commits() {
+  const best = await measureGroupCommit({ rounds: 1 })
+  const perSecond = (count) => `${count.toLocaleString('en')} /s`
+  return [
+    { work: 'durable insert, group commit, no HTTP', figure: perSecond(best.oneInsert) },
+    { work: 'the statements of a message, no HTTP', figure: perSecond(best.messageByPrepared) },
+  ]
+}
+
 const megabyte = 1024 * 1024
 
 /** Start of the real command on a data folder of 1 GB, and its memory when nothing happens. */
@@ -137,4 +148,4 @@ async function start(folder) {
   ]
 }
 
-export const parts = { messages, bots, start }
+export const parts = { commits, messages, bots, start }
