@@ -80,9 +80,9 @@ export async function createSlices(
     quotas: { storage: config.limits.storageQuotaBytes, vector: config.limits.vectorQuotaBytes },
   })
   const ingestPool = createIngestPool({
-    onError: (err) => log.error({ err }, 'a thread that reads documents failed'),
+    onError: (err) => log.error({ err }, 'a process that reads documents failed'),
   })
-  closers.add('document threads', async () => {
+  closers.add('document readers', async () => {
     await ingestPool[Symbol.asyncDispose]()
   })
   const search = createSearch({ ...foundation, files, ingestPool, limits: config.limits })

@@ -9,7 +9,7 @@ import type { Log } from '../platform/log.js'
 import type { RateLimiter } from '../platform/rate-limit.js'
 import { admission } from './admission.js'
 import type { HttpContext } from './context.js'
-import { createErrorHandler, errorBody } from './errors.js'
+import { createErrorHandler, errorBody, pathOf } from './errors.js'
 import { readJsonBodies } from './json-body.js'
 import type { Route } from './mount.js'
 import { compileAnswerValidator, createValidator } from './validation.js'
@@ -133,7 +133,7 @@ function logRequests(app: FastifyInstance, log: Log): void {
       {
         requestId: request.id,
         method: request.method,
-        path: request.url.split('?', 1)[0],
+        path: pathOf(request),
         status: reply.statusCode,
         milliseconds: Math.round(reply.elapsedTime * 10) / 10,
       },

@@ -1,7 +1,7 @@
 import { ApiError, type ErrorType } from '@botstead/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidPageTokenError } from '../platform/db/errors.js'
-import type { Log } from '../platform/log.js'
+import { type Log, redactUrl } from '../platform/log.js'
 import { describeViolation } from './validation.js'
 
 /** Failures of the HTTP layer itself, by the code Fastify gives them. */
@@ -82,12 +82,18 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
   const facts = {
     requestId: request.id,
     method: request.method,
-    path: request.url.split('?', 1)[0],
+    path: pathOf(request),
     status: error.status,
     type: error.type,
   }
   if (error.status >= 500) log.error({ ...facts, err: error.cause ?? error }, 'request failed')
   else log.info({ ...facts, reason: error.message }, 'request refused')
+}
+
+/** The path as it may be logged: without the query and without credentials. */
+export function pathOf(request: FastifyRequest): string {
+  const [path = ''] = request.url.split('?', 1)
+  return redactUrl(path)
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

@@ -57,6 +57,7 @@ describe('credentials', () => {
 
   it('are blanked in addresses without touching the rest', () => {
     expect(redactUrl('/a?x=1&token=abc&y=2#z')).toBe('/a?x=1&token=[redacted]&y=2#z')
+    expect(redactUrl('/uploads/abc?x=1')).toBe('/uploads/[redacted]?x=1')
     expect(redactUrl('/a?monkey=1')).toBe('/a?monkey=1')
     expect(redactUrl('/token=abc')).toBe('/token=abc')
   })

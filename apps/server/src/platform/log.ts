@@ -24,6 +24,9 @@ const secretPaths = secretMembers.flatMap((member) => {
 /** Query parameters that carry a credential: signed file addresses, keys of web sockets. */
 const secretParameter = /([?&](?:token|key|x-user-key|signature|access_token)=)[^&#]*/gi
 
+/** Paths of which the next segment is a credential: upload addresses. */
+const secretSegment = /^(\/uploads\/)[^/?#]+/
+
 /** Error links followed before the rest is cut; a longer chain is a loop in practice. */
 const maxCauses = 8
 
@@ -55,7 +58,8 @@ export async function createLog(options: LogOptions): Promise<Log> {
 
 /** An address as it may be logged: credentials in the query are blanked. */
 export function redactUrl(url: string): string {
-  return url.includes('?') ? url.replace(secretParameter, `$1${censor}`) : url
+  const path = url.replace(secretSegment, `$1${censor}`)
+  return path.includes('?') ? path.replace(secretParameter, `$1${censor}`) : path
 }
 
 interface DescribedError {

@@ -50,7 +50,7 @@ function errorExample(type: ErrorType): JsonSchema {
   const { status, meaning } = errorCatalogue[type]
   return {
     summary: meaning,
-    value: { id: 'err_20260301120000x0A1B2C3D', code: status, type, message: meaning },
+    value: { id: 'req_01KJA2M7Q8W5D3X9ZB6T4R1VFC', code: status, type, message: meaning },
   }
 }
 

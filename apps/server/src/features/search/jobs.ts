@@ -18,7 +18,7 @@ import * as store from './store.js'
 
 /** Passages per transaction: few enough that nobody waits long for the database. */
 const batchSize = 100
-/** Files that one process indexes at a time; the threads that read them are fewer or as many. */
+/** Files that one process indexes at a time; the workers that read them are fewer or as many. */
 const concurrency = 2
 
 /** Why a file has no passages; undefined when it has. */

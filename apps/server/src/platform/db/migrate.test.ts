@@ -62,8 +62,8 @@ describeEachEngine('migrating', (engine) => {
       expect(await migrate(database, [notesMigration, addColumn], log)).toEqual(['0002-count'])
       expect(await migrate(database, [notesMigration, addColumn], log)).toEqual([])
       expect(await columnsOf(database, 'notes')).toContain('count')
-      const logged = lines.map((line) => JSON.parse(line)).filter((line) => line.migration)
-      expect(logged.map((line) => line.migration)).toEqual(['0001-notes', '0002-count'])
+      const logged = lines.map((line) => JSON.parse(line)).flatMap((line) => line.steps ?? [])
+      expect(logged.map((step) => step.migration)).toEqual(['0001-notes', '0002-count'])
     })
   })
 

@@ -40,7 +40,7 @@ export async function migrate(
   if (pendingMigrations(migrations, known).length === 0) return []
 
   const steps = await database.upgrade((tx) => takeSteps(database, tx, migrations, log))
-  for (const step of steps) log?.info(step, 'database migrated')
+  if (steps.length > 0) log?.info({ steps }, 'database migrated')
   return steps.map((step) => step.migration)
 }
 
