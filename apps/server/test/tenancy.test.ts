@@ -177,18 +177,21 @@ describeEachEngine('tenancy', (engine) => {
   })
 
   it.each(calledInScope)(
-    '%s tells a missing, an unknown and a foreign scope the same',
+    '%s asks for a missing scope, and tells an unknown and a foreign one the same',
     async (_, operation) => {
+      const rule = `The header ${headerOf(operation.auth)} must name a ${operation.auth} that the token may use.`
+      const attempts: [Record<string, string>, string][] = [
+        [{}, `The header ${headerOf(operation.auth)} is missing. ${rule}`],
+        [scope(operation, '6f1c1f5e-0000-4000-8000-000000000000'), rule],
+        [scope(operation, idOf(operation, bob)), rule],
+      ]
       for (const token of operation.auth === 'bot' ? [ann.token, ann.key] : [ann.token]) {
-        for (const headers of [
-          {},
-          scope(operation, '6f1c1f5e-0000-4000-8000-000000000000'),
-          scope(operation, idOf(operation, bob)),
-        ]) {
-          expect(await refusal(server(), operation, { ...headers, ...bearer(token) })).toEqual({
+        for (const [headers, message] of attempts) {
+          const given = { ...headers, ...bearer(token) }
+          expect(await refusal(server(), operation, given)).toEqual({
             status: 401,
             type: 'Unauthorized',
-            message: `The header ${headerOf(operation.auth)} must name a ${operation.auth} that the token may use.`,
+            message,
           })
         }
       }

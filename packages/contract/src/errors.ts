@@ -16,7 +16,10 @@ export const errorCatalogue = {
   PayloadTooLarge: { status: 413, meaning: 'The body is larger than the server accepts.' },
   InvalidPayload: { status: 400, meaning: 'The body, a header or a path segment is not valid.' },
   UnsupportedMediaType: { status: 415, meaning: 'The content type of the body is not accepted.' },
-  MethodNotFound: { status: 405, meaning: 'There is no such path, or not with this method.' },
+  MethodNotFound: {
+    status: 405,
+    meaning: 'The path exists, but not with this method; `Allow` says with which.',
+  },
   ResourceNotFound: { status: 404, meaning: 'The resource addressed by the path does not exist.' },
   InvalidJsonSchema: { status: 400, meaning: 'A JSON schema in a definition is not valid.' },
   InvalidDataFormat: { status: 400, meaning: 'Data does not match its declared JSON schema.' },

@@ -143,6 +143,10 @@ function logRequests(app: FastifyInstance, log: Log): void {
   })
 }
 
+/** Clients know operations that are not here yet, and keys with a slash that was not encoded. */
+const whatThereIs =
+  'The operations of this version are listed at /docs; a / inside an id or key is written %2F.'
+
 /** A known path with another method is 405 and says which methods it has; an unknown path is 404. */
 function refuseUnknownRoutes(app: FastifyInstance, routes: readonly Route[]): void {
   const known = routes.map(({ operation }) => ({
@@ -154,11 +158,14 @@ function refuseUnknownRoutes(app: FastifyInstance, routes: readonly Route[]): vo
     const plain = path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
     const methods = known.filter(({ pattern }) => pattern.test(plain)).map(({ method }) => method)
     if (methods.length === 0) {
-      throw new ApiError('ResourceNotFound', `There is nothing at ${path}.`)
+      throw new ApiError('ResourceNotFound', `There is nothing at ${path}. ${whatThereIs}`)
     }
     const allowed = [...new Set(methods)].join(', ')
     reply.header('allow', allowed)
-    throw new ApiError('MethodNotFound', `${path} knows ${allowed}, not ${request.method}.`)
+    throw new ApiError(
+      'MethodNotFound',
+      `${path} knows ${allowed}, not ${request.method}. ${whatThereIs}`,
+    )
   })
 }
 

@@ -81,7 +81,9 @@ function bearerToken(request: FastifyRequest): string {
 
 function scopeHeader(request: FastifyRequest, name: keyof typeof scopeRefusals): string {
   const value = header(request, name)
-  if (value === undefined) throw new ApiError('Unauthorized', scopeRefusals[name])
+  if (value === undefined) {
+    throw new ApiError('Unauthorized', `The header ${name} is missing. ${scopeRefusals[name]}`)
+  }
   return value
 }
 

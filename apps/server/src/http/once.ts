@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor } from '../platform/actor.js'
 import type { Remember } from '../platform/idempotency/remember.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 
@@ -34,7 +35,8 @@ export function onceWithKey<Answer>(store: IdempotencyStore, keyed: KeyedRequest
       { metadata: { in: 'headers', field: 'idempotency-key' } },
     )
   }
-  const scope = { principal: request.principal, operation: operation.id, key }
+  const principal = `${request.principal} ${placeOf(request.actor)}`
+  const scope = { principal, operation: operation.id, key }
   const fingerprint = fingerprintOf(request)
 
   const replay = async (): Promise<Answer | undefined> => {
@@ -73,6 +75,24 @@ export function onceWithKey<Answer>(store: IdempotencyStore, keyed: KeyedRequest
       }
       throw error
     }
+  }
+}
+
+/** One token reaches many bots and workspaces: the answer of one must not be repeated in another. */
+function placeOf(actor: Actor | undefined): string {
+  switch (actor?.kind) {
+    case 'workspace':
+      return actor.workspaceId
+    case 'bot':
+      return `${actor.botId} ${JSON.stringify(actor.caller)}`
+    // The principal of a chat address holds its place, and an account has none.
+    case 'account':
+    case 'chat':
+    case 'chat-user':
+    case undefined:
+      return ''
+    default:
+      return actor satisfies never
   }
 }
 

@@ -5,7 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
  * The rendered reference at `/docs`, from the same document as `/openapi.json`. Everything it needs
  * comes from this server, so that it works without the internet. It is an application of its own
  * that is made at the first visit: a start and the memory at rest should not pay for pages that few
- * look at.
+ * look at. The bare address leads there, because people open it first.
  */
 export function mountReference(app: FastifyInstance, version: string): void {
   const document = once(async () => createOpenApi(allOperations, { version }))
@@ -17,6 +17,7 @@ export function mountReference(app: FastifyInstance, version: string): void {
     reply.hijack()
     routing(request.raw, reply.raw)
   }
+  app.get('/', (_request, reply) => reply.redirect('/docs'))
   app.get('/docs', pass)
   app.get('/docs/*', pass)
 }
@@ -32,7 +33,12 @@ async function createReference(document: object): Promise<FastifyInstance> {
   await reference.register(swaggerUi.default, {
     routePrefix: '/docs',
     staticCSP: true,
-    theme: { title: 'Botstead API reference' },
+    // Without it the page is blank wherever the server is reached by plain HTTP and not on localhost.
+    transformStaticCSP: (policy) => policy.replace('upgrade-insecure-requests;', ''),
+    theme: {
+      title: 'Botstead API reference',
+      css: [{ filename: 'botstead.css', content: '.swagger-ui .topbar { display: none }' }],
+    },
     uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0, displayRequestDuration: true },
   })
   await reference.ready()

@@ -30,7 +30,7 @@ export interface ScopeHeaders {
   userRole: string | undefined
 }
 
-/** One text for a missing, an unknown and a foreign id: it must not tell what exists. */
+/** One text for an unknown and a foreign id: it must not tell what exists. */
 export const scopeRefusals = {
   'x-workspace-id': 'The header x-workspace-id must name a workspace that the token may use.',
   'x-bot-id': 'The header x-bot-id must name a bot that the token may use.',

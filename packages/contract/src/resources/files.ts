@@ -110,14 +110,22 @@ export const files = {
       'Describes the file; the content follows with PUT to `uploadUrl`. The same key again replaces the file: its former content and passages stay until the new ones are complete.',
     auth: 'bot',
     body: Type.Object({
-      key: Text(1024, 'Name of the file, unique in the bot, 1 to 1,024 characters.', 1),
+      key: Text(
+        1024,
+        'Name of the file, unique in the bot, 1 to 1,024 characters and at most 2,048 bytes of UTF-8.',
+        1,
+      ),
       size: Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         description:
           'Size of the content in bytes. Counts against the storage quota and, with `index`, against the vector quota; content of another size is refused.',
       }),
-      tags: Type.Optional(TagsInput('Tags of the file.')),
+      tags: Type.Optional(
+        TagsInput(
+          'Tags of the file, each at most 2,048 bytes of UTF-8 in name and value together.',
+        ),
+      ),
       index: Type.Optional(
         Type.Boolean({
           description:

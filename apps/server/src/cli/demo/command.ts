@@ -11,7 +11,7 @@ import { suggest } from './suggest.js'
 
 interface DemoOptions {
   once?: boolean
-  port: string
+  port?: string
 }
 
 /** `botstead demo`: the whole way from an empty folder to an answered question, on real input. */
@@ -19,7 +19,10 @@ export function demoCommand(): Command {
   return new Command('demo')
     .description('Show the main calls on a server with an empty, temporary data folder.')
     .option('--once', 'stop after the tour; the exit status is 1 when a step failed')
-    .option('--port <number>', 'port to listen on; if it is in use, a free one is taken', '8787')
+    .option(
+      '--port <number>',
+      'port to listen on instead of PORT; if it is in use, a free one is taken',
+    )
     .action(async (options: DemoOptions) => {
       const dataDir = await mkdtemp(join(tmpdir(), 'botstead-demo-'))
       try {
@@ -34,7 +37,8 @@ export function demoCommand(): Command {
 async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1> {
   const { runTour } = await loadTour()
   const print = createPrinter(process.stdout)
-  const server = await startDemoServer(dataDir, options.port, print)
+  const port = options.port ?? String(loadConfig(undefined, { envFile: '.env' }).config.port)
+  const server = await startDemoServer(dataDir, port, print)
   print.title(`Botstead is running at ${server.address}, with its data in ${dataDir}.`)
   const made = await runTour(server, print)
   if (made !== undefined && !options.once) {

@@ -40,7 +40,9 @@ export const emptyDefinition: BotDefinition = {
 }
 
 /** Most entries a bot may declare of each kind. */
-const mostEntries = { states: 10, events: 20, recurringEvents: 20, tags: 50 }
+const mostEntries = { states: 10, events: 20, actions: 200, recurringEvents: 20, tags: 50 }
+/** Most tags a bot may carry itself. */
+const mostOwnTags = 200
 /** Most bytes of one JSON schema, and of the configuration. */
 const maxSchemaBytes = 102_400
 const maxConfigurationBytes = 20_480
@@ -66,6 +68,7 @@ export function patchDefinition(current: BotDefinition, patch: DefinitionPatch):
   }
   checkEntries('states', next.states, mostEntries.states)
   checkEntries('events', next.events, mostEntries.events)
+  checkEntries('actions', next.actions, mostEntries.actions)
   checkEntries('recurringEvents', next.recurringEvents, mostEntries.recurringEvents)
   checkEntries('user.tags', next.user.tags, mostEntries.tags)
   checkEntries('conversation.tags', next.conversation.tags, mostEntries.tags)
@@ -105,7 +108,9 @@ export function mergeTags(
     if (value === null || value === '') next.delete(name)
     else next.set(name, value)
   }
-  return Object.fromEntries(next)
+  const tags = Object.fromEntries(next)
+  checkEntries('tags', tags, mostOwnTags)
+  return tags
 }
 
 function patchSubscriptions(

@@ -76,6 +76,27 @@ describeEachEngine('bots', (engine) => {
     ).rejects.toMatchObject({ type: 'ReferenceConstraint' })
   })
 
+  it('refuses to grow without end by many small updates', async () => {
+    const client = server().client()
+    const tags = (prefix: string, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`${prefix}${i}`, 'x']))
+    const actions = (prefix: string, count: number) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, i) => [
+          `${prefix}${i}`,
+          { input: { schema: {} }, output: { schema: {} } },
+        ]),
+      )
+    const { bot } = await client.createBot({ tags: tags('a', 200), actions: actions('a', 200) })
+    for (const patch of [{ tags: tags('b', 1) }, { actions: actions('b', 1) }]) {
+      await expect(client.updateBot({ id: bot.id, ...patch })).rejects.toMatchObject({
+        type: 'LimitExceeded',
+        message: expect.stringContaining('may hold 200 entries, not 201'),
+      })
+    }
+    await client.updateBot({ id: bot.id, tags: { a0: null, b0: 'x' } })
+  })
+
   it('refuses definitions beyond the limits or with a broken schema', async () => {
     const client = server().client()
     const states = Object.fromEntries(

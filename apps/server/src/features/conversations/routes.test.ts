@@ -61,6 +61,32 @@ describeEachEngine('conversations of a bot', (engine) => {
     expect(conversations).toHaveLength(1)
   })
 
+  it('are made in each bot, and for each caller in it, whatever keys others used', async () => {
+    const other = (await server.client().createBot({})).bot.id
+    const create = async (headers: Record<string, string>) => {
+      const response = await server.fetch('/v1/chat/conversations', {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${server.token}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'shared',
+          ...headers,
+        },
+        body: JSON.stringify({ channel: 'shared', tags: {} }),
+      })
+      const { conversation } = (await response.json()) as { conversation: { id: string } }
+      return conversation.id
+    }
+    const callers = [
+      { 'x-bot-id': botId },
+      { 'x-bot-id': other },
+      { 'x-bot-id': other, 'x-integration-id': 'fax' },
+    ]
+    const first = await Promise.all(callers.map(create))
+    expect(new Set(first).size).toBe(callers.length)
+    expect(await Promise.all(callers.map(create))).toEqual(first)
+  })
+
   it('are filtered by tags in every way that callers write them', async () => {
     const runtime = server.client({ botId })
     const { conversation } = await runtime.createConversation({

@@ -20,6 +20,29 @@ describeEachEngine('files of a running server', (engine) => {
   const waitFor = <T>(check: () => Promise<T>) =>
     vi.waitFor(check, { timeout: 15_000, interval: 10 })
 
+  it('takes the longest keys and tags that it allows', async () => {
+    const { botId } = await newBot()
+    // No two characters alike: databases compress what repeats.
+    const text = (characters: number) =>
+      Array.from({ length: characters }, (_, at) => String.fromCodePoint(0x20000 + at * 37)).join(
+        '',
+      )
+    const response = await server().fetch('/v1/files', {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${server().token}`,
+        'x-bot-id': botId,
+        'x-integration-id': 'é'.repeat(200),
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ key: text(512), size: 1, tags: { [text(200)]: text(312) } }),
+    })
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { file: { key: text(512), tags: { [text(200)]: text(312) } } },
+    ])
+  })
+
   describe('an existing client', () => {
     it('uploads a file, waits for it, finds it and deletes it', async () => {
       const { botId, client } = await newBot()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contentTypeOf, expiryOf, metadataOf, requireSize } from './rules.js'
+import { contentTypeOf, expiryOf, metadataOf, requireIndexable, requireSize } from './rules.js'
 
 const now = Date.parse('2026-03-01T12:00:30.000Z')
 
@@ -73,5 +73,23 @@ describe('the metadata of a file', () => {
     expect(metadataOf({})).toEqual({})
     expect(metadataOf({ indexing, metadata: { a: [1] } })).toEqual({ indexing, a: [1] })
     expect(metadataOf({ indexing, metadata: { indexing: 'mine' } })).toEqual({ indexing: 'mine' })
+  })
+})
+
+describe('keys and tags that stand in an index', () => {
+  it.each([
+    ['a key', { key: '庑'.repeat(683) }, 'body.key must have at most 2048 bytes of UTF-8.'],
+    [
+      'a tag',
+      { key: 'a', tags: { ['🙂'.repeat(200)]: '🙂'.repeat(400) } },
+      `body.tags.${'🙂'.repeat(200)} must have at most 2048 bytes of UTF-8 in name and value together.`,
+    ],
+  ])('refuse %s with too many bytes', (_, input, message) => {
+    expect(() => requireIndexable(input)).toThrow(message)
+  })
+
+  it('take as many bytes as there may be', () => {
+    const tags = { ['🙂'.repeat(200)]: '🙂'.repeat(312) }
+    expect(() => requireIndexable({ key: '🙂'.repeat(512), tags })).not.toThrow()
   })
 })

@@ -60,6 +60,27 @@ export function requireSize(input: Pick<Upsert, 'size' | 'index'>, limits: FileL
   }
 }
 
+/**
+ * Most bytes of a key, and of a name and value of a tag together. Both stand in an index, and what
+ * PostgreSQL can put into one has at most 2,704 bytes with all that stands beside it.
+ */
+const maxIndexedBytes = 2048
+
+/** Refuses keys and tags that are within their number of characters, but not every database can index. */
+export function requireIndexable(input: Pick<Upsert, 'key' | 'tags'>): void {
+  if (Buffer.byteLength(input.key) > maxIndexedBytes) {
+    throw invalid('key', `must have at most ${maxIndexedBytes} bytes of UTF-8`)
+  }
+  for (const [name, value] of Object.entries(input.tags ?? {})) {
+    if (Buffer.byteLength(name) + Buffer.byteLength(value) > maxIndexedBytes) {
+      throw invalid(
+        `tags.${name}`,
+        `must have at most ${maxIndexedBytes} bytes of UTF-8 in name and value together`,
+      )
+    }
+  }
+}
+
 /** What is kept as metadata: the caller's, and how the file was asked to be indexed. */
 export function metadataOf(input: Pick<Upsert, 'metadata' | 'indexing'>): Record<string, unknown> {
   return { ...(input.indexing && { indexing: input.indexing }), ...input.metadata }

@@ -14,7 +14,14 @@ import type { BotsService } from '../bots/index.js'
 import { type ContentRow, insertContent } from './content-store.js'
 import { scheduleExpiry } from './expiry.js'
 import type { Generations } from './generations.js'
-import { contentTypeOf, expiryOf, type FileLimits, metadataOf, requireSize } from './rules.js'
+import {
+  contentTypeOf,
+  expiryOf,
+  type FileLimits,
+  metadataOf,
+  requireIndexable,
+  requireSize,
+} from './rules.js'
 import { scopeOf } from './scope.js'
 import * as store from './store.js'
 import { toTagConditions } from './tag-filter.js'
@@ -122,6 +129,7 @@ export function createFilesService(
     /** Describes a file whose content is to follow. The same key again begins a new generation. */
     async upsert(actor: BotActor, input: Upsert): Promise<store.FileRow> {
       requireSize(input, deps.limits)
+      requireIndexable(input)
       const described = describe(input, clock.now())
       const attempt = () => run((tx) => upsertIn(tx, actor, input, described))
       try {

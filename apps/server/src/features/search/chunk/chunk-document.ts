@@ -107,6 +107,7 @@ function tooMany(length: number, options: ChunkOptions): ExtractionError {
   return new ExtractionError(
     'too_many_passages',
     `The document has ${length} characters and would take more than ${options.maximumPassages} ` +
-      `passages of ${options.maximumLength} characters. Split it into several files.`,
+      `passages of ${options.maximumLength} characters. Split it into several files, ask for longer ` +
+      'passages with maximumChunkLength, or raise BOTSTEAD_MAX_PASSAGES_PER_FILE.',
   )
 }
