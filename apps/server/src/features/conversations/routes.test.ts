@@ -77,7 +77,7 @@ describeEachEngine('conversations of a bot', (engine) => {
       const { conversation } = (await response.json()) as { conversation: { id: string } }
       return conversation.id
     }
-    const callers = [
+    const callers: Record<string, string>[] = [
       { 'x-bot-id': botId },
       { 'x-bot-id': other },
       { 'x-bot-id': other, 'x-integration-id': 'fax' },
