@@ -43,7 +43,7 @@ export function admission(options: AdmissionOptions): HttpContext['admit'] {
     count(request, reply)
   }
 
-  /** Failed attempts count against the address, so that keys cannot be guessed at full speed. */
+  /** Failed attempts count against the address: who only fails is soon told to wait. */
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): Error => {
     request.principal = principalOf(undefined, request)
     try {

@@ -30,6 +30,9 @@ export interface AppOptions {
   checkAnswers: boolean
 }
 
+/** Longest time without a byte on an open request. */
+const idleMilliseconds = 60_000
+
 /** The HTTP application: every route of the contract, without a listening socket. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const handleError = createErrorHandler(options.log)
@@ -42,7 +45,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: options.limits.smallBody,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // A large upload may take long, but a connection on which nothing moves is given up.
     requestTimeout: 0,
+    connectionTimeout: idleMilliseconds,
     // Broken addresses fail before any hook runs.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id)
@@ -76,6 +81,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       'ratelimit-reset',
       'retry-after',
       'etag',
+      'content-range',
+      'content-disposition',
+      'idempotent-replayed',
     ],
     maxAge: 600,
     strictPreflight: false,

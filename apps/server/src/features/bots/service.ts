@@ -56,6 +56,9 @@ export interface BotsDeps {
 /** Name of the job that removes what a deleted bot leaves behind. */
 export const purgeBotJob = 'bots.purge'
 
+/** Milliseconds: other processes trust what they know of a bot for five seconds and may still write. */
+const purgeDelay = 10_000
+
 export type BotsService = ReturnType<typeof createBotsService>
 
 export function createBotsService(deps: BotsDeps) {
@@ -90,7 +93,8 @@ export function createBotsService(deps: BotsDeps) {
   async function removeIn(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
     if (!(await store.deleteBot(tx, workspaceId, id))) return false
     await installations.deleteInstallations(tx, id)
-    await queue.enqueue(tx, { kind: purgeBotJob, key: id, payload: { botId: id } })
+    const runAt = clock.now() + purgeDelay
+    await queue.enqueue(tx, { kind: purgeBotJob, key: id, payload: { botId: id }, runAt })
     announce(tx, id)
     return true
   }
