@@ -28,7 +28,10 @@ interface Outcome {
 
 /** What search does in the background: read files into passages, and remove those of no use. */
 export function createSearchJobs(
-  deps: Pick<SearchDeps, 'run' | 'ids' | 'queue' | 'index' | 'ingestPool' | 'limits'> & {
+  deps: Pick<
+    SearchDeps,
+    'run' | 'ids' | 'queue' | 'index' | 'vectors' | 'ingestPool' | 'limits'
+  > & {
     indexing: FilesIndexing
   },
 ): Record<string, JobHandler> {
@@ -51,6 +54,7 @@ export function createSearchJobs(
         const numbers = await store.insertPassages(tx, rows)
         const entries = batch.map(({ fields }, at) => ({ number: numbers[at] ?? 0, fields }))
         await deps.index.add(tx, botId, entries)
+        await deps.vectors.add(tx, botId, numbers)
       })
     }
   }

@@ -8,8 +8,9 @@ import { type FileRow, type Files, scopeOf, toTagConditions } from '../files/ind
 import { byFile, type Found } from './found.js'
 import type { KeywordIndex } from './keyword-index.js'
 import type { IngestPool } from './pipeline.js'
+import type { Ranker } from './rank/ranker.js'
 import { listNearby, type NearbyRow, type PassageRow } from './store.js'
-import { toQuery } from './text/query.js'
+import type { VectorIndex } from './vectors/vector-index.js'
 
 type SearchQuery = Query<typeof contract.search.files>
 
@@ -21,6 +22,8 @@ export interface SearchDeps {
   queue: Queue
   files: Files
   index: KeywordIndex
+  vectors: VectorIndex
+  ranker: Ranker
   ingestPool: IngestPool
   limits: {
     passagesPerFile: number
@@ -32,8 +35,8 @@ export type SearchService = ReturnType<typeof createSearchService>
 
 const maxQueryBytes = 2048
 
-export function createSearchService(deps: Pick<SearchDeps, 'db' | 'clock' | 'index' | 'files'>) {
-  const { db, clock, index, files } = deps
+export function createSearchService(deps: Pick<SearchDeps, 'db' | 'clock' | 'ranker' | 'files'>) {
+  const { db, clock, ranker, files } = deps
 
   return {
     /** Finds passages, best first: one per match, or one per file with `consolidate`. */
@@ -45,8 +48,8 @@ export function createSearchService(deps: Pick<SearchDeps, 'db' | 'clock' | 'ind
           { metadata: { in: 'query', field: 'query' } },
         )
       }
-      const hits = await index.search(db, {
-        query: toQuery(input.query),
+      const { passages: hits } = await ranker.rank(db, {
+        query: input.query,
         scope: scopeOf(actor, isoTime(clock.now())),
         tags: toTagConditions(input.tags),
         limit: input.limit ?? searchLimitDefault,
