@@ -3,6 +3,7 @@ import type { AccessSchema } from './features/access/table.js'
 import type { AccountsSchema } from './features/accounts/table.js'
 import type { BotsSchema } from './features/bots/table.js'
 import type { ConversationsSchema } from './features/conversations/table.js'
+import type { DeliveriesSchema } from './features/deliveries/table.js'
 import type { FilesSchema } from './features/files/table.js'
 import type { MessagesSchema } from './features/messages/table.js'
 import type { SearchSchema } from './features/search/table.js'
@@ -19,6 +20,7 @@ export interface Schema
     BotsSchema,
     UsersSchema,
     ConversationsSchema,
+    DeliveriesSchema,
     MessagesSchema,
     FilesSchema,
     SearchSchema,

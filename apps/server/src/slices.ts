@@ -4,6 +4,7 @@ import { createAccounts } from './features/accounts/index.js'
 import { builtInChat, createBots, purgeBotJob } from './features/bots/index.js'
 import { type Chat, createChat } from './features/chat/index.js'
 import { createConversations } from './features/conversations/index.js'
+import { createOutbox } from './features/deliveries/index.js'
 import { createFiles } from './features/files/index.js'
 import { createMessages } from './features/messages/index.js'
 import { createIngestPool, createSearch } from './features/search/index.js'
@@ -55,6 +56,7 @@ export async function createSlices(
     bots: bots.service,
   })
 
+  const outbox = createOutbox(foundation)
   const users = createUsers(foundation)
   const conversations = createConversations({ ...foundation, chatAlias: builtInChat.alias })
   const messages = createMessages({
@@ -92,6 +94,7 @@ export async function createSlices(
       await access.service.purge(botId)
       await conversations.service.purge(botId, (ids) => messages.service.purge(botId, ids))
       await users.service.purge(botId)
+      await outbox.purge(botId)
       await search.purge(botId)
       await files.purge(botId)
     },

@@ -9,6 +9,7 @@ import { passages } from './0007-passages.js'
 import { jobs } from './0008-jobs.js'
 import { eventLog } from './0009-event-log.js'
 import { idempotency } from './0010-idempotency.js'
+import { deliveries } from './0020-deliveries.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   jobs,
   eventLog,
   idempotency,
+  deliveries,
 ]

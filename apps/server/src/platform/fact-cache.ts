@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../platform/clock.js'
+import type { Clock } from './clock.js'
 
 /** A small memory of what the database says, so that a busy caller costs no read. */
 export interface FactCache<Fact> {

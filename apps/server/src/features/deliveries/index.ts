@@ -1,0 +1,1 @@
+export { createOutbox, type NewDelivery, type Outbox } from './outbox.js'
