@@ -9,6 +9,8 @@ import { passages } from './0007-passages.js'
 import { jobs } from './0008-jobs.js'
 import { eventLog } from './0009-event-log.js'
 import { idempotency } from './0010-idempotency.js'
+import { sharedContents } from './0011-shared-contents.js'
+import { knowledgeBases } from './0012-knowledge-bases.js'
 import { deliveries } from './0020-deliveries.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -23,5 +25,7 @@ export const migrations: readonly Migration[] = [
   jobs,
   eventLog,
   idempotency,
+  sharedContents,
+  knowledgeBases,
   deliveries,
 ]

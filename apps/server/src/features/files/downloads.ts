@@ -27,11 +27,14 @@ export function createDownloads(
   const { db, blobs } = deps
 
   async function findServed(fileId: string) {
-    const file = await store.findFileById(db, fileId)
+    const file = await store.findAddressedFile(db, fileId)
     if (file === undefined || file.serving_generation === null) return undefined
     if (file.expires_at !== null && file.expires_at <= isoTime(deps.clock.now())) return undefined
     if ((await deps.bots.workspaceOf(file.bot_id)) === undefined) return undefined
-    const content = await findContent(db, fileId, file.serving_generation)
+    const content = await findContent(db, file.bot_id, {
+      fileId,
+      generation: file.serving_generation,
+    })
     if (content === undefined || content.blob_key === null || content.sha256 === null) {
       return undefined
     }

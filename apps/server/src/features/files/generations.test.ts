@@ -146,7 +146,7 @@ describeEachEngine('a file that is replaced', (engine) => {
     const events = await bench()
       .database.db.selectFrom('events')
       .select(['sequence', 'type', 'subject_id'])
-      .where('stream', '=', `bot:${bot.id}`)
+      .where('stream', '=', `files:${bot.id}`)
       .orderBy('sequence')
       .execute()
     expect(events.map(({ type }) => type)).toEqual([

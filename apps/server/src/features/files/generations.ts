@@ -5,7 +5,15 @@ import { appendNextEvent } from '../../platform/events/append.js'
 import { announceEvents } from '../../platform/events/hints.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Tx } from '../../schema.js'
-import { type ContentRow, discardContents, listContents, patchContent } from './content-store.js'
+import { type StoredBytes, shareBlob, useBytes } from './blob-uses.js'
+import {
+  type ContentRow,
+  discardContents,
+  findContent,
+  listContents,
+  patchContent,
+} from './content-store.js'
+import { eventStream, type FileEvent } from './event-log.js'
 import {
   type ClearPassages,
   clearPassagesJob,
@@ -17,27 +25,11 @@ import { deleteFileRow, type FileRow, patchFile } from './store.js'
 import type { FileStatus } from './table.js'
 import { type Quotas, recount, uncount } from './usage.js'
 
-/** What the log of a bot says about its files. */
-export type FileEvent =
-  | 'file_created'
-  | 'file_updated'
-  | 'file_upload_completed'
-  | 'file_upload_failed'
-  | 'file_indexing_completed'
-  | 'file_indexing_failed'
-  | 'file_deleted'
-
 interface GenerationsDeps {
   clock: Clock
   queue: Queue
   bus: EventBus
   quotas: Quotas
-}
-
-/** What an upload turned out to be. */
-export interface Uploaded {
-  blobKey: string
-  sha256: string
 }
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -54,7 +46,7 @@ export type Generations = ReturnType<typeof createGenerations>
  */
 export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps) {
   async function tell(tx: Tx, type: FileEvent, file: FileRow, generation: number): Promise<void> {
-    const stream = `bot:${file.bot_id}`
+    const stream = eventStream(file.bot_id)
     const sequence = await appendNextEvent(tx, {
       stream,
       botId: file.bot_id,
@@ -66,9 +58,12 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     afterCommit(tx, () => announceEvents(bus, stream, sequence))
   }
 
-  async function discard(tx: Tx, contents: readonly ContentRow[]): Promise<void> {
-    await discardContents(tx, contents)
-    if (contents.every(({ blob_key }) => blob_key === null)) return
+  async function discard(tx: Tx, file: FileRow, contents: readonly ContentRow[]): Promise<void> {
+    await discardContents(tx, file.bot_id, contents)
+    if (contents.some(({ blob_key }) => blob_key !== null)) await sweepBlobs(tx)
+  }
+
+  async function sweepBlobs(tx: Tx): Promise<void> {
     await queue.enqueue(tx, { kind: sweepBlobsJob, key: 'all', payload: {} })
   }
 
@@ -85,9 +80,9 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     status: FileStatus,
     failedReason: string | null = null,
   ): Promise<void> {
-    await patchContent(tx, file.id, content.generation, { status })
+    await patchContent(tx, file.bot_id, idOf(content), { status })
     if (content.generation !== file.generation) return
-    await patchFile(tx, file.id, {
+    await patchFile(tx, file.bot_id, file.id, {
       status,
       failed_reason: failedReason,
       updated_at: isoTime(clock.now()),
@@ -99,29 +94,90 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    passages: { searchable: boolean },
+    passagesGeneration: number | null,
   ): Promise<void> {
-    await patchFile(tx, file.id, {
+    const searchable = passagesGeneration !== null
+    await patchFile(tx, file.bot_id, file.id, {
       serving_generation: content.generation,
-      passages_generation: passages.searchable ? content.generation : null,
-      passages_shared: passages.searchable && content.shared === 1 ? 1 : 0,
+      passages_generation: passagesGeneration,
+      passages_shared: searchable && content.shared === 1 ? 1 : 0,
     })
-    const contents = await listContents(tx, file.id)
+    const contents = await listContents(tx, file.bot_id, file.id)
     await discard(
       tx,
+      file,
       contents.filter(({ generation }) => generation < content.generation),
     )
     // Only what came before, or came half way, leaves passages behind.
-    const failed = content.indexed === 1 && !passages.searchable
+    const failed = content.indexed === 1 && !searchable
     if (content.generation > 1 || failed) await clearPassages(tx, file)
+  }
+
+  /** The content is there: under a blob that counts this use already. */
+  async function complete(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    { blobKey, sha256 }: Pick<StoredBytes, 'blobKey' | 'sha256'>,
+  ): Promise<void> {
+    const held = { blob_key: blobKey, sha256 }
+    await patchContent(tx, file.bot_id, idOf(content), held)
+    await patchFile(tx, file.bot_id, file.id, { size: content.size })
+    if (content.indexed === 0) {
+      await moveTo(tx, file, content, 'upload_completed')
+      await serve(tx, file, content, null)
+      await recount(tx, file, quotas)
+      await tell(tx, 'file_upload_completed', file, content.generation)
+    } else if (await hasPassages(tx, file, { ...content, ...held })) {
+      await tell(tx, 'file_upload_completed', file, content.generation)
+      await finish(tx, file, content, { passagesGeneration: file.passages_generation })
+    } else {
+      await moveTo(tx, file, content, 'indexing_pending')
+      // Without a content before there is nothing to wait for, and a public one may be in a hurry.
+      if (file.serving_generation === null || content.immediate === 1) {
+        const serving = { serving_generation: content.generation }
+        await patchFile(tx, file.bot_id, file.id, serving)
+      }
+      const { id: fileId, bot_id: botId } = file
+      const payload: IndexFile = { botId, fileId, generation: content.generation }
+      await queue.enqueue(tx, { kind: indexFileJob, key: fileId, payload })
+      await tell(tx, 'file_upload_completed', file, content.generation)
+    }
+  }
+
+  /** Whether the passages of the served content are those that this one would get. */
+  async function hasPassages(tx: Tx, file: FileRow, content: ContentRow): Promise<boolean> {
+    if (file.passages_generation === null || file.serving_generation === null) return false
+    const served = await findContent(tx, file.bot_id, {
+      fileId: file.id,
+      generation: file.serving_generation,
+    })
+    return served?.status === 'indexing_completed' && readsAlike(served, content)
+  }
+
+  async function finish(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    outcome: { passagesGeneration: number | null; failedReason?: string },
+  ): Promise<void> {
+    const { passagesGeneration, failedReason } = outcome
+    const failed = failedReason !== undefined
+    const status = failed ? 'indexing_failed' : 'indexing_completed'
+    await moveTo(tx, file, content, status, failedReason ?? null)
+    await serve(tx, file, content, passagesGeneration)
+    await recount(tx, file, quotas)
+    const event = failed ? 'file_indexing_failed' : 'file_indexing_completed'
+    await tell(tx, event, file, content.generation)
   }
 
   return {
     /** Begins a generation: uploads to the one before are refused from now on. */
     async begin(tx: Tx, file: FileRow): Promise<void> {
-      const contents = await listContents(tx, file.id)
+      const contents = await listContents(tx, file.bot_id, file.id)
       await discard(
         tx,
+        file,
         contents.filter(
           ({ generation, status }) =>
             generation < file.generation &&
@@ -132,33 +188,35 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
       await tell(tx, file.generation === 1 ? 'file_created' : 'file_updated', file, file.generation)
     },
 
-    /** The content is there. */
+    /**
+     * The content is there. Bytes that the bot has already are kept once, and passages that would
+     * come out the same are not made again.
+     */
     async completeUpload(
       tx: Tx,
       file: FileRow,
       content: ContentRow,
-      uploaded: Uploaded,
+      bytes: StoredBytes,
     ): Promise<void> {
-      await patchContent(tx, file.id, content.generation, {
-        blob_key: uploaded.blobKey,
-        sha256: uploaded.sha256,
-      })
-      await patchFile(tx, file.id, { size: content.size })
-      if (content.indexed === 1) {
-        await moveTo(tx, file, content, 'indexing_pending')
-        // Without a content before there is nothing to wait for, and a public one may be in a hurry.
-        if (file.serving_generation === null || content.immediate === 1) {
-          await patchFile(tx, file.id, { serving_generation: content.generation })
-        }
-        const { id: fileId, bot_id: botId } = file
-        const payload: IndexFile = { botId, fileId, generation: content.generation }
-        await queue.enqueue(tx, { kind: indexFileJob, key: fileId, payload })
-      } else {
-        await moveTo(tx, file, content, 'upload_completed')
-        await serve(tx, file, content, { searchable: false })
-        await recount(tx, file, quotas)
-      }
-      await tell(tx, 'file_upload_completed', file, content.generation)
+      const blobKey = await useBytes(tx, file.bot_id, bytes)
+      if (blobKey !== bytes.blobKey) await sweepBlobs(tx)
+      await complete(tx, file, content, { blobKey, sha256: bytes.sha256 })
+    },
+
+    /** The content is that of another file, which the transaction has locked too. */
+    async completeCopy(
+      tx: Tx,
+      file: FileRow,
+      content: ContentRow,
+      source: Pick<StoredBytes, 'blobKey' | 'sha256'>,
+    ): Promise<void> {
+      await shareBlob(tx, source.blobKey)
+      await complete(tx, file, content, source)
+    },
+
+    /** What is said of the file has changed, not its content. */
+    async describe(tx: Tx, file: FileRow): Promise<void> {
+      await tell(tx, 'file_updated', file, file.generation)
     },
 
     /** The content was refused; a content before it stays. */
@@ -175,26 +233,36 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
       content: ContentRow,
       failedReason: string | undefined,
     ): Promise<void> {
-      const searchable = failedReason === undefined
-      const status = searchable ? 'indexing_completed' : 'indexing_failed'
-      await moveTo(tx, file, content, status, failedReason ?? null)
-      await serve(tx, file, content, { searchable })
-      await recount(tx, file, quotas)
-      await tell(
+      await finish(
         tx,
-        searchable ? 'file_indexing_completed' : 'file_indexing_failed',
         file,
-        content.generation,
+        content,
+        failedReason === undefined
+          ? { passagesGeneration: content.generation }
+          : { passagesGeneration: null, failedReason },
       )
     },
 
     /** Hides a file at once; what it leaves behind is swept. */
     async remove(tx: Tx, file: FileRow): Promise<void> {
-      await discard(tx, await listContents(tx, file.id))
+      await discard(tx, file, await listContents(tx, file.bot_id, file.id))
       await uncount(tx, file)
-      await deleteFileRow(tx, file.id)
+      await deleteFileRow(tx, file.bot_id, file.id)
       await clearPassages(tx, file)
       await tell(tx, 'file_deleted', file, file.generation)
     },
   }
+}
+
+function idOf({ file_id: fileId, generation }: ContentRow) {
+  return { fileId, generation }
+}
+
+/** Whether two contents give the same passages: equal bytes that are read in the same way. */
+function readsAlike(one: ContentRow, other: ContentRow): boolean {
+  return (
+    one.sha256 === other.sha256 &&
+    one.content_type === other.content_type &&
+    one.indexing === other.indexing
+  )
 }

@@ -44,9 +44,9 @@ export function createIndexing(
   return {
     /** The content to index, or undefined when it was replaced or deleted meanwhile. */
     async find({ botId, fileId, generation }: IndexFile): Promise<IndexableContent | undefined> {
-      const file = await store.findFileById(db, fileId)
-      const content = await findContent(db, fileId, generation)
-      if (file?.bot_id !== botId || !isWaiting(content)) return undefined
+      const file = await store.findFileById(db, botId, fileId)
+      const content = await findContent(db, botId, { fileId, generation })
+      if (file === undefined || !isWaiting(content)) return undefined
       const { blob_key: blobKey, sha256 } = content
       if (blobKey === null || sha256 === null) return undefined
       return {
@@ -68,18 +68,18 @@ export function createIndexing(
      * @returns false when the generation was replaced or deleted meanwhile; then nothing is done
      */
     async finish(tx: Tx, job: IndexFile, failedReason?: string): Promise<boolean> {
-      const file = await store.lockFile(tx, job.fileId)
-      const content = await findContent(tx, job.fileId, job.generation)
+      const file = await store.lockFile(tx, job.botId, job.fileId)
+      const content = await findContent(tx, job.botId, job)
       if (file === undefined || !isWaiting(content)) return false
       await generations.finishIndexing(tx, file, content, failedReason)
       return true
     },
 
     /** Which passages of a file to keep; undefined when the file is gone. */
-    async usefulPassages(fileId: string): Promise<UsefulPassages | undefined> {
-      const file = await store.findFileById(db, fileId)
+    async usefulPassages(botId: string, fileId: string): Promise<UsefulPassages | undefined> {
+      const file = await store.findFileById(db, botId, fileId)
       if (file === undefined) return undefined
-      const contents = await listContents(db, fileId)
+      const contents = await listContents(db, botId, fileId)
       const coming = contents.filter(
         ({ status }) => status === 'upload_pending' || status === 'indexing_pending',
       )

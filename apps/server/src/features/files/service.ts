@@ -117,7 +117,7 @@ export function createFilesService(
     const next = { ...described, generation: base.generation + 1, updated_at: now }
     const file: store.FileRow = { ...base, ...next }
     if (current === undefined) await store.insertFile(tx, file)
-    else await store.patchFile(tx, file.id, next)
+    else await store.patchFile(tx, file.bot_id, file.id, next)
     await store.replaceTags(tx, file, input.tags ?? {})
     await insertContent(tx, newContent(file, input, now))
     await generations.begin(tx, file)
@@ -166,7 +166,7 @@ export function createFilesService(
     async remove(actor: BotActor, idOrKey: string): Promise<void> {
       await run(async (tx) => {
         const { id } = await require(tx, actor, idOrKey)
-        const file = await store.lockFile(tx, id)
+        const file = await store.lockFile(tx, actor.botId, id)
         if (file === undefined) {
           throw new ApiError('ResourceNotFound', `There is no file ${idOrKey} in this bot.`)
         }
@@ -208,6 +208,7 @@ function describe(input: Upsert, now: number) {
 function newContent(file: store.FileRow, input: Upsert, now: string): ContentRow {
   const isPublic = file.public_content === 1
   return {
+    bot_id: file.bot_id,
     file_id: file.id,
     generation: file.generation,
     status: 'upload_pending',

@@ -43,15 +43,29 @@ export async function findFile(
   )
 }
 
-/** A file by its id alone, for addresses that carry their own permission. */
-export async function findFileById(db: Db, id: string): Promise<FileRow | undefined> {
+/** A file by its id alone, for addresses that carry their own permission: it says which bot's it is. */
+export async function findAddressedFile(db: Db, id: string): Promise<FileRow | undefined> {
   return await db.selectFrom('files').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** A file of a bot, expired or not, whoever it is for. */
+export async function findFileById(
+  executor: Db | Tx,
+  botId: string,
+  id: string,
+): Promise<FileRow | undefined> {
+  return await selectFile(executor, botId, id).executeTakeFirst()
+}
+
 /** As `findFileById`, holding off whoever else changes the file. */
-export async function lockFile(tx: Tx, id: string): Promise<FileRow | undefined> {
-  const query = tx.selectFrom('files').selectAll().where('id', '=', id)
-  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+export async function lockFile(tx: Tx, botId: string, id: string): Promise<FileRow | undefined> {
+  return await dialectOf(tx)
+    .lockRows(selectFile(tx, botId, id))
+    .executeTakeFirst()
+}
+
+function selectFile(executor: Db | Tx, botId: string, id: string) {
+  return executor.selectFrom('files').selectAll().where('bot_id', '=', botId).where('id', '=', id)
 }
 
 /** The file under a key, expired or not, locked. */
@@ -103,13 +117,23 @@ export async function listFilesByIds(
     .execute()
 }
 
-export async function patchFile(tx: Tx, id: string, patch: Updateable<FilesTable>): Promise<void> {
-  await tx.updateTable('files').set(patch).where('id', '=', id).execute()
+export async function patchFile(
+  tx: Tx,
+  botId: string,
+  id: string,
+  patch: Updateable<FilesTable>,
+): Promise<void> {
+  await tx
+    .updateTable('files')
+    .set(patch)
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .execute()
 }
 
-export async function deleteFileRow(tx: Tx, id: string): Promise<void> {
-  await tx.deleteFrom('file_tags').where('file_id', '=', id).execute()
-  await tx.deleteFrom('files').where('id', '=', id).execute()
+export async function deleteFileRow(tx: Tx, botId: string, id: string): Promise<void> {
+  await tx.deleteFrom('file_tags').where('bot_id', '=', botId).where('file_id', '=', id).execute()
+  await tx.deleteFrom('files').where('bot_id', '=', botId).where('id', '=', id).execute()
 }
 
 export async function replaceTags(
@@ -117,7 +141,11 @@ export async function replaceTags(
   file: Pick<FileRow, 'id' | 'bot_id'>,
   tags: Record<string, string>,
 ): Promise<void> {
-  await tx.deleteFrom('file_tags').where('file_id', '=', file.id).execute()
+  await tx
+    .deleteFrom('file_tags')
+    .where('bot_id', '=', file.bot_id)
+    .where('file_id', '=', file.id)
+    .execute()
   const rows = Object.entries(tags).map(([name, value]) => ({
     file_id: file.id,
     bot_id: file.bot_id,
@@ -127,19 +155,22 @@ export async function replaceTags(
   if (rows.length > 0) await tx.insertInto('file_tags').values(rows).execute()
 }
 
-/** Ids of files that have expired, the longest expired first. */
-export async function listExpired(db: Db, now: string, limit: number): Promise<string[]> {
-  const rows = await db
+/** Files of all bots that have expired, the longest expired first. */
+export async function listExpired(
+  db: Db,
+  now: string,
+  limit: number,
+): Promise<Pick<FileRow, 'bot_id' | 'id'>[]> {
+  return await db
     .selectFrom('files')
-    .select('id')
+    .select(['bot_id', 'id'])
     .where('expires_at', '<=', now)
     .orderBy('expires_at')
     .limit(limit)
     .execute()
-  return rows.map(({ id }) => id)
 }
 
-/** When the next file expires, or undefined when none does. */
+/** When the next file of any bot expires, or undefined when none does. */
 export async function findNextExpiry(tx: Tx): Promise<string | undefined> {
   const row = await tx
     .selectFrom('files')

@@ -1,13 +1,8 @@
 import { isoTime } from '../../platform/clock.js'
 import type { Run } from '../../schema.js'
 import { uploadAddressLifetime } from './addresses.js'
-import {
-  findContent,
-  forgetDiscardedBlobs,
-  listAbandoned,
-  listDiscardedBlobs,
-  listUsedBlobs,
-} from './content-store.js'
+import { forgetDiscardedBlobs, listDiscardedBlobs, listUsedBlobs } from './blob-uses.js'
+import { findContent, listAbandoned } from './content-store.js'
 import type { Generations } from './generations.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
@@ -66,10 +61,10 @@ export function createSweeps(
         signal.throwIfAborted()
         const abandoned = await listAbandoned(db, before, batchSize)
         if (abandoned.length === 0) return
-        for (const { file_id, generation } of abandoned) {
+        for (const { bot_id: botId, file_id: fileId, generation } of abandoned) {
           await run(async (tx) => {
-            const file = await store.lockFile(tx, file_id)
-            const content = await findContent(tx, file_id, generation)
+            const file = await store.lockFile(tx, botId, fileId)
+            const content = await findContent(tx, botId, { fileId, generation })
             if (file === undefined || content?.status !== 'upload_pending') return
             await generations.failUpload(tx, file, content, 'No content came within 24 hours.')
           })
@@ -82,9 +77,9 @@ export function createSweeps(
       for (;;) {
         signal.throwIfAborted()
         const now = isoTime(clock.now())
-        const ids = await store.listExpired(db, now, batchSize)
-        if (ids.length === 0) return
-        await removeFiles(run, generations, ids, (file) => isExpired(file, now))
+        const expired = await store.listExpired(db, now, batchSize)
+        if (expired.length === 0) return
+        await removeFiles(run, generations, expired, (file) => isExpired(file, now))
       }
     },
 
@@ -93,7 +88,8 @@ export function createSweeps(
       for (;;) {
         const ids = await store.listIdsOfBot(db, botId, batchSize)
         if (ids.length === 0) return
-        await removeFiles(run, generations, ids, () => true)
+        const files = ids.map((id) => ({ bot_id: botId, id }))
+        await removeFiles(run, generations, files, () => true)
       }
     },
   }
@@ -103,12 +99,12 @@ export function createSweeps(
 async function removeFiles(
   run: Run,
   generations: Generations,
-  ids: readonly string[],
+  files: readonly Pick<store.FileRow, 'bot_id' | 'id'>[],
   isMeant: (file: store.FileRow) => boolean,
 ): Promise<void> {
-  for (const id of ids) {
+  for (const { bot_id: botId, id } of files) {
     await run(async (tx) => {
-      const file = await store.lockFile(tx, id)
+      const file = await store.lockFile(tx, botId, id)
       if (file !== undefined && isMeant(file)) await generations.remove(tx, file)
     })
   }

@@ -61,6 +61,7 @@ export interface FilesTable {
 
 /** One row per generation that is still of use: the latest, the served one, and those between. */
 export interface FileContentsTable {
+  bot_id: string
   file_id: string
   generation: number
   status: FileStatus
@@ -97,6 +98,21 @@ interface FileUsageTable {
   vector_bytes: number
 }
 
+/**
+ * Blobs with the contents that share them: equal bytes of one bot, and their copies anywhere. A blob
+ * whose last use ends moves to `discarded_blobs` in the same transaction, and never comes back.
+ */
+interface FileBlobsTable {
+  blob_key: string
+  /** The bot that sent the bytes, and finds them again by their hash. */
+  bot_id: string
+  sha256: string
+  /** Bytes. */
+  size: number
+  /** How many rows of `file_contents` name the blob. */
+  uses: number
+}
+
 /** Blobs that nothing refers to any more and that the sweeper removes. */
 interface DiscardedBlobsTable {
   blob_key: string
@@ -107,5 +123,6 @@ export interface FilesSchema {
   file_contents: FileContentsTable
   file_tags: FileTagsTable
   file_usage: FileUsageTable
+  file_blobs: FileBlobsTable
   discarded_blobs: DiscardedBlobsTable
 }

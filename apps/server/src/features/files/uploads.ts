@@ -36,40 +36,42 @@ export function createUploads(
   }
 
   /** The generation that an address is for, if it can still take a content. */
-  async function requireOpen({ fileId, generation }: UploadTarget): Promise<ContentRow> {
-    const file = await store.findFileById(db, fileId)
+  async function requireOpen(target: UploadTarget): Promise<ContentRow> {
+    const file = await store.findAddressedFile(db, target.fileId)
     if (file === undefined || hasExpired(file)) throw fileIsGone()
     if ((await deps.bots.workspaceOf(file.bot_id)) === undefined) throw fileIsGone()
-    return requirePending(await findContent(db, fileId, generation))
+    return requirePending(await findContent(db, file.bot_id, target))
   }
 
   /** Runs `work` with the locked file and generation if both still wait for the content. */
   async function settle(
-    { fileId, generation }: UploadTarget,
+    pending: ContentRow,
     work: (tx: Tx, file: store.FileRow, content: ContentRow) => Promise<void>,
   ): Promise<void> {
     await run(async (tx) => {
-      const file = await store.lockFile(tx, fileId)
+      const { bot_id: botId, file_id: fileId, generation } = pending
+      const file = await store.lockFile(tx, botId, fileId)
       if (file === undefined) throw fileIsGone()
-      await work(tx, file, requirePending(await findContent(tx, fileId, generation)))
+      const content = await findContent(tx, botId, { fileId, generation })
+      await work(tx, file, requirePending(content))
     })
   }
 
   /** Gives the upload up for good: what is wrong with it is part of the file. */
-  async function fail(target: UploadTarget, error: ApiError): Promise<never> {
-    await settle(target, (tx, file, content) =>
+  async function fail(pending: ContentRow, error: ApiError): Promise<never> {
+    await settle(pending, (tx, file, content) =>
       generations.failUpload(tx, file, content, error.message),
     )
     throw error
   }
 
-  async function storeBlob(target: UploadTarget, content: ContentRow, upload: Upload) {
+  async function storeBlob(content: ContentRow, upload: Upload) {
     const blobKey = randomUUID()
     try {
       const stored = await blobs.put(blobKey, upload.stream, { maxBytes: content.size })
       return { blobKey, ...stored }
     } catch (error) {
-      if (error instanceof BlobTooLargeError) return await fail(target, tooLarge(content.size))
+      if (error instanceof BlobTooLargeError) return await fail(content, tooLarge(content.size))
       // Nobody is left to read the answer, but it was not the server that failed.
       if (upload.stream.errored) throw brokenOff(error)
       throw error
@@ -92,14 +94,14 @@ export function createUploads(
       const content = await requireOpen(target)
       requireTagging(content, upload.tagging)
       if (upload.length !== undefined && upload.length !== content.size) {
-        await fail(target, wrongSize(content.size, upload.length))
+        await fail(content, wrongSize(content.size, upload.length))
       }
 
-      const { blobKey, sha256, size } = await storeBlob(target, content, upload)
+      const { blobKey, sha256, size } = await storeBlob(content, upload)
       try {
-        if (size !== content.size) await fail(target, wrongSize(content.size, size))
-        await settle(target, (tx, file, pending) =>
-          generations.completeUpload(tx, file, pending, { blobKey, sha256 }),
+        if (size !== content.size) await fail(content, wrongSize(content.size, size))
+        await settle(content, (tx, file, pending) =>
+          generations.completeUpload(tx, file, pending, { blobKey, sha256, size }),
         )
       } catch (error) {
         // If this fails too, the blob is an orphan, and those are swept.

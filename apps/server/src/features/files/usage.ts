@@ -23,13 +23,13 @@ interface Counted {
  * @throws ApiError `QuotaExceeded` when the file has grown and a quota is passed
  */
 export async function recount(tx: Tx, file: FileRow, quotas: Quotas): Promise<void> {
-  const counted = countOf(await listContents(tx, file.id))
+  const counted = countOf(await listContents(tx, file.bot_id, file.id))
   const change = {
     storage: counted.storage - file.counted_storage,
     vector: counted.vector - file.counted_vector,
   }
   if (change.storage === 0 && change.vector === 0) return
-  await patchFile(tx, file.id, {
+  await patchFile(tx, file.bot_id, file.id, {
     counted_storage: counted.storage,
     counted_vector: counted.vector,
   })

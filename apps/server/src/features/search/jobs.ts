@@ -104,8 +104,8 @@ export function createSearchJobs(
   }
 
   const clear: JobHandler<ClearPassages> = {
-    handler: async ({ payload: { fileId } }) => {
-      const useful = await indexing.usefulPassages(fileId)
+    handler: async ({ payload: { botId, fileId } }) => {
+      const useful = await indexing.usefulPassages(botId, fileId)
       await purge(run, (tx, limit) => store.deleteUseless(tx, fileId, useful, limit))
     },
   }

@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import type { Db, Tx } from '../../schema.js'
+
+/** Bytes that lie in the blob store. */
+export interface StoredBytes {
+  blobKey: string
+  /** Hex, over all bytes. */
+  sha256: string
+  size: number
+}
+
+/**
+ * Counts a use of bytes that were just stored, and answers under which key to find them: that of
+ * an older blob where the bot has the same bytes already. The new blob is then for the sweeper.
+ */
+export async function useBytes(tx: Tx, botId: string, bytes: StoredBytes): Promise<string> {
+  const { blobKey, sha256, size } = bytes
+  const row = await tx
+    .insertInto('file_blobs')
+    .values({ blob_key: blobKey, bot_id: botId, sha256, size, uses: 1 })
+    .onConflict((conflict) =>
+      conflict.columns(['bot_id', 'sha256']).doUpdateSet({ uses: sql`file_blobs.uses + 1` }),
+    )
+    .returning('blob_key')
+    .executeTakeFirstOrThrow()
+  if (row.blob_key !== blobKey) await discardBlob(tx, blobKey)
+  return row.blob_key
+}
+
+/** Counts one more use of a blob; the caller has locked a file that uses it. */
+export async function shareBlob(tx: Tx, blobKey: string): Promise<void> {
+  const { numUpdatedRows } = await tx
+    .updateTable('file_blobs')
+    .set({ uses: sql`uses + 1` })
+    .where('blob_key', '=', blobKey)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw new Error(`The blob ${blobKey} has no row`)
+}
+
+/** Ends a use of a blob. With the last one, the blob is left to the sweeper. */
+export async function releaseBlob(tx: Tx, blobKey: string): Promise<void> {
+  const row = await tx
+    .updateTable('file_blobs')
+    .set({ uses: sql`uses - 1` })
+    .where('blob_key', '=', blobKey)
+    .returning('uses')
+    .executeTakeFirst()
+  if (row !== undefined && row.uses > 0) return
+  await tx.deleteFrom('file_blobs').where('blob_key', '=', blobKey).execute()
+  await discardBlob(tx, blobKey)
+}
+
+async function discardBlob(tx: Tx, blobKey: string): Promise<void> {
+  await tx
+    .insertInto('discarded_blobs')
+    .values({ blob_key: blobKey })
+    .onConflict((conflict) => conflict.column('blob_key').doNothing())
+    .execute()
+}
+
+/** Keys of blobs that nothing refers to any more. */
+export async function listDiscardedBlobs(db: Db, limit: number): Promise<string[]> {
+  const rows = await db.selectFrom('discarded_blobs').select('blob_key').limit(limit).execute()
+  return rows.map(({ blob_key }) => blob_key)
+}
+
+export async function forgetDiscardedBlobs(tx: Tx, keys: readonly string[]): Promise<void> {
+  await tx.deleteFrom('discarded_blobs').where('blob_key', 'in', keys).execute()
+}
+
+/** Those of some blob keys that are in use. */
+export async function listUsedBlobs(db: Db, keys: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('file_contents')
+    .select('blob_key')
+    .where('blob_key', 'in', keys)
+    .execute()
+  return new Set(rows.flatMap(({ blob_key }) => blob_key ?? []))
+}
