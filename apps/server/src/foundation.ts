@@ -9,6 +9,7 @@ import { type Clock, systemClock } from './platform/clock.js'
 import { migrate } from './platform/db/migrate.js'
 import { type Database, openDatabase } from './platform/db/open.js'
 import { createPager, type Pager } from './platform/db/pager.js'
+import { createEventPublisher, type EventPublisher } from './platform/events/publisher.js'
 import { createIds, type Ids } from './platform/ids.js'
 import { createQueue, type Queue } from './platform/jobs/queue.js'
 import type { Log } from './platform/log.js'
@@ -31,6 +32,7 @@ export interface Foundation {
   db: Db
   run: Run
   bus: EventBus
+  events: EventPublisher
   queue: Queue
 }
 
@@ -84,6 +86,7 @@ export async function layFoundation(
     db,
     run: database.run,
     bus,
+    events: createEventPublisher(bus),
     queue: createQueue({ db, bus, clock, ids }),
   }
 }

@@ -61,6 +61,7 @@ export async function createSlices(
   const conversations = createConversations({ ...foundation, chatAlias: builtInChat.alias })
   const messages = createMessages({
     ...foundation,
+    conversations: conversations.service,
     maxPayloadBytes: config.limits.messageBytes,
   })
   const chat: Chat = createChat({

@@ -5,6 +5,7 @@ import { createUsers } from '../src/features/users/index.js'
 import type { BotActor, Caller, ChatUserActor } from '../src/platform/actor.js'
 import { createLocalBus } from '../src/platform/bus/local.js'
 import type { Database } from '../src/platform/db/open.js'
+import { createEventPublisher } from '../src/platform/events/publisher.js'
 import { createTenants } from './tenants.js'
 
 /** A bot with the address of its chat. */
@@ -27,11 +28,11 @@ export async function createChats(
   const tenants = await createTenants(database, options)
   const bus = createLocalBus(tenants.log)
   const users = createUsers(tenants).service
-  const conversations = createConversations({ ...tenants, chatAlias: 'chat' }).service
-  const messages = createMessages({ ...tenants, maxPayloadBytes }).service
+  const events = createEventPublisher(bus)
+  const conversations = createConversations({ ...tenants, events, chatAlias: 'chat' }).service
+  const messages = createMessages({ ...tenants, events, conversations, maxPayloadBytes }).service
   const { service, authenticator, forgetBot } = createChat({
     ...tenants,
-    bus,
     users,
     conversations,
     messages,
@@ -45,6 +46,7 @@ export async function createChats(
   return {
     ...tenants,
     bus,
+    events,
     users,
     conversations,
     messages,

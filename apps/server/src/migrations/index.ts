@@ -11,6 +11,7 @@ import { eventLog } from './0009-event-log.js'
 import { idempotency } from './0010-idempotency.js'
 import { sharedContents } from './0011-shared-contents.js'
 import { knowledgeBases } from './0012-knowledge-bases.js'
+import { chat } from './0018-chat.js'
 import { deliveries } from './0020-deliveries.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -27,5 +28,6 @@ export const migrations: readonly Migration[] = [
   idempotency,
   sharedContents,
   knowledgeBases,
+  chat,
   deliveries,
 ]

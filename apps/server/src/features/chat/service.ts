@@ -1,11 +1,9 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { ChatActor, ChatUserActor } from '../../platform/actor.js'
-import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Clock } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
-import { announceEvents } from '../../platform/events/hints.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import {
@@ -45,7 +43,6 @@ export interface ChatDeps {
   run: Run
   clock: Clock
   pager: Pager
-  bus: EventBus
   users: UsersService
   conversations: ConversationsService
   messages: MessagesService
@@ -58,7 +55,7 @@ const messagesPerPage = 50
 export type ChatService = ReturnType<typeof createChatService>
 
 export function createChatService(deps: ChatDeps & { keys: UserKeys }) {
-  const { db, run, clock, pager, bus, users, conversations, messages, keys } = deps
+  const { db, run, clock, pager, users, conversations, messages, keys } = deps
   /**
    * Which user a key belongs to, as long as authentication remembers the key. Another process may
    * have removed the user since: this only serves statements that check the user's part themselves.
@@ -222,7 +219,7 @@ export function createChatService(deps: ChatDeps & { keys: UserKeys }) {
       }
       const { type, payload } = toStoredContent(input)
       const encoded = messages.encode(payload)
-      const { place, made } = await run(async (tx) => {
+      return await run(async (tx) => {
         const { user, place } = await takePlace(tx, actor, input.conversationId)
         const message = await messages.append(tx, place, {
           botId: actor.chat.botId,
@@ -239,10 +236,8 @@ export function createChatService(deps: ChatDeps & { keys: UserKeys }) {
           content: input,
         }
         await remember?.(tx, made)
-        return { place, made }
+        return made
       })
-      announceEvents(bus, place.id, place.last_sequence)
-      return made
     },
   }
 }

@@ -1,7 +1,9 @@
 import { ApiError } from '@botstead/contract'
 import { isoTime } from '../../platform/clock.js'
+import type { Page, PageRequest } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Db, Tx } from '../../schema.js'
+import { type ConversationRef, type conversationLog, news } from './news.js'
 import * as participants from './participant-store.js'
 import type { ConversationsDeps } from './service.js'
 import * as store from './store.js'
@@ -15,11 +17,12 @@ export interface Member {
 
 /** Conversations as their participants have them; ids of conversations are foreign or native here. */
 export function membership(
-  { dialect, clock }: Pick<ConversationsDeps, 'dialect' | 'clock'>,
+  { db, dialect, clock }: Pick<ConversationsDeps, 'db' | 'dialect' | 'clock'>,
   draft: (botId: string) => store.ConversationRow,
+  tell: ReturnType<typeof conversationLog>['tell'],
 ) {
-  async function join(tx: Tx, conversationId: string, member: Member): Promise<void> {
-    await participants.insertParticipant(tx, {
+  async function join(tx: Tx, conversationId: string, member: Member): Promise<boolean> {
+    return await participants.insertParticipant(tx, {
       conversation_id: conversationId,
       user_id: member.userId,
       bot_id: member.botId,
@@ -79,6 +82,51 @@ export function membership(
         member.userId,
       )
       if (id !== undefined) await join(tx, id, member)
+    },
+
+    /** Lets a user take part and tells the others; false, and nothing is told, if it did already. */
+    async addParticipant(
+      tx: Tx,
+      conversation: ConversationRef,
+      user: { id: string; publicId: string },
+    ): Promise<boolean> {
+      const { botId, id } = conversation
+      if (!(await join(tx, id, { botId, userId: user.id }))) return false
+      const data = { participantId: user.publicId }
+      await tell(tx, conversation, { type: news.participantAdded, subjectId: user.id, data })
+      return true
+    },
+
+    /** Ends the part of a user and tells the others; false if it took none. */
+    async removeParticipant(
+      tx: Tx,
+      conversation: ConversationRef,
+      user: { id: string; publicId: string },
+    ): Promise<boolean> {
+      const { botId, id } = conversation
+      if (!(await participants.deleteParticipant(tx, botId, id, user.id))) return false
+      const data = { participantId: user.publicId }
+      await tell(tx, conversation, { type: news.participantRemoved, subjectId: user.id, data })
+      return true
+    },
+
+    /** Takes a user who is being deleted out of everything; nobody is told. */
+    async forgetUser(tx: Tx, member: Member): Promise<void> {
+      await participants.deleteParticipations(tx, member.botId, member.userId)
+      await store.disownConversations(tx, member.botId, member.userId)
+    },
+
+    /** The users who take part in a conversation, newest user first. */
+    async listParticipants(conversation: ConversationRef, page: PageRequest<'created_at'>) {
+      return await participants.pageParticipants(db, conversation.botId, conversation.id, page)
+    },
+
+    /** The conversations that a user owns. */
+    async listOwned(
+      member: Member,
+      page: PageRequest<'created_at'>,
+    ): Promise<Page<store.ConversationRow>> {
+      return await store.pageOwnedConversations(db, member.botId, member.userId, page)
     },
 
     /**

@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import { type PageRequest, paginate } from '../../platform/db/paginate.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
 import type { ConversationRow } from './store.js'
@@ -128,13 +129,92 @@ export async function claimConversation(
   return row?.id
 }
 
-/** Does nothing if the user takes part already. */
-export async function insertParticipant(tx: Tx, row: Insertable<ParticipantsTable>): Promise<void> {
-  await tx
+const takeNext = prepared<{ botId: string; conversationId: string; removedMessages: number }>()(
+  (db, parameter) =>
+    db
+      .updateTable('conversations')
+      .set((conversation) => ({
+        last_sequence: conversation('last_sequence', '+', one),
+        message_count: conversation('message_count', '-', parameter('removedMessages')),
+      }))
+      .where('id', '=', parameter('conversationId'))
+      .where('bot_id', '=', parameter('botId'))
+      .returning('last_sequence'),
+)
+
+/** The next number in the log of a conversation, by native id; the row stays locked. */
+export async function takeNumber(
+  tx: Tx,
+  counted: { botId: string; conversationId: string; removedMessages: number },
+): Promise<Pick<Place, 'last_sequence'> | undefined> {
+  return await takeNext.first(tx, counted)
+}
+
+/** @returns whether the user takes part only now */
+export async function insertParticipant(
+  tx: Tx,
+  row: Insertable<ParticipantsTable>,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
     .insertInto('participants')
     .values(row)
     .onConflict((conflict) => conflict.columns(['conversation_id', 'user_id']).doNothing())
+    .executeTakeFirstOrThrow()
+  return Number(numInsertedOrUpdatedRows) > 0
+}
+
+/** @returns whether the user took part */
+export async function deleteParticipant(
+  tx: Tx,
+  botId: string,
+  conversationId: string,
+  userId: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('participants')
+    .where('bot_id', '=', botId)
+    .where('conversation_id', '=', conversationId)
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows) > 0
+}
+
+/** Takes a user out of all conversations. */
+export async function deleteParticipations(tx: Tx, botId: string, userId: string): Promise<void> {
+  await tx
+    .deleteFrom('participants')
+    .where('bot_id', '=', botId)
+    .where('user_id', '=', userId)
     .execute()
+}
+
+/** Takes all users out of a conversation. */
+export async function deleteParticipantsOf(
+  tx: Tx,
+  botId: string,
+  conversationId: string,
+): Promise<void> {
+  await tx
+    .deleteFrom('participants')
+    .where('bot_id', '=', botId)
+    .where('conversation_id', '=', conversationId)
+    .execute()
+}
+
+/** The users who take part in a conversation, by native id. */
+export async function pageParticipants(
+  db: Db,
+  botId: string,
+  conversationId: string,
+  page: PageRequest<'created_at'>,
+) {
+  const query = db
+    .selectFrom('users')
+    .innerJoin('participants', 'participants.user_id', 'users.id')
+    .selectAll('users')
+    .where('participants.conversation_id', '=', conversationId)
+    .where('users.bot_id', '=', botId)
+  return await paginate(query, page, 'users')
 }
 
 /** @returns how many were deleted, at most `limit` */

@@ -6,11 +6,13 @@ import type { Dialect } from '../../platform/db/dialect.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import { purge } from '../../platform/db/purge.js'
+import type { EventPublisher } from '../../platform/events/publisher.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Ids } from '../../platform/ids.js'
 import { storedFilter, storedTags } from '../../platform/tags.js'
-import type { Db, Run } from '../../schema.js'
+import type { Db, Run, Tx } from '../../schema.js'
 import { membership } from './membership.js'
+import { type ConversationRef, conversationLog, news } from './news.js'
 import * as participants from './participant-store.js'
 import * as store from './store.js'
 
@@ -26,6 +28,7 @@ export interface ConversationsDeps {
   clock: Clock
   ids: Ids
   pager: Pager
+  events: EventPublisher
   /** Alias of the integration behind chat addresses: conversations belong to it unless said otherwise. */
   chatAlias: string
 }
@@ -57,8 +60,11 @@ export function createConversationsService(deps: ConversationsDeps) {
     }
   }
 
+  const log = conversationLog(deps)
+
   return {
-    ...membership(deps, draft),
+    ...log,
+    ...membership(deps, draft, log.tell),
 
     /** Makes a conversation without participants, as a bot or an integration. */
     async create(
@@ -125,6 +131,19 @@ export function createConversationsService(deps: ConversationsDeps) {
         },
         page,
       )
+    },
+
+    /**
+     * Removes a conversation: from the commit on there is nothing under its ids, and its listeners
+     * are sent away. What lies in it is removed by the caller. False if there is no such conversation.
+     */
+    async remove(tx: Tx, conversation: ConversationRef): Promise<boolean> {
+      const { botId, id } = conversation
+      const last = { type: news.conversationDeleted, subjectId: id }
+      if ((await log.tell(tx, conversation, last)) === undefined) return false
+      await participants.deleteParticipantsOf(tx, botId, id)
+      await store.deleteConversations(tx, botId, [id])
+      return true
     },
 
     /**

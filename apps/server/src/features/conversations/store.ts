@@ -112,3 +112,28 @@ export async function deleteConversations(
 ): Promise<void> {
   await tx.deleteFrom('conversations').where('bot_id', '=', botId).where('id', 'in', ids).execute()
 }
+
+/** The conversations that belong to a user. */
+export async function pageOwnedConversations(
+  db: Db,
+  botId: string,
+  userId: string,
+  page: PageRequest<'created_at'>,
+): Promise<Page<ConversationRow>> {
+  const query = db
+    .selectFrom('conversations')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('owner_user_id', '=', userId)
+  return await paginate(query, page)
+}
+
+/** Leaves the conversations of a user without an owner. */
+export async function disownConversations(tx: Tx, botId: string, userId: string): Promise<void> {
+  await tx
+    .updateTable('conversations')
+    .set({ owner_user_id: null })
+    .where('bot_id', '=', botId)
+    .where('owner_user_id', '=', userId)
+    .execute()
+}

@@ -3,10 +3,10 @@ import { isoTime } from '../../platform/clock.js'
 import { encodeJson } from '../../platform/db/columns.js'
 import type { Page, PageRequest } from '../../platform/db/paginate.js'
 import { purge } from '../../platform/db/purge.js'
-import { appendEvent } from '../../platform/events/append.js'
+import type { EventPublisher } from '../../platform/events/publisher.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Db, Run, Tx } from '../../schema.js'
-import type { Place } from '../conversations/index.js'
+import { type ConversationsService, news, type Place } from '../conversations/index.js'
 import * as store from './store.js'
 
 /** A message in the shape in which bots and integrations see it. */
@@ -24,16 +24,16 @@ export interface MessagesDeps {
   db: Db
   run: Run
   ids: Ids
+  events: EventPublisher
+  conversations: Pick<ConversationsService, 'tell'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
 }
 
-/** Type of the event that tells of a new message; its subject is the message. */
-const messageCreated = 'message_created'
-
 export type MessagesService = ReturnType<typeof createMessagesService>
 
-export function createMessagesService({ db, run, ids, maxPayloadBytes }: MessagesDeps) {
+export function createMessagesService(deps: MessagesDeps) {
+  const { db, run, ids, events, conversations, maxPayloadBytes } = deps
   return {
     /** The stored form of a payload. Throws `LimitExceeded` if it is too large. */
     encode(payload: Record<string, unknown>): string {
@@ -66,15 +66,52 @@ export function createMessagesService({ db, run, ids, maxPayloadBytes }: Message
         updated_at: null,
       }
       await store.insertMessage(tx, row)
-      await appendEvent(tx, {
+      await events.publish(tx, {
         stream: place.id,
         sequence: place.last_sequence,
         botId: message.botId,
-        type: messageCreated,
+        type: news.messageCreated,
         subjectId: row.id,
         createdAt,
       })
       return row
+    },
+
+    /** The message with this id. */
+    async find(
+      executor: Db | Tx,
+      botId: string,
+      id: string,
+    ): Promise<store.MessageRow | undefined> {
+      return await store.findMessage(executor, botId, id)
+    },
+
+    /** Those of some messages that are still there. */
+    async findAll(botId: string, ids: readonly string[]): Promise<store.MessageRow[]> {
+      return await store.listMessages(db, botId, ids)
+    },
+
+    /** Removes a message for good and tells of it; false if somebody else was faster. */
+    async remove(tx: Tx, message: store.MessageRow): Promise<boolean> {
+      const { id, bot_id: botId, conversation_id, user_id } = message
+      // The number first: everything that happens in a conversation waits for it in the same order.
+      await conversations.tell(
+        tx,
+        { botId, id: conversation_id },
+        { type: news.messageDeleted, subjectId: id, data: { userId: user_id } },
+        1,
+      )
+      return await store.deleteMessage(tx, botId, id)
+    },
+
+    /** Removes some messages of a conversation; answers how many, at most `limit`. */
+    async removeSome(
+      tx: Tx,
+      botId: string,
+      conversationId: string,
+      limit: number,
+    ): Promise<number> {
+      return await store.deleteSomeMessages(tx, botId, [conversationId], limit)
     },
 
     /** Messages of a conversation; the page says in which order. */

@@ -27,6 +27,55 @@ export function insertMessage(tx: Tx, row: MessageRow): Promise<unknown> {
   return insert(tx, row)
 }
 
+export async function findMessage(
+  executor: Db | Tx,
+  botId: string,
+  id: string,
+): Promise<MessageRow | undefined> {
+  return await executor
+    .selectFrom('messages')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+const selectOne = prepared<{ botId: string; id: string }>()((db, parameter) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('bot_id', '=', parameter('botId'))
+    .where('id', '=', parameter('id')),
+)
+
+/** Those of some messages that there are, in no order. */
+export async function listMessages(
+  db: Db,
+  botId: string,
+  ids: readonly string[],
+): Promise<MessageRow[]> {
+  const [first, ...others] = ids
+  if (first === undefined) return []
+  // One alone is what a listener of a quiet conversation asks for with every message.
+  if (others.length === 0) return await selectOne(db, { botId, id: first })
+  return await db
+    .selectFrom('messages')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** @returns whether it was there */
+export async function deleteMessage(tx: Tx, botId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('messages')
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows) > 0
+}
+
 /** Messages of a conversation, by its native id. */
 export async function pageMessages(
   db: Db,

@@ -97,6 +97,22 @@ export function createUsersService(deps: UsersDeps) {
       return await store.findUser(executor, botId, id)
     },
 
+    /** Overwrites what is given of a user; undefined if there is no such user. */
+    async patch(
+      tx: Tx,
+      botId: string,
+      id: string,
+      profile: Profile,
+    ): Promise<store.UserRow | undefined> {
+      const updated_at = isoTime(clock.now())
+      return await store.patchUser(tx, botId, id, { ...patchOf(profile), updated_at })
+    },
+
+    /** Removes a user, whose foreign id is free from then on; false if there is none. */
+    async remove(tx: Tx, botId: string, id: string): Promise<boolean> {
+      return await store.deleteUser(tx, botId, id)
+    },
+
     /** Ids as they are shown, by native id; those without an id of their own show the native one. */
     async publicIds(botId: string, nativeIds: Iterable<string>): Promise<Map<string, string>> {
       const distinct = [...new Set(nativeIds)]

@@ -64,6 +64,16 @@ export async function patchUser(
     .executeTakeFirst()
 }
 
+/** @returns whether there was one */
+export async function deleteUser(tx: Tx, botId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('users')
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows) > 0
+}
+
 /** Ids of users as they are shown, for those of the given ones that have one of their own. */
 export async function listForeignIds(
   executor: Db | Tx,

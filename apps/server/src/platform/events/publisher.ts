@@ -1,0 +1,36 @@
+import type { Tx } from '../../schema.js'
+import type { EventBus } from '../bus/event-bus.js'
+import { afterCommit } from '../db/after-commit.js'
+import { appendEvent, type NewEvent } from './append.js'
+import { announceEvents } from './hints.js'
+
+type NumberedEvent = NewEvent & { sequence: number }
+
+/** Called in the transaction of each event; it awaits nothing but queries of `tx`. */
+type EventTap = (tx: Tx, event: NumberedEvent) => Promise<void> | undefined
+
+/** Writes events and sees to it that those who wait for them hear of it, after the commit. */
+export interface EventPublisher {
+  /** Writes an event whose number the caller has counted, see `appendEvent`. */
+  publish(tx: Tx, event: NumberedEvent): Promise<void>
+  /** Adds work that has to happen with every event, in the same transaction. */
+  tap(tap: EventTap): void
+}
+
+export function createEventPublisher(bus: EventBus): EventPublisher {
+  const taps: EventTap[] = []
+  return {
+    async publish(tx, event) {
+      await appendEvent(tx, event)
+      afterCommit(tx, () => announceEvents(bus, event.stream, event.sequence))
+      for (const tap of taps) {
+        // Most taps have nothing to do with most events: nothing is awaited for them.
+        const work = tap(tx, event)
+        if (work !== undefined) await work
+      }
+    },
+    tap(tap) {
+      taps.push(tap)
+    },
+  }
+}
