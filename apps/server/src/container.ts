@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { type Config, localAddress } from './config.js'
 import { createOperatorTokens, type OperatorTokens } from './features/access/index.js'
@@ -50,6 +51,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 async function start(options: ServerOptions, closers: Closers): Promise<Server> {
+  if (options.config.databaseUrl === undefined) await holdDataFolder(options.config, closers)
   const foundation = await layFoundation(options, closers)
   const { config, log, database } = foundation
   let base = config.publicUrl
@@ -86,6 +88,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     allowance: config.rateLimit.burst,
     log,
     newRequestId: () => foundation.ids.next('req'),
+    trustedProxies: config.trustedProxies,
     limits: { smallBody: config.limits.bodyBytes, largeBody: config.limits.adminBodyBytes },
     allowedOrigins: config.allowedOrigins,
     checkAnswers: options.checkAnswers ?? false,
@@ -107,6 +110,14 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
       await closers.closeAll(timeoutMilliseconds)
     },
   }
+}
+
+/** With SQLite one server works on a folder; what ends first is everything else. */
+async function holdDataFolder({ dataDir }: Config, closers: Closers): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const { holdFolder } = await import('./platform/db/folder-hold.js')
+  const hold = holdFolder(dataDir)
+  closers.add('data folder', async () => hold.release())
 }
 
 /** Nobody is refused when the operator switched the limit off. */

@@ -1,14 +1,16 @@
 import { createClient } from '@botstead/contract'
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
-import { describeEachEngine } from '../engines.js'
-import { startServerProcess } from '../processes.js'
+import { engines } from '../engines.js'
+import { runCommand, startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
 
-describeEachEngine('two processes that start at once on an empty place', (engine) => {
-  it('serve one home: what one makes the other has', async () => {
-    await using place = await createCommandPlace(engine)
+const postgres = engines.find(({ name }) => name === 'postgres')
+
+describe('two processes that start at once on an empty place', () => {
+  it.skipIf(!postgres)('serve one home on PostgreSQL: what one makes the other has', async () => {
+    await using place = await createCommandPlace(postgres)
     const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token }
     const processes = await Promise.all([
       startServerProcess(environment),
@@ -28,6 +30,17 @@ describeEachEngine('two processes that start at once on an empty place', (engine
     } finally {
       expect(await Promise.all(processes.map((server) => server.stop()))).toEqual([0, 0])
     }
+  })
+
+  it('do not both serve one folder with SQLite; a crash leaves nothing that refuses the next', async () => {
+    await using place = await createCommandPlace()
+    const first = await startServerProcess(place.environment)
+    const second = await runCommand(['start'], { ...place.environment, PORT: '0' })
+    expect(second.status).toBe(1)
+    expect(second.stderr).toContain(`Another server works on ${place.dataDir}`)
+    await first.kill()
+    const third = await startServerProcess(place.environment)
+    expect(await third.stop()).toBe(0)
   })
 })
 
