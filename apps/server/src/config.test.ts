@@ -43,6 +43,7 @@ describe('without any variable', () => {
       chatSecret: undefined,
       logLevel: 'info',
       allowedOrigins: undefined,
+      trustedProxies: [],
       rateLimit: { perMinute: 600, burst: 100, exemptLoopback: true },
       shutdownTimeoutMs: 5_000,
       limits: {
@@ -85,12 +86,14 @@ describe('values', () => {
       BOTSTEAD_ROLES: ' Worker ',
       LOG_LEVEL: 'DEBUG',
       BOTSTEAD_ALLOWED_ORIGINS: 'https://a.example.com, http://localhost:5173/',
+      BOTSTEAD_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
       BOTSTEAD_RATE_LIMIT: 'Off',
     })
     expect(config).toMatchObject({
       roles: { api: false, worker: true },
       logLevel: 'debug',
       allowedOrigins: ['https://a.example.com', 'http://localhost:5173'],
+      trustedProxies: ['10.0.0.0/8', '::1'],
       rateLimit: { perMinute: undefined, exemptLoopback: false },
     })
   })
@@ -123,6 +126,8 @@ describe('wrong values', () => {
     ['BOTSTEAD_PUBLIC_URL', 'https://bots.example.com/?a=1'],
     ['DATABASE_URL', 'mysql://db/botstead'],
     ['BOTSTEAD_ROLES', 'api,cook'],
+    ['BOTSTEAD_TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['BOTSTEAD_TRUSTED_PROXIES', 'proxy.local'],
     ['BOTSTEAD_ADMIN_TOKEN', 'short'],
     ['BOTSTEAD_ADMIN_TOKEN', 'with a space inside it'],
     ['BOTSTEAD_SECRET', 'too short'],

@@ -9,6 +9,7 @@ import {
   either,
   integer,
   listOf,
+  network,
   oneOf,
   optional,
   readSettings,
@@ -88,10 +89,15 @@ const settings = {
     default: '*',
     meaning: 'Web pages that may call the server from a browser; * means any.',
   }),
+  trustedProxies: setting('BOTSTEAD_TRUSTED_PROXIES', either(['none'], listOf(network)), {
+    default: 'none',
+    meaning:
+      'Proxies, as addresses or networks (10.0.0.0/8), whose word is taken for the address of a caller (X-Forwarded-For); limits count by it.',
+  }),
   rateLimit: setting('BOTSTEAD_RATE_LIMIT', either(['auto', 'off'], integer(1, 1_000_000)), {
     default: 'auto',
     meaning:
-      'Requests a minute per token or user key; auto means 600, and none for callers on this machine (behind a proxy there, set a number).',
+      'Requests a minute per token or user key; auto means 600, and none for callers on this machine (behind a proxy there, set BOTSTEAD_TRUSTED_PROXIES).',
   }),
   rateBurst: setting('BOTSTEAD_RATE_BURST', integer(1, 100_000), {
     default: '100',
@@ -144,7 +150,13 @@ const everySetting: readonly Setting<unknown>[] = [
   ...Object.values(limits),
 ]
 
-type Derived = 'publicUrl' | 'allowedOrigins' | 'rateLimit' | 'rateBurst' | 'roles'
+type Derived =
+  | 'publicUrl'
+  | 'allowedOrigins'
+  | 'trustedProxies'
+  | 'rateLimit'
+  | 'rateBurst'
+  | 'roles'
 
 /** The settings of a process, checked and complete. Sizes are bytes, durations milliseconds. */
 export interface Config extends Readonly<Omit<Values<typeof settings>, Derived>> {
@@ -153,6 +165,8 @@ export interface Config extends Readonly<Omit<Values<typeof settings>, Derived>>
   readonly roles: { readonly api: boolean; readonly worker: boolean }
   /** Origins that browsers may call from; undefined allows any. */
   readonly allowedOrigins: readonly string[] | undefined
+  /** Addresses and networks of proxies that tell truly who calls. */
+  readonly trustedProxies: readonly string[]
   readonly rateLimit: {
     /** Undefined refuses nobody. */
     readonly perMinute: number | undefined
@@ -210,6 +224,7 @@ export function loadConfig(
       worker: values.roles.includes('worker'),
     }),
     allowedOrigins: values.allowedOrigins === '*' ? undefined : values.allowedOrigins,
+    trustedProxies: values.trustedProxies === 'none' ? Object.freeze([]) : values.trustedProxies,
     rateLimit: rateLimit(values.rateLimit, rateBurst),
     limits: limitValues,
   }

@@ -151,6 +151,7 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
     allowance: 100,
     log,
     newRequestId: () => ids.next('req'),
+    trustedProxies: [],
     limits: { smallBody: 1_000_000, largeBody: 1_000_000 },
     allowedOrigins: undefined,
     checkAnswers: true,

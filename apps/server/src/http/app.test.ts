@@ -68,7 +68,10 @@ const authenticator: Authenticator = {
   },
 }
 
-async function createTestApp(exemptLoopback = true): Promise<FastifyInstance> {
+async function createTestApp(
+  exemptLoopback = true,
+  trustedProxies: readonly string[] = [],
+): Promise<FastifyInstance> {
   const clock = { now: () => 1_000_000 }
   return await createApp({
     routes: [
@@ -90,6 +93,7 @@ async function createTestApp(exemptLoopback = true): Promise<FastifyInstance> {
     allowance: 2,
     log: await createLog({ level: 'silent' }),
     newRequestId: () => createIds().next('req'),
+    trustedProxies,
     limits: { smallBody: 1000, largeBody: 2000 },
     allowedOrigins: undefined,
     checkAnswers: true,
@@ -230,5 +234,20 @@ describe('the rate limit', () => {
     const refused = await call()
     expect(refused.json()).toMatchObject({ code: 429, type: 'RateLimited' })
     expect(refused.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-reset': '2' })
+  })
+
+  it('tells callers behind a trusted proxy apart, and believes nobody else', async () => {
+    const behind = await createTestApp(false, ['127.0.0.0/8'])
+    const direct = await createTestApp(false)
+    const call = async (app: FastifyInstance, caller: string) => {
+      const headers = { 'x-forwarded-for': caller }
+      const answer = await app.inject({ method: 'GET', url: '/scoped', headers })
+      return answer.headers['ratelimit-remaining']
+    }
+    expect(await call(behind, '203.0.113.1')).toBe('1')
+    expect(await call(behind, '203.0.113.1')).toBe('0')
+    expect(await call(behind, '203.0.113.2')).toBe('1')
+    expect(await call(direct, '203.0.113.1')).toBe('1')
+    expect(await call(direct, '203.0.113.2')).toBe('0')
   })
 })

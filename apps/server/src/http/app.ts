@@ -23,6 +23,8 @@ export interface AppOptions {
   allowance: number
   log: Log
   newRequestId: () => string
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: readonly string[]
   limits: HttpContext['limits']
   /** Origins that browsers may call from; undefined allows any. */
   allowedOrigins: readonly string[] | undefined
@@ -42,6 +44,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     logger: false,
     genReqId: options.newRequestId,
     requestIdHeader: false,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     bodyLimit: options.limits.smallBody,
     forceCloseConnections: 'idle',
     return503OnClosing: false,

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /** A kind of value that a setting may have. */
 export interface Kind<T> {
   /** What is accepted, to stand after the words "accepts" and in the list of settings. */
@@ -181,6 +183,17 @@ export function listOf<T>(kind: Kind<T>): Kind<readonly T[]> {
 /** Free text. `accepts` must say in words what the pattern says. */
 export function text(accepts: string, pattern = /./): Kind<string> {
   return { accepts, parse: (given) => (pattern.test(given) ? given : undefined) }
+}
+
+/** An IP address, or a network in the notation `10.0.0.0/8`. */
+export const network: Kind<string> = {
+  accepts: 'an IP address or a network such as 10.0.0.0/8',
+  parse: (given) => {
+    const [address = '', prefix = '0', ...more] = given.split('/')
+    const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+    const fits = /^\d{1,3}$/.test(prefix) && Number(prefix) <= longest
+    return fits && more.length === 0 ? given : undefined
+  },
 }
 
 /** A URL that passes `check`, in the spelling that `check` returns. */
