@@ -103,6 +103,14 @@ const settings = {
     default: '100',
     meaning: 'Requests that may come at once after a rest.',
   }),
+  searchesAtOnce: setting('BOTSTEAD_SEARCHES_AT_ONCE', integer(1, 64), {
+    default: '2',
+    meaning: 'Searches that run at a time: threads with SQLite, connections with PostgreSQL.',
+  }),
+  searchTimeoutMs: setting('BOTSTEAD_SEARCH_TIMEOUT_MS', duration('10ms', '5m'), {
+    default: '10s',
+    meaning: 'How long a search may take before it is given up, waiting for its turn included.',
+  }),
   shutdownTimeoutMs: setting('BOTSTEAD_SHUTDOWN_TIMEOUT_MS', duration('0', '10m'), {
     default: '5s',
     meaning: 'How long a stopping process waits for open requests and running jobs.',

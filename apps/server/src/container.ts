@@ -14,12 +14,12 @@ import { createAddresses } from './platform/addresses.js'
 import { createIdempotencyStore } from './platform/idempotency/store.js'
 import { createLog } from './platform/log.js'
 import { createRateLimiter, type RateLimiter } from './platform/rate-limit.js'
-import { createSlices } from './slices.js'
+import { createSlices, type SlicesOptions } from './slices.js'
 import { type Closers, createClosers } from './stop.js'
 import { version } from './version.js'
 import { startWorker } from './worker.js'
 
-export interface ServerOptions extends FoundationOptions {
+export interface ServerOptions extends FoundationOptions, SlicesOptions {
   /** Checks every answer against its contract: for tests. */
   checkAnswers?: boolean
   /** Routes beside those of the contract: for measurements. */
@@ -59,6 +59,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     foundation,
     createAddresses(() => base),
     closers,
+    options,
   )
   closers.add('token usage', () => slices.access[Symbol.asyncDispose]())
 

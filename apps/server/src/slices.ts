@@ -24,11 +24,17 @@ export type Slices = Awaited<ReturnType<typeof createSlices>>
 /** Milliseconds after which an unfinished blob of a shared folder counts as left behind. */
 const sharedLeftoverAge = 60 * 60 * 1000
 
+export interface SlicesOptions {
+  /** Module that the search threads run: for tests. */
+  findEntry?: URL
+}
+
 /** Builds the slices and tells each what it needs of the others. */
 export async function createSlices(
   foundation: Foundation,
   addresses: Addresses,
   closers: Pick<Closers, 'add'>,
+  { findEntry }: SlicesOptions = {},
 ) {
   const { config, clock, log } = foundation
   const accounts = createAccounts(foundation)
@@ -88,7 +94,20 @@ export async function createSlices(
   closers.add('document readers', async () => {
     await ingestPool[Symbol.asyncDispose]()
   })
-  const search = createSearch({ ...foundation, files, ingestPool, limits: config.limits })
+  const search = createSearch({
+    ...foundation,
+    files,
+    ingestPool,
+    limits: {
+      ...config.limits,
+      searchesAtOnce: config.searchesAtOnce,
+      searchTimeoutMs: config.searchTimeoutMs,
+    },
+    ...(findEntry && { findEntry }),
+  })
+  closers.add('search', async () => {
+    await search[Symbol.asyncDispose]()
+  })
 
   const purgeBot: JobHandler<{ botId: string }> = {
     handler: async ({ payload: { botId } }) => {

@@ -26,7 +26,13 @@ import { createTestClock, type TestClock } from './harness.js'
 
 type UpsertInput = Input<typeof contract.files.upsert>
 
-export const limits = { fileBytes: 10_000_000, indexedFileBytes: 200_000, passagesPerFile: 5000 }
+export const limits = {
+  fileBytes: 10_000_000,
+  indexedFileBytes: 200_000,
+  passagesPerFile: 5000,
+  searchesAtOnce: 2,
+  searchTimeoutMs: 20_000,
+}
 export const quotas = { storage: 20_000_000, vector: 1_000_000 }
 
 /** Files and search over HTTP, with everything below them real and callers that are made up. */
@@ -124,7 +130,7 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
     signer: createSigner(key, clock),
   })
   const ingestPool = createIngestPool({ onError: (err) => log.error({ err }) })
-  const search = createSearch({ ...foundation, files, ingestPool, limits })
+  const search = createSearch({ ...foundation, database, log, files, ingestPool, limits })
 
   const nobody = async (): Promise<never> => {
     throw new ApiError('Unauthorized', 'Only bots call here.')
@@ -231,6 +237,7 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
     async [Symbol.asyncDispose]() {
       await app.close()
       await pauseJobs()
+      await search[Symbol.asyncDispose]()
       await ingestPool[Symbol.asyncDispose]()
       await bus[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })

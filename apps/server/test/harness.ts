@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll } from 'vitest'
 import { loadConfig } from '../src/config.js'
-import { type Server, startServer } from '../src/container.js'
+import { type Server, type ServerOptions, startServer } from '../src/container.js'
 import type { Clock } from '../src/platform/clock.js'
 import { createLog, type Log } from '../src/platform/log.js'
 import { engines, type TestEngine } from './engines.js'
@@ -44,6 +44,7 @@ export async function startTestServer(
   engine: TestEngine,
   environment: Record<string, string> = {},
   log?: Log,
+  options: Pick<ServerOptions, 'findEntry'> = {},
 ): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   const place = engine.name === 'postgres' ? await engine.createPlace() : undefined
@@ -59,6 +60,7 @@ export async function startTestServer(
     clock,
     log: log ?? (await createLog({ level: 'silent' })),
     checkAnswers: true,
+    ...options,
   })
   const first = server.firstStart
   if (first === undefined) throw new Error('A new data folder makes a first start')

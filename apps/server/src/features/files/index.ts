@@ -21,7 +21,7 @@ export {
   indexFileJob,
 } from './job-kinds.js'
 export { type FileScope, scopeOf, searchableFiles } from './scope.js'
-export type { FileRow } from './store.js'
+export { type FileRow, listFilesByIds } from './store.js'
 export { type TagCondition, toTagConditions } from './tag-filter.js'
 
 export interface Files {

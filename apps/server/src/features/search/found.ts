@@ -1,5 +1,6 @@
 import type { FileRow } from '../files/index.js'
-import type { PassageRow } from './store.js'
+import type { Findings } from './find.js'
+import type { NearbyRow, PassageRow } from './store.js'
 
 /** Passages of one file that answer a query, with what stands around them. */
 export interface Found {
@@ -10,6 +11,30 @@ export interface Found {
   matches: PassageRow[]
   /** The matches and their neighbours in reading order, each once. */
   around: PassageRow[]
+}
+
+/** Puts each hit together with its file and its neighbours. */
+export function toFound({ hits, nearby, files }: Findings): Found[] {
+  const around = groupByHit(nearby)
+  const fileById = new Map(files.map((file) => [file.id, file]))
+  return hits.flatMap(({ number, score }) => {
+    const passages = around.get(number) ?? []
+    const match = passages.find((row) => row.number === number)
+    const file = fileById.get(match?.file_id ?? '')
+    // A file can be deleted between two queries.
+    if (match === undefined || file === undefined) return []
+    return [{ score, file, matches: [match], around: passages }]
+  })
+}
+
+function groupByHit(rows: readonly NearbyRow[]): Map<number, PassageRow[]> {
+  const groups = new Map<number, PassageRow[]>()
+  for (const row of rows) {
+    const group = groups.get(row.hit)
+    if (group === undefined) groups.set(row.hit, [row])
+    else group.push(row)
+  }
+  return groups
 }
 
 /** Brings the matches of each file together, in reading order; files stay sorted by their best match. */

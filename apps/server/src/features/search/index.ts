@@ -1,18 +1,19 @@
 import type { Route } from '../../http/mount.js'
-import type { Dialect } from '../../platform/db/dialect.js'
+import type { Database } from '../../platform/db/open.js'
 import { purge } from '../../platform/db/purge.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
+import type { Log } from '../../platform/log.js'
+import { createFinder } from './finder.js'
 import { createSearchJobs } from './jobs.js'
 import { createKeywordIndex } from './keyword-index.js'
 import { createRankingBackground } from './rank/background.js'
-import { createRanker } from './rank/ranker.js'
 import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchDeps, type SearchService } from './service.js'
 import { deleteOfBot } from './store.js'
 
 export { createIngestPool } from './pipeline.js'
 
-export interface Search {
+export interface Search extends AsyncDisposable {
   service: SearchService
   routes: Route[]
   /** What the job runner does, by kind. */
@@ -21,25 +22,44 @@ export interface Search {
   purge(botId: string): Promise<void>
 }
 
-/** Search in the files of bots: their passages and the index over them. */
-export function createSearch(
-  given: Omit<SearchDeps, 'index' | 'ranker' | 'vectors'> & { dialect: Dialect },
-): Search {
-  const { vectors, ...ranking } = createRankingBackground()
-  const deps = {
-    ...given,
-    index: createKeywordIndex(given.dialect),
-    vectors,
-    ranker: createRanker(given),
+export type SearchOptions = Omit<
+  SearchDeps,
+  'db' | 'run' | 'index' | 'vectors' | 'finder' | 'limits'
+> & {
+  database: Database
+  log: Log
+  limits: SearchDeps['limits'] & {
+    /** Searches that run at a time. */
+    searchesAtOnce: number
+    /** Milliseconds that a search may take. */
+    searchTimeoutMs: number
   }
+  /** Module that the search threads run: for tests. */
+  findEntry?: URL
+}
+
+/** Search in the files of bots: their passages and the index over them. */
+export function createSearch({ database, log, findEntry, ...given }: SearchOptions): Search {
+  const { db, run } = database
+  const index = createKeywordIndex(database.dialect)
+  const finder = createFinder({
+    database,
+    atOnce: given.limits.searchesAtOnce,
+    timeLimitMs: given.limits.searchTimeoutMs,
+    onError: (err) => log.error({ err }, 'a search thread failed'),
+    ...(findEntry && { entry: findEntry }),
+  })
+  const { vectors, ...ranking } = createRankingBackground()
+  const deps = { ...given, db, run, index, vectors, finder }
   const service = createSearchService(deps)
   return {
     service,
     routes: searchRoutes(service),
     jobs: { ...createSearchJobs({ ...deps, indexing: deps.files.indexing }), ...ranking.jobs },
     async purge(botId) {
-      await purge(deps.run, (tx, limit) => deleteOfBot(tx, botId, limit))
+      await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit))
       await ranking.purge(botId)
     },
+    [Symbol.asyncDispose]: () => finder[Symbol.asyncDispose](),
   }
 }

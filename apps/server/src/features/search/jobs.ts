@@ -45,7 +45,7 @@ export function createSearchJobs(
   ): Promise<void> {
     const { botId, fileId, generation } = job
     // An attempt before this one may have come half way.
-    await purge(run, (tx, limit) => store.deleteGeneration(tx, fileId, generation, limit))
+    await purge(run, (tx, limit) => store.deleteGeneration(tx, botId, fileId, generation, limit))
     for (let start = 0; start < passages.length; start += batchSize) {
       signal.throwIfAborted()
       const batch = passages.slice(start, start + batchSize)
@@ -106,7 +106,7 @@ export function createSearchJobs(
   const clear: JobHandler<ClearPassages> = {
     handler: async ({ payload: { botId, fileId } }) => {
       const useful = await indexing.usefulPassages(botId, fileId)
-      await purge(run, (tx, limit) => store.deleteUseless(tx, fileId, useful, limit))
+      await purge(run, (tx, limit) => store.deleteUseless(tx, botId, fileId, useful, limit))
     },
   }
 

@@ -5,8 +5,8 @@ import { toPassage } from './view.js'
 
 export function searchRoutes(service: SearchService): Route[] {
   return [
-    route(contract.search.files, async ({ actor, query }) => {
-      const found = await service.search(actor, query)
+    route(contract.search.files, async ({ actor, query, signal }) => {
+      const found = await service.search(actor, query, signal)
       const view = {
         consolidate: query.consolidate ?? false,
         includeBreadcrumb: query.includeBreadcrumb ?? false,

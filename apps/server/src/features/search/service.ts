@@ -4,12 +4,11 @@ import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Db, Run } from '../../schema.js'
-import { type FileRow, type Files, scopeOf, toTagConditions } from '../files/index.js'
-import { byFile, type Found } from './found.js'
+import { type Files, scopeOf, toTagConditions } from '../files/index.js'
+import type { Finder } from './finder.js'
+import { byFile, type Found, toFound } from './found.js'
 import type { KeywordIndex } from './keyword-index.js'
 import type { IngestPool } from './pipeline.js'
-import type { Ranker } from './rank/ranker.js'
-import { listNearby, type NearbyRow, type PassageRow } from './store.js'
 import type { VectorIndex } from './vectors/vector-index.js'
 
 type SearchQuery = Query<typeof contract.search.files>
@@ -23,7 +22,7 @@ export interface SearchDeps {
   files: Files
   index: KeywordIndex
   vectors: VectorIndex
-  ranker: Ranker
+  finder: Finder
   ingestPool: IngestPool
   limits: {
     passagesPerFile: number
@@ -35,12 +34,12 @@ export type SearchService = ReturnType<typeof createSearchService>
 
 const maxQueryBytes = 2048
 
-export function createSearchService(deps: Pick<SearchDeps, 'db' | 'clock' | 'ranker' | 'files'>) {
-  const { db, clock, ranker, files } = deps
+export function createSearchService(deps: Pick<SearchDeps, 'clock' | 'finder'>) {
+  const { clock, finder } = deps
 
   return {
     /** Finds passages, best first: one per match, or one per file with `consolidate`. */
-    async search(actor: BotActor, input: SearchQuery): Promise<Found[]> {
+    async search(actor: BotActor, input: SearchQuery, signal?: AbortSignal): Promise<Found[]> {
       if (Buffer.byteLength(input.query) > maxQueryBytes) {
         throw new ApiError(
           'InvalidQuery',
@@ -48,40 +47,15 @@ export function createSearchService(deps: Pick<SearchDeps, 'db' | 'clock' | 'ran
           { metadata: { in: 'query', field: 'query' } },
         )
       }
-      const { passages: hits } = await ranker.rank(db, {
+      const request = {
         query: input.query,
         scope: scopeOf(actor, isoTime(clock.now())),
         tags: toTagConditions(input.tags),
         limit: input.limit ?? searchLimitDefault,
-      })
-      const rows = await listNearby(
-        db,
-        hits.map(({ number }) => number),
-        input.contextDepth ?? 1,
-      )
-      const nearby = groupByHit(rows)
-      const fileIds = [...new Set(rows.map(({ file_id }) => file_id))]
-      const fileRows = await files.service.listByIds(actor.botId, fileIds)
-      const fileById = new Map(fileRows.map((file) => [file.id, file]))
-      const found = hits.flatMap(({ number, score }) => {
-        const around: PassageRow[] = nearby.get(number) ?? []
-        const passage = around.find((row) => row.number === number)
-        const file: FileRow | undefined = fileById.get(passage?.file_id ?? '')
-        // A file can be deleted between the queries.
-        if (passage === undefined || file === undefined) return []
-        return [{ score, file, matches: [passage], around }]
-      })
+        depth: input.contextDepth ?? 1,
+      }
+      const found = toFound(await finder.find(request, signal))
       return input.consolidate ? byFile(found) : found
     },
   }
-}
-
-function groupByHit(rows: readonly NearbyRow[]): Map<number, PassageRow[]> {
-  const groups = new Map<number, PassageRow[]>()
-  for (const row of rows) {
-    const group = groups.get(row.hit)
-    if (group === undefined) groups.set(row.hit, [row])
-    else group.push(row)
-  }
-  return groups
 }

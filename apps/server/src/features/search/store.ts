@@ -29,6 +29,7 @@ export async function insertPassages(
 /** The passages of all hits and those at most `depth` before and after them, in reading order. */
 export async function listNearby(
   db: Db,
+  botId: string,
   numbers: readonly number[],
   depth: number,
 ): Promise<NearbyRow[]> {
@@ -49,6 +50,7 @@ export async function listNearby(
     )
     .selectAll('near')
     .select('hit.number as hit')
+    .where('hit.bot_id', '=', botId)
     .where('hit.number', 'in', numbers)
     .orderBy('hit.number')
     .orderBy('near.position')
@@ -58,6 +60,7 @@ export async function listNearby(
 /** Deletes passages of one generation, at most `limit`; answers how many. */
 export async function deleteGeneration(
   tx: Tx,
+  botId: string,
   fileId: string,
   generation: number,
   limit: number,
@@ -65,6 +68,7 @@ export async function deleteGeneration(
   const doomed = tx
     .selectFrom('passages')
     .select('number')
+    .where('bot_id', '=', botId)
     .where('file_id', '=', fileId)
     .where('generation', '=', generation)
     .limit(limit)
@@ -74,11 +78,16 @@ export async function deleteGeneration(
 /** Deletes passages of a file that are of no use, at most `limit`; answers how many. */
 export async function deleteUseless(
   tx: Tx,
+  botId: string,
   fileId: string,
   useful: { generations: readonly number[]; newest: number } | undefined,
   limit: number,
 ): Promise<number> {
-  const ofFile = tx.selectFrom('passages').select('number').where('file_id', '=', fileId)
+  const ofFile = tx
+    .selectFrom('passages')
+    .select('number')
+    .where('bot_id', '=', botId)
+    .where('file_id', '=', fileId)
   const doomed =
     useful === undefined
       ? ofFile

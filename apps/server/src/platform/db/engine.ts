@@ -9,6 +9,8 @@ export interface Database {
   readonly dialect: Dialect
   /** Path of the SQLite file; undefined on PostgreSQL. */
   readonly file: string | undefined
+  /** Address of the PostgreSQL database; undefined on SQLite. */
+  readonly url: string | undefined
   /**
    * Runs `work` in a transaction of its own and resolves with its answer once that is durable.
    * `work` awaits nothing but queries of its `tx`, opens no other transaction and may run more than

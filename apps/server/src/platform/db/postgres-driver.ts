@@ -122,6 +122,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     db,
     dialect: postgresDialect,
     file: undefined,
+    url,
     run,
     upgrade: <T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T> =>
       transact(beginUpgrade, undefined, async (connection) =>

@@ -26,7 +26,7 @@ export interface SqliteOptions {
   readonly guardNesting?: boolean
 }
 
-const sqliteWriter: SqlWriter = {
+export const sqliteWriter: SqlWriter = {
   createAdapter: () => new SqliteAdapter(),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new SqliteQueryCompiler(),
@@ -44,8 +44,8 @@ const limits = { maxBatch: 512, maxBatchMilliseconds: 10 }
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const { file, busyTimeout = 5000, guardNesting = false } = options
   const guard = guardNesting ? createNestingGuard() : noGuard
-  const writer = await connect(file, 'writer', busyTimeout)
-  const reader = await connect(file, 'reader', busyTimeout).catch((error) => {
+  const writer = await connectSqlite(file, 'writer', busyTimeout)
+  const reader = await connectSqlite(file, 'reader', busyTimeout).catch((error) => {
     writer.close()
     throw error
   })
@@ -72,7 +72,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
 
   async function upgrade<T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T> {
     admit()
-    const own = await connect(file, 'writer', busyTimeout)
+    const own = await connectSqlite(file, 'writer', busyTimeout)
     try {
       // Rebuilding a table needs foreign keys off, which SQLite refuses inside a transaction.
       own.exec('pragma foreign_keys = off')
@@ -95,6 +95,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     db: handles.reads(new ReaderConnection(reader, admit)),
     dialect: sqliteDialect,
     file,
+    url: undefined,
     async run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       admit()
       return commits.run(async (connection, gate) =>
@@ -117,8 +118,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   }
 }
 
-/** Opens the file, waiting without blocking for another process that holds it. */
-async function connect(
+/** Opens the file once, waiting without blocking for another process that holds it. */
+export async function connectSqlite(
   file: string,
   role: SqliteRole,
   busyTimeout: number,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** How to load a module in a process of its own. */
 export interface WorkerEntry {
@@ -22,5 +22,27 @@ export function resolveEntry(entry: URL): WorkerEntry {
   return {
     filename: source,
     execArgv: ['--conditions=botstead:source', '--import', import.meta.resolve('tsx')],
+  }
+}
+
+/** How to load a module in a thread. */
+export interface ThreadEntry {
+  /** Script, or path of the module when `isScript` is false. */
+  code: string
+  isScript: boolean
+  /** Node options that its language needs. */
+  execArgv: string[]
+}
+
+/** As {@link resolveEntry}; a thread takes the loader from a script, not from its options. */
+export function resolveThreadEntry(entry: URL): ThreadEntry {
+  const { filename } = resolveEntry(entry)
+  if (!filename.endsWith('.ts')) return { code: filename, isScript: false, execArgv: [] }
+  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'))
+  const module = JSON.stringify(pathToFileURL(filename).href)
+  return {
+    code: `import(${loader}).then(({ register }) => (register(), import(${module})))`,
+    isScript: true,
+    execArgv: ['--conditions=botstead:source'],
   }
 }

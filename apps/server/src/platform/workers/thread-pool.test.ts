@@ -1,0 +1,124 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { ThreadOrder } from '../../../test/fixtures/thread-tasks.js'
+import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from './thread-pool.js'
+
+describe('a thread pool', () => {
+  const pools: ThreadPool<ThreadOrder, unknown>[] = []
+  const errors: Error[] = []
+
+  function open(options: Partial<ThreadPoolOptions> = {}) {
+    const pool = createThreadPool<ThreadOrder, unknown>({
+      entry: new URL('../../../test/fixtures/thread-tasks.js', import.meta.url),
+      setup: 'setup',
+      threads: 1,
+      maximumQueue: 1,
+      timeLimitMs: 15_000,
+      memoryLimitMb: 64,
+      onError: (error) => errors.push(error),
+      ...options,
+    })
+    pools.push(pool)
+    return pool
+  }
+
+  afterEach(async () => {
+    for (const pool of pools.splice(0)) await pool[Symbol.asyncDispose]()
+    errors.length = 0
+  })
+
+  const answer = (value: unknown): ThreadOrder => ({ do: 'answer', value })
+
+  function gate() {
+    const buffer = new SharedArrayBuffer(4)
+    const open = () => {
+      Atomics.store(new Int32Array(buffer), 0, 1)
+      Atomics.notify(new Int32Array(buffer), 0)
+    }
+    return { order: { do: 'wait', gate: buffer } as const, open }
+  }
+
+  it('answers with what its threads make of tasks and what they were given', async () => {
+    const pool = open()
+    expect(await pool.run(answer({ a: [1] }))).toEqual(['setup', { a: [1] }])
+    expect(await pool.run(answer(2))).toEqual(['setup', 2])
+  })
+
+  it('goes on after a task that throws, and hands on what it threw', async () => {
+    const pool = open()
+    await expect(pool.run({ do: 'throw' })).rejects.toMatchObject({
+      name: 'RangeError',
+      message: 'as ordered',
+    })
+    expect(await pool.run(answer(1))).toEqual(['setup', 1])
+    expect(errors).toEqual([])
+  })
+
+  it('takes a new thread after one has ended', async () => {
+    const pool = open()
+    await expect(pool.run({ do: 'end' })).rejects.toMatchObject({ name: 'ThreadEndError' })
+    expect(await pool.run(answer(1))).toEqual(['setup', 1])
+    expect(errors).toHaveLength(1)
+  })
+
+  it('leaves the event loop alone while a thread is blocked, and refuses more than may wait', async () => {
+    const pool = open()
+    const { order, open: openGate } = gate()
+    const blocked = pool.run(order)
+    const waiting = pool.run(answer(1))
+    await expect(pool.run(answer(2))).rejects.toMatchObject({
+      name: 'WorkerLimitError',
+      limit: 'queue',
+    })
+    openGate()
+    expect(await blocked).toBe('waited')
+    expect(await waiting).toEqual(['setup', 1])
+  })
+
+  it('runs tasks beside each other', async () => {
+    const pool = open({ threads: 2 })
+    const { order, open: openGate } = gate()
+    const blocked = pool.run(order)
+    expect(await pool.run(answer(1))).toEqual(['setup', 1])
+    openGate()
+    await blocked
+  })
+
+  it('ends a thread whose task takes too long', async () => {
+    const pool = open({ timeLimitMs: 3000 })
+    await pool.run(answer(0))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const spinning = pool.run({ do: 'spin' })
+    const refused = expect(spinning).rejects.toMatchObject({ limit: 'time' })
+    await vi.advanceTimersByTimeAsync(3000)
+    vi.useRealTimers()
+    await refused
+    expect(await pool.run(answer(1))).toEqual(['setup', 1])
+  })
+
+  it('gives up waiting when the caller goes away, also for a place', async () => {
+    const pool = open()
+    const { order, open: openGate } = gate()
+    const [running, waiting] = [new AbortController(), new AbortController()]
+    const one = pool.run(order, running.signal)
+    const two = pool.run(answer(1), waiting.signal)
+    const gone = new Error('gone')
+    waiting.abort(gone)
+    await expect(two).rejects.toBe(gone)
+    running.abort(gone)
+    await expect(one).rejects.toBe(gone)
+    openGate()
+    expect(await pool.run(answer(2))).toEqual(['setup', 2])
+  })
+
+  it('refuses everything once it is closed', async () => {
+    const pool = open()
+    const spinning = pool.run({ do: 'spin' })
+    const waiting = pool.run(answer(1))
+    const refused = Promise.all(
+      [spinning, waiting].map((task) => expect(task).rejects.toThrow('The thread pool is closed')),
+    )
+    await pool[Symbol.asyncDispose]()
+    await refused
+    await expect(pool.run(answer(2))).rejects.toThrow('The thread pool is closed')
+  })
+})

@@ -1,0 +1,128 @@
+import { createGate } from './gate.js'
+import { startThread, type Thread, ThreadEndError } from './thread.js'
+import { resolveThreadEntry } from './worker-entry.js'
+import { WorkerLimitError } from './worker-errors.js'
+
+/** What bounds the work of a pool. */
+export interface ThreadPoolOptions {
+  /** Built module that calls `serveThread`; in a checkout its source is run. */
+  entry: URL
+  /** What every thread is given when it starts; cloned. */
+  setup: unknown
+  /** Tasks that run at a time, each in a thread of its own; threads start when they are needed. */
+  threads: number
+  /** Tasks that wait for a thread; more are refused. */
+  maximumQueue: number
+  /** Milliseconds that a task may take, waiting included. */
+  timeLimitMs: number
+  /** Megabytes of JavaScript heap for one thread. */
+  memoryLimitMb: number
+  /** Told about threads that end by themselves. */
+  onError(error: Error): void
+}
+
+/** Runs short tasks beside the event loop, in threads that stay warm between them. */
+export interface ThreadPool<Input, Output> extends AsyncDisposable {
+  /**
+   * Runs one task. Once it runs, an abort only gives up waiting for it.
+   *
+   * @param input anything that can be cloned
+   * @throws WorkerLimitError with limit `time` or `queue`
+   * @throws ThreadEndError if its thread ended; the next task gets a new one
+   * @throws what the task itself threw, as a plain `Error`
+   */
+  run(input: Input, signal?: AbortSignal): Promise<Output>
+}
+
+/**
+ * Threads and not processes: they share the code and start in a tenth of the time. What could bring a
+ * thread down, foreign files, belongs into the processes of `createWorkerPool`.
+ */
+export function createThreadPool<Input, Output>(
+  options: ThreadPoolOptions,
+): ThreadPool<Input, Output> {
+  const entry = resolveThreadEntry(options.entry)
+  const gate = createGate(
+    options.threads,
+    options.maximumQueue,
+    () => new WorkerLimitError('queue', `More than ${options.maximumQueue} tasks are waiting`),
+  )
+  const alive = new Set<Thread<Input, Output>>()
+  // The last one used first: the others may never be needed.
+  const idle: Thread<Input, Output>[] = []
+  let closed: Error | undefined
+
+  function take(): Thread<Input, Output> {
+    const rested = idle.pop()
+    if (rested !== undefined) return rested
+    const thread = startThread<Input, Output>(entry, options.setup, options.memoryLimitMb)
+    alive.add(thread)
+    void thread.ended.then((error) => {
+      alive.delete(thread)
+      const place = idle.indexOf(thread)
+      if (place >= 0) idle.splice(place, 1)
+      if (closed === undefined) options.onError(error)
+    })
+    return thread
+  }
+
+  /** Runs a task and gives the place back once the thread is free, however long that takes. */
+  async function runIn(thread: Thread<Input, Output>, input: Input): Promise<Output> {
+    try {
+      return await thread.run(input)
+    } catch (error) {
+      if (error instanceof ThreadEndError && closed !== undefined) throw closed
+      throw error
+    } finally {
+      if (alive.has(thread)) idle.push(thread)
+    }
+  }
+
+  return {
+    async run(input, signal) {
+      if (closed !== undefined) throw closed
+      const limit = new AbortController()
+      const late = new WorkerLimitError(
+        'time',
+        `The task took longer than ${options.timeLimitMs} ms`,
+      )
+      const timer = setTimeout(() => limit.abort(late), options.timeLimitMs)
+      const giveUp = () => limit.abort(signal?.reason)
+      signal?.addEventListener('abort', giveUp, { once: true })
+      if (signal?.aborted) giveUp()
+      const forget = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', giveUp)
+      }
+      const leave = await gate.enter(limit.signal).catch((error: unknown) => {
+        forget()
+        throw error
+      })
+      if (closed !== undefined) {
+        forget()
+        leave()
+        throw closed
+      }
+      const thread = take()
+      limit.signal.addEventListener('abort', () => limit.signal.reason === late && thread.end())
+      const running = runIn(thread, input).finally(() => {
+        forget()
+        leave()
+      })
+      return await Promise.race([running, aborted(limit.signal)])
+    },
+    async [Symbol.asyncDispose]() {
+      closed = new Error('The thread pool is closed')
+      gate.close(closed)
+      const threads = [...alive]
+      for (const thread of threads) thread.end()
+      await Promise.all(threads.map((thread) => thread.ended))
+    },
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}

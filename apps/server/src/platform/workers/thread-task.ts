@@ -1,0 +1,40 @@
+import { parentPort, workerData } from 'node:worker_threads'
+
+/** What a thread answers to a task. */
+export type ThreadAnswer<Output> =
+  | { output: Output }
+  | { error: { name: string; message: string; stack?: string } }
+
+/**
+ * Makes the thread a worker of a thread pool; to be called once by the pool's entry module.
+ *
+ * @param prepare gets what the pool gives every thread, and answers what does one task; inputs and
+ *   outputs are cloned
+ */
+export function serveThread<Setup, Input, Output>(
+  prepare: (setup: Setup) => Promise<(input: Input) => Promise<Output>>,
+): void {
+  if (parentPort === null) throw new Error('This module runs in a thread of a pool')
+  const port = parentPort
+  const prepared = prepare(workerData)
+  // A thread that cannot begin ends with the reason instead of answering every task with it.
+  prepared.catch((error: unknown) => {
+    throw error
+  })
+  port.on('message', (input: Input) => {
+    void answer(prepared, input).then((result) => port.postMessage(result))
+  })
+}
+
+async function answer<Input, Output>(
+  prepared: Promise<(input: Input) => Promise<Output>>,
+  input: Input,
+): Promise<ThreadAnswer<Output>> {
+  const handler = await prepared
+  try {
+    return { output: await handler(input) }
+  } catch (error) {
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+    return { error: { name, message, ...(stack !== undefined && { stack }) } }
+  }
+}

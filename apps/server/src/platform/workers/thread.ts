@@ -1,0 +1,74 @@
+import { Worker } from 'node:worker_threads'
+import type { ThreadAnswer } from './thread-task.js'
+import type { ThreadEntry } from './worker-entry.js'
+
+/** A thread ended while it had work or before it could have any. */
+export class ThreadEndError extends Error {
+  override readonly name = 'ThreadEndError'
+}
+
+/** A thread that does one task at a time. */
+export interface Thread<Input, Output> {
+  /**
+   * @throws ThreadEndError if the thread ends first
+   * @throws what the task threw, as a plain `Error`
+   */
+  run(input: Input): Promise<Output>
+  /** Ends the thread. A call into the database that it is in the middle of is not cut short. */
+  end(): void
+  /** Resolves with the reason once the thread has ended. */
+  readonly ended: Promise<ThreadEndError>
+}
+
+/** @param memoryLimitMb megabytes of JavaScript heap at which the thread ends */
+export function startThread<Input, Output>(
+  entry: ThreadEntry,
+  setup: unknown,
+  memoryLimitMb: number,
+): Thread<Input, Output> {
+  const worker = new Worker(entry.code, {
+    eval: entry.isScript,
+    execArgv: entry.execArgv,
+    workerData: setup,
+    // It opens what it is told to, and has no business with the secrets of the server.
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb },
+  })
+  let failure: Error | undefined
+  let settle: ((answer: ThreadAnswer<Output>) => void) | undefined
+  worker.on('error', (error: Error) => {
+    failure = error
+  })
+  worker.on('message', (answer: ThreadAnswer<Output>) => settle?.(answer))
+  const ended = new Promise<ThreadEndError>((resolve) => {
+    worker.once('exit', () => {
+      const why = failure === undefined ? '' : `: ${failure.message}`
+      resolve(new ThreadEndError(`The thread ended${why}`, failure && { cause: failure }))
+    })
+  })
+  // An idle thread is no reason for the process to stay alive.
+  worker.unref()
+
+  return {
+    ended,
+    async run(input) {
+      worker.ref()
+      try {
+        const answered = new Promise<ThreadAnswer<Output>>((resolve) => {
+          settle = resolve
+        })
+        worker.postMessage(input)
+        const answer = await Promise.race([answered, ended])
+        if (answer instanceof Error) throw answer
+        if ('output' in answer) return answer.output
+        throw Object.assign(new Error(answer.error.message), answer.error)
+      } finally {
+        worker.unref()
+      }
+    },
+    end() {
+      worker.ref()
+      void worker.terminate()
+    },
+  }
+}
