@@ -44,6 +44,7 @@ describe('without any variable', () => {
       logLevel: 'info',
       allowedOrigins: undefined,
       trustedProxies: [],
+      outgoing: { allowed: [], allowLoopback: true },
       rateLimit: { perMinute: 600, burst: 100, exemptLoopback: true },
       shutdownTimeoutMs: 5_000,
       limits: {
@@ -96,6 +97,14 @@ describe('values', () => {
       trustedProxies: ['10.0.0.0/8', '::1'],
       rateLimit: { perMinute: undefined, exemptLoopback: false },
     })
+  })
+
+  it('of HOST decide whether this machine may be called', () => {
+    expect(loadConfig({ HOST: '0.0.0.0' }).config.outgoing.allowLoopback).toBe(false)
+    expect(loadConfig({ HOST: '127.0.0.2' }).config.outgoing.allowLoopback).toBe(true)
+    expect(
+      loadConfig({ HOST: '::', BOTSTEAD_ALLOWED_NETWORKS: '10.0.0.0/8,::1' }).config.outgoing,
+    ).toEqual({ allowed: ['10.0.0.0/8', '::1'], allowLoopback: false })
   })
 
   it('of the rate limit count callers on this machine too when given', () => {

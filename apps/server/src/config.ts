@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
 import { nearest } from './platform/nearest.js'
+import type { AddressRulesOptions } from './platform/outgoing/address-rules.js'
 import {
   bytes,
   duration,
@@ -94,6 +95,15 @@ const settings = {
     meaning:
       'Proxies, as addresses or networks (10.0.0.0/8), whose word is taken for the address of a caller (X-Forwarded-For); limits count by it.',
   }),
+  allowedNetworks: setting(
+    'BOTSTEAD_ALLOWED_NETWORKS',
+    either(['public', 'any'], listOf(network)),
+    {
+      default: 'public',
+      meaning:
+        'Addresses that the server may call besides public ones: bots, integrations, webhooks. This machine may be called while HOST is a loopback address.',
+    },
+  ),
   rateLimit: setting('BOTSTEAD_RATE_LIMIT', either(['auto', 'off'], integer(1, 1_000_000)), {
     default: 'auto',
     meaning:
@@ -165,6 +175,7 @@ type Derived =
   | 'rateLimit'
   | 'rateBurst'
   | 'roles'
+  | 'allowedNetworks'
 
 /** The settings of a process, checked and complete. Sizes are bytes, durations milliseconds. */
 export interface Config extends Readonly<Omit<Values<typeof settings>, Derived>> {
@@ -173,6 +184,8 @@ export interface Config extends Readonly<Omit<Values<typeof settings>, Derived>>
   readonly roles: { readonly api: boolean; readonly worker: boolean }
   /** Origins that browsers may call from; undefined allows any. */
   readonly allowedOrigins: readonly string[] | undefined
+  /** What the server may call on behalf of others. */
+  readonly outgoing: AddressRulesOptions
   /** Addresses and networks of proxies that tell truly who calls. */
   readonly trustedProxies: readonly string[]
   readonly rateLimit: {
@@ -222,7 +235,7 @@ export function loadConfig(
   }
   if (problems.length > 0) throw new ConfigError(problems)
 
-  const { rateBurst, ...rest } = values
+  const { rateBurst, allowedNetworks, ...rest } = values
   const config: Config = {
     ...rest,
     publicUrl: values.publicUrl ?? localAddress(values.host, values.port),
@@ -233,6 +246,10 @@ export function loadConfig(
     }),
     allowedOrigins: values.allowedOrigins === '*' ? undefined : values.allowedOrigins,
     trustedProxies: values.trustedProxies === 'none' ? Object.freeze([]) : values.trustedProxies,
+    outgoing: Object.freeze({
+      allowed: allowedNetworks === 'public' ? [] : allowedNetworks,
+      allowLoopback: /^(localhost|127\..*|::1)$/.test(values.host),
+    }),
     rateLimit: rateLimit(values.rateLimit, rateBurst),
     limits: limitValues,
   }

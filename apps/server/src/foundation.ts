@@ -13,6 +13,8 @@ import { createEventPublisher, type EventPublisher } from './platform/events/pub
 import { createIds, type Ids } from './platform/ids.js'
 import { createQueue, type Queue } from './platform/jobs/queue.js'
 import type { Log } from './platform/log.js'
+import { createAddressRules } from './platform/outgoing/address-rules.js'
+import { createOutgoing, type Outgoing } from './platform/outgoing/outgoing.js'
 import { createSealer, type Sealer } from './platform/sealing.js'
 import { loadServerSecret } from './platform/secrets.js'
 import type { Db, Run } from './schema.js'
@@ -34,6 +36,8 @@ export interface Foundation {
   bus: EventBus
   events: EventPublisher
   queue: Queue
+  /** Calls to servers that users have named. */
+  outgoing: Outgoing
 }
 
 export interface FoundationOptions {
@@ -71,6 +75,11 @@ export async function layFoundation(
     await bus[Symbol.asyncDispose]()
   })
 
+  const outgoing = createOutgoing({ rules: createAddressRules(config.outgoing) })
+  closers.add('outgoing calls', async () => {
+    await outgoing[Symbol.asyncDispose]()
+  })
+
   const ids = createIds(clock)
   const { db, dialect } = database
   return {
@@ -88,6 +97,7 @@ export async function layFoundation(
     bus,
     events: createEventPublisher(bus),
     queue: createQueue({ db, bus, clock, ids }),
+    outgoing,
   }
 }
 

@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createAddressRules } from './address-rules.js'
+import { createOutgoing, type OutgoingRequest } from './outgoing.js'
+
+const request: OutgoingRequest = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: '{"a":1}',
+  timeoutMs: 5000,
+  maximumAnswerBytes: 1000,
+}
+
+describe('a call to another server', () => {
+  const cleanups: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0)) await cleanup()
+  })
+
+  async function listen(handler: RequestListener): Promise<{ url: string; server: Server }> {
+    const server = createServer(handler).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const { port } = server.address() as AddressInfo
+    return { url: `http://localhost:${port}/bot?a=b`, server }
+  }
+
+  function open(allowLoopback: boolean) {
+    const outgoing = createOutgoing({ rules: createAddressRules({ allowed: [], allowLoopback }) })
+    cleanups.push(() => outgoing[Symbol.asyncDispose]())
+    return outgoing
+  }
+
+  it('carries the request, and brings back status, headers and body', async () => {
+    const { url } = await listen(async (incoming, answer) => {
+      const chunks: Buffer[] = await incoming.toArray()
+      answer.writeHead(400, { 'x-word': 'hello' })
+      answer.end(`${incoming.method} ${incoming.url} ${Buffer.concat(chunks)}`)
+    })
+    const answer = await open(true).send(url, request)
+    expect(answer).toMatchObject({ status: 400, headers: { 'x-word': 'hello' }, cut: false })
+    expect(answer.body.toString()).toBe('POST /bot?a=b {"a":1}')
+  })
+
+  it('uses connections again', async () => {
+    const ports = new Set<number | undefined>()
+    const { url } = await listen((incoming, answer) => {
+      ports.add(incoming.socket.remotePort)
+      answer.end()
+    })
+    const outgoing = open(true)
+    for (let i = 0; i < 10; i++) await outgoing.send(url, request)
+    // The next call may come before the last connection is free again.
+    expect(ports.size).toBeLessThanOrEqual(2)
+  })
+
+  it('is refused when the name leads to an address that is not public', async () => {
+    let calls = 0
+    const { url } = await listen((_, answer) => {
+      calls += 1
+      answer.end()
+    })
+    const literal = url.replace('localhost', '127.0.0.1')
+    const outgoing = open(false)
+    for (const target of [url, literal, 'http://169.254.169.254/latest', 'http://[::1]/']) {
+      await expect(outgoing.send(target, request)).rejects.toMatchObject({
+        failure: 'refused',
+        message: expect.stringContaining('BOTSTEAD_ALLOWED_NETWORKS'),
+      })
+    }
+    expect(calls).toBe(0)
+  })
+
+  it.each(['ftp://example.com/', 'file:///etc/passwd', 'no address'])('refuses %s', async (url) => {
+    await expect(open(true).send(url, request)).rejects.toMatchObject({ failure: 'refused' })
+  })
+
+  it('does not follow redirects', async () => {
+    const { url } = await listen((_, answer) => {
+      answer.writeHead(307, { location: 'http://169.254.169.254/' }).end()
+    })
+    expect((await open(true).send(url, request)).status).toBe(307)
+  })
+
+  it('reads no more of an endless answer than wanted', async () => {
+    const { url } = await listen((_, answer) => {
+      const more = () => {
+        while (!answer.destroyed && answer.write('x'.repeat(1000)));
+      }
+      answer.on('drain', more)
+      more()
+    })
+    const { body, cut } = await open(true).send(url, request)
+    expect({ size: body.length, cut }).toEqual({ size: 1000, cut: true })
+  })
+
+  it('ends in time when there is no answer, or no end of it', async () => {
+    const { url } = await listen((incoming, answer) => {
+      if (incoming.url?.includes('begin')) answer.write('begun')
+    })
+    const outgoing = open(true)
+    for (const target of [url, `${url}&begin`]) {
+      const call = outgoing.send(target, { ...request, timeoutMs: 50 })
+      await expect(call).rejects.toMatchObject({ failure: 'timeout' })
+    }
+  })
+
+  it('says in words why there was no connection', async () => {
+    const { url, server } = await listen((incoming) => incoming.socket.destroy())
+    const outgoing = open(true)
+    await expect(outgoing.send(url, request)).rejects.toMatchObject({
+      failure: 'connection',
+      message: expect.stringContaining('broke'),
+    })
+    server.close()
+    await once(server, 'close')
+    await expect(outgoing.send(url, request)).rejects.toMatchObject({
+      failure: 'connection',
+      message: expect.stringContaining('Nobody listens'),
+    })
+  })
+
+  it('ends with the reason of its signal', async () => {
+    const { url } = await listen(() => {})
+    const stop = new AbortController()
+    const call = open(true).send(url, { ...request, signal: stop.signal })
+    stop.abort(new Error('stopping'))
+    await expect(call).rejects.toThrow('stopping')
+  })
+})
