@@ -153,6 +153,30 @@ const limits = {
     default: '5000',
     meaning: 'Passages that one file may be split into.',
   }),
+  indexingWorkers: setting('BOTSTEAD_INDEXING_WORKERS', either(['auto'], integer(1, 64)), {
+    default: 'auto',
+    meaning: 'Files that one process reads at a time; auto means one per processor but one.',
+  }),
+  indexingTimeoutMs: setting('BOTSTEAD_INDEXING_TIMEOUT_MS', duration('1s', '1h'), {
+    default: '2m',
+    meaning: 'How long one file may take to be read; then it fails.',
+  }),
+  indexingMemoryBytes: setting('BOTSTEAD_INDEXING_MEMORY_BYTES', bytes('128MiB', '32GiB'), {
+    default: '512MiB',
+    meaning: 'Working memory (JavaScript heap) for reading one file.',
+  }),
+  indexingOutputBytes: setting('BOTSTEAD_INDEXING_OUTPUT_BYTES', bytes('1MiB', '500MiB'), {
+    default: '64MiB',
+    meaning: 'All passages of one file with their index words.',
+  }),
+  indexingUnpackedBytes: setting('BOTSTEAD_INDEXING_UNPACKED_BYTES', bytes('1MiB', '4GiB'), {
+    default: '256MiB',
+    meaning: 'Unpacked parts of one Office document or e-book.',
+  }),
+  indexingPages: setting('BOTSTEAD_INDEXING_PAGES', integer(1, 100_000), {
+    default: '5000',
+    meaning: 'Pages, slides, sheets or chapters of one document that is indexed.',
+  }),
   storageQuotaBytes: setting('BOTSTEAD_STORAGE_QUOTA_BYTES', bytes('0', '1000TB'), {
     default: '10GB',
     meaning: 'Content of all files of a workspace.',

@@ -88,7 +88,14 @@ export async function createSlices(
     limits: config.limits,
     quotas: { storage: config.limits.storageQuotaBytes, vector: config.limits.vectorQuotaBytes },
   })
+  const { limits } = config
   const ingestPool = createIngestPool({
+    ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
+    timeLimitMs: limits.indexingTimeoutMs,
+    memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
+    maximumOutputBytes: limits.indexingOutputBytes,
+    maximumPages: limits.indexingPages,
+    maximumUnpackedBytes: limits.indexingUnpackedBytes,
     onError: (err) => log.error({ err }, 'a process that reads documents failed'),
   })
   closers.add('document readers', async () => {

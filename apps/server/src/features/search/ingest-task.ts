@@ -11,23 +11,45 @@ export interface IngestedPassage extends Passage {
 export interface Ingestion {
   /** The document's title, if it states one. */
   title?: string
+  /** Number of pages or slides, in formats that have any. */
+  pages?: number
   /** In order; never empty. */
   passages: IngestedPassage[]
+  /** Wishes of the configuration that need a model and were not followed, such as `parsing.mode`. */
+  notApplied: string[]
 }
 
-/** Where the content of a file is: on disk, which is cheaper, or in a buffer that is copied. */
-export type Content = { path: string } | { bytes: Uint8Array }
+/** Where a worker finds the content of a file: on disk, which is cheaper, or in a buffer that is copied. */
+export type WorkerContent = { path: string } | { bytes: Uint8Array }
+
+/** How far the work on a file is. */
+export interface IngestProgress {
+  /** Pages or slides read so far, in formats that have any. */
+  pages?: number
+  /** Passages made so far. */
+  passages?: number
+  /** From 0 to 100, never falling; what is left after reading counts too. */
+  percent: number
+}
 
 /** One file for a worker. */
 export interface IngestInput {
-  content: Content
+  content: WorkerContent
   contentType: string
   key: string
+  /** SHA-256 that the content must have, in hex; unchecked without. */
+  sha256?: string
   /** Size above which the content is not even read. */
   maximumBytes: number
+  /** Pages above which a document is refused. */
+  maximumPages: number
+  /** What the parts of a packed document may have together when they are unpacked, in bytes. */
+  maximumUnpackedBytes: number
   chunking: ChunkOptions
   context: ContextOptions
 }
 
 /** A worker's answer; a file that cannot be indexed is an answer too. */
-export type IngestOutput = Ingestion | { failure: ExtractionFailure; message: string }
+export type IngestOutput =
+  | Omit<Ingestion, 'notApplied'>
+  | { failure: ExtractionFailure; message: string }

@@ -1,23 +1,20 @@
+import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { serveTasks } from '../../platform/workers/worker-task.js'
 import { chunkDocument } from './chunk/chunk-document.js'
 import { toIndexFields } from './chunk/index-fields.js'
 import { ExtractionError } from './extract/extraction-error.js'
 import { extract } from './extract/registry.js'
-import type { Content, IngestInput, IngestOutput } from './ingest-task.js'
+import type { IngestedPassage, IngestInput, IngestOutput, IngestProgress } from './ingest-task.js'
+
+/** Share of the work that is done when a document is read; the rest is for cutting and indexing. */
+const READ_PERCENT = 60
+const CUT_PERCENT = 70
 
 /** Runs in a process of its own: everything that touches the content of a foreign file. */
-serveTasks<IngestInput, IngestOutput>(async (input) => {
+serveTasks<IngestInput, IngestOutput, IngestProgress>(async (input, report) => {
   try {
-    const bytes = await read(input.content, input.maximumBytes)
-    const { contentType, key, chunking } = input
-    const maximumLength = chunking.maximumLength * chunking.maximumPassages
-    const extraction = await extract({ bytes, contentType, key, maximumLength })
-    const passages = chunkDocument(extraction, chunking).map((passage) => ({
-      ...passage,
-      fields: toIndexFields(passage, input.context),
-    }))
-    return extraction.title === undefined ? { passages } : { title: extraction.title, passages }
+    return await readDocument(input, report)
   } catch (error) {
     const known = toExtractionError(error)
     if (known === undefined) throw error
@@ -26,7 +23,43 @@ serveTasks<IngestInput, IngestOutput>(async (input) => {
   }
 })
 
-async function read(content: Content, maximumBytes: number): Promise<Uint8Array> {
+async function readDocument(
+  input: IngestInput,
+  report: (progress: IngestProgress) => void,
+): Promise<IngestOutput> {
+  const { contentType, key, chunking } = input
+  let pages: number | undefined
+  const extraction = await extract({
+    bytes: await read(input),
+    contentType,
+    key,
+    maximumLength: chunking.maximumLength * chunking.maximumPassages,
+    maximumPages: input.maximumPages,
+    maximumUnpackedBytes: input.maximumUnpackedBytes,
+    onPage(done, total) {
+      pages = done
+      report({ pages, percent: Math.floor((READ_PERCENT * done) / total) })
+    },
+  })
+  const counted = pages === undefined ? {} : { pages }
+  report({ ...counted, percent: READ_PERCENT })
+  const cut = chunkDocument(extraction, chunking)
+  const passages: IngestedPassage[] = []
+  for (const passage of cut) {
+    passages.push({ ...passage, fields: toIndexFields(passage, input.context) })
+    const share = passages.length / cut.length
+    const percent = Math.floor(CUT_PERCENT + (99 - CUT_PERCENT) * share)
+    report({ ...counted, passages: passages.length, percent })
+  }
+  return {
+    ...(extraction.title !== undefined && { title: extraction.title }),
+    ...(extraction.pages !== undefined && { pages: extraction.pages }),
+    passages,
+  }
+}
+
+async function read(input: IngestInput): Promise<Uint8Array> {
+  const { content, maximumBytes } = input
   const size = 'bytes' in content ? content.bytes.byteLength : (await stat(content.path)).size
   if (size > maximumBytes) {
     throw new ExtractionError(
@@ -34,7 +67,12 @@ async function read(content: Content, maximumBytes: number): Promise<Uint8Array>
       `The file has ${size} bytes; at most ${maximumBytes} can be indexed. Split it into several files.`,
     )
   }
-  return 'bytes' in content ? content.bytes : readFile(content.path)
+  const bytes = 'bytes' in content ? content.bytes : await readFile(content.path)
+  if (input.sha256 === undefined) return bytes
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  // Not the file's fault: the server's storage has lost or changed it.
+  if (sha256 !== input.sha256) throw new Error('The content is not what was uploaded')
+  return bytes
 }
 
 function toExtractionError(error: unknown): ExtractionError | undefined {

@@ -1,8 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Ingestion } from './ingest-task.js'
+import type { Ingestion, IngestProgress } from './ingest-task.js'
 import { createIngestPool, type IngestPool, type IngestRequest, ingest } from './pipeline.js'
 
 const onError = (error: Error) => {
@@ -40,6 +42,7 @@ describe('a file becomes passages', () => {
           fields: { headings: 'pump', body: 'pump keep it dry' },
         },
       ],
+      notApplied: [],
     })
   })
 
@@ -63,6 +66,56 @@ describe('a file becomes passages', () => {
     expect(larger.byteLength).toBe(10)
   })
 
+  test('from a stream, which leaves nothing behind', async () => {
+    const pieces = ['# Str', 'eam\n\n', 'Text'].map((text) => Buffer.from(text))
+    const request = { contentType: 'text/markdown', key: 'a' }
+    const content = { stream: Readable.from(pieces) }
+    expect(await ingest(pool, { ...request, content })).toMatchObject({ title: 'Stream' })
+    const endless = { stream: Readable.from(forever()) }
+    await expect(
+      ingest(pool, { ...request, content: endless, maximumBytes: 1000 }),
+    ).rejects.toMatchObject({ failure: 'too_large' })
+    expect((await readdir(tmpdir())).filter((name) => name.startsWith('botstead-index-'))).toEqual(
+      [],
+    )
+  })
+
+  test('only if it is what was uploaded', async () => {
+    const sha256 = createHash('sha256').update('# Pump').digest('hex')
+    expect(await ingestText('# Pump', 'text/markdown', { sha256 })).toMatchObject({ title: 'Pump' })
+    const changed = ingestText('# Bump', 'text/markdown', { sha256 })
+    await expect(changed).rejects.toThrow('The content is not what was uploaded')
+    await expect(changed).rejects.not.toMatchObject({ name: 'ExtractionError' })
+  })
+
+  test('while it says how far it is', async () => {
+    const heard: IngestProgress[] = []
+    const content = { bytes: Buffer.from('# Part\n\nA sentence about a pump.\n\n'.repeat(20_000)) }
+    const request = { content, contentType: 'text/markdown', key: 'a', maximumPassages: 50_000 }
+    await ingest(pool, request, undefined, { onProgress: (progress) => heard.push(progress) })
+    const percents = heard.map(({ percent }) => percent)
+    expect(percents.length).toBeGreaterThan(1)
+    expect(percents).toEqual(percents.toSorted((a, b) => a - b))
+    expect(heard.at(-1)?.passages).toBeGreaterThan(0)
+    expect(percents.at(-1)).toBeLessThan(100)
+  })
+
+  test('with a list of the wishes that take a model', async () => {
+    const configuration = {
+      parsing: { mode: 'agent', smartCleanup: true },
+      summarization: { enable: true },
+      vision: { transcribePages: [1, 2], indexPages: {} },
+      chunking: { maximumChunkLength: 500 },
+    }
+    const { notApplied } = await ingestText('# A', 'text/markdown', { configuration })
+    expect(notApplied).toEqual([
+      'parsing.mode',
+      'parsing.smartCleanup',
+      'summarization.enable',
+      'vision.transcribePages',
+    ])
+  })
+
   test('as the configuration wants it', async () => {
     const configuration = {
       parsing: { minimumParagraphLength: 0, mode: 'standard' },
@@ -78,10 +131,10 @@ describe('a file becomes passages', () => {
 
 describe('a file that cannot be indexed fails with a reason', () => {
   test('and so does its successor not', async () => {
-    await expect(ingestText('%PDF-1.7', 'application/pdf')).rejects.toMatchObject({
+    await expect(ingestText('GIF89a', 'image/gif')).rejects.toMatchObject({
       name: 'ExtractionError',
       failure: 'unsupported',
-      message: expect.stringContaining('Convert the document'),
+      message: expect.stringContaining('text recognition'),
     })
     expect(await ingestText('fine')).toMatchObject({ passages: [{ content: 'fine' }] })
   })
@@ -181,4 +234,8 @@ function bomb(): string {
     return `a${index + 1}: &a${index + 1} [${`*a${index},`.repeat(10)}]`
   })
   return `---\na0: &a0 word\n${levels.join('\n')}\ntitle: *a9\n---\ntext`
+}
+
+function* forever() {
+  for (;;) yield Buffer.alloc(100)
 }

@@ -5,34 +5,26 @@ import {
   type WorkerPool,
   type WorkerPoolOptions,
 } from '../../platform/workers/worker-pool.js'
-import type { ContextOptions } from './chunk/index-fields.js'
-import {
-  type ChunkOptions,
-  DEFAULT_CHUNK_OPTIONS,
-  SMALLEST_MAXIMUM_LENGTH,
-} from './chunk/passage.js'
 import { ExtractionError } from './extract/extraction-error.js'
-import type { Content, IngestInput, Ingestion, IngestOutput } from './ingest-task.js'
+import { type IngestConfiguration, listNotApplied, toChunkOptions } from './ingest-configuration.js'
+import { type Content, withWorkerContent } from './ingest-content.js'
+import type { IngestInput, Ingestion, IngestOutput, IngestProgress } from './ingest-task.js'
 
 const MEGABYTE = 1024 * 1024
 /** Files above this are not indexed. */
-const MAXIMUM_BYTES = 95 * MEGABYTE
-/** A passage is shown and prompted as a whole; no wish makes it longer than this. */
-const LARGEST_MAXIMUM_LENGTH = 20_000
+const MAXIMUM_BYTES = 95_000_000
+
+/** Bounds of a single document. */
+interface DocumentLimits {
+  /** Pages or slides; documents with more are refused. */
+  maximumPages: number
+  /** What the parts of a packed document have together when they are unpacked, in bytes. */
+  maximumUnpackedBytes: number
+}
 
 /** Processes that turn files into passages. */
-export type IngestPool = WorkerPool<IngestInput, IngestOutput>
-
-/** The part of `indexing.configuration` that needs no language model; other members are ignored. */
-interface IngestConfiguration {
-  parsing?: {
-    /** UTF-16 units; shorter stand-alone paragraphs are merged into the following one. */
-    minimumParagraphLength?: number
-  }
-  chunking?: ContextOptions & {
-    /** UTF-16 units that no passage exceeds; from 64, at most 20,000. */
-    maximumChunkLength?: number
-  }
+export interface IngestPool extends WorkerPool<IngestInput, IngestOutput, IngestProgress> {
+  readonly limits: DocumentLimits
 }
 
 /** A file to be made searchable. */
@@ -40,6 +32,8 @@ export interface IngestRequest {
   content: Content
   contentType: string
   key: string
+  /** SHA-256 that the content must have, in hex; unchecked without. */
+  sha256?: string
   configuration?: IngestConfiguration
   /** More passages than this are refused; 5,000 by default. */
   maximumPassages?: number
@@ -47,23 +41,31 @@ export interface IngestRequest {
   maximumBytes?: number
 }
 
+/** What may go along with a request. */
+export interface IngestOptions {
+  /** Told how far the work is, a few times a second at most; it must not throw. */
+  onProgress?(progress: IngestProgress): void
+}
+
 /** Limits of the pool where they shall differ from the defaults. */
-export type IngestPoolOptions = Partial<Omit<WorkerPoolOptions, 'entry'>> &
+export type IngestPoolOptions = Partial<Omit<WorkerPoolOptions, 'entry'> & DocumentLimits> &
   Pick<WorkerPoolOptions, 'onError'>
 
 /** Starts the pool; it has no process until there is a file. */
 export function createIngestPool(options: IngestPoolOptions): IngestPool {
-  return createWorkerPool<IngestInput, IngestOutput>({
+  const { maximumPages = 5000, maximumUnpackedBytes = 256 * MEGABYTE, ...workers } = options
+  const pool = createWorkerPool<IngestInput, IngestOutput, IngestProgress>({
     // One processor stays free for requests.
     workers: Math.max(1, availableParallelism() - 1),
     maximumQueue: 100,
-    timeLimitMs: 60_000,
+    timeLimitMs: 120_000,
     memoryLimitMb: 512,
     maximumOutputBytes: 64 * MEGABYTE,
     idleTimeoutMs: 30_000,
-    ...options,
+    ...workers,
     entry: new URL('./ingest-worker.js', import.meta.url),
   })
+  return { ...pool, limits: { maximumPages, maximumUnpackedBytes } }
 }
 
 /**
@@ -77,32 +79,27 @@ export async function ingest(
   pool: IngestPool,
   request: IngestRequest,
   signal?: AbortSignal,
+  options: IngestOptions = {},
 ): Promise<Ingestion> {
-  const input: IngestInput = {
-    content: request.content,
-    contentType: request.contentType,
-    key: request.key,
-    maximumBytes: request.maximumBytes ?? MAXIMUM_BYTES,
-    chunking: toChunkOptions(request),
-    context: request.configuration?.chunking ?? {},
+  const { content, contentType, key, sha256, configuration = {} } = request
+  const { maximumBytes = MAXIMUM_BYTES, maximumPassages } = request
+  const input = {
+    contentType,
+    key,
+    ...(sha256 !== undefined && { sha256 }),
+    maximumBytes,
+    ...pool.limits,
+    chunking: toChunkOptions(configuration, maximumPassages),
+    context: configuration.chunking ?? {},
   }
-  const output = await pool.run(input, signal && { signal }).catch((error: unknown) => {
+  const run = { ...options, ...(signal && { signal }) }
+  const output = await withWorkerContent(content, { maximumBytes, signal }, (opened) =>
+    pool.run({ ...input, content: opened }, run),
+  ).catch((error: unknown) => {
     throw toExtractionError(error) ?? error
   })
   if ('failure' in output) throw new ExtractionError(output.failure, output.message)
-  return output
-}
-
-function toChunkOptions(request: IngestRequest): ChunkOptions {
-  const { parsing, chunking } = request.configuration ?? {}
-  const wanted = chunking?.maximumChunkLength ?? DEFAULT_CHUNK_OPTIONS.maximumLength
-  const maximumLength = Math.min(Math.max(wanted, SMALLEST_MAXIMUM_LENGTH), LARGEST_MAXIMUM_LENGTH)
-  return {
-    maximumLength: Math.trunc(maximumLength),
-    minimumParagraphLength:
-      parsing?.minimumParagraphLength ?? DEFAULT_CHUNK_OPTIONS.minimumParagraphLength,
-    maximumPassages: request.maximumPassages ?? DEFAULT_CHUNK_OPTIONS.maximumPassages,
-  }
+  return { ...output, notApplied: listNotApplied(configuration) }
 }
 
 function toExtractionError(error: unknown): ExtractionError | undefined {

@@ -25,15 +25,17 @@ export interface WorkerPoolOptions {
 }
 
 /** What a single task may differ in. */
-interface TaskOptions {
+interface TaskOptions<Progress> {
   /** Stops the task, also while it runs. */
   signal?: AbortSignal
   /** Milliseconds, in place of the pool's time limit. */
   timeLimitMs?: number
+  /** Told how far the task is, at most a few times a second; it must not throw. */
+  onProgress?(progress: Progress): void
 }
 
 /** Runs tasks where they cannot take the server down with them. */
-export interface WorkerPool<Input, Output> extends AsyncDisposable {
+export interface WorkerPool<Input, Output, Progress = never> extends AsyncDisposable {
   /**
    * Runs one task. Time spent in the queue does not count for its time limit.
    *
@@ -42,16 +44,16 @@ export interface WorkerPool<Input, Output> extends AsyncDisposable {
    * @throws WorkerExitError if its process ended for another reason
    * @throws what the task itself threw, as a plain `Error`
    */
-  run(input: Input, options?: TaskOptions): Promise<Output>
+  run(input: Input, options?: TaskOptions<Progress>): Promise<Output>
 }
 
 /**
  * Processes and not threads, because V8 ends the whole process when a thread asks for too large a
  * piece of memory at once, whatever limits the thread was given.
  */
-export function createWorkerPool<Input, Output>(
+export function createWorkerPool<Input, Output, Progress = never>(
   options: WorkerPoolOptions,
-): WorkerPool<Input, Output> {
+): WorkerPool<Input, Output, Progress> {
   const entry = resolveEntry(options.entry)
   const gate = createGate(
     options.workers,
@@ -90,7 +92,7 @@ export function createWorkerPool<Input, Output>(
     idle.set(worker, setTimeout(end, options.idleTimeoutMs, worker).unref())
   }
 
-  async function runNow(input: Input, task: TaskOptions): Promise<Output> {
+  async function runNow(input: Input, task: TaskOptions<Progress>): Promise<Output> {
     const limit = task.timeLimitMs ?? options.timeLimitMs
     const late = AbortSignal.timeout(limit)
     const signal = AbortSignal.any([late, ...(task.signal ? [task.signal] : [])])
@@ -99,7 +101,8 @@ export function createWorkerPool<Input, Output>(
     const worker = take()
     signal.addEventListener('abort', worker.kill, { once: true })
     try {
-      return decode<Output>(await worker.run(envelope), options)
+      const hear = (progress: unknown) => task.onProgress?.(progress as Progress)
+      return decode<Output>(await worker.run(envelope, hear), options)
     } catch (error) {
       if (!(error instanceof WorkerExitError)) throw error
       if (closed !== undefined) throw closed

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { Socket } from 'node:net'
 import type { WorkerEntry } from './worker-entry.js'
-import type { TaskAnswer } from './worker-task.js'
+import type { TaskAnswer, TaskProgress } from './worker-task.js'
 
 /** How much of what a dying process says is kept, in characters. */
 const LAST_WORDS = 8192
@@ -22,9 +22,10 @@ export class WorkerExitError extends Error {
 /** A process that does one task at a time. */
 export interface WorkerProcess {
   /**
+   * @param onProgress told how far the task is, as its handler reports it
    * @throws WorkerExitError if the process ends first
    */
-  run(envelope: object): Promise<TaskAnswer>
+  run(envelope: object, onProgress?: (progress: unknown) => void): Promise<TaskAnswer>
   /** Ends the process whatever it is doing. */
   kill(): void
   /** Resolves with the reason once the process has ended. */
@@ -50,8 +51,8 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     child.once('error', (error) => resolve(new WorkerExitError(error.message, false)))
     child.once('close', (code, signal) => resolve(toExitError(code, signal, lastWords)))
   })
-  let settle: ((answer: TaskAnswer) => void) | undefined
-  child.on('message', (answer: TaskAnswer) => settle?.(answer))
+  let hear: ((message: TaskAnswer | TaskProgress) => void) | undefined
+  child.on('message', (message: TaskAnswer | TaskProgress) => hear?.(message))
   idle(true)
 
   /** An idle worker is no reason for the server to stay alive, one that works or ends is. */
@@ -62,11 +63,14 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
 
   return {
     ended,
-    async run(envelope) {
+    async run(envelope, onProgress) {
       idle(false)
       try {
         const answered = new Promise<TaskAnswer>((resolve) => {
-          settle = resolve
+          hear = (message) => {
+            if ('progress' in message) onProgress?.(message.progress)
+            else resolve(message)
+          }
         })
         // A failure to send means that the process is ending, of which `ended` knows more.
         child.send(envelope, () => {})
@@ -74,6 +78,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
         if (result instanceof Error) throw result
         return result
       } finally {
+        hear = undefined
         idle(true)
       }
     },

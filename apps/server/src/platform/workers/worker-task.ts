@@ -12,12 +12,28 @@ export type TaskAnswer =
   | { outputBytes: number }
   | { error: { message: string; stack?: string } }
 
+/** What a worker says before its answer about how far it is. */
+export interface TaskProgress {
+  progress: unknown
+}
+
+/** Does one task, and may tell on the way how far it is. */
+export type TaskHandler<Input, Output, Progress> = (
+  input: Input,
+  report: (progress: Progress) => void,
+) => Promise<Output>
+
+/** Milliseconds between two reports of progress that are sent; those between are left out. */
+const REPORT_INTERVAL_MS = 250
+
 /**
  * Makes the process a worker of a pool; to be called once by the pool's entry module.
  *
- * @param handler does one task; its output must survive JSON
+ * @param handler does one task; its output and its progress must survive JSON
  */
-export function serveTasks<Input, Output>(handler: (input: Input) => Promise<Output>): void {
+export function serveTasks<Input, Output, Progress = never>(
+  handler: TaskHandler<Input, Output, Progress>,
+): void {
   process.on('message', (envelope: TaskEnvelope<Input>) => {
     void answer(handler, envelope).then((result) => process.send?.(result))
   })
@@ -25,18 +41,30 @@ export function serveTasks<Input, Output>(handler: (input: Input) => Promise<Out
   watchParent()
 }
 
-async function answer<Input, Output>(
-  handler: (input: Input) => Promise<Output>,
+async function answer<Input, Output, Progress>(
+  handler: TaskHandler<Input, Output, Progress>,
   envelope: TaskEnvelope<Input>,
 ): Promise<TaskAnswer> {
   try {
-    const output = JSON.stringify(await handler(envelope.input))
+    const output = JSON.stringify(await handler(envelope.input, createReport()))
     const outputBytes = Buffer.byteLength(output)
     // Checked here, so that an output without bound never reaches the main process.
     return outputBytes > envelope.maximumOutputBytes ? { outputBytes } : { output }
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     return { error: stack === undefined ? { message } : { message, stack } }
+  }
+}
+
+/** Keeps a task that reports after every page from drowning the server in messages. */
+function createReport(): (progress: unknown) => void {
+  let last = 0
+  return (progress) => {
+    const now = performance.now()
+    if (now - last < REPORT_INTERVAL_MS) return
+    last = now
+    const message: TaskProgress = { progress }
+    process.send?.(message)
   }
 }
 

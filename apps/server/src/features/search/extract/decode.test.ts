@@ -27,6 +27,30 @@ describe('decodeText', () => {
     )
   })
 
+  // The same words as programs of these countries have saved them for decades.
+  test.each([
+    [
+      'windows-1251',
+      'cde0f1eef1ede0ff20f1f2e0edf6e8ff20f0e0e1eef2e0e5f2',
+      'Насосная станция работает',
+    ],
+    ['koi8-r', 'eec1d3cfd3cec1d120d3d4c1cec3c9d120d2c1c2cfd4c1c5d4', 'Насосная станция работает'],
+    [
+      'Shift_JIS',
+      '837c8393837682cd944e82c988ea9378935f8c9f82b582dc82b7',
+      'ポンプは年に一度点検します',
+    ],
+    [
+      'EUC-JP',
+      'a5dda5f3a5d7a4cfc7afa4cbb0ecc5d9c5c0b8a1a4b7a4dea4b9',
+      'ポンプは年に一度点検します',
+    ],
+    ['GB18030', 'b1c3d5bed4dad1b9c1a6cfc2d4cbd0d0', '泵站在压力下运行'],
+    ['EUC-KR', 'c6dfc7c1c0e5c0ba20b8c5b3e220c1a1b0cbc7d5b4cfb4d9', '펌프장은 매년 점검합니다'],
+  ])('%s is known by its bytes', (_, hex, text) => {
+    expect(decodeText(Buffer.from(hex, 'hex'))).toBe(text)
+  })
+
   test('a charset that is declared is believed', () => {
     const japanese = Buffer.from([0x93, 0x8c, 0x8b, 0x9e])
     expect(decodeText(japanese, 'shift_jis')).toBe('東京')
@@ -73,7 +97,8 @@ describe('decodeText', () => {
         ]) {
           expect(decodeText(bytes)).toBe(value)
         }
-        expect(decodeText(Buffer.from(value, 'latin1'))).toBe(value)
+        const among = `Letters of English are most of what stands here. ${value}`
+        expect(decodeText(Buffer.from(among, 'latin1'))).toBe(among)
       }),
     )
   })

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { detectEncoding } from './detect-encoding.js'
 import { ExtractionError } from './extraction-error.js'
 
 const SAMPLE = 65_536
@@ -29,8 +30,8 @@ const SIGNATURES: readonly { bytes: string; format: string }[] = [
 
 /**
  * The characters of a text file: by its byte order mark, else by the charset it declares, else
- * UTF-16 if only every second byte is ever zero, else UTF-8, else windows-1252, which holds
- * latin1. Line ends become `\n`; control characters go.
+ * UTF-16 if only every second byte is ever zero, else UTF-8, else what the bytes look like, else
+ * windows-1252, which holds latin1. Line ends become `\n`; control characters go.
  *
  * @param declared charset named by the media type or the document; wrong names are ignored
  * @throws ExtractionError if the bytes are not text
@@ -45,12 +46,28 @@ export function decodeText(bytes: Uint8Array, declared?: string): string {
     decodeDeclared(bytes, declared) ??
     decodeUtf16(bytes) ??
     decodeUtf8(bytes) ??
+    decodeDetected(bytes) ??
     decodeWindows1252(bytes)
   const sample = text.slice(0, SAMPLE)
   if (count(sample, NOT_TEXT) > Math.max(HARMLESS, sample.length * BINARY_SHARE)) {
     throw binary('The content is binary data, not text')
   }
   return text.replace(LINE_ENDS, '\n').replace(CONTROLS, '')
+}
+
+/** Where an XML declaration names the encoding; without one, XML is UTF-8 or UTF-16. */
+const XML_ENCODING = /^<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
+
+/**
+ * The characters of an XML document.
+ *
+ * @throws TypeError if they are not in the encoding that the document states
+ */
+export function decodeXml(bytes: Uint8Array): string {
+  const marked = decodeMarked(bytes)
+  if (marked !== undefined) return marked
+  const declared = XML_ENCODING.exec(latin1(bytes.subarray(0, 200)))?.[1]
+  return decodeDeclared(bytes, declared) ?? new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 }
 
 /** The `charset` parameter of a media type. */
@@ -102,6 +119,12 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   return broken === 0 || broken * 10 <= count(text, /[^\p{ASCII}]/gu) ? text : undefined
 }
 
+/** What old programs of many countries write, by the frequency of bytes. */
+function decodeDetected(bytes: Uint8Array): string | undefined {
+  const encoding = detectEncoding(bytes)
+  return encoding === undefined ? undefined : decodeDeclared(bytes, encoding)
+}
+
 /** By hand: the decoder of Node 20 takes windows-1252 for latin1. */
 function decodeWindows1252(bytes: Uint8Array): string {
   return latin1(bytes).replace(/[\x80-\x9f]/g, (character) => {
@@ -120,6 +143,6 @@ function count(text: string, pattern: RegExp): number {
 function binary(cause: string): ExtractionError {
   return new ExtractionError(
     'binary',
-    `${cause}. Upload the document as Markdown, plain text or HTML, with the matching content type.`,
+    `${cause}. Upload the document in its own format with the matching content type or extension, or as plain text.`,
   )
 }

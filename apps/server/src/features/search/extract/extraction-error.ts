@@ -2,9 +2,13 @@
 export type ExtractionFailure =
   | 'unsupported'
   | 'binary'
+  | 'damaged'
+  | 'protected'
+  | 'no_text'
   | 'empty'
   | 'too_deep'
   | 'too_many_passages'
+  | 'too_many_pages'
   | 'too_large'
   | 'too_slow'
   | 'too_much_memory'

@@ -16,6 +16,12 @@ export interface Source {
   key: string
   /** UTF-16 units of text that can be indexed; a reader may refuse what must be longer. */
   maximumLength?: number
+  /** Pages, slides or chapters above which a document is refused. */
+  maximumPages?: number
+  /** Bytes that the parts of a packed document may have together when they are unpacked. */
+  maximumUnpackedBytes?: number
+  /** Told after each page, slide or chapter. */
+  onPage?(done: number, total: number): void
 }
 
 /** A document in the one form that chunking works on. */

@@ -19,9 +19,19 @@ const META_CHARSET = /<(?:meta\s[^>]*charset|\?xml\s[^>]*encoding)\s*=\s*["']?\s
 export async function extract(source: Source): Promise<Extraction> {
   const text = decodeText(source.bytes, declaredCharset(source))
   const page = parseHtml(requireReadable(text, source, MARKUP))
-  const root = toDocument(toMdast(mainContent(page), { document: true }))
+  const root = toRoot(page)
   const title = statedTitle(page) ?? firstHeading(root)
   return title === undefined ? { root } : { root, title }
+}
+
+/** The characters of a page inside another document, which has no media type of its own. */
+export function decodePage(bytes: Uint8Array): string {
+  return decodeText(bytes, META_CHARSET.exec(latin1(bytes.subarray(0, HEAD_BYTES)))?.[1])
+}
+
+/** The main content of a page that is a part of another document. */
+export function pageToMdast(html: string): Root {
+  return toRoot(parseHtml(html))
 }
 
 /** The content of a piece of HTML as Markdown nodes: for HTML inside other formats. */
@@ -41,6 +51,10 @@ function statedTitle(page: HtmlRoot): string | undefined {
 function declaredCharset(source: Source): string | undefined {
   const head = latin1(source.bytes.subarray(0, HEAD_BYTES))
   return charsetOf(source.contentType) ?? META_CHARSET.exec(head)?.[1]
+}
+
+function toRoot(page: HtmlRoot): Root {
+  return toDocument(toMdast(mainContent(page), { document: true }))
 }
 
 function toDocument(tree: ReturnType<typeof toMdast>): Root {

@@ -15,10 +15,20 @@ const MARKUP = 2
 
 /** Reads GitHub flavoured Markdown, with or without front matter. */
 export async function extract(source: Source): Promise<Extraction> {
-  const decoded = decodeText(source.bytes, charsetOf(source.contentType))
-  const text = requireReadable(decoded, source, MARKUP)
-  const { body, title: stated } = await splitFrontMatter(text)
-  const tokens = parser().parse(body, {})
+  const text = decodeText(source.bytes, charsetOf(source.contentType))
+  return await extractMarkdown(text, source, { indentedCode: true })
+}
+
+/** Reads Markdown that is characters already. */
+export async function extractMarkdown(
+  given: string,
+  source: Source,
+  options: { indentedCode: boolean },
+): Promise<Extraction> {
+  const { body, title: stated } = await splitFrontMatter(requireReadable(given, source, MARKUP))
+  const markdown = parser()
+  if (!options.indentedCode) markdown.disable('code')
+  const tokens = markdown.parse(body, {})
   if (tokens.some(isTooDeep)) {
     throw new ExtractionError(
       'too_deep',

@@ -13,7 +13,8 @@ export async function extract(source: Source): Promise<Extraction> {
   return { root: { type: 'root', children: toParagraphs(text) } }
 }
 
-function toParagraphs(text: string): Paragraph[] {
+/** Text between blank lines, each piece a paragraph. */
+export function toParagraphs(text: string): Paragraph[] {
   const paragraphs: Paragraph[] = []
   let lines: string[] = []
   const close = () => {

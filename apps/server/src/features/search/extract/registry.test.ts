@@ -18,14 +18,35 @@ describe('formatOf', () => {
   })
 
   test.each([
-    ['application/pdf', 'a.pdf'],
-    ['image/png', 'a.png'],
-    ['text/rtf', 'a.rtf'],
-    ['application/json', 'a'],
-  ])('%s is refused with what would work', (contentType, key) => {
+    ['application/zip', 'offer.docx', 'Word (.docx)'],
+    ['application/vnd.ms-excel', 'prices.csv', 'CSV and TSV'],
+    ['application/problem+json', 'a', 'JSON and YAML'],
+    ['text/plain', 'page.mdx', 'MDX'],
+    ['text/yaml', 'settings', 'JSON and YAML'],
+    ['application/epub+zip', 'book', 'EPUB'],
+    ['message/rfc822', 'mail', 'e-mail (.eml)'],
+  ])('%s %s is read as %s', (contentType, key, name) => {
+    expect(formatOf(contentType, key).name).toBe(name)
+  })
+
+  test.each([
+    ['application/msword', 'a.doc', 'save the document as .docx'],
+    ['application/vnd.ms-excel', 'a.xls', 'Save the workbook as .xlsx'],
+    ['application/octet-stream', 'a.ppt', 'save the slides as .pptx'],
+    ['image/png', 'a.png', 'text recognition'],
+    ['application/octet-stream', 'scan.JPG', 'text recognition'],
+    ['text/rtf', 'a.rtf', 'Save the document as .docx or PDF'],
+    ['application/zip', 'all.zip', 'Unpack the archive'],
+    ['video/mp4', 'a', 'transcript'],
+    ['application/xml', 'a.xml', 'to JSON or CSV'],
+  ])('%s %s is refused with what would help', (contentType, key, advice) => {
     expect(() => formatOf(contentType, key)).toThrow(ExtractionError)
-    expect(() => formatOf(contentType, key)).toThrow(
-      /cannot be indexed, only Markdown, HTML and plain text\. Convert/,
+    expect(() => formatOf(contentType, key)).toThrow(advice)
+  })
+
+  test('what nobody has heard of is refused with what can be read', () => {
+    expect(() => formatOf('application/x-cad', 'a.cad')).toThrow(
+      /x-cad \(\.cad\) cannot be indexed, only Markdown, .* and plain text\. Convert/,
     )
   })
 })

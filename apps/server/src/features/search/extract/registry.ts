@@ -1,38 +1,11 @@
 import { extname } from 'node:path'
 import { ExtractionError } from './extraction-error.js'
-import type { Extraction, Extractor, Source } from './extractor.js'
+import type { Extraction, Source } from './extractor.js'
+import { FORMATS, type Format } from './formats.js'
+import { refusalOf } from './refusals.js'
 import { requireUsable } from './requirements.js'
+import { sniff } from './sniff.js'
 
-interface Format {
-  name: string
-  contentTypes: readonly string[]
-  /** With the dot, lower case. */
-  extensions: readonly string[]
-  /** Loads the reader, so that a worker holds only the parsers it has needed. */
-  load(): Promise<Extractor>
-}
-
-/** Every format that can be indexed. A new format is one module and one entry here. */
-const FORMATS: readonly Format[] = [
-  {
-    name: 'Markdown',
-    contentTypes: ['text/markdown', 'text/x-markdown', 'text/x-web-markdown'],
-    extensions: ['.md', '.markdown', '.mdown', '.mkd', '.mkdn', '.mdwn'],
-    load: () => import('./markdown.js'),
-  },
-  {
-    name: 'HTML',
-    contentTypes: ['text/html', 'application/xhtml+xml'],
-    extensions: ['.html', '.htm', '.xhtml'],
-    load: () => import('./html.js'),
-  },
-  {
-    name: 'plain text',
-    contentTypes: ['text/plain'],
-    extensions: ['.txt', '.text', '.log'],
-    load: () => import('./plain-text.js'),
-  },
-]
 const PLAIN_TEXT = 'text/plain'
 
 /** Media types that say nothing: the extension decides, and without one the content is tried as text. */
@@ -44,6 +17,16 @@ const VAGUE: ReadonlySet<string> = new Set([
   'application/x-www-form-urlencoded',
 ])
 
+/** Media types that programs also give to other formats, so that a known extension knows better. */
+const LOOSE: ReadonlySet<string> = new Set([
+  ...VAGUE,
+  'application/zip',
+  'application/x-zip-compressed',
+  'application/vnd.ms-excel',
+  'application/xml',
+  'text/xml',
+])
+
 /** Other types of the `text` family that are not prose as they stand. */
 const MARKED_UP: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext', 'text/xml'])
 
@@ -53,7 +36,9 @@ const MARKED_UP: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext', 'te
  * @throws ExtractionError if the format is not supported or the content has no text to index
  */
 export async function extract(source: Source): Promise<Extraction> {
-  const extractor = await formatOf(source.contentType, source.key).load()
+  const stated = formatOf(source.contentType, source.key)
+  const format = stated.name === 'plain text' ? (sniffed(source) ?? stated) : stated
+  const extractor = await format.load()
   return requireUsable(await extractor.extract(source))
 }
 
@@ -65,20 +50,44 @@ export async function extract(source: Source): Promise<Extraction> {
 export function formatOf(contentType: string, key: string): Format {
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
   const extension = extname(key).toLowerCase()
-  const byType = FORMATS.find((format) => format.contentTypes.includes(type))
+  const byType = FORMATS.find((format) => format.contentTypes.includes(type)) ?? bySuffix(type)
   const byExtension = FORMATS.find((format) => format.extensions.includes(extension))
-  const format = VAGUE.has(type) ? (byExtension ?? byType) : byType
-  if (format !== undefined) return format
+  const format = LOOSE.has(type) ? (byExtension ?? byType) : byType
+  if (format !== undefined && !(format.name === 'plain text' && isRefused(extension))) return format
   const readable = VAGUE.has(type) || (type.startsWith('text/') && !MARKED_UP.has(type))
-  const text = FORMATS.find((candidate) => candidate.contentTypes.includes(PLAIN_TEXT))
-  if (readable && text !== undefined) return text
+  if (readable && !isRefused(extension)) return named('plain text')
   throw unsupported(type, extension)
 }
 
+/** `application/problem+json` and the like. */
+function bySuffix(type: string): Format | undefined {
+  return /\+(?:json|yaml)$/.test(type) ? named('JSON and YAML') : undefined
+}
+
+function named(name: Format['name']): Format {
+  const format = FORMATS.find((candidate) => candidate.name === name)
+  if (format === undefined) throw new Error(`There is no format ${name}`)
+  return format
+}
+
+/** Files without a telling name and type, as programs upload them. */
+function sniffed(source: Source): Format | undefined {
+  const type = sniff(source.bytes)
+  return FORMATS.find((format) => type !== undefined && format.contentTypes.includes(type))
+}
+
+function isRefused(extension: string): boolean {
+  return refusalOf('', extension) !== undefined
+}
+
 function unsupported(type: string, extension: string): ExtractionError {
+  const what = extension === '' ? type : `${type} (${extension})`
+  const advice = refusalOf(type, extension)
+  if (advice !== undefined) {
+    return new ExtractionError('unsupported', `Files of type ${what} cannot be indexed. ${advice}`)
+  }
   const names = FORMATS.map((format) => format.name)
   const supported = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
-  const what = extension === '' ? type : `${type} (${extension})`
   return new ExtractionError(
     'unsupported',
     `Files of type ${what} cannot be indexed, only ${supported}. ` +

@@ -1,0 +1,109 @@
+import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
+import { damaged, passwordProtected } from './damaged.js'
+import { ExtractionError } from './extraction-error.js'
+import type { Source } from './extractor.js'
+
+/** More parts than this are no document. */
+const MOST_ENTRIES = 20_000
+const DEFAULT_UNPACKED_BYTES = 256 * 1024 * 1024
+/** Text shrinks to a tenth; what shrinks to less than this share was made to do harm. */
+const SMALLEST_SHARE = 1 / 1000
+/** Below this, a high ratio is only a short text of one character. */
+const HARMLESS_BYTES = 4 * 1024 * 1024
+
+/** The parts of a packed document. Only what is asked for is unpacked. */
+export interface Archive {
+  /** Names of all parts, in the order of the archive. */
+  readonly names: readonly string[]
+  has(name: string): boolean
+  /**
+   * @throws ExtractionError if the part is missing, broken, or would unpack to too much
+   */
+  read(name: string): Promise<Uint8Array>
+}
+
+/**
+ * Opens a ZIP archive in memory.
+ *
+ * @param what the format with its article, for the reason when it cannot be read
+ * @throws ExtractionError if it is none, has too many parts or is encrypted
+ */
+export async function openArchive(source: Source, what: string): Promise<Archive> {
+  const zip = await open(source.bytes, what)
+  if (zip.entryCount > MOST_ENTRIES) {
+    throw tooLarge(`has ${zip.entryCount} parts; at most ${MOST_ENTRIES} can be read`)
+  }
+  const entries = await list(zip, what)
+  const limit = source.maximumUnpackedBytes ?? DEFAULT_UNPACKED_BYTES
+  let unpacked = 0
+
+  return {
+    names: [...entries.keys()],
+    has: (name) => entries.has(name),
+    async read(name) {
+      const entry = entries.get(name)
+      if (entry === undefined) throw damaged(what, new Error(`the part ${name} is missing`))
+      if (entry.isEncrypted()) throw passwordProtected(what)
+      const size = entry.uncompressedSize
+      // Checked by what is stated; a part that unpacks to more than it states ends with an error.
+      if (unpacked + size > limit) {
+        throw tooLarge(`unpacks to more than ${limit} bytes, the most that can be read`)
+      }
+      if (size > HARMLESS_BYTES && entry.compressedSize < size * SMALLEST_SHARE) {
+        throw tooLarge(
+          `holds a part that unpacks to more than ${1 / SMALLEST_SHARE} times its size`,
+        )
+      }
+      unpacked += size
+      return await unpack(zip, entry).catch((error: unknown) => {
+        throw damaged(what, error)
+      })
+    },
+  }
+}
+
+function open(bytes: Uint8Array, what: string): Promise<ZipFile> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return new Promise((resolve, reject) => {
+    fromBuffer(buffer, { lazyEntries: true, validateEntrySizes: true }, (error, zip) => {
+      if (error === null) resolve(zip)
+      else reject(damaged(what, error))
+    })
+  })
+}
+
+function list(zip: ZipFile, what: string): Promise<Map<string, Entry>> {
+  const entries = new Map<string, Entry>()
+  return new Promise((resolve, reject) => {
+    zip.on('entry', (entry: Entry) => {
+      // Of parts with one name, readers take the first or the last; none is what everybody sees.
+      if (!entries.has(entry.fileName)) entries.set(entry.fileName, entry)
+      zip.readEntry()
+    })
+    zip.once('end', () => resolve(entries))
+    zip.once('error', (error) => reject(damaged(what, error)))
+    zip.readEntry()
+  })
+}
+
+function unpack(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
+  const content = Buffer.allocUnsafe(entry.uncompressedSize)
+  return new Promise((resolve, reject) => {
+    zip.openReadStream(entry, (error, stream) => {
+      if (error !== null) return reject(error)
+      let length = 0
+      stream.on('data', (chunk: Buffer) => {
+        length += chunk.copy(content, length)
+      })
+      stream.once('error', reject)
+      stream.once('end', () => resolve(content.subarray(0, length)))
+    })
+  })
+}
+
+function tooLarge(how: string): ExtractionError {
+  return new ExtractionError(
+    'too_large',
+    `The document ${how}. Split it into several files, or save it anew without what is not text.`,
+  )
+}

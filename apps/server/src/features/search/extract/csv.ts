@@ -1,0 +1,61 @@
+import { type Options, parse } from 'csv-parse/sync'
+import { charsetOf, decodeText } from './decode.js'
+import type { Extraction, Source } from './extractor.js'
+import { requireReadable } from './requirements.js'
+import { toTables } from './sheet-tables.js'
+
+/** Separators and quotes. */
+const MARKUP = 2
+const SEPARATORS = [',', ';', '\t', '|']
+/** Lines that are looked at to find out the separator. */
+const SAMPLE_LINES = 20
+/** No real record is longer; an unclosed quote would make one of the whole rest of the file. */
+const LONGEST_RECORD = 1_000_000
+
+/** Reads comma, semicolon, tab or bar separated values; the first row is the header. */
+export async function extract(source: Source): Promise<Extraction> {
+  const decoded = decodeText(source.bytes, charsetOf(source.contentType))
+  const text = requireReadable(decoded, source, MARKUP)
+  const stated = /^sep=(.)\n/i.exec(text)
+  const body = stated === null ? text : text.slice(stated[0].length)
+  const isTabbed = /tab-separated/i.test(source.contentType) || /\.tsv$/i.test(source.key)
+  const delimiter = stated?.[1] ?? (isTabbed ? '\t' : guessSeparator(body))
+  const rows = toRecords(body, delimiter).map((row) =>
+    row.map((cell) => cell.replace(/\s+/g, ' ').trim()),
+  )
+  // A separator at the end of every line is a column without a name and values.
+  return { root: { type: 'root', children: toTables(rows) } }
+}
+
+function toRecords(text: string, delimiter: string): string[][] {
+  const options: Options = {
+    delimiter,
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: LONGEST_RECORD,
+  }
+  try {
+    return readRecords(text, options)
+  } catch {
+    // A quote that is no quote, such as for inches: every line is a record then.
+    return readRecords(text, { ...options, quote: null })
+  }
+}
+
+function readRecords(text: string, options: Options): string[][] {
+  const rows: unknown = parse(text, options)
+  if (!Array.isArray(rows)) return []
+  return rows.map((row) => (Array.isArray(row) ? row.map(String) : []))
+}
+
+/** The separator that divides the first lines most evenly. */
+function guessSeparator(text: string): string {
+  const lines = text.split('\n', SAMPLE_LINES).filter((line) => line.trim() !== '')
+  const scored = SEPARATORS.map((separator) => {
+    const counts = lines.map((line) => line.replace(/"[^"]*"/g, '').split(separator).length - 1)
+    const least = Math.min(...counts)
+    const most = Math.max(...counts)
+    return { separator, score: most === 0 ? 0 : (least + 0.1) / most + Math.min(least, 50) / 100 }
+  })
+  return scored.reduce((best, each) => (each.score > best.score ? each : best)).separator
+}

@@ -1,0 +1,67 @@
+import type { Root, RootContent } from 'mdast'
+import PostalMime, { type Address, type Email } from 'postal-mime'
+import type { Extraction, Source } from './extractor.js'
+import { pageToMdast } from './html.js'
+import { heading, paragraph } from './nodes.js'
+import { readingAs } from './opc.js'
+import { toParagraphs } from './plain-text.js'
+import { requireReadable } from './requirements.js'
+
+const WHAT = 'an e-mail (.eml)'
+/** Parts inside of parts; real messages have five or six levels. */
+const DEEPEST = 50
+const LARGEST_HEADERS = 2 * 1024 * 1024
+/** Tags and attributes, of which mail programs write many. */
+const MARKUP = 16
+
+/** Reads an e-mail: subject, who wrote when to whom, its text, and the names of what is attached. */
+export function extract(source: Source): Promise<Extraction> {
+  return readingAs(WHAT, async () => {
+    const options = { maxNestingDepth: DEEPEST, maxHeadersSize: LARGEST_HEADERS }
+    const mail = await PostalMime.parse(source.bytes, options)
+    if (mail.headers.length === 0) throw new Error('it has no header lines')
+    const subject = mail.subject?.replace(/\s+/g, ' ').trim() || undefined
+    const children: RootContent[] = [
+      ...(subject === undefined ? [] : [heading(1, subject)]),
+      ...describe(mail).map((line) => paragraph(line)),
+      ...readText(mail, source),
+      ...listAttachments(mail),
+    ]
+    const root: Root = { type: 'root', children }
+    return subject === undefined ? { root } : { root, title: subject }
+  })
+}
+
+/** One line each, so that a question such as who wrote about something is answered, too. */
+function describe(mail: Email): string[] {
+  const fields = {
+    From: mail.from && nameOf(mail.from),
+    To: mail.to?.map(nameOf).join(', '),
+    Cc: mail.cc?.map(nameOf).join(', '),
+    Date: mail.date,
+  }
+  const lines = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [`${name}: ${value}`],
+  )
+  return lines.length === 0 ? [] : [lines.join('\n')]
+}
+
+function nameOf(address: Address): string {
+  const mailbox = address.address ?? ''
+  return address.name === '' ? mailbox : `${address.name} <${mailbox}>`.replace(/ <>$/, '')
+}
+
+/** The form with tables and links is the better one; the other is what is left of it. */
+function readText(mail: Email, source: Source): RootContent[] {
+  const html = mail.html === undefined ? '' : requireReadable(mail.html, source, MARKUP)
+  const children = html === '' ? [] : pageToMdast(html).children
+  if (children.length > 0) return children
+  return toParagraphs(requireReadable(mail.text ?? '', source, MARKUP).replace(/\r\n?/g, '\n'))
+}
+
+function listAttachments(mail: Email): RootContent[] {
+  const names = mail.attachments.flatMap(({ filename, disposition }) =>
+    filename && disposition !== 'inline' ? [filename] : [],
+  )
+  return names.length === 0 ? [] : [paragraph(`Attachments: ${names.join(', ')}`)]
+}

@@ -1,0 +1,118 @@
+import type { Root } from 'mdast'
+import { type Archive, openArchive } from './archive.js'
+import { ExtractionError } from './extraction-error.js'
+import type { Extraction, Source } from './extractor.js'
+import { decodePage, pageToMdast } from './html.js'
+import { heading } from './nodes.js'
+import { toTitle } from './office-title.js'
+import { readingAs, resolvePart } from './opc.js'
+import { createTextLimit, requirePages } from './page-limit.js'
+import { plainText } from './tree.js'
+import {
+  attribute,
+  descend,
+  elements,
+  findElements,
+  parseXml,
+  textContent,
+  type XmlElement,
+} from './xml.js'
+
+const WHAT = 'an e-book (.epub)'
+const FONT_OBFUSCATION = /idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC/
+
+/** Reads an e-book: its chapters in reading order, without its table of contents. */
+export function extract(source: Source): Promise<Extraction> {
+  return readingAs(WHAT, async () => {
+    const archive = await openArchive(source, WHAT)
+    await requireReadableBook(archive)
+    const container = parseXml(await archive.read('META-INF/container.xml'), 'container')
+    const name = attribute(findElements(container, 'rootfile')[0], 'full-path') ?? ''
+    const book = parseXml(await archive.read(name), 'package')
+    const chapters = chapterParts(book, name).filter((part) => archive.has(part))
+    requirePages(chapters.length, source, 'chapters')
+    const names = await chapterNames(archive, book, name)
+    const count = createTextLimit(source)
+    const root: Root = { type: 'root', children: [] }
+    for (const [index, part] of chapters.entries()) {
+      const { children } = pageToMdast(decodePage(await archive.read(part)))
+      const known = names.get(part)
+      // Some books make their headings of pictures or of plain paragraphs.
+      if (known !== undefined && !children.some((node) => node.type === 'heading')) {
+        root.children.push(heading(2, known))
+      }
+      for (const node of children) {
+        count(plainText(node))
+        root.children.push(node)
+      }
+      source.onPage?.(index + 1, chapters.length)
+    }
+    const title = toTitle(textContent(descend(book, 'metadata', 'title')))
+    return title === undefined ? { root } : { root, title }
+  })
+}
+
+/** Chapters in the order of the spine; the navigation document repeats only their names. */
+function chapterParts(book: XmlElement, name: string): string[] {
+  const items = new Map(
+    elements(descend(book, 'manifest'), 'item').map((item) => [attribute(item, 'id'), item]),
+  )
+  return elements(descend(book, 'spine'), 'itemref').flatMap((reference) => {
+    const item = items.get(attribute(reference, 'idref'))
+    const isChapter = /html/.test(attribute(item, 'media-type') ?? '')
+    const isNavigation = /\bnav\b/.test(attribute(item, 'properties') ?? '')
+    return item === undefined || !isChapter || isNavigation ? [] : [partOf(name, item)]
+  })
+}
+
+/** What the table of contents calls the chapters; later entries for one point inside of it. */
+async function chapterNames(
+  archive: Archive,
+  book: XmlElement,
+  name: string,
+): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  const items = elements(descend(book, 'manifest'), 'item')
+  const index = items.find((item) => /dtbncx/.test(attribute(item, 'media-type') ?? ''))
+  const part = index && partOf(name, index)
+  if (part === undefined || !archive.has(part)) return names
+  const points = allElements(parseXml(await archive.read(part), 'navMap'), 'navPoint')
+  for (const point of points) {
+    const target = attribute(descend(point, 'content'), 'src')?.split('#')[0] ?? ''
+    const label = textContent(descend(point, 'navLabel', 'text'))
+      .replace(/\s+/g, ' ')
+      .trim()
+    const chapter = resolvePart(part, decodeName(target))
+    if (label !== '' && !names.has(chapter)) names.set(chapter, label)
+  }
+  return names
+}
+
+function allElements(parent: XmlElement, name: string): XmlElement[] {
+  return findElements(parent, name).flatMap((found) => [found, ...allElements(found, name)])
+}
+
+function partOf(name: string, item: XmlElement): string {
+  return resolvePart(name, decodeName(attribute(item, 'href') ?? ''))
+}
+
+/** Names in the package are addresses, names in the archive are not. */
+function decodeName(href: string): string {
+  try {
+    return decodeURIComponent(href)
+  } catch {
+    return href
+  }
+}
+
+/** Fonts may be hidden, the text may not. */
+async function requireReadableBook(archive: Archive): Promise<void> {
+  if (!archive.has('META-INF/encryption.xml')) return
+  const encryption = parseXml(await archive.read('META-INF/encryption.xml'), 'encryption')
+  const methods = allElements(encryption, 'EncryptionMethod')
+  if (methods.every((each) => FONT_OBFUSCATION.test(attribute(each, 'Algorithm') ?? ''))) return
+  throw new ExtractionError(
+    'protected',
+    'The e-book is encrypted by its shop (DRM), so its text cannot be read. Upload an edition without copy protection.',
+  )
+}

@@ -1,0 +1,158 @@
+import { SaxesParser, type SaxesTagPlain } from 'saxes'
+import { decodeXml } from './decode.js'
+import { ExtractionError } from './extraction-error.js'
+
+/** No document that a program writes is nested like this; what walks the elements is recursive. */
+const DEEPEST = 250
+/** Parts of one element that is held in memory at a time, such as a table. */
+const LARGEST_ELEMENT = 2_000_000
+
+/** An element without the prefixes of its namespaces, which differ from one program to another. */
+export interface XmlElement {
+  name: string
+  /** By full name, prefix included. */
+  attributes: Readonly<Record<string, string>>
+  children: (XmlElement | string)[]
+}
+
+/** What to take out of an XML document. */
+export interface XmlReader {
+  /** Local names of the elements to visit; inside of a visited one, all are its children. */
+  wanted: ReadonlySet<string>
+  /** Called with each wanted element once it is complete, in document order. */
+  visit(element: XmlElement): void
+}
+
+/**
+ * Reads an XML document part by part, so that only one wanted element is in memory at a time.
+ * Entities that a document defines itself are an error: nothing that could grow is ever expanded.
+ *
+ * @throws Error if it is not well-formed
+ * @throws ExtractionError if it is nested too deeply or an element is too large
+ */
+export function readXml(bytes: Uint8Array, reader: XmlReader): void {
+  const parser = new SaxesParser({ xmlns: false, position: false })
+  const open: XmlElement[] = []
+  let depth = 0
+  let size = 0
+
+  const grow = () => {
+    size += 1
+    if (size > LARGEST_ELEMENT) throw tooComplex()
+  }
+  parser.on('opentag', (tag: SaxesTagPlain) => {
+    depth += 1
+    if (depth > DEEPEST) throw tooDeep()
+    const name = localName(tag.name)
+    if (open.length === 0 && !reader.wanted.has(name)) return
+    const element: XmlElement = { name, attributes: tag.attributes, children: [] }
+    open.at(-1)?.children.push(element)
+    open.push(element)
+    grow()
+  })
+  parser.on('closetag', () => {
+    depth -= 1
+    const closed = open.pop()
+    if (closed === undefined || open.length > 0) return
+    size = 0
+    reader.visit(closed)
+  })
+  const addText = (text: string) => {
+    const parent = open.at(-1)
+    if (parent === undefined || text === '') return
+    parent.children.push(text)
+    grow()
+  }
+  parser.on('text', addText)
+  parser.on('cdata', addText)
+  parser.on('error', (error) => {
+    throw error
+  })
+  const text = decodeXml(bytes)
+  // In pieces: the parser copies what it is given, and a whole document is given once.
+  const step = 65_536
+  for (let at = 0; at < text.length; at += step) parser.write(text.slice(at, at + step))
+  parser.close()
+}
+
+/** The whole of a small XML document. */
+export function parseXml(bytes: Uint8Array, root: string): XmlElement {
+  let found: XmlElement | undefined
+  readXml(bytes, {
+    wanted: new Set([root]),
+    visit(element) {
+      found ??= element
+    },
+  })
+  if (found === undefined) throw new Error(`the element ${root} is missing`)
+  return found
+}
+
+/** The child elements, or those of one name. */
+export function elements(parent: XmlElement | undefined, name?: string): XmlElement[] {
+  const found: XmlElement[] = []
+  for (const child of parent?.children ?? []) {
+    if (typeof child !== 'string' && (name === undefined || child.name === name)) found.push(child)
+  }
+  return found
+}
+
+/** The element that a path of names leads to, taking the first child of each name. */
+export function descend(
+  parent: XmlElement | undefined,
+  ...names: string[]
+): XmlElement | undefined {
+  let element = parent
+  for (const name of names) {
+    element = element?.children.find(
+      (child): child is XmlElement => typeof child !== 'string' && child.name === name,
+    )
+  }
+  return element
+}
+
+/** All elements of a name below, in document order; those inside of a found one are left out. */
+export function findElements(parent: XmlElement, name: string): XmlElement[] {
+  return elements(parent).flatMap((child) =>
+    child.name === name ? [child] : findElements(child, name),
+  )
+}
+
+/** An attribute by its local name, whatever its prefix; the one without prefix wins. */
+export function attribute(element: XmlElement | undefined, name: string): string | undefined {
+  if (element === undefined) return undefined
+  return element.attributes[name] ?? prefixed(element, name)
+}
+
+/** An attribute that has a prefix, for elements that have two of one local name, such as `r:id`. */
+export function prefixed(element: XmlElement, name: string): string | undefined {
+  const key = Object.keys(element.attributes).find((full) => full.endsWith(`:${name}`))
+  return key === undefined ? undefined : element.attributes[key]
+}
+
+/** All text inside of an element. */
+export function textContent(element: XmlElement | undefined): string {
+  if (element === undefined) return ''
+  return element.children
+    .map((child) => (typeof child === 'string' ? child : textContent(child)))
+    .join('')
+}
+
+function localName(name: string): string {
+  const colon = name.indexOf(':')
+  return colon === -1 ? name : name.slice(colon + 1)
+}
+
+function tooDeep(): ExtractionError {
+  return new ExtractionError(
+    'too_deep',
+    `The document nests its parts more than ${DEEPEST} levels deep. Flatten it and upload it again.`,
+  )
+}
+
+function tooComplex(): ExtractionError {
+  return new ExtractionError(
+    'too_large',
+    `The document has a table or another part of more than ${LARGEST_ELEMENT} pieces. Split it into several files.`,
+  )
+}
