@@ -10,9 +10,14 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 const MAY_HAVE_ACCENTS = /[\u00c0-\u03ff\u1e00-\u1fff]/
 const ACCENTED = /([\p{Script=Latin}\p{Script=Greek}])\p{Mn}+/gu
 
+const ARABIC = /[\u0600-\u06ff]/
+/** Vowel signs, which are mostly left out, and the stroke that only makes a word longer. */
+const ARABIC_OPTIONAL = /[\u0640\u064b-\u0652\u0670]/g
+const ARABIC_ALEF = /[\u0622\u0623\u0625\u0671]/g
+
 /**
  * Brings different spellings of one word together: compatibility forms (`ﬁ`, `Ａ`), upper case,
- * invisible characters and the accents of Latin and Greek letters.
+ * invisible characters, the accents of Latin and Greek letters, vowel signs and variants of Arabic ones.
  * A line break between two characters of a script without spaces is not a word boundary and goes.
  */
 export function normalise(text: string): string {
@@ -20,6 +25,13 @@ export function normalise(text: string): string {
   let result = text.normalize('NFKC').replace(INVISIBLE, '').toLowerCase().replaceAll('ß', 'ss')
   if (MAY_HAVE_ACCENTS.test(result)) {
     result = result.normalize('NFD').replace(ACCENTED, '$1').normalize('NFC')
+  }
+  if (ARABIC.test(result)) {
+    result = result
+      .replace(ARABIC_OPTIONAL, '')
+      .replace(ARABIC_ALEF, '\u0627')
+      .replaceAll('\u0649', '\u064a')
+      .replaceAll('\u0629', '\u0647')
   }
   return HAS_UNSPACED.test(result) ? result.replace(LINE_BREAK_IN_UNSPACED, '') : result
 }

@@ -49,7 +49,10 @@ describe('phrases', () => {
     expect(toQuery('ERR_TLS_1042')).toEqual({
       terms: ['err', 'tls', '1042'],
       phrases: [['err', 'tls', '1042']],
+      exact: [['err', 'tls', '1042']],
     })
+    expect(toQuery('a built-in "red valve"').exact).toEqual([['red', 'valve']])
+    expect(toQuery('part AX-1200/7').exact).toEqual([['ax', '1200', '7']])
     expect(toQuery('upgrade v1.2.3').phrases).toEqual([['v1', '2', '3']])
     expect(toQuery('mail jo.doe@example.org').phrases).toEqual([['jo', 'doe', 'example', 'org']])
   })

@@ -16,6 +16,8 @@ export interface Query {
   terms: string[]
   /** Tokens that stand next to each other in this order: quoted words, and codes such as `v1.2.3`. */
   phrases: string[][]
+  /** Those of the phrases that were meant literally: quoted words, and codes that have a digit. */
+  exact: string[][]
 }
 
 const QUOTED = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』/g
@@ -28,19 +30,20 @@ const COMPOUND = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~]+[\p{L}\p{N}\p{M}]+)+/gu
  */
 export function toQuery(text: string): Query {
   const normalised = normalise(text)
-  const phrases: string[][] = []
-  for (const match of normalised.matchAll(QUOTED)) {
-    phrases.push(toPhrase(match.slice(1).find((group) => group !== undefined) ?? ''))
-  }
+  const quoted = [...normalised.matchAll(QUOTED)].map((match) =>
+    toPhrase(match.slice(1).find((group) => group !== undefined) ?? ''),
+  )
+  const compounds: string[][] = []
   for (const [compound] of normalised.matchAll(COMPOUND)) {
     const runs = toRuns(compound)
-    if (!runs.some((run) => run.unspaced)) phrases.push(runs.map((run) => run.text))
+    if (!runs.some((run) => run.unspaced)) compounds.push(runs.map((run) => run.text))
   }
   const tokens = [...new Set(toRuns(normalised).flatMap(toTerms))]
   const meaningful = tokens.filter((token) => !isStopword(token))
   return {
     terms: (meaningful.length > 0 ? meaningful : tokens).slice(0, MAXIMUM_TERMS),
-    phrases: distinct(phrases.filter((phrase) => phrase.length > 1)).slice(0, MAXIMUM_PHRASES),
+    phrases: distinct([...quoted, ...compounds].filter((phrase) => phrase.length > 1)),
+    exact: distinct([...quoted.filter((phrase) => phrase.length > 0), ...compounds.filter(isCode)]),
   }
 }
 
@@ -67,6 +70,12 @@ function toPhrase(text: string): string[] {
   return tokens.slice(0, LONGEST_PHRASE)
 }
 
+/** A code or a number is looked up; words with a hyphen between them are only likely to stand together. */
+function isCode(compound: readonly string[]): boolean {
+  return compound.length > 1 && compound.some((part) => /\p{N}/u.test(part))
+}
+
 function distinct(phrases: string[][]): string[][] {
-  return [...new Map(phrases.map((phrase) => [phrase.join(' '), phrase])).values()]
+  const all = [...new Map(phrases.map((phrase) => [phrase.join(' '), phrase])).values()]
+  return all.slice(0, MAXIMUM_PHRASES)
 }

@@ -1,3 +1,4 @@
+import { hasHiddenWords, toHiddenWords } from './hidden-words.js'
 import { isUnspaced, RUNS } from './normalise.js'
 
 /** Longer words are cut: no one types them, and Postgres refuses a query with one over 2 kB. */
@@ -16,11 +17,16 @@ export function toRuns(normalised: string): Run[] {
   const runs: Run[] = []
   for (const [word] of normalised.matchAll(WORDS)) {
     for (const [text] of word.matchAll(RUNS)) {
-      const unspaced = isUnspaced(text)
-      runs.push({ text: unspaced ? text : shorten(text), unspaced })
+      if (isUnspaced(text)) runs.push({ text, unspaced: true })
+      else if (hasHiddenWords(text)) runs.push(...toHiddenWords(text).map(toSpacedRun))
+      else runs.push(toSpacedRun(text))
     }
   }
   return runs
+}
+
+function toSpacedRun(text: string): Run {
+  return { text: shorten(text), unspaced: false }
 }
 
 /** The overlapping pairs of characters of a run: `東京都` gives `東京`, `京都`. */
