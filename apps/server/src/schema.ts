@@ -7,6 +7,7 @@ import type { DeliveriesSchema } from './features/deliveries/table.js'
 import type { FilesSchema } from './features/files/table.js'
 import type { MessagesSchema } from './features/messages/table.js'
 import type { SearchSchema } from './features/search/table.js'
+import type { VectorsSchema } from './features/search/vectors/table.js'
 import type { UsersSchema } from './features/users/table.js'
 import type { WorkspacesSchema } from './features/workspaces/table.js'
 import type { EventsSchema } from './platform/events/table.js'
@@ -24,6 +25,7 @@ export interface Schema
     MessagesSchema,
     FilesSchema,
     SearchSchema,
+    VectorsSchema,
     WorkspacesSchema,
     IdempotencySchema,
     EventsSchema,

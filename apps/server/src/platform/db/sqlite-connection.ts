@@ -4,6 +4,7 @@ import {
   type StatementSyncInstance,
 } from '@photostructure/sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
+import { getLoadablePath } from 'sqlite-vec'
 
 /** How a connection is used; it decides about the pragmas. */
 export type SqliteRole = 'reader' | 'writer'
@@ -47,13 +48,17 @@ export class SqliteConnection {
   readonly #statements = new Map<string, CachedStatement>()
 
   constructor(file: string, role: SqliteRole) {
-    this.#database = new DatabaseSync(file, { timeout: openingTimeout })
+    this.#database = new DatabaseSync(file, {
+      timeout: openingTimeout,
+      allowExtension: true,
+    })
     try {
       for (const pragma of [...commonPragmas, ...pragmas[role]]) {
         this.#database.exec(`pragma ${pragma}`)
       }
       // Unlike SQLite's own lower(), which leaves everything outside ASCII as it is.
       this.#database.function('fold_case', { deterministic: true }, foldCase)
+      loadVectorFunctions(this.#database)
     } catch (error) {
       this.#database.close()
       throw error
@@ -123,6 +128,18 @@ export class SqliteConnection {
       this.#statements.delete(oldest)
     }
     return cached
+  }
+}
+
+/** Where there is no build of the extension, search goes without vectors; see `hasVectors`. */
+function loadVectorFunctions(database: DatabaseSyncInstance): void {
+  try {
+    database.enableLoadExtension(true)
+    database.loadExtension(getLoadablePath())
+  } catch {
+    // Asked for by whoever needs it, who can say what is missing without it.
+  } finally {
+    database.enableLoadExtension(false)
   }
 }
 

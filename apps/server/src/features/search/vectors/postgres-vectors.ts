@@ -1,0 +1,124 @@
+import { sql } from 'kysely'
+import { searchableFiles } from '../../files/index.js'
+import {
+  largeSpace,
+  type Neighbour,
+  type NeighbourSearch,
+  type VectorStore,
+} from './vector-store.js'
+
+/** What an index of pgvector can hold of half precision numbers. */
+export const largestIndexed = 4000
+
+/** Vectors of half precision in pgvector; a large space is searched by HNSW. */
+export const postgresVectors: VectorStore = {
+  async missing(db) {
+    const { rows } = await sql`
+      select 1 where to_regclass('passage_vectors') is not null
+    `.execute(db)
+    return rows.length > 0
+      ? undefined
+      : 'PostgreSQL has no pgvector 0.8 or newer, or the server may not create the extension'
+  },
+
+  async add(tx, space, entries) {
+    if (entries.length === 0) return
+    const rows = entries.map(
+      ({ number, vector }) => sql`(${number}::bigint, ${toText(vector)}::halfvec)`,
+    )
+    await sql`
+      insert into passage_vectors (space, dimensions, number, vector)
+      select ${space.number}::bigint, ${space.dimensions}::integer, passages.number, made.vector
+      from (values ${sql.join(rows)}) as made (number, vector)
+      join passages on passages.number = made.number
+      on conflict (number, space) do update set vector = excluded.vector
+    `.execute(tx)
+  },
+
+  async nearest(db, search) {
+    const isNarrow = search.tags.length > 0 || search.scope.integrationId !== undefined
+    const { space } = search
+    const byIndex = space.passages >= largeSpace && space.dimensions <= largestIndexed
+    return byIndex && !isNarrow && !search.exact
+      ? await nearestByIndex(db, search)
+      : await nearestExactly(db, search)
+  },
+
+  async similarities(db, space, vector, numbers) {
+    if (numbers.length === 0) return []
+    const { rows } = await sql<Neighbour>`
+      select number, 1 - (vector <=> ${toText(vector)}::halfvec) as similarity
+      from passage_vectors
+      where space = ${space.number} and number = any(${[...numbers]}::bigint[])
+    `.execute(db)
+    return rows
+  },
+
+  async deleteSome(tx, space, limit) {
+    const { numAffectedRows } = await sql`
+      delete from passage_vectors where space = ${space} and number in (
+        select number from passage_vectors where space = ${space} limit ${limit}
+      )
+    `.execute(tx)
+    return Number(numAffectedRows ?? 0)
+  },
+}
+
+type Reads = Parameters<VectorStore['nearest']>[0]
+
+/** Statistics must not decide how this runs, so that each part is materialized; as in keyword search. */
+async function nearestExactly(db: Reads, search: NeighbourSearch): Promise<Neighbour[]> {
+  const { rows } = await sql<Neighbour>`
+    with near as materialized (
+      select number, 1 - (vector <=> ${toText(search.vector)}::halfvec) as similarity
+      from passage_vectors where space = ${search.space.number}
+    )
+    select near.number, near.similarity
+    from near
+    join passages on passages.number = near.number
+    where ((passages.file_id, passages.generation)
+      in (${searchableFiles(db, search.scope, search.tags)})) is true
+    order by near.similarity desc, near.number
+    limit ${search.limit}
+  `.execute(db)
+  return rows
+}
+
+async function nearestByIndex(db: Reads, search: NeighbourSearch): Promise<Neighbour[]> {
+  const { space, vector, limit } = search
+  const dimensions = sql.lit(space.dimensions)
+  const some = limit + 50
+  // The settings hold for this statement, which begins with them; the index goes on looking until it
+  // has enough of the space. Written so, the planner has no other way than the index of the dimension.
+  const { rows } = await sql<Neighbour>`
+    with settings as materialized (
+      select set_config('hnsw.iterative_scan', 'relaxed_order', true),
+        set_config('hnsw.ef_search', '200', true)
+    ),
+    near as materialized (
+      select found.number, found.similarity
+      from settings cross join lateral (
+        select number,
+          1 - (vector::halfvec(${dimensions}) <=> ${toText(vector)}::halfvec(${dimensions}))
+            as similarity
+        from passage_vectors
+        where dimensions = ${dimensions} and space = ${space.number}
+        order by vector::halfvec(${dimensions}) <=> ${toText(vector)}::halfvec(${dimensions})
+        limit ${some}
+      ) as found
+    )
+    select near.number, near.similarity
+    from near
+    join passages on passages.number = near.number
+    where ((passages.file_id, passages.generation)
+      in (${searchableFiles(db, search.scope, search.tags)})) is true
+    order by near.similarity desc, near.number
+    limit ${limit}
+  `.execute(db)
+  return rows
+}
+
+/** Half precision ends at 65,504; vectors have length 1, so nothing comes near it. */
+function toText(vector: Float32Array): string {
+  return `[${vector.join(',')}]`
+}

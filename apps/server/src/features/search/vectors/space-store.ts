@@ -1,0 +1,103 @@
+import type { Db, Tx } from '../../../schema.js'
+import type { Space } from './vector-store.js'
+
+/** What makes the vectors of a bot, without the model itself. */
+export interface SpaceRow extends Space {
+  embedder: string
+}
+
+const columns = ['number', 'embedder', 'dimensions', 'passages'] as const
+
+/** The space that searches of a bot use, if it has one yet. */
+export async function findServing(db: Db | Tx, botId: string): Promise<SpaceRow | undefined> {
+  return await db
+    .selectFrom('semantic_spaces')
+    .select(columns)
+    .where('bot_id', '=', botId)
+    .where('serving', '=', 1)
+    .executeTakeFirst()
+}
+
+/** The model of a space; undefined if it is gone or has none. */
+export async function findModel(db: Db | Tx, space: number): Promise<Uint8Array | undefined> {
+  const row = await db
+    .selectFrom('semantic_spaces')
+    .select('model')
+    .where('number', '=', space)
+    .executeTakeFirst()
+  return row?.model ?? undefined
+}
+
+/** Makes a space that nothing uses yet. Answers its number. */
+export async function insertSpace(
+  tx: Tx,
+  space: {
+    botId: string
+    embedder: string
+    dimensions: number
+    passages: number
+    model: Uint8Array | null
+    createdAt: string
+  },
+): Promise<number> {
+  const { number } = await tx
+    .insertInto('semantic_spaces')
+    .values({
+      bot_id: space.botId,
+      embedder: space.embedder,
+      dimensions: space.dimensions,
+      passages: space.passages,
+      model: space.model,
+      serving: 0,
+      created_at: space.createdAt,
+    })
+    .returning('number')
+    .executeTakeFirstOrThrow()
+  return number
+}
+
+/** Lets searches use a space from now on; answers whether the bot still has it. */
+export async function serve(tx: Tx, botId: string, space: number): Promise<boolean> {
+  await tx
+    .updateTable('semantic_spaces')
+    .set({ serving: 0 })
+    .where('bot_id', '=', botId)
+    .where('serving', '=', 1)
+    .execute()
+  const { numUpdatedRows } = await tx
+    .updateTable('semantic_spaces')
+    .set({ serving: 1 })
+    .where('bot_id', '=', botId)
+    .where('number', '=', space)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Numbers of the spaces of a bot that no search uses. */
+export async function listIdle(db: Db | Tx, botId: string): Promise<number[]> {
+  const rows = await db
+    .selectFrom('semantic_spaces')
+    .select('number')
+    .where('bot_id', '=', botId)
+    .where('serving', '=', 0)
+    .execute()
+  return rows.map(({ number }) => number)
+}
+
+/** Numbers of all spaces of a bot. */
+export async function listSpaces(db: Db | Tx, botId: string): Promise<number[]> {
+  const rows = await db
+    .selectFrom('semantic_spaces')
+    .select('number')
+    .where('bot_id', '=', botId)
+    .execute()
+  return rows.map(({ number }) => number)
+}
+
+export async function deleteSpace(tx: Tx, botId: string, space: number): Promise<void> {
+  await tx
+    .deleteFrom('semantic_spaces')
+    .where('bot_id', '=', botId)
+    .where('number', '=', space)
+    .execute()
+}

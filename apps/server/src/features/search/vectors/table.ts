@@ -1,0 +1,36 @@
+import type { Generated } from 'kysely'
+import type { TimeColumn } from '../../../platform/db/columns.js'
+
+/** What makes the vectors of one bot, at one time. */
+export interface SemanticSpacesTable {
+  number: Generated<number>
+  bot_id: string
+  /** Which maker of vectors, in which version; vectors of different ones cannot be compared. */
+  embedder: string
+  dimensions: number
+  /** Whether searches use it; a bot has at most one of these. */
+  serving: number
+  /** How many passages of the bot it was built from. */
+  passages: number
+  /** The fitted model, if the embedder is the built-in one. */
+  model: Uint8Array | null
+  created_at: TimeColumn
+}
+
+/** Passages that wait for the job that makes their vectors. */
+export interface PassagesWithoutVectorTable {
+  bot_id: string
+  number: number
+}
+
+/** On PostgreSQL there only with pgvector. What is in the columns is the engine's own. */
+export interface PassageVectorsTable {
+  space: number
+  number: number
+}
+
+export interface VectorsSchema {
+  semantic_spaces: SemanticSpacesTable
+  passages_without_vector: PassagesWithoutVectorTable
+  passage_vectors: PassageVectorsTable
+}

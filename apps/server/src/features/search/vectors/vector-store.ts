@@ -1,0 +1,58 @@
+import type { Db, Tx } from '../../../schema.js'
+import type { FileScope, TagCondition } from '../../files/index.js'
+
+export interface VectorEntry {
+  /** Of the row of the passage. */
+  number: number
+  vector: Float32Array
+}
+
+/** A passage and the cosine between its vector and the one that was asked for, from -1 to 1. */
+export interface Neighbour {
+  number: number
+  similarity: number
+}
+
+export interface NeighbourSearch {
+  space: Space
+  vector: Float32Array
+  /** Whose files, and which of them. */
+  scope: FileScope
+  tags: readonly TagCondition[]
+  limit: number
+  /** Compares with every vector, also in a large space. */
+  exact: boolean
+}
+
+/** Vectors that can be compared with each other. */
+export interface Space {
+  number: number
+  dimensions: number
+  /** About how many passages it has. */
+  passages: number
+}
+
+/** From this many passages on, a space is searched by an index that may miss some. */
+export const largeSpace = 20_000
+
+/** Vectors in one engine: all that engines do differently with them is behind this. */
+export interface VectorStore {
+  /**
+   * Why there are no vectors in this database, as a sentence; undefined if there are.
+   * Nothing else may be called then.
+   */
+  missing(db: Db): Promise<string | undefined>
+  /** Stores vectors, or replaces those of the same passages. Passages that are gone are left out. */
+  add(tx: Tx, space: Space, entries: readonly VectorEntry[]): Promise<void>
+  /** The passages that point most nearly the same way, nearest first. */
+  nearest(db: Db, search: NeighbourSearch): Promise<Neighbour[]>
+  /** How near those of some passages are that have a vector. */
+  similarities(
+    db: Db,
+    space: Space,
+    vector: Float32Array,
+    numbers: readonly number[],
+  ): Promise<Neighbour[]>
+  /** Deletes vectors of a space, at most `limit`; answers how many. */
+  deleteSome(tx: Tx, space: number, limit: number): Promise<number>
+}
