@@ -13,8 +13,10 @@ interface IndexEntry {
 }
 
 /** A passage that has some of the words. */
-interface KeywordHit {
+export interface KeywordHit {
   number: number
+  /** The engine's own rank, above 0, higher is better; it grows with the number of words found. */
+  rank: number
   /**
    * From 0 up to 1, higher is better: `r / (r + c)` of the engine's rank `r`, where `c` is the rank
    * of a fair match. Comparable between queries and bots, not between engines.
@@ -38,7 +40,17 @@ export interface KeywordIndex {
   add(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
   /** The best passages that have any of the words, best first; equal ones always in the same order. */
   search(db: Db, search: KeywordSearch): Promise<KeywordHit[]>
+  /**
+   * Stems in the index that begin with one of some prefixes or are one of some words, in no order. They
+   * may be those of other bots: they are good for asking again, and never for showing.
+   */
+  stems(db: Db, botId: string, like: { prefixes: string[]; words: string[] }): Promise<string[]>
 }
+
+/** Stems that are looked at to widen one query. */
+const maximumStems = 20_000
+/** Passages of a bot whose stems PostgreSQL looks through: it has no list of all. */
+const maximumSampled = 2000
 
 export function createKeywordIndex(dialect: Dialect): KeywordIndex {
   return dialect.name === 'sqlite' ? sqliteIndex : postgresIndex
@@ -80,7 +92,27 @@ const sqliteIndex: KeywordIndex = {
       order by passage_words.rank
       limit ${limit}
     `.execute(db)
-    return rows.map(({ number, rank }) => ({ number, score: bounded(-rank, fairBm25) }))
+    return rows.map((row) => ({
+      number: row.number,
+      rank: -row.rank,
+      score: bounded(-row.rank, fairBm25),
+    }))
+  },
+
+  async stems(db, _botId, { prefixes, words }) {
+    // A union and not one condition with "or", so that each part is a range of the list.
+    const parts = [
+      ...prefixes.map(
+        (prefix) =>
+          sql`select term from passage_vocabulary where term >= ${prefix} and term < ${`${prefix}\u{10ffff}`}`,
+      ),
+      ...words.map((word) => sql`select term from passage_vocabulary where term = ${word}`),
+    ]
+    if (parts.length === 0) return []
+    const { rows } = await sql<{ term: string }>`
+      ${sql.join(parts, sql` union all `)} limit ${maximumStems}
+    `.execute(db)
+    return rows.map(({ term }) => term)
   },
 }
 
@@ -143,15 +175,29 @@ const postgresIndex: KeywordIndex = {
       order by ranked.rank desc, passages.number
       limit ${limit}
     `.execute(db)
-    return rows.map(({ number, rank }) => ({ number, score: bounded(rank, fairWeight) }))
+    return rows.map(({ number, rank }) => ({ number, rank, score: bounded(rank, fairWeight) }))
+  },
+
+  async stems(db, botId, { prefixes, words }) {
+    const sample = sql`format(
+      'select words from passage_words where words @@ %L::tsquery limit %s',
+      quote_literal(${scopeLexeme(botId)}), ${maximumSampled}::integer
+    )`
+    const { rows } = await sql<{ word: string }>`
+      select word from ts_stat(${sample})
+      where word = any(${words}::text[])
+        or exists (select from unnest(${prefixes}::text[]) as prefix where starts_with(word, prefix))
+      limit ${maximumStems}
+    `.execute(db)
+    return rows.map(({ word }) => word)
   },
 }
 
 /** Each word and phrase of a query as a query of its own. */
 function toParts(query: Query): Query[] {
   return [
-    ...query.terms.map((term) => ({ terms: [term], phrases: [] })),
-    ...query.phrases.map((phrase) => ({ terms: [], phrases: [phrase] })),
+    ...query.terms.map((term) => ({ terms: [term], phrases: [], exact: [] })),
+    ...query.phrases.map((phrase) => ({ terms: [], phrases: [phrase], exact: [] })),
   ]
 }
 

@@ -1,8 +1,16 @@
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../schema.js'
 import type { FileScope, TagCondition } from '../../files/index.js'
-import { createKeywordIndex } from '../keyword-index.js'
-import { toQuery } from '../text/query.js'
+import { createKeywordIndex, type KeywordHit, type KeywordIndex } from '../keyword-index.js'
+import { toIndexText } from '../text/index-text.js'
+import { type Query, toQuery } from '../text/query.js'
+import { isStopword } from '../text/stopwords.js'
+import { readTexts } from './candidate-texts.js'
+import { type Leg, legWeights } from './fusion.js'
+import { scoreGrams } from './grams.js'
+import { type Candidate, score } from './score.js'
+import { createSemanticLeg, type SemanticQuestion } from './semantic-leg.js'
+import { neighbourhood, widen } from './widen.js'
 
 export interface RankRequest {
   /** What was asked, as it was typed. */
@@ -32,7 +40,11 @@ export interface RankedPassage {
 export interface Ranking {
   /** Best first. */
   passages: RankedPassage[]
-  /** What could not be asked, as short names; empty when the ranking is whole. */
+  /**
+   * What could not be asked; empty when the ranking is whole. `semantic-unavailable`: the database
+   * cannot compare vectors. `semantic-pending`: the first vectors of the bot are being made.
+   * `embeddings-unavailable`: the endpoint gave no vector for the question.
+   */
   degraded: string[]
 }
 
@@ -41,16 +53,124 @@ export interface Ranker {
   rank(db: Db, request: RankRequest): Promise<Ranking>
 }
 
+export interface RankerOptions {
+  dialect: Dialect
+  /** Which legs are asked, and how much each weighs: for measuring what each adds. */
+  weights?: Readonly<Partial<Record<Leg, number>>>
+}
+
+/** Passages that each of the legs which search the whole index may propose. */
+const proposals = 100
+/** With fewer found by words, words like them are tried. */
+const fewHits = 3
+/** What a hit by a word that is only like the one that was asked for is worth. */
+const widenedWorth = 0.6
+
 /** Needs nothing but the handle it is given, so that it works on any thread with its own connection. */
-export function createRanker({ dialect }: { dialect: Dialect }): Ranker {
+export function createRanker({ dialect, weights = legWeights }: RankerOptions): Ranker {
   const keywords = createKeywordIndex(dialect)
+  const semantics = createSemanticLeg(dialect)
+
   return {
-    async rank(db, { query, scope, tags, limit, minScore = 0 }) {
-      const hits = await keywords.search(db, { query: toQuery(query), scope, tags, limit })
-      const passages = hits
-        .filter(({ score }) => score >= minScore)
-        .map(({ number, score }) => ({ number, score, legs: { keyword: score } }))
-      return { passages, degraded: [] }
+    async rank(db, request) {
+      const query = toQuery(request.query)
+      const limit = Math.max(proposals, request.limit)
+      const isAsked = (leg: Leg) => (weights[leg] ?? 0) > 0
+      const words = isAsked('keyword')
+        ? await findByWords(keywords, db, query, { ...request, limit })
+        : { hits: [], tried: '' }
+      const { question, degraded } = isAsked('semantic')
+        ? await semantics.ask(db, request, limit)
+        : {}
+      const candidates = await gather(words.hits, question)
+      if (candidates.size > 0) {
+        const texts = await readTexts(db, [...candidates.keys()])
+        addTexts(candidates, texts, query, `${meaningful(request.query)} ${words.tried}`.trim())
+      }
+      return {
+        passages: score([...candidates.values()], {
+          weights,
+          confidence: question?.confidence ?? 0,
+          limit: request.limit,
+          minScore: request.minScore ?? 0,
+        }),
+        degraded: degraded === undefined ? [] : [degraded],
+      }
     },
   }
+}
+
+/** Hits of the words, or where there are few also those of words like them. */
+async function findByWords(
+  keywords: KeywordIndex,
+  db: Db,
+  query: Query,
+  search: Pick<RankRequest, 'scope' | 'tags' | 'limit'>,
+): Promise<{ hits: KeywordHit[]; tried: string }> {
+  const hits = await keywords.search(db, { ...search, query })
+  if (hits.length >= fewHits) return { hits, tried: '' }
+  const near = neighbourhood(query)
+  if (near.prefixes.length === 0) return { hits, tried: '' }
+  const wider = widen(query, await keywords.stems(db, search.scope.botId, near))
+  if (wider === undefined) return { hits, tried: '' }
+  const known = new Set(hits.map(({ number }) => number))
+  const more = await keywords.search(db, { ...search, query: wider })
+  const others = more.filter(({ number }) => !known.has(number))
+  const worth = others.map((hit) => ({
+    ...hit,
+    rank: hit.rank * widenedWorth,
+    score: hit.score * widenedWorth,
+  }))
+  return { hits: [...hits, ...worth], tried: wider.terms.join(' ') }
+}
+
+/** Everything that a leg proposed, with what the semantic leg knows of all of it. */
+async function gather(
+  hits: readonly KeywordHit[],
+  question: SemanticQuestion | undefined,
+): Promise<Map<number, Candidate>> {
+  const candidates = new Map<number, Candidate>()
+  for (const { number, rank, score } of hits) candidates.set(number, { number, rank, word: score })
+  if (question === undefined) return candidates
+  const near = new Map(question.nearest.map((each) => [each.number, each.similarity]))
+  const unknown = hits.flatMap(({ number }) => (near.has(number) ? [] : [number]))
+  for (const each of await question.similarities(unknown)) near.set(each.number, each.similarity)
+  for (const [number, similarity] of near) {
+    // Opposite meanings do not exist here: below 0, two texts merely have nothing in common.
+    if (similarity <= 0 && !candidates.has(number)) continue
+    candidates.set(number, { ...candidates.get(number), number, similarity })
+  }
+  return candidates
+}
+
+function addTexts(
+  candidates: ReadonlyMap<number, Candidate>,
+  texts: ReadonlyMap<number, string>,
+  query: Query,
+  words: string,
+): void {
+  const exact = query.exact.map(toPattern)
+  for (const [number, grams] of scoreGrams(words, texts)) {
+    const candidate = candidates.get(number)
+    if (candidate === undefined) continue
+    candidate.grams = grams.score
+    candidate.coverage = grams.coverage
+    const text = ` ${texts.get(number) ?? ''} `
+    if (exact.length > 0) {
+      candidate.literal = exact.filter((phrase) => text.includes(phrase)).length / exact.length
+    }
+  }
+}
+
+/** How a phrase stands in the words of a passage; a star lets the last word go on. */
+function toPattern(phrase: readonly string[]): string {
+  const text = ` ${phrase.join(' ')}`
+  return text.endsWith('*') ? text.slice(0, -1) : `${text} `
+}
+
+/** The words of a question that say something; all of them if none does. */
+function meaningful(query: string): string {
+  const words = toIndexText(query)
+  const kept = words.split(' ').filter((word) => !isStopword(word))
+  return kept.length > 0 ? kept.join(' ') : words
 }

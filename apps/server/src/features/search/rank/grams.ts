@@ -1,0 +1,106 @@
+/** Characters of a gram: long enough to mean something, short enough to survive endings and typos. */
+const gramLength = 4
+/** A power of two well above the grams of the longest query. */
+const slots = 8192
+
+/** What the letters of a question and of a passage have in common. */
+export interface GramScore {
+  /** Ranks passages of one question: rare grams count more, repetition and length a little. */
+  score: number
+  /** Share of the question that occurs in the passage, by weight, from 0 to 1. */
+  coverage: number
+}
+
+interface QueryGrams {
+  count: number
+  /** Hash of a gram to its place plus 1; 0 is free. */
+  table: Int32Array
+  hashes: Int32Array
+}
+
+/**
+ * Compares a question with passages by runs of four characters, which finds forms of words, parts of
+ * compounds and misspelt words in any language. How rare a gram is, is counted among the passages.
+ *
+ * @param query words in the form of `toIndexText`
+ * @param texts in the same form
+ */
+export function scoreGrams(
+  query: string,
+  texts: ReadonlyMap<number, string>,
+): Map<number, GramScore> {
+  const grams = toQueryGrams(query)
+  if (grams.count === 0) return new Map()
+  const found = [...texts].map(([number, text]) => ({ number, ...countGrams(grams, text) }))
+  const frequency = new Uint32Array(grams.count)
+  for (const { counts } of found) {
+    for (const [gram, count] of counts.entries()) {
+      if (count > 0) frequency[gram] = (frequency[gram] ?? 0) + 1
+    }
+  }
+  // Some more texts are taken to be there: those that are have been found by what they have in common.
+  const rarity = Float64Array.from(frequency, (n) => Math.log(1 + (found.length + 10) / (n + 0.5)))
+  const all = rarity.reduce((sum, value) => sum + value, 0)
+  const mean = found.reduce((sum, { length }) => sum + length, 0) / Math.max(1, found.length)
+  return new Map(
+    found.map(({ number, counts, length }) => {
+      let score = 0
+      let covered = 0
+      for (const [gram, count] of counts.entries()) {
+        if (count === 0) continue
+        const weight = rarity[gram] ?? 0
+        covered += weight
+        score += weight * saturate(count, length / mean)
+      }
+      return [number, { score: score / all, coverage: covered / all }]
+    }),
+  )
+}
+
+/** As BM25 does, with k1 1.2 and b .75: the tenth occurrence says little, in a long text less. */
+function saturate(count: number, relativeLength: number): number {
+  return (count * 2.2) / (count + 1.2 * (0.25 + 0.75 * relativeLength))
+}
+
+function toQueryGrams(query: string): QueryGrams {
+  const table = new Int32Array(slots)
+  const hashes = new Int32Array(slots)
+  let count = 0
+  forEachGram(query, (hash) => {
+    // Half full is enough: nobody asks with thousands of different grams.
+    if (count >= slots / 2) return
+    const slot = findSlot(table, hashes, hash)
+    if (table[slot] !== 0) return
+    count += 1
+    table[slot] = count
+    hashes[slot] = hash
+  })
+  return { count, table, hashes }
+}
+
+function countGrams({ count, table, hashes }: QueryGrams, text: string) {
+  const counts = new Uint16Array(count)
+  forEachGram(text, (hash) => {
+    const gram = table[findSlot(table, hashes, hash)] ?? 0
+    if (gram > 0) counts[gram - 1] = (counts[gram - 1] ?? 0) + 1
+  })
+  return { counts, length: text.length }
+}
+
+function findSlot(table: Int32Array, hashes: Int32Array, hash: number): number {
+  let slot = (hash ^ (hash >>> 15)) & (slots - 1)
+  while (table[slot] !== 0 && hashes[slot] !== hash) slot = (slot + 1) & (slots - 1)
+  return slot
+}
+
+/** Grams within the words of a text and over the spaces between them, as 32-bit hashes. */
+function forEachGram(text: string, visit: (hash: number) => void): void {
+  const padded = ` ${text} `
+  for (let at = 0; at + gramLength <= padded.length; at++) {
+    let hash = 0
+    for (let offset = 0; offset < gramLength; offset++) {
+      hash = Math.imul(hash, 0x01000193) + padded.charCodeAt(at + offset)
+    }
+    visit(Math.imul(hash, 0x9e3779b1) | 0)
+  }
+}

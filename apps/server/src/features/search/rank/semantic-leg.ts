@@ -1,0 +1,87 @@
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Db } from '../../../schema.js'
+import { lsaEmbedder } from '../lsa/encode.js'
+import { toLsaVector } from '../lsa/model.js'
+import { createModelCache } from '../lsa/model-cache.js'
+import { toIndexText } from '../text/index-text.js'
+import { vectorStoreOf } from '../vectors/engine-vectors.js'
+import { findServing, type SpaceRow } from '../vectors/space-store.js'
+import type { Neighbour, VectorStore } from '../vectors/vector-store.js'
+import { hasWaiting } from '../vectors/waiting-store.js'
+import type { RankRequest } from './ranker.js'
+
+/** A question as a point among the passages of a bot. */
+export interface SemanticQuestion {
+  /** Passages that mean something alike, nearest first. */
+  nearest: Neighbour[]
+  /** How far the similarities can be believed, from 0 to 1. */
+  confidence: number
+  /** What is known of other passages. */
+  similarities(numbers: readonly number[]): Promise<Neighbour[]>
+}
+
+export interface SemanticLeg {
+  /** Answers the question, or why it cannot be asked; neither if there is nothing to say. */
+  ask(
+    db: Db,
+    request: RankRequest,
+    limit: number,
+  ): Promise<{ question?: SemanticQuestion; degraded?: string }>
+}
+
+interface Placed {
+  vector: Float32Array
+  confidence: number
+}
+
+/** The part of a question's weight that a model must express for its similarities to count in full. */
+const fullyKnown = 0.5
+
+export function createSemanticLeg(dialect: Dialect): SemanticLeg {
+  const store = vectorStoreOf(dialect)
+  const models = createModelCache()
+  let missing: Promise<string | undefined> | undefined
+
+  async function place(db: Db, space: SpaceRow, request: RankRequest): Promise<Placed | undefined> {
+    if (space.embedder !== lsaEmbedder) {
+      const vector = request.queryVector
+      return vector?.length === space.dimensions ? { vector, confidence: 1 } : undefined
+    }
+    const model = await models.get(db, space.number)
+    if (model === undefined) return undefined
+    const { values, known } = toLsaVector(model, toIndexText(request.query))
+    return { vector: values, confidence: Math.min(1, known / fullyKnown) }
+  }
+
+  return {
+    async ask(db, request, limit) {
+      missing ??= store.missing(db)
+      if ((await missing) !== undefined) return { degraded: 'semantic-unavailable' }
+      const space = await findServing(db, request.scope.botId)
+      if (space === undefined) {
+        const isComing = await hasWaiting(db, request.scope.botId)
+        return isComing ? { degraded: 'semantic-pending' } : {}
+      }
+      const placed = await place(db, space, request)
+      if (placed === undefined) return { degraded: 'embeddings-unavailable' }
+      if (placed.confidence === 0) return {}
+      return { question: await askSpace(store, db, space, placed, request, limit) }
+    },
+  }
+}
+
+async function askSpace(
+  store: VectorStore,
+  db: Db,
+  space: SpaceRow,
+  { vector, confidence }: Placed,
+  { scope, tags, exact = false }: RankRequest,
+  limit: number,
+): Promise<SemanticQuestion> {
+  const nearest = await store.nearest(db, { space, vector, scope, tags, limit, exact })
+  return {
+    nearest,
+    confidence,
+    similarities: (numbers) => store.similarities(db, space, vector, numbers),
+  }
+}
