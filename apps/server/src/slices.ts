@@ -85,6 +85,7 @@ export async function createSlices(
     signer: createSigner(foundation.keys.fileAddresses, clock),
     blobs: await openBlobs(foundation),
     bots: bots.service,
+    reach: access.reach,
     limits: config.limits,
     quotas: { storage: config.limits.storageQuotaBytes, vector: config.limits.vectorQuotaBytes },
   })

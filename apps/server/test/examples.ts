@@ -77,6 +77,29 @@ export const examples: Readonly<Record<string, Example>> = {
   listFiles: own(({ fileId }) => ({ query: { ids: [fileId, fileId], 'tags.whose': 'own' } })),
   getFile: byId(({ fileId }) => fileId),
   deleteFile: byId(({ fileId }) => fileId),
+  updateFileMetadata: byId(({ fileId }) => fileId, {
+    metadata: { any: null, other: 'thing' },
+    tags: { whose: 'new' },
+    accessPolicies: ['integrations'],
+    expiresAt: null,
+  }),
+  copyFile: {
+    request: ({ fileId }) => ({
+      params: { idOrKey: fileId, destinationKey: 'copy.md' },
+      body: { overwrite: true },
+    }),
+    foreign: 'ResourceNotFound',
+  },
+  listFileTags: own(() => ({ query: { pageSize: '100' } })),
+  listFileTagValues: own(() => ({ params: { tag: 'whose' }, query: { pageSize: '100' } })),
+  listFileEvents: own(() => ({ query: { after: '0' } })),
+  createKnowledgeBase: own(() => ({ body: { name: 'Manuals', tags: { whose: 'own' } } })),
+  listKnowledgeBases: own(() => ({ query: { 'tags.whose': 'own' } })),
+  updateKnowledgeBase: byId(({ knowledgeBaseId }) => knowledgeBaseId, {
+    name: 'Renamed',
+    tags: { whose: null, other: 'thing' },
+  }),
+  deleteKnowledgeBase: byId(({ knowledgeBaseId }) => knowledgeBaseId),
   searchFiles: own(() => ({ query: { query: 'own words', 'tags.whose': 'own' } })),
 
   createConversation: own(() => ({

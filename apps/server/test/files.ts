@@ -124,6 +124,12 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
     ...foundation,
     blobs,
     bots: { workspaceOf: async (botId) => workspaces.get(botId) },
+    // Every caller is the key of a bot, but reaches the other bots of its workspace too.
+    reach: {
+      isBotKey: async () => true,
+      writerIn: async (actor, botId) =>
+        workspaces.get(botId) === actor.workspaceId ? { ...actor, botId } : undefined,
+    },
     limits,
     quotas,
     addresses: createAddresses(() => url),

@@ -16,6 +16,7 @@ interface Tenant {
   key: string
   webhookId: string
   fileId: string
+  knowledgeBaseId: string
   conversationId: string
   chatConversationId: string
   userId: string
@@ -45,6 +46,7 @@ async function furnish(server: TestServer): Promise<Tenant> {
   const made = await admin.createBotApiKey({ botId: bot.id })
   const inBot = server.client({ token, workspaceId, botId: bot.id, webhookId, headers })
   const { file } = await inBot.upsertFile({ key: 'secret.txt', size: 5 })
+  const { knowledgeBase } = await inBot.createKnowledgeBase({ name: 'Secret' })
   const { conversation } = await inBot.createConversation({ channel: 'channel', tags: {} })
   const { user, key: userKey } = await inBot.chatCreateUser({})
   const client = server.client({
@@ -69,6 +71,7 @@ async function furnish(server: TestServer): Promise<Tenant> {
     key: made.value,
     webhookId,
     fileId: file.id,
+    knowledgeBaseId: knowledgeBase.id,
     conversationId: conversation.id,
     chatConversationId: chat.conversation.id,
     userId: user.id,
@@ -84,7 +87,8 @@ async function inventory({ client, botId, ...own }: Tenant) {
     bot: await client.getBot({ id: botId }),
     keys: (await client.listBotApiKeys({ botId })).baks.map(({ id }) => id),
     tokens: (await client.listPersonalAccessTokens()).pats.map(({ id }) => id),
-    files: (await client.listFiles()).files.map(({ id }) => id),
+    files: (await client.listFiles()).files.map(({ url, ...file }) => file),
+    knowledgeBases: (await client.listKnowledgeBases()).knowledgeBases,
     conversations: (await client.listConversations()).conversations.map(({ id }) => id),
     messages: (await client.chatListMessages({ conversationId: own.chatConversationId })).messages,
   }
@@ -106,6 +110,14 @@ const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown
   deleteBot: (client, { botId }) => client.deleteBot({ id: botId }),
   getFile: (client, { fileId }) => client.getFile({ id: fileId }),
   deleteFile: (client, { fileId }) => client.deleteFile({ id: fileId }),
+  updateFileMetadata: (client, { fileId }) =>
+    client.updateFileMetadata({ id: fileId, tags: { taken: 'yes' } }),
+  copyFile: (client, { fileId }) =>
+    client.copyFile({ idOrKey: fileId, destinationKey: 'taken.txt' }),
+  updateKnowledgeBase: (client, { knowledgeBaseId }) =>
+    client.updateKnowledgeBase({ id: knowledgeBaseId, name: 'taken' }),
+  deleteKnowledgeBase: (client, { knowledgeBaseId }) =>
+    client.deleteKnowledgeBase({ id: knowledgeBaseId }),
   getConversation: (client, { conversationId }) => client.getConversation({ id: conversationId }),
   chatGetConversation: (client, { chatConversationId }) =>
     client.chatGetConversation({ id: chatConversationId }),
@@ -124,7 +136,8 @@ function namesAnId({ auth, params, query, body }: Operation): boolean {
   const named = [params, query, body].flatMap((part) => Object.keys(part?.properties ?? {}))
   return (
     named.some((name) => /Id$/.test(name) && name !== 'webhookId') ||
-    params?.properties.id !== undefined
+    params?.properties.id !== undefined ||
+    params?.properties.idOrKey !== undefined
   )
 }
 

@@ -54,10 +54,12 @@ export async function settle(
     payload: { type: 'text', text: words },
   })
   const file = await uploadText(runtime, 'own.md', words)
+  const { knowledgeBase } = await runtime.createKnowledgeBase({ name: words })
   return {
     token,
     workspaceId,
     fileId: file.id,
+    knowledgeBaseId: knowledgeBase.id,
     personalTokenId: pat.id,
     personalToken: pat.value,
     botId: bot.id,

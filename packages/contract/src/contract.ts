@@ -4,7 +4,10 @@ import { bots } from './resources/bots.js'
 import { chat } from './resources/chat.js'
 import { content } from './resources/content.js'
 import { conversations } from './resources/conversations.js'
+import { fileEvents } from './resources/file-events.js'
+import { fileTags } from './resources/file-tags.js'
 import { files } from './resources/files.js'
+import { knowledgeBases } from './resources/knowledge-bases.js'
 import { search } from './resources/search.js'
 import { service } from './resources/service.js'
 import { tokens } from './resources/tokens.js'
@@ -17,6 +20,9 @@ export const contract = {
   workspaces,
   bots,
   files,
+  fileTags,
+  knowledgeBases,
+  fileEvents,
   search,
   conversations,
   chat,

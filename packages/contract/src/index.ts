@@ -9,7 +9,8 @@ export { Account } from './resources/accounts.js'
 export { Bot, BotSummary, botTypes } from './resources/bot-entity.js'
 export { ChatConversation, ChatMessage, ChatUser } from './resources/chat-entities.js'
 export { Conversation } from './resources/conversations.js'
-export { accessPolicies, File, fileStatuses, UploadableFile } from './resources/files.js'
+export { accessPolicies, File, fileStatuses, UploadableFile } from './resources/file-entity.js'
+export { fileEventTypes } from './resources/file-events.js'
 export {
   Installation,
   installationStatuses,

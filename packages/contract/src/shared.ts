@@ -43,7 +43,7 @@ export const AnyMapInput = (description: string) =>
 export const maxTagLength = 500
 
 /** Bounds of the names in a request: at most 200 names of 1 to 200 characters. */
-const nameBounds = { maxProperties: 200, propertyNames: { minLength: 1, maxLength: 200 } }
+export const nameBounds = { maxProperties: 200, propertyNames: { minLength: 1, maxLength: 200 } }
 
 /** Tags of an answer. */
 export const Tags = (description: string) =>

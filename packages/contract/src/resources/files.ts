@@ -1,102 +1,26 @@
 import { Type } from 'typebox'
 import { operation } from '../operation.js'
 import {
-  AnyMap,
   AnyMapInput,
   Empty,
   Id,
+  MapOf,
+  maxTagLength,
+  nameBounds,
   OneOf,
   pageOf,
   paging,
   sortDirection,
   TagFilter,
-  Tags,
   TagsInput,
   Text,
   Timestamp,
   wrap,
 } from '../shared.js'
+import { accessPolicies, File, UploadableFile } from './file-entity.js'
 import { Indexing } from './indexing.js'
 
-/** What has become of a file. Uploads and indexing move it on; clients poll it. */
-export const fileStatuses = [
-  'upload_pending',
-  'upload_failed',
-  'upload_completed',
-  'indexing_pending',
-  'indexing_failed',
-  'indexing_completed',
-] as const
-
-/** Who besides the owner may reach a file. */
-export const accessPolicies = ['public_content', 'integrations'] as const
-
-const FileOwner = Type.Object(
-  {
-    type: OneOf(['bot', 'integration', 'user'], 'Kind of the owner.'),
-    id: Type.Optional(Id('Id of the bot or user; absent with an integration.')),
-    name: Type.Optional(Type.String({ description: 'Name of the integration.' })),
-    alias: Type.Optional(
-      Type.String({ description: 'Alias under which the integration is installed.' }),
-    ),
-  },
-  { title: 'FileOwner', description: 'Who made the file.' },
-)
-
-const base = {
-  id: Id('Id of the file.'),
-  botId: Id('Id of the bot.'),
-  key: Type.String({
-    description: 'Name of the file, unique in the bot (and integration). May contain `/`.',
-  }),
-  url: Type.String({
-    description:
-      'Address of the content: permanent with the policy `public_content`, otherwise signed, for a short time, new at each read.',
-  }),
-  size: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-    description: 'Size of the content in bytes; null until an upload has completed.',
-  }),
-  contentType: Type.String({ description: 'Media type of the content.' }),
-  tags: Tags('Tags of the file.'),
-  metadata: AnyMap('Free-form facts about the file.'),
-  createdAt: Timestamp('When the file was made.'),
-  updatedAt: Timestamp('When the file last changed.'),
-  accessPolicies: Type.Array(OneOf([...accessPolicies], 'Who may reach it.'), {
-    description:
-      '`public_content`: anyone reads the content; `integrations`: every integration of the bot reads, lists and searches it.',
-  }),
-  index: Type.Boolean({ description: 'Whether the content is to be found by search.' }),
-  status: OneOf(
-    [...fileStatuses],
-    'What has become of the file; `indexing_completed` means searchable.',
-  ),
-  failedStatusReason: Type.Optional(
-    Type.String({ description: 'Why the upload or the indexing failed; only after a failure.' }),
-  ),
-  expiresAt: Type.Optional(Timestamp('When the file is deleted, to the minute; absent if never.')),
-  owner: FileOwner,
-  indexingStack: Type.Optional(
-    OneOf(['v1', 'v2'], 'Which indexing made the passages; only on indexed files.'),
-  ),
-}
-
-/** A file: its description, not its content. */
-export const File = Type.Object(base, {
-  title: 'File',
-  description: 'A file: its description, not its content.',
-})
-
-/** A file whose content can be sent now. */
-export const UploadableFile = Type.Object(
-  {
-    ...base,
-    uploadUrl: Type.String({
-      description:
-        'Absolute, signed, expiring address to which the content is sent with PUT, without further credentials.',
-    }),
-  },
-  { title: 'UploadableFile', description: 'A file whose content can be sent now.' },
-)
+const IdOrKey = Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1)
 
 /** Files of a bot. */
 export const files = {
@@ -200,12 +124,58 @@ export const files = {
     tag: 'Files',
     summary: 'Get a file',
     auth: 'bot',
-    params: Type.Object({
-      id: Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1),
-    }),
+    params: Type.Object({ id: IdOrKey }),
     result: wrap('file', File),
     status: 200,
     errors: ['ResourceNotFound'],
+  }),
+  update: operation({
+    id: 'updateFileMetadata',
+    method: 'PUT',
+    path: '/v1/files/{id}',
+    tag: 'Files',
+    summary: 'Change what is said of a file',
+    description:
+      'Never changes the content, key, type or index: another upsert does. An integration changes its own files only.',
+    auth: 'bot',
+    params: Type.Object({ id: IdOrKey }),
+    body: Type.Object({
+      metadata: Type.Optional(
+        AnyMapInput('Merged by key: a value sets, `null` removes, what is not mentioned stays.'),
+      ),
+      tags: Type.Optional(
+        MapOf(
+          Type.Union([Type.String({ maxLength: maxTagLength }), Type.Null()], {
+            description: `Value of at most ${maxTagLength} characters; \`null\` removes the tag.`,
+          }),
+          {
+            description:
+              'Merged by name: a value sets, `null` removes, what is not mentioned stays. The file has at most 200 tags after it, each at most 2,048 bytes of UTF-8 in name and value together.',
+            ...nameBounds,
+          },
+        ),
+      ),
+      accessPolicies: Type.Optional(
+        Type.Array(OneOf([...accessPolicies], 'Who may reach it.'), {
+          maxItems: 10,
+          description: 'Replaces the policies; `[]` leaves the file to its owner.',
+        }),
+      ),
+      expiresAt: Type.Optional(
+        Type.Union(
+          [
+            Timestamp(
+              'When to delete the file, in UTC: in the future, at most 90 days from now; seconds are ignored.',
+            ),
+            Type.Null(),
+          ],
+          { description: 'When to delete the file; `null` keeps it.' },
+        ),
+      ),
+    }),
+    result: wrap('file', File),
+    status: 200,
+    errors: ['Forbidden', 'LimitExceeded', 'ResourceNotFound'],
   }),
   remove: operation({
     id: 'deleteFile',
@@ -214,11 +184,53 @@ export const files = {
     tag: 'Files',
     summary: 'Delete a file, its content and its passages',
     auth: 'bot',
-    params: Type.Object({
-      id: Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1),
-    }),
+    params: Type.Object({ id: IdOrKey }),
     result: Empty,
     status: 200,
     errors: ['ResourceNotFound'],
+  }),
+  copy: operation({
+    id: 'copyFile',
+    method: 'POST',
+    path: '/v1/files/{idOrKey}/{destinationKey}',
+    tag: 'Files',
+    summary: 'Copy a file',
+    description:
+      'Makes a file of the same content, type, tags, metadata, policies, index and expiry; the caller owns it. No bytes are sent again, and an indexed file is not read again. The copy counts against the quotas of the workspace it is in.',
+    auth: 'bot',
+    params: Type.Object({
+      idOrKey: Text(1024, 'Id or key of the file to copy; a `/` in a key is percent-encoded.', 1),
+      destinationKey: Text(
+        1024,
+        'Key of the copy, 1 to 1,024 characters and at most 2,048 bytes of UTF-8; a `/` in it is percent-encoded.',
+        1,
+      ),
+    }),
+    headers: Type.Object({
+      'x-destination-bot-id': Type.Optional(
+        Text(
+          200,
+          'Id of the bot that gets the copy, if it is another one: the token must be allowed to write there. At most 200 characters.',
+        ),
+      ),
+    }),
+    body: Type.Object({
+      overwrite: Type.Optional(
+        Type.Boolean({
+          description:
+            'Whether to replace a file that has the key already; false by default, which refuses. With the key of a bot, only what that bot made is replaced.',
+        }),
+      ),
+    }),
+    result: wrap('file', File),
+    status: 201,
+    errors: [
+      'AlreadyExists',
+      'Forbidden',
+      'QuotaExceeded',
+      'ResourceLockedConflict',
+      'ResourceNotFound',
+    ],
+    idempotent: true,
   }),
 }

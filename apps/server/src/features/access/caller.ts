@@ -10,10 +10,13 @@ export interface InstalledIntegration {
 
 /**
  * On whose behalf a call is made, by its headers. An integration that is not installed may be
- * named too: whoever has the whole bot only narrows their own reach by it.
+ * named by its id too: whoever has the whole bot only narrows their own reach by it.
  */
 export function callerOf(scope: ScopeHeaders, installed: readonly InstalledIntegration[]): Caller {
-  if (scope.integrationId !== undefined) return integrationOf(scope.integrationId, scope, installed)
+  // An alias alone names an integration too, if it is one of the bot.
+  const named = installed.find(({ alias }) => alias === scope.integrationAlias)
+  const id = scope.integrationId ?? named?.id
+  if (id !== undefined) return integrationOf(id, scope, installed)
   if (scope.userId !== undefined) {
     return { type: 'user', id: scope.userId, role: scope.userRole }
   }

@@ -6,16 +6,19 @@ import {
   createTokenAuthenticator,
   type TokenAuthenticator,
 } from './authenticator.js'
+import { createReach, type Reach } from './reach.js'
 import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
 import { createTokenUsage } from './usage.js'
 
 export { createOperatorTokens, type OperatorTokens } from './operator.js'
+export type { Reach } from './reach.js'
 
 export interface Access {
   service: AccessService
   routes: Route[]
   authenticator: TokenAuthenticator
+  reach: Reach
   /** Stores what is not stored yet of the last uses of tokens; before the database is closed. */
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -32,6 +35,7 @@ export function createAccess(
     service,
     routes: accessRoutes(service),
     authenticator,
+    reach: createReach(deps),
     [Symbol.asyncDispose]: () => usage[Symbol.asyncDispose](),
   }
 }

@@ -28,6 +28,11 @@ export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | 
     .executeTakeFirst()
 }
 
+/** The token that a call was made with, by the id that authentication found. */
+export async function findToken(db: Db, id: string): Promise<TokenRow | undefined> {
+  return await db.selectFrom('access_tokens').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
 /** Personal tokens of an account, newest first. */
 export async function listPersonalTokens(db: Db, accountId: string): Promise<TokenSummaryRow[]> {
   return await db

@@ -13,7 +13,7 @@ import {
   listContents,
   patchContent,
 } from './content-store.js'
-import { eventStream, type FileEvent } from './event-log.js'
+import { eventStream, type FileEvent, type FileEventData } from './event-log.js'
 import {
   type ClearPassages,
   clearPassagesJob,
@@ -32,6 +32,11 @@ interface GenerationsDeps {
   quotas: Quotas
 }
 
+/** Bytes that are in use, and the passages that were made of them already. */
+interface Held extends Pick<StoredBytes, 'blobKey' | 'sha256'> {
+  passages?: IndexFile['passages']
+}
+
 export type Generations = ReturnType<typeof createGenerations>
 
 /**
@@ -47,12 +52,13 @@ export type Generations = ReturnType<typeof createGenerations>
 export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps) {
   async function tell(tx: Tx, type: FileEvent, file: FileRow, generation: number): Promise<void> {
     const stream = eventStream(file.bot_id)
+    const data: FileEventData = { key: file.key, generation }
     const sequence = await appendNextEvent(tx, {
       stream,
       botId: file.bot_id,
       type,
       subjectId: file.id,
-      data: { key: file.key, generation },
+      data,
       createdAt: isoTime(clock.now()),
     })
     afterCommit(tx, () => announceEvents(bus, stream, sequence))
@@ -118,7 +124,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    { blobKey, sha256 }: Pick<StoredBytes, 'blobKey' | 'sha256'>,
+    { blobKey, sha256, passages }: Held,
   ): Promise<void> {
     const held = { blob_key: blobKey, sha256 }
     await patchContent(tx, file.bot_id, idOf(content), held)
@@ -139,7 +145,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
         await patchFile(tx, file.bot_id, file.id, serving)
       }
       const { id: fileId, bot_id: botId } = file
-      const payload: IndexFile = { botId, fileId, generation: content.generation }
+      const payload: IndexFile = { botId, fileId, generation: content.generation, passages }
       await queue.enqueue(tx, { kind: indexFileJob, key: fileId, payload })
       await tell(tx, 'file_upload_completed', file, content.generation)
     }
@@ -204,12 +210,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     },
 
     /** The content is that of another file, which the transaction has locked too. */
-    async completeCopy(
-      tx: Tx,
-      file: FileRow,
-      content: ContentRow,
-      source: Pick<StoredBytes, 'blobKey' | 'sha256'>,
-    ): Promise<void> {
+    async completeCopy(tx: Tx, file: FileRow, content: ContentRow, source: Held): Promise<void> {
       await shareBlob(tx, source.blobKey)
       await complete(tx, file, content, source)
     },

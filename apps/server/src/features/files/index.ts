@@ -4,13 +4,18 @@ import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Signer } from '../../platform/signing.js'
 import type { Tx } from '../../schema.js'
 import { createFileAddresses } from './addresses.js'
+import { createCopies } from './copies.js'
+import { createDescriptions } from './descriptions.js'
 import { createDownloads } from './downloads.js'
+import { createEventLog } from './event-log.js'
 import { createGenerations } from './generations.js'
 import { createIndexing, type FilesIndexing } from './indexing.js'
 import { createFilesJobs } from './jobs.js'
+import { createKnowledgeBases } from './knowledge-bases.js'
 import { filesRoutes } from './routes.js'
 import { createFilesService, type FilesDeps, type FilesService } from './service.js'
 import { createSweeps } from './sweeps.js'
+import { createFileTags } from './tags.js'
 import { createUploads } from './uploads.js'
 
 export type { FilesIndexing, IndexableContent } from './indexing.js'
@@ -19,6 +24,7 @@ export {
   clearPassagesJob,
   type IndexFile,
   indexFileJob,
+  type PassagesOf,
 } from './job-kinds.js'
 export { type FileScope, scopeOf, searchableFiles } from './scope.js'
 export { type FileRow, listFilesByIds } from './store.js'
@@ -33,7 +39,7 @@ export interface Files {
   jobs: Record<string, JobHandler>
   /** Asks for the sweeps that a start begins with. */
   schedule(tx: Tx): Promise<void>
-  /** Deletes the files of a bot that is gone. */
+  /** Deletes the files and knowledge bases of a bot that is gone. */
   purge(botId: string): Promise<void>
 }
 
@@ -46,13 +52,23 @@ export function createFiles(deps: FilesDeps & { addresses: Addresses; signer: Si
   const uploads = createUploads({ ...deps, generations, addresses })
   const downloads = createDownloads({ ...deps, addresses })
   const sweeps = createSweeps({ ...deps, generations })
+  const descriptions = createDescriptions({ ...deps, generations })
+  const copies = createCopies({ ...deps, generations })
+  const knowledgeBases = createKnowledgeBases(deps)
   const jobs = createFilesJobs({ ...deps, sweeps })
   return {
     service,
     indexing: createIndexing({ ...deps, generations }),
-    routes: filesRoutes({ service, uploads, downloads, addresses }),
+    routes: filesRoutes({
+      ...{ service, descriptions, copies, uploads, downloads, addresses, knowledgeBases },
+      tags: createFileTags(deps),
+      events: createEventLog(deps),
+    }),
     jobs: jobs.handlers,
     schedule: jobs.schedule,
-    purge: (botId) => sweeps.filesOfBot(botId),
+    purge: async (botId) => {
+      await sweeps.filesOfBot(botId)
+      await knowledgeBases.purge(botId)
+    },
   }
 }

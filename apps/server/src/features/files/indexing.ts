@@ -4,7 +4,7 @@ import { decodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../schema.js'
 import { type ContentRow, findContent, listContents } from './content-store.js'
 import type { Generations } from './generations.js'
-import type { IndexFile } from './job-kinds.js'
+import type { IndexFile, PassagesOf } from './job-kinds.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
 
@@ -73,6 +73,12 @@ export function createIndexing(
       if (file === undefined || !isWaiting(content)) return false
       await generations.finishIndexing(tx, file, content, failedReason)
       return true
+    },
+
+    /** Whether these are the passages of their file that are found now. */
+    async isFound({ botId, fileId, generation }: PassagesOf): Promise<boolean> {
+      const file = await store.findFileById(db, botId, fileId)
+      return file?.passages_generation === generation
     },
 
     /** Which passages of a file to keep; undefined when the file is gone. */

@@ -6,6 +6,15 @@ export interface IndexFile {
   botId: string
   fileId: string
   generation: number
+  /** Passages of the same content in another file, which need only be copied while they are there. */
+  passages?: PassagesOf | undefined
+}
+
+/** The passages of one generation of a file. */
+export interface PassagesOf {
+  botId: string
+  fileId: string
+  generation: number
 }
 
 /** Name of the job that removes passages which are found no more. Done by search. */

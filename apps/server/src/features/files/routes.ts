@@ -3,19 +3,31 @@ import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
 import type { FileAddresses } from './addresses.js'
 import { toContentAnswer } from './content-answer.js'
+import type { Copies } from './copies.js'
+import type { Descriptions } from './descriptions.js'
 import type { Downloads } from './downloads.js'
-import type { FilesService } from './service.js'
+import type { EventLog } from './event-log.js'
+import type { KnowledgeBaseRow, KnowledgeBases } from './knowledge-bases.js'
+import type { FileRow, FilesService } from './service.js'
+import type { FileTags } from './tags.js'
 import type { Uploads } from './uploads.js'
-import { toFile, toUploadableFile } from './view.js'
+import { toFile, toFileEvent, toKnowledgeBase, toUploadableFile } from './view.js'
 
 interface FilesRoutesDeps {
   service: FilesService
+  descriptions: Descriptions
+  copies: Copies
   uploads: Uploads
   downloads: Downloads
   addresses: FileAddresses
+  tags: FileTags
+  knowledgeBases: KnowledgeBases
+  events: EventLog
 }
 
-export function filesRoutes({ service, uploads, downloads, addresses }: FilesRoutesDeps): Route[] {
+export function filesRoutes(deps: FilesRoutesDeps): Route[] {
+  const { service, descriptions, copies, uploads, downloads, addresses } = deps
+  const { tags, knowledgeBases, events } = deps
   return [
     route(contract.files.upsert, async ({ actor, body }) => ({
       file: toUploadableFile(await service.upsert(actor, body), addresses),
@@ -30,9 +42,59 @@ export function filesRoutes({ service, uploads, downloads, addresses }: FilesRou
       file: toFile(await service.get(actor, params.id), addresses),
     })),
 
+    route(contract.files.update, async ({ actor, params, body }) => ({
+      file: toFile(await descriptions.update(actor, params.id, body), addresses),
+    })),
+
+    route(contract.files.copy, ({ actor, params, headers, body, once }) =>
+      once<FileRow>(
+        (remember) => {
+          const destinationBotId = headers['x-destination-bot-id']
+          return copies.copy(actor, { ...params, ...body, destinationBotId }, remember)
+        },
+        (row) => ({ file: toFile(row, addresses) }),
+      ),
+    ),
+
     route(contract.files.remove, async ({ actor, params }) => {
       await service.remove(actor, params.id)
       return {}
+    }),
+
+    route(contract.fileTags.list, async ({ actor, query }) => {
+      const page = await tags.listNames(actor, query)
+      return { tags: [...page.rows], meta: toPageMeta(page) }
+    }),
+
+    route(contract.fileTags.listValues, async ({ actor, params, query }) => {
+      const page = await tags.listValues(actor, params.tag, query)
+      return { values: [...page.rows], meta: toPageMeta(page) }
+    }),
+
+    route(contract.knowledgeBases.create, ({ actor, body, once }) =>
+      once<KnowledgeBaseRow>(
+        (remember) => knowledgeBases.create(actor, body, remember),
+        (row) => ({ knowledgeBase: toKnowledgeBase(row) }),
+      ),
+    ),
+
+    route(contract.knowledgeBases.list, async ({ actor, query }) => {
+      const page = await knowledgeBases.list(actor, query)
+      return { knowledgeBases: page.rows.map(toKnowledgeBase), meta: toPageMeta(page) }
+    }),
+
+    route(contract.knowledgeBases.update, async ({ actor, params, body }) => ({
+      knowledgeBase: toKnowledgeBase(await knowledgeBases.update(actor, params.id, body)),
+    })),
+
+    route(contract.knowledgeBases.remove, async ({ actor, params }) => {
+      await knowledgeBases.remove(actor, params.id)
+      return {}
+    }),
+
+    route(contract.fileEvents.list, async ({ actor, query }) => {
+      const page = await events.list(actor, query)
+      return { events: page.rows.map(toFileEvent), meta: toPageMeta(page) }
     }),
 
     route(contract.content.put, async ({ params, headers, stream }) => {

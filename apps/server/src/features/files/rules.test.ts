@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { contentTypeOf, expiryOf, metadataOf, requireIndexable, requireSize } from './rules.js'
+import {
+  contentTypeOf,
+  expiryOf,
+  metadataOf,
+  requireIndexableKey,
+  requireIndexableTags,
+  requireSize,
+} from './rules.js'
 
 const now = Date.parse('2026-03-01T12:00:30.000Z')
 
@@ -77,6 +84,11 @@ describe('the metadata of a file', () => {
 })
 
 describe('keys and tags that stand in an index', () => {
+  const check = (input: { key: string; tags?: Record<string, string> }) => {
+    requireIndexableKey(input.key, 'body.key')
+    requireIndexableTags(input.tags)
+  }
+
   it.each([
     ['a key', { key: '庑'.repeat(683) }, 'body.key must have at most 2048 bytes of UTF-8.'],
     [
@@ -85,11 +97,11 @@ describe('keys and tags that stand in an index', () => {
       `body.tags.${'🙂'.repeat(200)} must have at most 2048 bytes of UTF-8 in name and value together.`,
     ],
   ])('refuse %s with too many bytes', (_, input, message) => {
-    expect(() => requireIndexable(input)).toThrow(message)
+    expect(() => check(input)).toThrow(message)
   })
 
   it('take as many bytes as there may be', () => {
     const tags = { ['🙂'.repeat(200)]: '🙂'.repeat(312) }
-    expect(() => requireIndexable({ key: '🙂'.repeat(512), tags })).not.toThrow()
+    expect(() => check({ key: '🙂'.repeat(512), tags })).not.toThrow()
   })
 })

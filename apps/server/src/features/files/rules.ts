@@ -66,12 +66,23 @@ export function requireSize(input: Pick<Upsert, 'size' | 'index'>, limits: FileL
  */
 const maxIndexedBytes = 2048
 
-/** Refuses keys and tags that are within their number of characters, but not every database can index. */
-export function requireIndexable(input: Pick<Upsert, 'key' | 'tags'>): void {
-  if (Buffer.byteLength(input.key) > maxIndexedBytes) {
-    throw invalid('key', `must have at most ${maxIndexedBytes} bytes of UTF-8`)
-  }
-  for (const [name, value] of Object.entries(input.tags ?? {})) {
+/**
+ * Refuses a key within its number of characters that not every database can index.
+ * @param place where it was given, such as `body.key`
+ */
+export function requireIndexableKey(key: string, place: string): void {
+  if (Buffer.byteLength(key) <= maxIndexedBytes) return
+  const [part, field] = place.split('.')
+  throw new ApiError(
+    'InvalidPayload',
+    `${place} must have at most ${maxIndexedBytes} bytes of UTF-8.`,
+    { metadata: { in: part, field } },
+  )
+}
+
+/** Refuses tags within their number of characters that not every database can index. */
+export function requireIndexableTags(tags: Upsert['tags']): void {
+  for (const [name, value] of Object.entries(tags ?? {})) {
     if (Buffer.byteLength(name) + Buffer.byteLength(value) > maxIndexedBytes) {
       throw invalid(
         `tags.${name}`,

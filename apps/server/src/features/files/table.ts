@@ -118,11 +118,23 @@ interface DiscardedBlobsTable {
   blob_key: string
 }
 
+/** A name for the files that carry its id in the tag `kbId`. */
+export interface KnowledgeBasesTable {
+  id: string
+  bot_id: string
+  name: string
+  /** JSON map of strings. */
+  tags: JsonColumn
+  created_at: TimeColumn
+  updated_at: TimeColumn
+}
+
 export interface FilesSchema {
   files: FilesTable
   file_contents: FileContentsTable
   file_tags: FileTagsTable
   file_usage: FileUsageTable
   file_blobs: FileBlobsTable
+  knowledge_bases: KnowledgeBasesTable
   discarded_blobs: DiscardedBlobsTable
 }

@@ -1,9 +1,14 @@
 import type { contract, Output } from '@botstead/contract'
 import { decodeBoolean, decodeJson } from '../../platform/db/columns.js'
+import type { StoredEvent } from '../../platform/events/read.js'
 import type { FileAddresses } from './addresses.js'
+import type { FileEvent, FileEventData } from './event-log.js'
+import type { KnowledgeBaseRow } from './knowledge-base-store.js'
 import type { FileRow } from './store.js'
 
 type WireFile = Output<typeof contract.files.get>['file']
+type WireKnowledgeBase = Output<typeof contract.knowledgeBases.create>['knowledgeBase']
+type WireFileEvent = Output<typeof contract.fileEvents.list>['events'][number]
 type WireUploadableFile = Output<typeof contract.files.upsert>['file']
 
 export function toFile(row: FileRow, addresses: FileAddresses): WireFile {
@@ -46,5 +51,22 @@ function toOwner(row: FileRow): WireFile['owner'] {
     type: 'integration',
     ...(row.owner_name !== null && { name: row.owner_name }),
     ...(row.owner_alias !== null && { alias: row.owner_alias }),
+  }
+}
+
+export function toKnowledgeBase(row: KnowledgeBaseRow): WireKnowledgeBase {
+  return { id: row.id, name: row.name, createdAt: row.created_at, tags: decodeJson(row.tags) }
+}
+
+export function toFileEvent(event: StoredEvent): WireFileEvent {
+  // Only this slice writes to the stream, and always these.
+  const { key, generation } = event.data as FileEventData
+  return {
+    sequence: event.sequence,
+    type: event.type as FileEvent,
+    fileId: event.subjectId,
+    key,
+    generation,
+    createdAt: event.createdAt,
   }
 }

@@ -10,6 +10,7 @@ import {
   type IndexFile,
   indexFileJob,
 } from '../files/index.js'
+import { readCopied } from './copied-passages.js'
 import { ExtractionError } from './extract/extraction-error.js'
 import type { IngestedPassage } from './ingest-task.js'
 import { ingest } from './pipeline.js'
@@ -30,7 +31,7 @@ interface Outcome {
 export function createSearchJobs(
   deps: Pick<
     SearchDeps,
-    'run' | 'ids' | 'queue' | 'index' | 'vectors' | 'ingestPool' | 'limits'
+    'db' | 'run' | 'ids' | 'queue' | 'index' | 'vectors' | 'ingestPool' | 'limits'
   > & {
     indexing: FilesIndexing
   },
@@ -59,24 +60,30 @@ export function createSearchJobs(
     }
   }
 
+  async function extractPassages(
+    content: IndexableContent,
+    signal: AbortSignal,
+  ): Promise<IngestedPassage[]> {
+    const bytes = await readWhole(content, signal)
+    const request = {
+      content: { bytes },
+      contentType: content.contentType,
+      key: content.key,
+      configuration: content.configuration,
+      maximumPassages: deps.limits.passagesPerFile,
+      maximumBytes: deps.limits.indexedFileBytes,
+    }
+    return (await ingest(deps.ingestPool, request, signal)).passages
+  }
+
   async function indexFile(job: Job<IndexFile>, { signal }: JobContext): Promise<Outcome> {
     const content = await indexing.find(job.payload)
     // Replaced or deleted: there is nothing to say, and nobody to say it to.
     if (content === undefined) return { failedReason: undefined }
-    const bytes = await readWhole(content, signal)
+    const { passages: from } = job.payload
+    const copied = from && (await readCopied(deps, from, content.configuration.chunking))
     try {
-      const { passages } = await ingest(
-        deps.ingestPool,
-        {
-          content: { bytes },
-          contentType: content.contentType,
-          key: content.key,
-          configuration: content.configuration,
-          maximumPassages: deps.limits.passagesPerFile,
-          maximumBytes: deps.limits.indexedFileBytes,
-        },
-        signal,
-      )
+      const passages = copied ?? (await extractPassages(content, signal))
       await write(job.payload, passages, signal)
       return { failedReason: undefined }
     } catch (error) {

@@ -57,6 +57,23 @@ export async function listNearby(
     .execute()
 }
 
+/** All passages of one generation, in their order. */
+export async function listGeneration(
+  db: Db,
+  botId: string,
+  fileId: string,
+  generation: number,
+): Promise<PassageRow[]> {
+  return await db
+    .selectFrom('passages')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('file_id', '=', fileId)
+    .where('generation', '=', generation)
+    .orderBy('position')
+    .execute()
+}
+
 /** Deletes passages of one generation, at most `limit`; answers how many. */
 export async function deleteGeneration(
   tx: Tx,

@@ -1,0 +1,37 @@
+import type { BotActor } from '../../platform/actor.js'
+import type { Db } from '../../schema.js'
+import type { BotsService } from '../bots/index.js'
+import { mayWrite, type WorkspacesService } from '../workspaces/index.js'
+import { findToken } from './store.js'
+
+/** What the holder of a token may do beyond the bot that a call is about. */
+export interface Reach {
+  /** Whether a call was made with the key of its bot, and not by a person. */
+  isBotKey(actor: BotActor): Promise<boolean>
+  /** The same caller in another bot; undefined unless the token may write there. */
+  writerIn(actor: BotActor, botId: string): Promise<BotActor | undefined>
+}
+
+interface ReachDeps {
+  db: Db
+  bots: Pick<BotsService, 'workspaceOf'>
+  workspaces: Pick<WorkspacesService, 'roleOf'>
+}
+
+export function createReach({ db, bots, workspaces }: ReachDeps): Reach {
+  return {
+    isBotKey: async ({ tokenId }) => (await findToken(db, tokenId))?.kind === 'bot',
+
+    writerIn: async (actor, botId) => {
+      if (botId === actor.botId) return actor
+      const token = await findToken(db, actor.tokenId)
+      const workspaceId = await bots.workspaceOf(botId)
+      // The key of a bot opens that bot alone.
+      if (token === undefined || token.account_id === null || workspaceId === undefined) {
+        return undefined
+      }
+      const role = await workspaces.roleOf(token.account_id, workspaceId)
+      return role !== undefined && mayWrite(role) ? { ...actor, botId, workspaceId } : undefined
+    },
+  }
+}

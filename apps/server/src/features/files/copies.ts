@@ -1,0 +1,175 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { BotActor } from '../../platform/actor.js'
+import { isoTime } from '../../platform/clock.js'
+import { decodeJson } from '../../platform/db/columns.js'
+import type { Remember } from '../../platform/idempotency/remember.js'
+import type { Tx } from '../../schema.js'
+import { type ContentRow, findContent } from './content-store.js'
+import { announceContent, type Description, lockForWriting, ownerOf } from './file-writing.js'
+import type { Generations } from './generations.js'
+import { keySpaceOf, lockVisibleFile } from './require-file.js'
+import { requireIndexableKey } from './rules.js'
+import type { FilesDeps } from './service.js'
+import * as store from './store.js'
+
+/** What a caller asks of a copy. */
+export interface CopyRequest extends Body<typeof contract.files.copy> {
+  idOrKey: string
+  destinationKey: string
+  /** Value of `x-destination-bot-id`; absent or empty for the bot of the call. */
+  destinationBotId: string | undefined
+}
+
+export type Copies = ReturnType<typeof createCopies>
+
+/** Copies share the blob of what they were made of: nothing is sent or stored again. */
+export function createCopies(
+  deps: Pick<FilesDeps, 'run' | 'dialect' | 'clock' | 'ids' | 'queue' | 'reach'> & {
+    generations: Generations
+  },
+) {
+  const { run, clock, generations, reach } = deps
+
+  async function requireDestination(actor: BotActor, botId: string | undefined): Promise<BotActor> {
+    const destination = botId ? await reach.writerIn(actor, botId) : actor
+    if (destination !== undefined) return destination
+    throw new ApiError(
+      'Forbidden',
+      'The header x-destination-bot-id must name a bot in which the token may write.',
+      { metadata: { in: 'headers', field: 'x-destination-bot-id' } },
+    )
+  }
+
+  async function copyIn(
+    tx: Tx,
+    actor: BotActor,
+    destination: BotActor,
+    { destinationKey: key, overwrite = false, idOrKey }: CopyRequest,
+    isBotKey: boolean,
+  ): Promise<store.FileRow> {
+    const now = isoTime(clock.now())
+    const source = await lockVisibleFile(tx, actor, idOrKey, now)
+    const { content: original, blobKey, sha256 } = await requireContent(tx, actor, source)
+    const current = await lockForWriting(tx, generations, destination, key, now)
+    if (current !== undefined) requireReplaceable(current, source)
+    if (current !== undefined && !overwrite) throw alreadyExists(key)
+    if (current !== undefined && isBotKey) requireOwn(destination, current)
+
+    const { file, content } = await announceContent(
+      tx,
+      deps,
+      { actor: destination, key, now, current },
+      descriptionOf(source, original),
+      { size: original.size, immediate: original.immediate, indexing: original.indexing },
+    )
+    await generations.completeCopy(tx, file, content, {
+      blobKey,
+      sha256,
+      passages: passagesOf(actor, source, original),
+    })
+    return await reread(tx, file)
+  }
+
+  return {
+    /** Makes a file out of another one. */
+    async copy(
+      actor: BotActor,
+      request: CopyRequest,
+      remember: Remember<store.FileRow>,
+    ): Promise<store.FileRow> {
+      requireIndexableKey(request.destinationKey, 'params.destinationKey')
+      const destination = await requireDestination(actor, request.destinationBotId)
+      const isBotKey = await reach.isBotKey(actor)
+      const attempt = () =>
+        run(async (tx) => {
+          const file = await copyIn(tx, actor, destination, request, isBotKey)
+          await remember?.(tx, file)
+          return file
+        })
+      try {
+        return await attempt()
+      } catch (error) {
+        // Somebody else made the same key at the same time; now it is there to be seen.
+        if (deps.dialect.isUniqueViolation(error)) return await attempt()
+        throw error
+      }
+    },
+  }
+}
+
+/** The content that the source serves, as far as the caller may read it. */
+async function requireContent(tx: Tx, actor: BotActor, source: store.FileRow) {
+  const { serving_generation: generation } = source
+  const content =
+    generation === null
+      ? undefined
+      : await findContent(tx, actor.botId, { fileId: source.id, generation })
+  const isOwn = actor.caller.type !== 'integration' || source.key_space === keySpaceOf(actor)
+  if (
+    content === undefined ||
+    content.blob_key === null ||
+    content.sha256 === null ||
+    // What was sent before the file was shared is not shared yet.
+    !(isOwn || content.shared === 1)
+  ) {
+    throw new ApiError(
+      'ResourceLockedConflict',
+      `The file ${source.key} has no content yet: it can be copied once its upload is complete.`,
+    )
+  }
+  return { content, blobKey: content.blob_key, sha256: content.sha256 }
+}
+
+function requireReplaceable(current: store.FileRow, source: store.FileRow): void {
+  if (current.id !== source.id) return
+  throw new ApiError(
+    'InvalidPayload',
+    'params.destinationKey must be another key than that of the file to copy.',
+    { metadata: { in: 'params', field: 'destinationKey' } },
+  )
+}
+
+/** With its key a bot replaces what it made itself, and likewise whom it acts for. */
+function requireOwn(destination: BotActor, current: store.FileRow): void {
+  const own = ownerOf(destination)
+  if (own.owner_type === current.owner_type && own.owner_id === current.owner_id) return
+  throw new ApiError(
+    'Forbidden',
+    `The file ${current.key} was made by somebody else: the key of a bot replaces only what that bot made.`,
+  )
+}
+
+function alreadyExists(key: string): ApiError {
+  return new ApiError(
+    'AlreadyExists',
+    `There is a file ${key} already: choose another key, or set body.overwrite to replace it.`,
+  )
+}
+
+/** Wider policies that were said of a content still to come do not open the one that is copied. */
+function descriptionOf(source: store.FileRow, content: ContentRow): Description {
+  return {
+    content_type: content.content_type,
+    tags: source.tags,
+    tagMap: decodeJson<Record<string, string>>(source.tags),
+    metadata: source.metadata,
+    public_content: source.public_content === 1 ? content.public_content : 0,
+    shared: source.shared === 1 ? content.shared : 0,
+    indexed: content.indexed,
+    expires_at: source.expires_at,
+  }
+}
+
+/** The passages of the source, where they are of the content that is copied. */
+function passagesOf(actor: BotActor, source: store.FileRow, content: ContentRow) {
+  if (content.status !== 'indexing_completed' || source.passages_generation === null) {
+    return undefined
+  }
+  return { botId: actor.botId, fileId: source.id, generation: source.passages_generation }
+}
+
+async function reread(tx: Tx, { bot_id, id }: store.FileRow): Promise<store.FileRow> {
+  const file = await store.findFileById(tx, bot_id, id)
+  if (file === undefined) throw new Error(`The file ${id} went while it was locked`)
+  return file
+}

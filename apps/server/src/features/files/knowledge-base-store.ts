@@ -1,0 +1,97 @@
+import {
+  type Insertable,
+  type RawBuilder,
+  type Selectable,
+  type SqlBool,
+  sql,
+  type Updateable,
+} from 'kysely'
+import { type Dialect, dialectOf } from '../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import type { Db, Tx } from '../../schema.js'
+import type { KnowledgeBasesTable } from './table.js'
+import type { TagCondition } from './tag-filter.js'
+
+export type KnowledgeBaseRow = Selectable<KnowledgeBasesTable>
+
+export async function insertKnowledgeBase(
+  tx: Tx,
+  row: Insertable<KnowledgeBasesTable>,
+): Promise<void> {
+  await tx.insertInto('knowledge_bases').values(row).execute()
+}
+
+/** The row, locked for the rest of the transaction. */
+export async function lockKnowledgeBase(
+  tx: Tx,
+  botId: string,
+  id: string,
+): Promise<KnowledgeBaseRow | undefined> {
+  const query = tx
+    .selectFrom('knowledge_bases')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+export async function pageKnowledgeBases(
+  db: Db,
+  botId: string,
+  tags: readonly TagCondition[],
+  page: PageRequest<'created_at'>,
+): Promise<Page<KnowledgeBaseRow>> {
+  const query = db
+    .selectFrom('knowledge_bases')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    // A bot has few of them, so that their JSON is looked at instead of a table of tags.
+    .where((eb) => eb.and(tags.flatMap((condition) => meets(dialectOf(db), condition))))
+  return await paginate(query, page)
+}
+
+export async function patchKnowledgeBase(
+  tx: Tx,
+  botId: string,
+  id: string,
+  patch: Updateable<KnowledgeBasesTable>,
+): Promise<void> {
+  await tx
+    .updateTable('knowledge_bases')
+    .set(patch)
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** @returns whether there was such a knowledge base */
+export async function deleteKnowledgeBase(tx: Tx, botId: string, id: string): Promise<boolean> {
+  const result = await tx
+    .deleteFrom('knowledge_bases')
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/** Deletes the knowledge bases of a bot that is gone. */
+export async function deleteKnowledgeBasesOf(tx: Tx, botId: string): Promise<void> {
+  await tx.deleteFrom('knowledge_bases').where('bot_id', '=', botId).execute()
+}
+
+function meets(
+  dialect: Dialect,
+  { name, in: among, not, exists }: TagCondition,
+): RawBuilder<SqlBool>[] {
+  const value = dialect.jsonText(sql.ref('knowledge_bases.tags'), name)
+  // An empty list is not SQL everywhere, and nothing is in it.
+  const isOneOf = (values: readonly string[]) =>
+    values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${value} in (${sql.join([...values])})`
+  return [
+    ...(among ? [isOneOf(among)] : []),
+    ...(not ? [sql<SqlBool>`(${value} is null or not ${isOneOf(not)})`] : []),
+    ...(exists === undefined
+      ? []
+      : [exists ? sql<SqlBool>`${value} is not null` : sql<SqlBool>`${value} is null`]),
+  ]
+}

@@ -1,0 +1,74 @@
+import { ApiError } from '@botstead/contract'
+import type { BotActor } from '../../platform/actor.js'
+import type { Db, Tx } from '../../schema.js'
+import { scopeOf } from './scope.js'
+import { type FileRow, findFile, lockFile } from './store.js'
+
+/** First segments below `/v1/files` that are no files; such a key is reached by the id of its file. */
+const reservedSegments = new Set(['search', 'tags', 'knowledge-bases', 'events'])
+
+/**
+ * The file that a caller means, if the caller may see it.
+ * @param now ISO 8601
+ * @throws ApiError `ResourceNotFound`
+ */
+export async function requireFile(
+  executor: Db | Tx,
+  actor: BotActor,
+  idOrKey: string,
+  now: string,
+): Promise<FileRow> {
+  if (reservedSegments.has(idOrKey)) {
+    throw new ApiError(
+      'ResourceNotFound',
+      `The path /v1/files/${idOrKey} is reserved: a file with the key ${idOrKey} is addressed by its id.`,
+    )
+  }
+  const file = await findFile(executor, scopeOf(actor, now), idOrKey)
+  if (file === undefined) throw noFile(idOrKey)
+  return file
+}
+
+/** As {@link requireFile}, holding off whoever else changes the file. */
+export async function lockVisibleFile(
+  tx: Tx,
+  actor: BotActor,
+  idOrKey: string,
+  now: string,
+): Promise<FileRow> {
+  const { id } = await requireFile(tx, actor, idOrKey, now)
+  const file = await lockFile(tx, actor.botId, id)
+  // Between the two it can have gone.
+  if (file === undefined) throw noFile(idOrKey)
+  return file
+}
+
+/**
+ * As {@link lockVisibleFile}, for a change: what an integration only reads it may not change.
+ * @param verb what the caller is about to do, for the refusal
+ */
+export async function lockOwnFile(
+  tx: Tx,
+  actor: BotActor,
+  idOrKey: string,
+  now: string,
+  verb: string,
+): Promise<FileRow> {
+  const file = await lockVisibleFile(tx, actor, idOrKey, now)
+  if (file.key_space !== keySpaceOf(actor) && actor.caller.type === 'integration') {
+    throw new ApiError(
+      'Forbidden',
+      `An integration may ${verb} its own files only; this one it may read.`,
+    )
+  }
+  return file
+}
+
+/** The space in which a caller's keys are unique: the bot's, or that of one integration. */
+export function keySpaceOf({ caller }: BotActor): string {
+  return caller.type === 'integration' ? caller.id : ''
+}
+
+function noFile(idOrKey: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no file ${idOrKey} in this bot.`)
+}
