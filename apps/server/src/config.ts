@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
+import { objectStoreSettings, readObjectStore } from './object-store.js'
+import type { S3Address } from './platform/blobs/s3-address.js'
 import { nearest } from './platform/nearest.js'
 import type { AddressRulesOptions } from './platform/outgoing/address-rules.js'
 import {
@@ -189,6 +191,7 @@ const limits = {
 
 const everySetting: readonly Setting<unknown>[] = [
   ...Object.values(settings),
+  ...Object.values(objectStoreSettings),
   ...Object.values(limits),
 ]
 
@@ -205,6 +208,8 @@ type Derived =
 export interface Config extends Readonly<Omit<Values<typeof settings>, Derived>> {
   /** Without a slash at the end. */
   readonly publicUrl: string
+  /** Where file contents are; undefined stands for the data folder. */
+  readonly objectStore: S3Address | undefined
   readonly roles: { readonly api: boolean; readonly worker: boolean }
   /** Origins that browsers may call from; undefined allows any. */
   readonly allowedOrigins: readonly string[] | undefined
@@ -257,6 +262,7 @@ export function loadConfig(
       'BOTSTEAD_ROLES must be api,worker with SQLite: set DATABASE_URL to split the roles.',
     )
   }
+  const objectStore = readObjectStore(given, problems)
   if (problems.length > 0) throw new ConfigError(problems)
 
   const { rateBurst, allowedNetworks, ...rest } = values
@@ -264,6 +270,7 @@ export function loadConfig(
     ...rest,
     publicUrl: values.publicUrl ?? localAddress(values.host, values.port),
     dataDir: resolve(values.dataDir),
+    objectStore,
     roles: Object.freeze({
       api: values.roles.includes('api'),
       worker: values.roles.includes('worker'),

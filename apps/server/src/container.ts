@@ -77,7 +77,10 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
 
   let stopping = false
   const probes = serviceRoutes({
-    checks: [{ name: 'database', check: () => database.check() }],
+    checks: [
+      { name: 'database', check: () => database.check() },
+      { name: 'contents', check: () => slices.blobs.check() },
+    ],
     isStopping: () => stopping,
   })
   const app = await createApp({

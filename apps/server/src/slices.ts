@@ -79,11 +79,12 @@ export async function createSlices(
     messages: messages.service,
   })
 
+  const blobs = await openBlobs(foundation)
   const files = createFiles({
     ...foundation,
     addresses,
     signer: createSigner(foundation.keys.fileAddresses, clock),
-    blobs: await openBlobs(foundation),
+    blobs,
     bots: bots.service,
     reach: access.reach,
     limits: config.limits,
@@ -134,6 +135,7 @@ export async function createSlices(
     access,
     chat,
     files,
+    blobs,
     jobs: { [purgeBotJob]: purgeBot, ...files.jobs, ...search.jobs },
     routes: [
       ...accounts.routes,
@@ -148,8 +150,14 @@ export async function createSlices(
   }
 }
 
-/** File contents in the data folder, without what interrupted uploads left behind. */
+/** File contents, in the data folder or an object store, without what interrupted uploads left behind. */
 async function openBlobs({ config }: Foundation): Promise<BlobStore> {
+  if (config.objectStore !== undefined) {
+    // Loaded only where it is used: the start without it stays as quick as it is.
+    const { openS3BlobStore } = await import('./platform/blobs/s3.js')
+    // Leftovers are for the daily sweep, because a start must not wait for a list of the bucket.
+    return await openS3BlobStore(config.objectStore)
+  }
   const blobs = await openDiskBlobStore(join(config.dataDir, 'blobs'))
   // With a shared database other processes may be storing in the same folder right now.
   await blobs.sweepTemporary(config.databaseUrl === undefined ? 0 : sharedLeftoverAge)

@@ -37,6 +37,9 @@ export interface BlobStore {
    * @returns how many leftovers went
    */
   sweepTemporary(idleMs: number): Promise<number>
+
+  /** Rejects with the reason when contents cannot be reached now. Fast enough for a probe. */
+  check(): Promise<void>
 }
 
 export interface PutOptions {

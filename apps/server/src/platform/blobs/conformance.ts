@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   BlobNotFoundError,
   BlobRangeError,
@@ -73,6 +73,41 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
         const key = newKey()
         await store.put(key, Readable.from(parts))
         expect(Buffer.concat(parts).equals(await read(key))).toBe(true)
+      })
+
+      it('takes a large content and gives it back, also across the borders of its parts', async () => {
+        const mebibyte = 1024 * 1024
+        const chunkSize = 100_003
+        const whole = Buffer.alloc(20 * mebibyte)
+        for (let at = 0; at < whole.length; at += 4) whole.writeUInt32LE(at, at)
+        const chunks = Array.from({ length: Math.ceil(whole.length / chunkSize) }, (_, at) =>
+          whole.subarray(at * chunkSize, (at + 1) * chunkSize),
+        )
+        const key = newKey()
+        const stored = await store.put(key, Readable.from(chunks), { maxBytes: whole.length })
+        const sha256 = createHash('sha256').update(whole).digest('hex')
+        expect(stored).toEqual({ size: whole.length, sha256 })
+        expect(whole.equals(await read(key))).toBe(true)
+        const range = { start: 8 * mebibyte - 5, end: 16 * mebibyte + 5 }
+        expect(whole.subarray(range.start, range.end + 1).equals(await read(key, range))).toBe(true)
+      })
+
+      it('is visible only once it is complete', async () => {
+        const key = newKey()
+        let left = 20
+        const source: Readable = new Readable({
+          read() {
+            if (left > 0) this.push(Buffer.alloc(1024 * 1024))
+            left -= 1
+          },
+        })
+        const attempt = store.put(key, source)
+        await vi.waitUntil(() => left < 0)
+        expect(await store.head(key)).toBeUndefined()
+        await expect(store.get(key)).rejects.toThrow(BlobNotFoundError)
+        source.push(null)
+        expect(await attempt).toMatchObject({ size: 20 * 1024 * 1024 })
+        expect(await store.head(key)).toMatchObject({ size: 20 * 1024 * 1024 })
       })
 
       it('replaces what the key held', async () => {
@@ -157,6 +192,22 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
         expect(await store.head(key)).toBeUndefined()
       })
 
+      it('leaves nothing when it is aborted in the middle of a large content', async () => {
+        const key = newKey()
+        const controller = new AbortController()
+        let left = 20
+        const source = new Readable({
+          read() {
+            if (left-- > 0) this.push(Buffer.alloc(1024 * 1024))
+            else controller.abort()
+          },
+        })
+        const attempt = store.put(key, source, { signal: controller.signal })
+        await expect(attempt).rejects.toMatchObject({ name: 'AbortError' })
+        expect(await store.head(key)).toBeUndefined()
+        expect(await store.sweepTemporary(0)).toBe(0)
+      })
+
       it('does not begin when it is aborted before', async () => {
         const key = newKey()
         const attempt = store.put(key, Readable.from([content]), { signal: AbortSignal.abort() })
@@ -218,6 +269,31 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
         await expect(store.get(newKey(), { start: 0, end: 1 })).rejects.toThrow(BlobNotFoundError)
       })
 
+      it('goes on being read while it is removed, and can be left half read', async () => {
+        const key = await put(Buffer.alloc(300_000, 'a'))
+        const half = await store.get(key)
+        for await (const chunk of half) {
+          expect(chunk[0]).toBe(97)
+          break
+        }
+        expect(half.destroyed).toBe(true)
+        await store.remove(key)
+        expect(await store.head(key)).toBeUndefined()
+      })
+
+      it('is listed once among more than a page of others', async () => {
+        const keys = Array.from({ length: 1050 }, newKey)
+        const left = [...keys]
+        const putSome = async () => {
+          for (let key = left.pop(); key !== undefined; key = left.pop()) await put(content, key)
+        }
+        await Promise.all(Array.from({ length: 20 }, putSome))
+        const listed: string[] = []
+        for await (const { key } of store.list()) listed.push(key)
+        expect(new Set(listed).size).toBe(listed.length)
+        expect(keys.filter((key) => !listed.includes(key))).toEqual([])
+      })
+
       it('is listed with its facts until it is removed', async () => {
         const [kept, removed] = [await put(), await put()]
         await store.remove(removed)
@@ -245,6 +321,10 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
       await expect(store.get(key)).rejects.toThrow(TypeError)
       await expect(store.head(key)).rejects.toThrow(TypeError)
       await expect(store.remove(key)).rejects.toThrow(TypeError)
+    })
+
+    it('the check passes where everything works', async () => {
+      await expect(store.check()).resolves.toBeUndefined()
     })
 
     it('the sweep leaves blobs and puts under way alone', async () => {

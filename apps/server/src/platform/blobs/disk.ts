@@ -1,5 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import {
+  access,
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { hasErrorCode, syncFolder } from '../durable-files.js'
@@ -117,6 +127,8 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
       }
       return removed
     },
+
+    check: () => access(draftFolder, constants.W_OK),
   }
 }
 

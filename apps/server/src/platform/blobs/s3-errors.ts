@@ -1,0 +1,85 @@
+import type { S3Address } from './s3-address.js'
+import { textOf } from './s3-xml.js'
+
+/** The object store refused a request. */
+export class S3Error extends Error {
+  override name = 'S3Error'
+  readonly status: number
+  /** As the store names it, such as `NoSuchBucket`; empty when the answer had no body. */
+  readonly code: string
+  /** Region of the bucket, when the store says that another one was asked. */
+  readonly region: string | undefined
+
+  constructor(status: number, body: string, region?: string) {
+    const code = textOf(body, 'Code') ?? ''
+    const words = textOf(body, 'Message') ?? ''
+    super(`The object store answered ${[status, code, words].filter(Boolean).join(' ')}.`)
+    this.status = status
+    this.code = code
+    this.region = region ?? textOf(body, 'Region')
+  }
+}
+
+/** The object store did not answer, or stopped in the middle. */
+export class S3ConnectionError extends Error {
+  override name = 'S3ConnectionError'
+}
+
+/** The object store cannot be used as it is set up; the message says what to do. */
+export class S3SetupError extends Error {
+  override name = 'S3SetupError'
+}
+
+const throttled = [
+  'SlowDown',
+  'ServiceUnavailable',
+  'RequestTimeout',
+  'Throttling',
+  'InternalError',
+]
+
+/** Whether the same request may succeed a moment later. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof S3ConnectionError) return true
+  if (!(error instanceof S3Error)) return false
+  return error.status >= 500 || error.status === 429 || throttled.includes(error.code)
+}
+
+/** What an operator reads when the store cannot be used: one line that says what to do. */
+export function explain(error: unknown, { bucket, endpoint, region }: S3Address): unknown {
+  if (error instanceof S3ConnectionError) {
+    return new S3SetupError(
+      `The object store at ${endpoint} cannot be reached: ${error.message} Check BOTSTEAD_BLOBS_URL.`,
+      { cause: error },
+    )
+  }
+  if (!(error instanceof S3Error)) return error
+  const say = (text: string) => new S3SetupError(text, { cause: error })
+  switch (error.code) {
+    case 'NoSuchBucket':
+      return say(
+        `There is no bucket ${bucket} at ${endpoint}: create it, or correct BOTSTEAD_BLOBS_URL.`,
+      )
+    case 'InvalidAccessKeyId':
+    case 'SignatureDoesNotMatch':
+    case 'InvalidToken':
+    case 'ExpiredToken':
+      return say(
+        `The object store at ${endpoint} refuses the credentials (${error.code}): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or user and password in BOTSTEAD_BLOBS_URL.`,
+      )
+    case 'AccessDenied':
+      return say(
+        `The credentials may not use the bucket ${bucket} at ${endpoint} (AccessDenied): allow them to list, read, write and delete there.`,
+      )
+    case 'RequestTimeTooSkewed':
+      return say(`The clock of this machine differs from that of ${endpoint}: set it right.`)
+    case 'PermanentRedirect':
+    case 'TemporaryRedirect':
+    case 'AuthorizationHeaderMalformed':
+      return say(
+        `The bucket ${bucket} is not in the region ${region}: set region=${error.region ?? '...'} in BOTSTEAD_BLOBS_URL.`,
+      )
+    default:
+      return say(`The bucket ${bucket} at ${endpoint} cannot be used: ${error.message}`)
+  }
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { S3ConnectionError } from './s3-errors.js'
+
+export interface ResumingReader {
+  /** The part that is open already. */
+  first: IncomingMessage
+  /** Where that part begins and where the content ends, both included. */
+  start: number
+  end: number
+  /** Opens what is left from a byte on; rejects when the content is another one by now. */
+  reopen(start: number, signal: AbortSignal): Promise<IncomingMessage>
+  /** Milliseconds of silence after which a connection counts as broken. */
+  idleTimeout: number
+}
+
+/** Breaks in a row without a byte in between that are mended. */
+const maxBreaks = 5
+
+/** A content that goes on where it was, when the connection to the store breaks in the middle. */
+export function readResuming(reader: ResumingReader): Readable {
+  const controller = new AbortController()
+  const stream = Readable.from(chunksOf(reader, controller.signal), { objectMode: false })
+  stream.once('close', () => {
+    controller.abort()
+    reader.first.destroy()
+  })
+  return stream
+}
+
+async function* chunksOf(reader: ResumingReader, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  let at = reader.start
+  let breaks = 0
+  let answer = reader.first
+  for (;;) {
+    const silence = new Silence(answer, reader.idleTimeout)
+    try {
+      for await (const chunk of answer) {
+        silence.end()
+        at += chunk.length
+        breaks = 0
+        yield chunk
+        // Only while a chunk is waited for does silence count: the reader may take its time.
+        silence.begin()
+      }
+      if (at > reader.end) return
+      throw new S3ConnectionError('The content broke off.')
+    } catch (error) {
+      if (signal.aborted) return
+      breaks += 1
+      if (at > reader.end) return
+      if (breaks > maxBreaks) throw error
+    } finally {
+      silence.end()
+      answer.destroy()
+    }
+    answer = await reader.reopen(at, signal)
+    // The reader went while the connection was made, so nobody else would close it.
+    if (signal.aborted) return void answer.destroy()
+  }
+}
+
+/** Breaks a connection on which nothing comes although something is waited for. */
+class Silence {
+  readonly #answer: IncomingMessage
+  readonly #milliseconds: number
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(answer: IncomingMessage, milliseconds: number) {
+    this.#answer = answer
+    this.#milliseconds = milliseconds
+    this.begin()
+  }
+
+  begin(): void {
+    this.#timer = setTimeout(() => {
+      this.#answer.destroy(new S3ConnectionError(`No byte came for ${this.#milliseconds} ms.`))
+    }, this.#milliseconds)
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+}

@@ -1,0 +1,170 @@
+import { createGate } from '../workers/gate.js'
+import {
+  BlobNotFoundError,
+  BlobRangeError,
+  type BlobStore,
+  type ByteRange,
+  checkBlobKey,
+  isBlobKey,
+} from './blob-store.js'
+import type { S3Address } from './s3-address.js'
+import { createS3Client, type S3ClientOptions } from './s3-client.js'
+import { explain, S3Error } from './s3-errors.js'
+import { lastWriteOf, listObjects, listUploads } from './s3-list.js'
+import { abortUpload, putS3Object } from './s3-put.js'
+import { readResuming } from './s3-read.js'
+
+/** Uploads in parts that run at a time; each has two parts in memory. */
+const uploadsInParts = 16
+
+export interface S3Options extends S3ClientOptions {
+  /** Bytes of a part of a large object, from 5 MiB; default 8 MiB. */
+  partSize?: number
+}
+
+/**
+ * Opens the blobs below the prefix of a bucket, which must exist.
+ * @throws S3SetupError that says what to do when the bucket cannot be used
+ */
+export async function openS3BlobStore(
+  address: S3Address,
+  options: S3Options = {},
+): Promise<BlobStore> {
+  const { idleTimeout = 30_000, partSize } = options
+  const client = createS3Client(address, options)
+  /** Uploads in parts of this process, by id: the sweep leaves them alone. */
+  const underWay = new Set<string>()
+  const putDeps = {
+    client,
+    gate: createGate(uploadsInParts, Number.POSITIVE_INFINITY, () => new Error('No line is full.')),
+    onBegin: ({ uploadId }: { uploadId: string }) => void underWay.add(uploadId),
+    onEnd: ({ uploadId }: { uploadId: string }) => void underWay.delete(uploadId),
+    ...(partSize !== undefined && { partSize }),
+  }
+
+  async function check(attempts: number): Promise<void> {
+    try {
+      await listObjects(client, address, { limit: 1, attempts }).next()
+    } catch (error) {
+      throw explain(error, address)
+    }
+  }
+
+  await check(3)
+
+  return {
+    async put(key, content, options = {}) {
+      checkBlobKey(key)
+      // The stream may fail before anything reads it; the reading reports that.
+      content.on('error', ignore)
+      try {
+        return await putS3Object(putDeps, key, content, options)
+      } finally {
+        content.off('error', ignore)
+      }
+    },
+
+    async get(key, range) {
+      checkBlobKey(key)
+      if (range) requireOrdered(range)
+      const first = await open(key, rangeHeader(range))
+      const etag = first.headers.etag
+      const { start, end } = extentOf(first.headers)
+      if (range && (start !== range.start || end !== range.end)) {
+        first.destroy()
+        throw outside(range)
+      }
+      return readResuming({
+        first,
+        start,
+        end,
+        idleTimeout,
+        // What was replaced meanwhile must not be joined to what was read before.
+        reopen: (from, signal) =>
+          open(
+            key,
+            { ...rangeHeader({ start: from, end }), ...(etag && { 'if-match': etag }) },
+            signal,
+          ),
+      })
+    },
+
+    async head(key) {
+      checkBlobKey(key)
+      try {
+        const { headers } = await client.send({ method: 'HEAD', key })
+        const storedAt = Date.parse(headers['last-modified'] ?? '')
+        return { size: Number(headers['content-length']), storedAt }
+      } catch (error) {
+        if (isMissing(error)) return undefined
+        throw error
+      }
+    },
+
+    async remove(key) {
+      checkBlobKey(key)
+      try {
+        await client.send({ method: 'DELETE', key })
+      } catch (error) {
+        if (!isMissing(error)) throw error
+      }
+    },
+
+    async *list() {
+      for await (const { key, ...facts } of listObjects(client, address)) {
+        if (isBlobKey(key)) yield { key, ...facts }
+      }
+    },
+
+    async sweepTemporary(idleMs) {
+      // The store tells the time of writes; clocks that differ are what the margin of callers is for.
+      const before = Date.now() - idleMs
+      let removed = 0
+      for await (const upload of listUploads(client, address)) {
+        if (underWay.has(upload.uploadId) || upload.begunAt > before) continue
+        if ((await lastWriteOf(client, upload)) > before) continue
+        await abortUpload(client, upload)
+        removed += 1
+      }
+      return removed
+    },
+
+    check: () => check(1),
+  }
+
+  async function open(key: string, headers: Record<string, string>, signal?: AbortSignal) {
+    try {
+      return await client.open({ method: 'GET', key, headers, signal })
+    } catch (error) {
+      if (isMissing(error))
+        throw new BlobNotFoundError(`There is no blob ${key}.`, { cause: error })
+      if (!(error instanceof S3Error && error.status === 416)) throw error
+      throw new BlobRangeError('The bytes are not inside the blob.', { cause: error })
+    }
+  }
+}
+
+function rangeHeader(range: ByteRange | undefined): Record<string, string> {
+  return range ? { range: `bytes=${range.start}-${range.end}` } : {}
+}
+
+/** First and last byte of what an answer holds. */
+function extentOf(headers: Record<string, string | string[] | undefined>): ByteRange {
+  const [, start, end] = /^bytes (\d+)-(\d+)\//.exec(String(headers['content-range'])) ?? []
+  if (start !== undefined) return { start: Number(start), end: Number(end) }
+  return { start: 0, end: Number(headers['content-length']) - 1 }
+}
+
+function requireOrdered(range: ByteRange): void {
+  if (range.start < 0 || range.end < range.start) throw outside(range)
+}
+
+function outside({ start, end }: ByteRange): BlobRangeError {
+  return new BlobRangeError(`Bytes ${start} to ${end} are not inside the blob.`)
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof S3Error && error.status === 404 && error.code !== 'NoSuchBucket'
+}
+
+function ignore(): void {}

@@ -1,0 +1,129 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll } from 'vitest'
+import { createObjects, refused, type StoreAnswer } from './objects.js'
+import { refusalOf } from './signature.js'
+
+const bucket = 'contents'
+const keys = { BOTSTEAD: 'the secret of the bucket/+=' }
+
+/** A request as faults see it. */
+export interface SeenRequest {
+  method: string
+  /** Object key, empty for the bucket. */
+  key: string
+  query: URLSearchParams
+}
+
+/**
+ * What goes wrong with a request: it was answered by the fault itself, its answer breaks off in the
+ * middle, or it is done and its answer lost. Undefined lets it pass.
+ */
+export type Fault = (
+  seen: SeenRequest,
+  answer: ServerResponse,
+) => 'handled' | 'cut-answer' | 'lost-answer' | undefined
+
+/** An object store on this machine that speaks S3 and checks signatures, and breaks when told to. */
+export interface TestS3 {
+  /** For `BOTSTEAD_BLOBS_URL`; each call has a prefix of its own unless one is given. */
+  url(options?: { bucket?: string; prefix?: string; secret?: string; user?: string }): string
+  endpoint: string
+  /** Asked about every request. */
+  fault: Fault | undefined
+  /** Requests so far. */
+  readonly seen: SeenRequest[]
+  openUploads(): string[]
+  /** Lets uploads in parts have begun so many milliseconds earlier; their parts stay as they are. */
+  backdateUploads(milliseconds: number): void
+  /** Keys of all objects, with their prefixes. */
+  keys(): string[]
+  close(): Promise<void>
+}
+
+export async function startTestS3(): Promise<TestS3> {
+  const objects = createObjects()
+  const seen: SeenRequest[] = []
+
+  function answerTo(incoming: IncomingMessage, body: Buffer): StoreAnswer {
+    const { method = '', url = '', headers } = incoming
+    const refusal = refusalOf({ method, url, headers }, keys)
+    if (refusal !== undefined) return refused(403, refusal)
+    const claimed = headers['x-amz-content-sha256'] ?? 'UNSIGNED-PAYLOAD'
+    const actual = createHash('sha256').update(body).digest('hex')
+    if (claimed !== 'UNSIGNED-PAYLOAD' && claimed !== actual) {
+      return refused(400, 'XAmzContentSHA256Mismatch')
+    }
+    const { pathname, searchParams: query } = new URL(url, 'http://store')
+    const [, bucketName, ...key] = pathname.split('/')
+    if (bucketName !== bucket) return refused(404, 'NoSuchBucket')
+    return objects.handle({ method, key: key.join('/'), query, headers, body })
+  }
+
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { pathname, searchParams: query } = new URL(incoming.url ?? '/', 'http://store')
+    const what = {
+      method: incoming.method ?? '',
+      key: pathname.split('/').slice(2).join('/'),
+      query,
+    }
+    seen.push(what)
+    const fault = test.fault?.(what, outgoing)
+    if (fault === 'handled') return
+    // A body that breaks off rejects here and stores nothing.
+    const { status, headers, body = '' } = answerTo(incoming, await buffer(incoming))
+    if (fault === 'lost-answer') return void outgoing.destroy()
+    const content = Buffer.from(body)
+    outgoing.writeHead(status, {
+      ...headers,
+      ...(status !== 204 && { 'content-length': content.length }),
+    })
+    if (fault === undefined) return void outgoing.end(content)
+    outgoing.write(content.subarray(0, Math.ceil(content.length / 2)), () => outgoing.destroy())
+  }
+
+  const server = createServer((incoming, outgoing) => {
+    serve(incoming, outgoing).catch(() => outgoing.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  const test: TestS3 = {
+    endpoint,
+    fault: undefined,
+    seen,
+    openUploads: objects.openUploads,
+    backdateUploads: objects.backdateUploads,
+    keys: objects.keys,
+    url: (options = {}) => {
+      const { prefix = randomUUID(), user = 'BOTSTEAD', secret = keys.BOTSTEAD } = options
+      const query = new URLSearchParams({ endpoint, region: 'us-east-1' })
+      return `s3://${user}:${encodeURIComponent(secret)}@${options.bucket ?? bucket}/${prefix}?${query}`
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await promisify(server.close.bind(server))()
+    },
+  }
+  return test
+}
+
+/** The store for the tests of the surrounding `describe`; call the answer inside a test. */
+export function useTestS3(): () => TestS3 {
+  let running: TestS3 | undefined
+  beforeAll(async () => {
+    running = await startTestS3()
+  })
+  afterAll(async () => {
+    await running?.close()
+  })
+  return () => {
+    if (running === undefined) throw new Error('The store is there only while a test runs')
+    return running
+  }
+}
