@@ -37,6 +37,7 @@ describe('without any variable', () => {
       publicUrl: 'http://localhost:8787',
       dataDir: resolve('data'),
       databaseUrl: undefined,
+      objectStore: undefined,
       roles: { api: true, worker: true },
       adminToken: undefined,
       secret: undefined,
@@ -222,5 +223,36 @@ describe('the list of settings', () => {
       expect(each.meaning).toMatch(/^[A-Z].*\.$/)
       expect(each.default).not.toBe('')
     }
+  })
+})
+
+describe('the object store', () => {
+  it('is where its address and the variables of its tools say', () => {
+    const { config } = loadConfig({
+      BOTSTEAD_BLOBS_URL: 's3://contents/live',
+      AWS_ACCESS_KEY_ID: 'AKIA',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_REGION: 'eu-west-3',
+    })
+    expect(config.objectStore).toMatchObject({
+      bucket: 'contents',
+      prefix: 'live/',
+      accessKeyId: 'AKIA',
+      region: 'eu-west-3',
+    })
+  })
+
+  it('is refused with a line that says why and repeats no secret', () => {
+    const problems = problemsOf({
+      BOTSTEAD_BLOBS_URL: 's3://user:geheim@contents?endpont=https://storage.example.com',
+    })
+    expect(problems).toEqual([
+      'BOTSTEAD_BLOBS_URL has a parameter endpont, but only endpoint, region, path_style exist.',
+    ])
+    expect(problemsOf({ BOTSTEAD_BLOBS_URL: 'https://user:geheim@contents' })).toEqual([
+      expect.stringMatching(
+        /^BOTSTEAD_BLOBS_URL accepts an address such as s3:.* not the given text\.$/,
+      ),
+    ])
   })
 })
