@@ -117,6 +117,7 @@ export async function createSlices(
   closers.add('search', async () => {
     await search[Symbol.asyncDispose]()
   })
+  await search.open()
 
   const purgeBot: JobHandler<{ botId: string }> = {
     handler: async ({ payload: { botId } }) => {
@@ -136,6 +137,7 @@ export async function createSlices(
     chat,
     files,
     blobs,
+    search,
     jobs: { [purgeBotJob]: purgeBot, ...files.jobs, ...search.jobs },
     routes: [
       ...accounts.routes,

@@ -11,7 +11,7 @@ const shareForJobs = 0.7
 /** Begins to work off the jobs of all slices, and asks for those that a start begins with. */
 export async function startWorker(
   foundation: Foundation,
-  slices: Pick<Slices, 'jobs' | 'files'>,
+  slices: Pick<Slices, 'jobs' | 'files' | 'search'>,
   idempotency: IdempotencyStore,
   closers: Pick<Closers, 'add'>,
 ): Promise<void> {
@@ -22,6 +22,7 @@ export async function startWorker(
   })
   await foundation.run(async (tx) => {
     await slices.files.schedule(tx)
+    await slices.search.schedule(tx)
     await housekeeping.schedule(tx)
   })
   runner.start()

@@ -4,8 +4,11 @@ import { type Route, route } from './mount.js'
 /** One part of the server that requests need. */
 interface ReadinessCheck {
   name: string
-  /** Rejects with the reason when the part does not work now. */
-  check(): Promise<void>
+  /**
+   * Rejects with the reason when the part does not work now; answers what is missing when it works with
+   * less than it could.
+   */
+  check(): Promise<string | undefined | void>
 }
 
 interface ServiceRoutesDeps {
@@ -23,12 +26,12 @@ export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[
       if (isStopping()) throw new ApiError('Internal', 'The server is stopping.')
       const results = await Promise.all(
         checks.map(async ({ name, check }) => {
-          try {
-            await check()
-          } catch (cause) {
+          const detail = await check().catch((cause: unknown) => {
             throw new ApiError('Internal', `The part "${name}" does not work.`, { cause })
-          }
-          return { name, status: 'ok' as const }
+          })
+          return typeof detail === 'string'
+            ? { name, status: 'degraded' as const, detail }
+            : { name, status: 'ok' as const }
         }),
       )
       return { status: 'ready' as const, checks: results }

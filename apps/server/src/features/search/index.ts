@@ -3,6 +3,7 @@ import type { Database } from '../../platform/db/open.js'
 import { purge } from '../../platform/db/purge.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Log } from '../../platform/log.js'
+import type { Tx } from '../../schema.js'
 import { createFinder } from './finder.js'
 import { createSearchJobs } from './jobs.js'
 import { createKeywordIndex } from './keyword-index.js'
@@ -20,6 +21,12 @@ export interface Search extends AsyncDisposable {
   jobs: Record<string, JobHandler>
   /** Deletes the passages of a bot that is gone. */
   purge(botId: string): Promise<void>
+  /** Makes the database ready; to be awaited before the first search. */
+  open(): Promise<void>
+  /** Asks for the work that a start begins with. */
+  schedule(tx: Tx): Promise<void>
+  /** Why search cannot do all it could, as a sentence; undefined if it can. */
+  missing(): Promise<string | undefined>
 }
 
 export type SearchOptions = Omit<
@@ -49,17 +56,24 @@ export function createSearch({ database, log, findEntry, ...given }: SearchOptio
     onError: (err) => log.error({ err }, 'a search thread failed'),
     ...(findEntry && { entry: findEntry }),
   })
-  const { vectors, ...ranking } = createRankingBackground()
+  const ranking = createRankingBackground({ ...given, database, log })
+  const { vectors } = ranking
   const deps = { ...given, db, run, index, vectors, finder }
   const service = createSearchService(deps)
   return {
     service,
     routes: searchRoutes(service),
-    jobs: { ...createSearchJobs({ ...deps, indexing: deps.files.indexing }), ...ranking.jobs },
+    jobs: { ...createSearchJobs({ ...deps, indexing: deps.files.indexing }), ...vectors.jobs },
     async purge(botId) {
       await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit))
-      await ranking.purge(botId)
+      await vectors.purge(botId)
     },
-    [Symbol.asyncDispose]: () => finder[Symbol.asyncDispose](),
+    open: ranking.open,
+    schedule: vectors.schedule,
+    missing: ranking.missing,
+    async [Symbol.asyncDispose]() {
+      await finder[Symbol.asyncDispose]()
+      await ranking[Symbol.asyncDispose]()
+    },
   }
 }

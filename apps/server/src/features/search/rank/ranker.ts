@@ -10,7 +10,7 @@ import { type Leg, legWeights } from './fusion.js'
 import { scoreGrams } from './grams.js'
 import { type Candidate, score } from './score.js'
 import { createSemanticLeg, type SemanticQuestion } from './semantic-leg.js'
-import { neighbourhood, widen } from './widen.js'
+import { neighbourhood, widen, withoutFound } from './widen.js'
 
 export interface RankRequest {
   /** What was asked, as it was typed. */
@@ -109,9 +109,14 @@ async function findByWords(
 ): Promise<{ hits: KeywordHit[]; tried: string }> {
   const hits = await keywords.search(db, { ...search, query })
   if (hits.length >= fewHits) return { hits, tried: '' }
-  const near = neighbourhood(query)
+  const texts = await readTexts(
+    db,
+    hits.map(({ number }) => number),
+  )
+  const missed = withoutFound(query, [...texts.values()])
+  const near = neighbourhood(missed)
   if (near.prefixes.length === 0) return { hits, tried: '' }
-  const wider = widen(query, await keywords.stems(db, search.scope.botId, near))
+  const wider = widen(missed, await keywords.stems(db, search.scope.botId, near))
   if (wider === undefined) return { hits, tried: '' }
   const known = new Set(hits.map(({ number }) => number))
   const more = await keywords.search(db, { ...search, query: wider })

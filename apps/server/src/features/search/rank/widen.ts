@@ -7,6 +7,18 @@ const longestWidened = 40
 const maximumWords = 8
 const maximumNeighbours = 20
 
+/** The endings of a word that its stem may not have, in characters. */
+const longestEnding = 3
+
+/** The words of a query that none of some texts has. */
+export function withoutFound(query: Query, texts: readonly string[]): Query {
+  const terms = query.terms.filter((term) => {
+    const stem = ` ${term.slice(0, Math.max(shortestWidened, term.length - longestEnding))}`
+    return !texts.some((text) => ` ${text}`.includes(stem))
+  })
+  return { terms, phrases: [], exact: [] }
+}
+
 /** Where in a sorted list of stems to look for neighbours of the words of a query. */
 export function neighbourhood(query: Query): { prefixes: string[]; words: string[] } {
   const wide = wordsToWiden(query)

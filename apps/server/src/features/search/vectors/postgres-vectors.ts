@@ -8,7 +8,7 @@ import {
 } from './vector-store.js'
 
 /** What an index of pgvector can hold of half precision numbers. */
-export const largestIndexed = 4000
+const largestIndexed = 4000
 
 /** Vectors of half precision in pgvector; a large space is searched by HNSW. */
 export const postgresVectors: VectorStore = {
@@ -19,6 +19,17 @@ export const postgresVectors: VectorStore = {
     return rows.length > 0
       ? undefined
       : 'PostgreSQL has no pgvector 0.8 or newer, or the server may not create the extension'
+  },
+
+  async prepare(tx, dimensions) {
+    if (dimensions > largestIndexed) return
+    const length = sql.lit(dimensions)
+    // Nobody has vectors of a new length yet, so this takes no time.
+    await sql`
+      create index if not exists ${sql.ref(`passage_vectors_near_${dimensions}`)}
+      on passage_vectors using hnsw ((vector::halfvec(${length})) halfvec_cosine_ops)
+      where dimensions = ${length}
+    `.execute(tx)
   },
 
   async add(tx, space, entries) {

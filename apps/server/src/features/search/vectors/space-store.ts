@@ -73,6 +73,49 @@ export async function serve(tx: Tx, botId: string, space: number): Promise<boole
   return numUpdatedRows > 0n
 }
 
+/** The newest space of an embedder that an attempt before this one did not finish. */
+export async function findBegun(
+  db: Db | Tx,
+  botId: string,
+  embedder: string,
+): Promise<SpaceRow | undefined> {
+  return await db
+    .selectFrom('semantic_spaces')
+    .select(columns)
+    .where('bot_id', '=', botId)
+    .where('serving', '=', 0)
+    .where('embedder', '=', embedder)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** The highest passage of a space that is filled in order; -1 if it is empty. */
+export async function lastNumber(db: Db | Tx, space: number): Promise<number> {
+  const row = await db
+    .selectFrom('passage_vectors')
+    .select((eb) => eb.fn.max('number').as('last'))
+    .where('space', '=', space)
+    .executeTakeFirst()
+  return Number(row?.last ?? -1)
+}
+
+/** Bots that are served by another embedder, at most `limit`. */
+export async function listOtherwiseServed(
+  db: Db | Tx,
+  embedder: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('semantic_spaces')
+    .select('bot_id')
+    .where('serving', '=', 1)
+    .where('embedder', '!=', embedder)
+    .limit(limit)
+    .execute()
+  return rows.map(({ bot_id }) => bot_id)
+}
+
 /** Numbers of the spaces of a bot that no search uses. */
 export async function listIdle(db: Db | Tx, botId: string): Promise<number[]> {
   const rows = await db

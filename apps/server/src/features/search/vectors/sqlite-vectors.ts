@@ -22,6 +22,8 @@ export const sqliteVectors: VectorStore = {
     }
   },
 
+  async prepare() {},
+
   async add(tx, space, entries) {
     for (const { number, vector } of entries) {
       // A passage can be deleted while its vector is made.

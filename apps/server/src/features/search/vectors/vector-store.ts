@@ -42,6 +42,8 @@ export interface VectorStore {
    * Nothing else may be called then.
    */
   missing(db: Db): Promise<string | undefined>
+  /** Makes what vectors of a length need, once for all spaces that have it. */
+  prepare(tx: Tx, dimensions: number): Promise<void>
   /** Stores vectors, or replaces those of the same passages. Passages that are gone are left out. */
   add(tx: Tx, space: Space, entries: readonly VectorEntry[]): Promise<void>
   /** The passages that point most nearly the same way, nearest first. */

@@ -44,7 +44,7 @@ export async function deleteWaiting(
 }
 
 /** Bots that have passages without vectors, at most `limit`, in order. */
-export async function listWaitingBots(db: Db, limit: number): Promise<string[]> {
+export async function listWaitingBots(db: Db | Tx, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('passages_without_vector')
     .select('bot_id')
