@@ -5,10 +5,10 @@ import { type Route, route } from './mount.js'
 interface ReadinessCheck {
   name: string
   /**
-   * Rejects with the reason when the part does not work now; answers what is missing when it works with
-   * less than it could.
+   * Rejects with the reason when the part does not work now; answers a sentence that says what is
+   * missing when it works with less than it could.
    */
-  check(): Promise<string | undefined | void>
+  check(): Promise<unknown>
 }
 
 interface ServiceRoutesDeps {

@@ -78,14 +78,14 @@ export function createRanker({ dialect, weights = legWeights }: RankerOptions): 
       const isAsked = (leg: Leg) => (weights[leg] ?? 0) > 0
       const words = isAsked('keyword')
         ? await findByWords(keywords, db, query, { ...request, limit })
-        : { hits: [], tried: '' }
+        : []
       const { question, degraded } = isAsked('semantic')
         ? await semantics.ask(db, request, limit)
         : {}
-      const candidates = await gather(words.hits, question)
+      const candidates = await gather(words, question)
       if (candidates.size > 0) {
         const texts = await readTexts(db, [...candidates.keys()])
-        addTexts(candidates, texts, query, `${meaningful(request.query)} ${words.tried}`.trim())
+        addTexts(candidates, texts, query, meaningful(request.query))
       }
       return {
         passages: score([...candidates.values()], {
@@ -106,18 +106,18 @@ async function findByWords(
   db: Db,
   query: Query,
   search: Pick<RankRequest, 'scope' | 'tags' | 'limit'>,
-): Promise<{ hits: KeywordHit[]; tried: string }> {
+): Promise<KeywordHit[]> {
   const hits = await keywords.search(db, { ...search, query })
-  if (hits.length >= fewHits) return { hits, tried: '' }
+  if (hits.length >= fewHits) return hits
   const texts = await readTexts(
     db,
     hits.map(({ number }) => number),
   )
   const missed = withoutFound(query, [...texts.values()])
   const near = neighbourhood(missed)
-  if (near.prefixes.length === 0) return { hits, tried: '' }
+  if (near.prefixes.length === 0) return hits
   const wider = widen(missed, await keywords.stems(db, search.scope.botId, near))
-  if (wider === undefined) return { hits, tried: '' }
+  if (wider === undefined) return hits
   const known = new Set(hits.map(({ number }) => number))
   const more = await keywords.search(db, { ...search, query: wider })
   const others = more.filter(({ number }) => !known.has(number))
@@ -126,7 +126,7 @@ async function findByWords(
     rank: hit.rank * widenedWorth,
     score: hit.score * widenedWorth,
   }))
-  return { hits: [...hits, ...worth], tried: wider.terms.join(' ') }
+  return [...hits, ...worth]
 }
 
 /** Everything that a leg proposed, with what the semantic leg knows of all of it. */
