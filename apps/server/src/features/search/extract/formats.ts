@@ -33,6 +33,12 @@ export const FORMATS: readonly Format[] = [
     load: () => import('./html.js'),
   },
   {
+    name: 'PDF',
+    contentTypes: ['application/pdf', 'application/x-pdf'],
+    extensions: ['.pdf'],
+    load: () => import('./pdf.js'),
+  },
+  {
     name: 'Word (.docx)',
     contentTypes: [
       `${OFFICE}.wordprocessingml.document`,

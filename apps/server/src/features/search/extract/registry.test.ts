@@ -18,6 +18,8 @@ describe('formatOf', () => {
   })
 
   test.each([
+    ['application/pdf', 'a', 'PDF'],
+    ['application/octet-stream', 'report.PDF', 'PDF'],
     ['application/zip', 'offer.docx', 'Word (.docx)'],
     ['application/vnd.ms-excel', 'prices.csv', 'CSV and TSV'],
     ['application/problem+json', 'a', 'JSON and YAML'],

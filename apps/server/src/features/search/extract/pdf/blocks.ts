@@ -1,0 +1,176 @@
+import type { RootContent } from 'mdast'
+import { buildList, type ListLine } from '../list-builder.js'
+import { heading, onPage, paragraph, table } from '../nodes.js'
+import { readTypography } from './headings.js'
+import { createLineJoiner } from './join-lines.js'
+import type { Line } from './lines.js'
+import type { Outline } from './outline.js'
+import { createParagraphRules, MARKED } from './paragraphs.js'
+import { type FoundTable, type Span, tableAt } from './tables.js'
+
+/** Lines of a heading; more in large type are a text in large type. */
+const MOST_HEADING_LINES = 4
+/** Lines of a table of contents: it repeats the headings. */
+const CONTENTS = /(?:\.[ ]?){4,}\s*[\divxlc]+$/
+
+/** Blocks that were not closed yet. */
+interface Open {
+  kind: 'text' | 'item' | 'code'
+  lines: Line[]
+}
+
+/** The blocks that the lines of a document are, each on the page on which it begins. */
+export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline): RootContent[] {
+  const typography = readTypography(pages, outline)
+  const rules = createParagraphRules(pages)
+  const joiner = createLineJoiner(() => pages.flat().map((line) => line.text))
+  const lines = pages.flat()
+  const blocks: RootContent[] = []
+  let open: Open | undefined
+  let items: { page: number; line: ListLine }[] = []
+  let lastTable: { header: string[]; columns: readonly Span[]; page: number } | undefined
+
+  const closeList = () => {
+    const page = items[0]?.page
+    if (page !== undefined) {
+      for (const list of buildList(items.map(({ line }) => line))) blocks.push(onPage(list, page))
+    }
+    items = []
+  }
+  const close = () => {
+    const first = open?.lines[0]
+    if (open === undefined || first === undefined) return
+    const { kind, lines: closed } = open
+    open = undefined
+    if (kind === 'item') {
+      items.push({ page: first.page, line: toItem(closed, joiner.join) })
+      return
+    }
+    closeList()
+    const block = kind === 'code' ? toCode(closed) : paragraph(joiner.join(textsOf(closed)))
+    blocks.push(onPage(block, first.page))
+  }
+  const addTable = (found: FoundTable, page: number) => {
+    close()
+    closeList()
+    const isContinued =
+      lastTable !== undefined &&
+      lastTable.page === page - 1 &&
+      blocks.at(-1)?.type === 'table' &&
+      isSameGrid(lastTable.columns, found.columns)
+    const [first = []] = found.rows
+    const header = isContinued && lastTable !== undefined ? lastTable.header : first
+    const repeats = header.join('|') === first.join('|')
+    blocks.push(onPage(table(repeats ? found.rows : [header, ...found.rows]), page))
+    lastTable = { header, columns: found.columns, page }
+  }
+
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at]
+    if (line === undefined) break
+    const previous = lines[at - 1]
+    if (CONTENTS.test(line.text)) {
+      close()
+      continue
+    }
+    const found = line.segments.length >= 2 ? tableAt(lines, at) : undefined
+    if (found !== undefined) {
+      addTable(found, line.page)
+      at = found.end - 1
+      continue
+    }
+    const level = typography.levelOf(line, previous)
+    if (level !== undefined) {
+      const end = headingEnd(lines, at)
+      if (end - at <= MOST_HEADING_LINES) {
+        close()
+        closeList()
+        const text = joiner.join(textsOf(lines.slice(at, end)))
+        blocks.push(onPage(heading(level, text), line.page))
+        at = end - 1
+        continue
+      }
+    }
+    const kind = kindOf(line, open)
+    const isNew =
+      open === undefined || previous === undefined || open.kind !== kind
+        ? true
+        : kind !== 'code' && rules.begins(line, previous)
+    if (isNew) close()
+    // Text below a list, not set in like its items, ends it.
+    if (isNew && kind !== 'item') closeList()
+    if (open === undefined) open = { kind: isNew ? startKind(line, kind) : kind, lines: [line] }
+    else open.lines.push(line)
+  }
+  close()
+  closeList()
+  return blocks
+
+  function headingEnd(all: readonly Line[], start: number): number {
+    const first = all[start]
+    let end = start + 1
+    for (; first !== undefined && end < all.length; end += 1) {
+      const [line, before] = [all[end], all[end - 1]]
+      if (line === undefined || before === undefined || line.page !== first.page) break
+      const gap = line.y - before.y
+      const isSame = line.font === first.font && Math.abs(line.size - first.size) < 0.5
+      if (!isSame || gap <= 0 || gap > first.size * 1.6 || line.segments.length > 1) break
+      // Another entry of the outline is another heading.
+      if (typography.levelOf(line, before) !== typography.levelOf(first, all[start - 1])) {
+        if (first.size <= typography.size * 1.1) break
+      }
+    }
+    return end
+  }
+}
+
+function kindOf(line: Line, open: Open | undefined): Open['kind'] {
+  if (line.monospace) return 'code'
+  return MARKED.test(line.text) || open?.kind === 'item' ? 'item' : 'text'
+}
+
+/** A line that goes on with nothing is an item only if it has a mark. */
+function startKind(line: Line, kind: Open['kind']): Open['kind'] {
+  return kind === 'item' && !MARKED.test(line.text) ? 'text' : kind
+}
+
+function toItem(lines: readonly Line[], join: (texts: string[]) => string): ListLine {
+  const [first = '', ...rest] = textsOf(lines)
+  const mark = MARKED.exec(first)
+  const number = mark?.[2]
+  const ordered = number !== undefined && /\d/.test(number)
+  // Letters are no numbers in Markdown, so they stay a part of the text.
+  const text =
+    mark === null || (number !== undefined && !ordered) ? first : first.slice(mark[0].length)
+  return {
+    level: 0,
+    ordered,
+    ...(ordered && { start: Number(number) }),
+    content: paragraph(join([text, ...rest])),
+  }
+}
+
+/** Code keeps its lines, and what they are set in by. */
+function toCode(lines: readonly Line[]): RootContent {
+  const left = Math.min(...lines.map((line) => line.x0))
+  const value = lines.map((line) => {
+    const width = line.size * 0.6
+    const indent = Math.min(80, Math.max(0, Math.round((line.x0 - left) / width)))
+    return ' '.repeat(indent) + line.text
+  })
+  return { type: 'code', value: value.join('\n') }
+}
+
+function textsOf(lines: readonly Line[]): string[] {
+  return lines.map((line) => line.text.replace(/\s+/g, ' ').trim())
+}
+
+function isSameGrid(before: readonly Span[], now: readonly Span[]): boolean {
+  return (
+    before.length === now.length &&
+    now.every((column, index) => {
+      const other = before[index]
+      return other !== undefined && column.x0 < other.x1 + 5 && column.x1 > other.x0 - 5
+    })
+  )
+}

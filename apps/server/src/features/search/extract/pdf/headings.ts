@@ -1,0 +1,115 @@
+import type { Line } from './lines.js'
+import { type Outline, outlineLevel } from './outline.js'
+
+/** What is larger than the text by this factor is a heading. */
+const LARGER = 1.12
+const LONGEST = 200
+/** A line in another font than the text, such as bold, is a heading only if it is short ... */
+const LONGEST_IN_OTHER_FONT = 90
+/** ... and if that font is used for little else. */
+const LARGEST_SHARE = 0.15
+/** Space above such a line, in sizes of its font. */
+const LEAST_SPACE = 1.5
+
+/** How the text of a document looks, from which its headings differ. */
+export interface Typography {
+  /** Points. */
+  size: number
+  font: string
+  /** Level of a line as a heading from 1, if it is one. */
+  levelOf(line: Line, previous: Line | undefined): number | undefined
+}
+
+/** Finds out what the headings of a document look like. */
+export function readTypography(pages: readonly (readonly Line[])[], outline: Outline): Typography {
+  const sizes = new Map<number, number>()
+  const fonts = new Map<string, number>()
+  let total = 0
+  for (const line of pages.flat()) {
+    const length = line.text.length
+    total += length
+    add(sizes, roundSize(line.size), length)
+    add(fonts, line.font, length)
+  }
+  const size = mostOf(sizes) ?? 0
+  const font = mostOf(fonts) ?? ''
+  const isLarge = (line: Line) =>
+    roundSize(line.size) >= size * LARGER && line.text.length <= LONGEST
+  const levels = levelsBySize(pages, outline, isLarge)
+
+  return {
+    size,
+    font,
+    levelOf(line, previous) {
+      if (!/\p{L}/u.test(line.text)) return undefined
+      const named = outlineLevel(outline, line.text, line.page)
+      if (named !== undefined) return named + levels.base
+      if (isLarge(line)) return levels.bySize.get(roundSize(line.size)) ?? levels.deepest
+      const share = (fonts.get(line.font) ?? 0) / Math.max(1, total)
+      const isOther = line.font !== font && share < LARGEST_SHARE && !line.monospace
+      return isOther && isSetOff(line, previous, size) ? levels.deepest : undefined
+    },
+  }
+}
+
+/** Short, alone on its line, with space above, and not a sentence. */
+function isSetOff(line: Line, previous: Line | undefined, size: number): boolean {
+  const { text, segments } = line
+  if (text.length > LONGEST_IN_OTHER_FONT || segments.length > 1) return false
+  if (roundSize(line.size) < size * 0.95 || /[.,;:!]$/.test(text)) return false
+  if (!/^[\p{Lu}\p{Lo}\p{N}]/u.test(text) || segments.some((each) => each.font !== line.font)) {
+    return false
+  }
+  const space = previous === undefined ? Number.POSITIVE_INFINITY : line.y - previous.y
+  return line.opensColumn || space < 0 || space >= line.size * LEAST_SPACE
+}
+
+interface Levels {
+  /** Level of the highest entry of the outline. */
+  base: number
+  bySize: ReadonlyMap<number, number>
+  deepest: number
+}
+
+/** Larger type is a higher level; where the outline names lines of a size, it decides. */
+function levelsBySize(
+  pages: readonly (readonly Line[])[],
+  outline: Outline,
+  isLarge: (line: Line) => boolean,
+): Levels {
+  const named = new Map<number, number>()
+  const used = new Set<number>()
+  for (const line of pages.flat()) {
+    const level = outlineLevel(outline, line.text, line.page)
+    const size = roundSize(line.size)
+    if (level !== undefined) named.set(size, Math.min(level, named.get(size) ?? level))
+    if (isLarge(line)) used.add(size)
+  }
+  const largest = Math.max(0, ...used)
+  // What is larger than everything in the outline is the title above it.
+  const base = named.size > 0 && !named.has(largest) && used.size > 0 ? 2 : 1
+  const bySize = new Map<number, number>()
+  let level = 0
+  for (const size of [...used].sort((a, b) => b - a)) {
+    const stated = named.get(size)
+    level = stated === undefined ? level + 1 : stated + base
+    bySize.set(size, Math.min(level, 6))
+  }
+  const deepest = Math.min(
+    6,
+    Math.max(1, level, ...[...named.values()].map((each) => each + base)) + 1,
+  )
+  return { base, bySize, deepest: bySize.size === 0 && named.size === 0 ? 2 : deepest }
+}
+
+function roundSize(size: number): number {
+  return Math.round(size * 2) / 2
+}
+
+function add<Key>(counts: Map<Key, number>, key: Key, amount: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + amount)
+}
+
+function mostOf<Key>(counts: ReadonlyMap<Key, number>): Key | undefined {
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0]
+}

@@ -1,0 +1,67 @@
+import { readingOrder } from './columns.js'
+import { toRows } from './rows.js'
+import type { Segment } from './segments.js'
+
+/** What stands side by side on a page, from the left to the right or as its script is written. */
+export interface Line {
+  segments: Segment[]
+  text: string
+  x0: number
+  x1: number
+  /** Baseline, in points from the top. */
+  y: number
+  /** Of most of its text. */
+  size: number
+  font: string
+  monospace: boolean
+  /** Ends of the column that the line is in. */
+  left: number
+  right: number
+  /** From 1. */
+  page: number
+  /** Whether it is the first line of its column. */
+  opensColumn: boolean
+}
+
+const MARKER = /^(?:[•▪■‣◦●○–·∙*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])$/
+
+/** The lines of a page in reading order. */
+export function toLines(segments: readonly Segment[], page: number): Line[] {
+  return readingOrder(segments).flatMap((column) => {
+    const left = Math.min(...column.map((segment) => segment.x0))
+    const right = Math.max(...column.map((segment) => segment.x1))
+    return toRows(column).map((row, index) => ({
+      ...toLine(row),
+      left,
+      right,
+      page,
+      opensColumn: index === 0,
+    }))
+  })
+}
+
+function toLine(row: readonly Segment[]): Omit<Line, 'left' | 'right' | 'page' | 'opensColumn'> {
+  const sorted = withMarkers([...row].sort((a, b) => a.x0 - b.x0))
+  const isReversed = sorted.every((segment) => segment.rightToLeft)
+  if (isReversed) sorted.reverse()
+  const main = sorted.reduce((most, each) => (each.text.length > most.text.length ? each : most))
+  return {
+    segments: sorted,
+    text: sorted.map((segment) => segment.text.trim()).join(' '),
+    x0: Math.min(...sorted.map((segment) => segment.x0)),
+    x1: Math.max(...sorted.map((segment) => segment.x1)),
+    y: main.y,
+    size: main.size,
+    font: main.font,
+    monospace: sorted.every((segment) => segment.monospace),
+  }
+}
+
+/** The mark of a list item is part of its text, however far away it stands. */
+function withMarkers(segments: Segment[]): Segment[] {
+  const [first, second, ...rest] = segments
+  if (first === undefined || second === undefined || !MARKER.test(first.text.trim()))
+    return segments
+  const text = `${first.text.trim()} ${second.text}`
+  return [{ ...second, text, x0: first.x0 }, ...rest]
+}

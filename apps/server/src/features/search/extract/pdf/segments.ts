@@ -1,0 +1,144 @@
+import type { TextContent, TextItem } from './parser.js'
+
+/** A piece of text on one baseline without a wide gap: a line of a column, or a cell of a table. */
+export interface Segment {
+  text: string
+  /** Left and right end, in points from the left edge of the page as it is read. */
+  x0: number
+  x1: number
+  /** Baseline, in points from the top. */
+  y: number
+  /** Size of the font, in points. */
+  size: number
+  /** Name of the font within the document. */
+  font: string
+  monospace: boolean
+  rightToLeft: boolean
+}
+
+/** Wider gaps part columns and cells, in sizes of the font. */
+const WIDEST_GAP = 1.2
+/** Smaller gaps are only the space between letters. */
+const NARROWEST_SPACE = 0.12
+
+/** A piece as the parser found it, on the page as it is read. */
+interface Piece {
+  text: string
+  x: number
+  y: number
+  width: number
+  size: number
+  font: string
+  rightToLeft: boolean
+}
+
+/**
+ * Joins the pieces that a PDF draws into segments, in the order in which they are drawn. Text in another
+ * direction than most of the page, such as a watermark, is left out.
+ *
+ * @param transform of the page, which is turned or moved against its own coordinates
+ */
+export function toSegments(content: TextContent, transform: readonly number[]): Segment[] {
+  const segments: Segment[] = []
+  let isSpaced = false
+  for (const piece of toPieces(content, transform)) {
+    if (piece.text.trim() === '') {
+      isSpaced ||= piece.text !== ''
+      continue
+    }
+    const last = segments.at(-1)
+    if (last === undefined || !append(last, piece, isSpaced)) {
+      const monospace = content.styles[piece.font]?.fontFamily === 'monospace'
+      const { x, y, width, size, font, rightToLeft } = piece
+      segments.push({
+        text: piece.text,
+        x0: x,
+        x1: x + width,
+        y,
+        size,
+        font,
+        monospace,
+        rightToLeft,
+      })
+    }
+    isSpaced = false
+  }
+  return segments
+}
+
+/** Whether the piece goes on with the segment; then it is a part of it afterwards. */
+function append(last: Segment, piece: Piece, isSpaced: boolean): boolean {
+  const drift = Math.abs(piece.y - last.y)
+  const isRaised = piece.size < last.size * 0.85 && drift < last.size * 0.6
+  if (drift > last.size * 0.2 && !isRaised) return false
+  const size = Math.max(last.size, piece.size)
+  const after = piece.x - last.x1
+  const before = last.x0 - (piece.x + piece.width)
+  const gap = piece.rightToLeft && last.rightToLeft ? before : after
+  if (gap > size * WIDEST_GAP || gap < -size * 0.5) {
+    // Bold type is sometimes the same text drawn twice, a hair apart.
+    return drift < 1 && Math.abs(piece.x - last.x0) < 1 && last.text.startsWith(piece.text)
+  }
+  const needsSpace = (isSpaced || gap > size * NARROWEST_SPACE) && !/\s$/.test(last.text)
+  last.text += needsSpace && !/^\s/.test(piece.text) ? ` ${piece.text}` : piece.text
+  last.x0 = Math.min(last.x0, piece.x)
+  last.x1 = Math.max(last.x1, piece.x + piece.width)
+  return true
+}
+
+type Direction = 'right' | 'down' | 'left' | 'up' | 'slanted'
+
+function toPieces(content: TextContent, transform: readonly number[]): Piece[] {
+  const [va = 1, vb = 0, vc = 0, vd = 1, ve = 0, vf = 0] = transform
+  const counts = new Map<Direction, number>()
+  const placed = content.items.flatMap((item) => {
+    if (!isText(item)) return []
+    const [a = 0, b = 0, , , e = 0, f = 0] = item.transform
+    const direction = directionOf(va * a + vc * b, vb * a + vd * b)
+    counts.set(direction, (counts.get(direction) ?? 0) + item.str.trim().length)
+    return [{ item, direction, x: va * e + vc * f + ve, y: vb * e + vd * f + vf }]
+  })
+  const [main = 'right'] = [...counts].sort((one, other) => other[1] - one[1])[0] ?? []
+  return placed.flatMap(({ item, direction, x, y }) => {
+    // A blank has no direction of its own when its font has no size.
+    if (direction !== main && item.str.trim() !== '') return []
+    const place = turn(main, x, y)
+    return [
+      {
+        text: item.str,
+        ...place,
+        width: item.width,
+        size: item.height || Math.hypot(Number(item.transform[2]), Number(item.transform[3])) || 1,
+        font: item.fontName,
+        rightToLeft: item.dir === 'rtl',
+      },
+    ]
+  })
+}
+
+function isText(item: TextContent['items'][number]): item is TextItem {
+  return 'str' in item
+}
+
+function directionOf(x: number, y: number): Direction {
+  const across = Math.abs(x)
+  const along = Math.abs(y)
+  if (along <= across * 0.1) return x >= 0 ? 'right' : 'left'
+  if (across <= along * 0.1) return y > 0 ? 'down' : 'up'
+  return 'slanted'
+}
+
+/** Coordinates on a page that is turned so that its text runs to the right. */
+function turn(direction: Direction, x: number, y: number): { x: number; y: number } {
+  switch (direction) {
+    case 'up':
+      return { x: -y, y: x }
+    case 'down':
+      return { x: y, y: -x }
+    case 'left':
+      return { x: -x, y: -y }
+    case 'right':
+    case 'slanted':
+      return { x, y }
+  }
+}

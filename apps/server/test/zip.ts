@@ -1,0 +1,52 @@
+import { crc32, deflateRawSync } from 'node:zlib'
+
+/** Parts of an archive by name. */
+export type ZipParts = Readonly<Record<string, string | Uint8Array>>
+
+const LOCAL = 0x04034b50
+const CENTRAL = 0x02014b50
+const END = 0x06054b50
+
+/** A ZIP archive, always the same for the same parts. */
+export function zip(parts: ZipParts): Buffer {
+  const locals: Buffer[] = []
+  const list: Buffer[] = []
+  let offset = 0
+  for (const [name, content] of Object.entries(parts)) {
+    const plain = Buffer.from(content)
+    const packed = deflateRawSync(plain)
+    const nameBytes = Buffer.from(name)
+    const local = Buffer.alloc(30)
+    local.writeUInt32LE(LOCAL, 0)
+    local.writeUInt16LE(20, 4)
+    local.writeUInt16LE(0x0800, 6)
+    local.writeUInt16LE(8, 8)
+    local.writeUInt32LE(checksum(plain), 14)
+    local.writeUInt32LE(packed.length, 18)
+    local.writeUInt32LE(plain.length, 22)
+    local.writeUInt16LE(nameBytes.length, 26)
+    const central = Buffer.alloc(46)
+    central.writeUInt32LE(CENTRAL, 0)
+    central.writeUInt16LE(20, 4)
+    // Version to flags, method, time, checksum and sizes are the same in both headers.
+    local.copy(central, 6, 4, 28)
+    central.writeUInt16LE(nameBytes.length, 28)
+    central.writeUInt32LE(offset, 42)
+    locals.push(local, nameBytes, packed)
+    list.push(central, nameBytes)
+    offset += local.length + nameBytes.length + packed.length
+  }
+  const size = list.reduce((sum, part) => sum + part.length, 0)
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(END, 0)
+  end.writeUInt16LE(locals.length / 3, 8)
+  end.writeUInt16LE(locals.length / 3, 10)
+  end.writeUInt32LE(size, 12)
+  end.writeUInt32LE(offset, 16)
+  return Buffer.concat([...locals, ...list, end])
+}
+
+/** Node 20 has no `crc32` before 20.15. */
+function checksum(bytes: Uint8Array): number {
+  return crc32(bytes)
+}
