@@ -85,6 +85,7 @@ export async function createSlices(
     addresses,
     signer: createSigner(foundation.keys.fileAddresses, clock),
     blobs,
+    timers: systemTimers,
     bots: bots.service,
     reach: access.reach,
     limits: config.limits,

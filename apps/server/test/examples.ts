@@ -6,6 +6,8 @@ import type { Tenant } from './tenant.js'
 export interface Example {
   /** The call without its credentials. */
   request(tenant: Tenant): Omit<Request, 'headers'>
+  /** Headers of the operation itself. */
+  headers?: Record<string, string>
   /** Type of the refusal of foreign ids; `own` when it names none and acts on the caller's things. */
   foreign: 'ResourceNotFound' | 'ReferenceNotFound' | 'Forbidden' | 'own'
 }
@@ -24,6 +26,13 @@ const atForeignChat = (
   foreign: Example['foreign'],
   more: (tenant: Tenant) => Omit<Request, 'headers'>,
 ): Example => ({ ...atChat(more), foreign })
+
+/** Upload addresses carry their own permission, so a foreign one can only be made up. */
+const atForgedUpload: Example = {
+  request: () => ({ params: { token: 'nonsense' } }),
+  headers: { 'tus-resumable': '1.0.0' },
+  foreign: 'Forbidden',
+}
 
 /** Every operation of the interface, by id. */
 export const examples: Readonly<Record<string, Example>> = {
@@ -134,7 +143,18 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   })),
 
-  putContent: { request: () => ({ params: { token: 'nonsense' } }), foreign: 'Forbidden' },
+  putContent: atForgedUpload,
+  createResumableUpload: atForgedUpload,
+  getResumableUpload: atForgedUpload,
+  appendToResumableUpload: {
+    ...atForgedUpload,
+    headers: {
+      ...atForgedUpload.headers,
+      'upload-offset': '0',
+      'content-type': 'application/offset+octet-stream',
+    },
+  },
+  terminateResumableUpload: atForgedUpload,
   getContent: {
     request: ({ fileId }) => ({ params: { fileId } }),
     foreign: 'ResourceNotFound',

@@ -23,6 +23,7 @@ import { createSealer } from '../src/platform/sealing.js'
 import { createSigner } from '../src/platform/signing.js'
 import { type TestEngine, useDatabase } from './engines.js'
 import { createTestClock, type TestClock } from './harness.js'
+import { ManualTime } from './manual-time.js'
 
 type UpsertInput = Input<typeof contract.files.upsert>
 
@@ -40,6 +41,8 @@ export interface FilesBench {
   database: Database
   blobs: BlobStore
   clock: TestClock
+  /** The timers of uploads, which stand still until a test moves them. */
+  timers: ManualTime
   files: Files
   search: Search
   queue: Queue
@@ -114,6 +117,7 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
   const ids = createIds()
   const bus = createLocalBus(log)
   const queue = createQueue({ db, bus, clock, ids })
+  const timers = new ManualTime()
   const key = Buffer.alloc(32, 7)
   let url = ''
   const foundation = { db, run, dialect, clock, ids, bus, queue, pager: createPager(key) }
@@ -123,6 +127,7 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
   const files = createFiles({
     ...foundation,
     blobs,
+    timers,
     bots: { workspaceOf: async (botId) => workspaces.get(botId) },
     // Every caller is the key of a bot, but reaches the other bots of its workspace too.
     reach: {
@@ -238,7 +243,7 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
   }
 
   return {
-    ...{ database, blobs, clock, files, search, queue, url, newBot, startJobs, pauseJobs },
+    ...{ database, blobs, clock, timers, files, search, queue, url, newBot, startJobs, pauseJobs },
     forgetBot: (bot) => void workspaces.delete(bot.id),
     async [Symbol.asyncDispose]() {
       await app.close()

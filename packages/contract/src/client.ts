@@ -38,7 +38,10 @@ type AnyOperation = {
   [Resource in keyof Contract]: Contract[Resource][keyof Contract[Resource]]
 }[keyof Contract]
 /** Operations with a JSON answer and no raw body. */
-type JsonOperation = Exclude<AnyOperation, { upload: string } | { download: string }>
+type JsonOperation = Exclude<
+  AnyOperation,
+  { upload: string } | { download: string } | { bare: string }
+>
 
 /** The input of a call; on chat addresses the webhook id may come from the options of the client. */
 type CallInput<Spec extends Operation> =
@@ -64,7 +67,7 @@ export type Client = {
 export function createClient(options: ClientOptions): Client {
   const methods: Record<string, (input?: object, call?: CallOptions) => Promise<unknown>> = {}
   for (const operation of allOperations) {
-    if (operation.upload !== undefined || operation.download !== undefined) continue
+    if (operation.result === undefined || operation.upload !== undefined) continue
     methods[operation.id] = (input = {}, call = {}) => send(options, operation, input, call)
   }
   // The loop above makes exactly the methods of the type, which is derived from the same contract.

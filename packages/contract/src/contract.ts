@@ -8,6 +8,7 @@ import { fileEvents } from './resources/file-events.js'
 import { fileTags } from './resources/file-tags.js'
 import { files } from './resources/files.js'
 import { knowledgeBases } from './resources/knowledge-bases.js'
+import { resumable } from './resources/resumable.js'
 import { search } from './resources/search.js'
 import { service } from './resources/service.js'
 import { tokens } from './resources/tokens.js'
@@ -27,6 +28,7 @@ export const contract = {
   conversations,
   chat,
   content,
+  resumable,
   service,
 } satisfies Record<string, Record<string, Operation>>
 

@@ -52,6 +52,8 @@ export interface ApiErrorOptions {
   metadata?: Record<string, unknown>
   /** The failure behind this one; logged, never sent. */
   cause?: unknown
+  /** HTTP status, where a standard wants a finer one than that of the type, such as 507. */
+  status?: number
 }
 
 /**
@@ -61,6 +63,7 @@ export interface ApiErrorOptions {
 export class ApiError extends Error {
   readonly type: ErrorType
   readonly metadata: Record<string, unknown> | undefined
+  readonly status: number
   /** Trace id of the error; set once the error has crossed the wire. */
   id: string | undefined
 
@@ -69,9 +72,6 @@ export class ApiError extends Error {
     this.name = 'ApiError'
     this.type = type
     this.metadata = options.metadata
-  }
-
-  get status(): number {
-    return errorCatalogue[this.type].status
+    this.status = options.status ?? errorCatalogue[type].status
   }
 }

@@ -17,6 +17,7 @@ export {
   PluginInstallation,
 } from './resources/installations.js'
 export { MessagePayload, maxPayloadBytes, messagePayloads } from './resources/message-payloads.js'
+export { tus } from './resources/resumable.js'
 export {
   contextDepthMaximum,
   Passage,

@@ -18,7 +18,7 @@ export type Auth =
   /** A signed address: the permission is part of the path or query. */
   | 'signature'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What the documentation groups operations by. */
 export type Tag =
@@ -55,12 +55,14 @@ export interface Operation {
   body?: TObject
   /** Raw body instead of JSON, streamed: what it holds. */
   upload?: string
-  /** JSON answer. Absent with `download`. */
+  /** JSON answer. Absent with `download` and `bare`. */
   result?: TSchema
   /** Raw answer instead of JSON, streamed: what it holds. */
   download?: string
+  /** Answer of headers alone: what they say. */
+  bare?: string
   /** Status of success. */
-  status: 200 | 201
+  status: 200 | 201 | 204
   /** Errors of the operation itself, beyond those every operation of its kind can give. */
   errors: readonly ErrorType[]
   /** Takes the header `Idempotency-Key`: a repeated call gets the first answer. */

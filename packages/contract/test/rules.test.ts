@@ -45,16 +45,17 @@ describe.each(operations)('%s', (_, operation) => {
 
   it('sends a body only with methods that have one, and of one kind', () => {
     const bodies = [operation.body, operation.upload].filter((body) => body !== undefined)
-    expect(bodies.length).toBe(['POST', 'PUT'].includes(operation.method) ? 1 : 0)
+    expect(bodies.length).toBe(['POST', 'PUT', 'PATCH'].includes(operation.method) ? 1 : 0)
   })
 
-  it('answers with JSON or with raw content', () => {
-    expect(operation.result === undefined).toBe(operation.download !== undefined)
+  it('answers with JSON, with raw content or with headers alone', () => {
+    const answers = [operation.result, operation.download, operation.bare]
+    expect(answers.filter((answer) => answer !== undefined)).toHaveLength(1)
   })
 
-  it('can be repeated with a key exactly when it is a POST that creates', () => {
+  it('can be repeated with a key exactly when it is a POST that creates from JSON', () => {
     const creates = operation.method === 'POST' && operation.status === 201
-    expect(operation.idempotent ?? false).toBe(creates)
+    expect(operation.idempotent ?? false).toBe(creates && operation.body !== undefined)
     expect(operation.status === 201).toBe(creates)
   })
 

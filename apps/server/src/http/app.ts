@@ -12,6 +12,7 @@ import type { HttpContext } from './context.js'
 import { createErrorHandler, errorBody, pathOf } from './errors.js'
 import { readJsonBodies } from './json-body.js'
 import type { Route } from './mount.js'
+import { announceResumableUploads, resumableUploadHeaders } from './resumable-uploads.js'
 import { compileAnswerValidator, createValidator } from './validation.js'
 
 export interface AppOptions {
@@ -73,10 +74,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   readJsonBodies(app)
   logRequests(app, options.log)
 
+  announceResumableUploads(app)
   await app.register(cors, {
     origin: options.allowedOrigins === undefined ? true : [...options.allowedOrigins],
     credentials: true,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [
       'x-request-id',
       'ratelimit-limit',
@@ -87,6 +89,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       'content-range',
       'content-disposition',
       'idempotent-replayed',
+      'repr-digest',
+      ...resumableUploadHeaders,
     ],
     maxAge: 600,
     strictPreflight: false,

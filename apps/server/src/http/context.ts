@@ -24,6 +24,10 @@ export interface HttpContext {
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the body is a stream that the handler reads. */
+    isUpload?: boolean
+  }
   interface FastifyRequest {
     /** Who calls; undefined on public operations. */
     actor: Actor | undefined

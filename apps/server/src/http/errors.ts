@@ -72,8 +72,10 @@ export function createErrorHandler(log: Log) {
     logFailure(log, apiError, request)
     const retryAfter = apiError.metadata?.retryAfterSeconds
     if (typeof retryAfter === 'number') reply.header('retry-after', String(retryAfter))
-    // A body that was not read to its end would be taken for the next request.
-    if (apiError.status === 413) reply.header('connection', 'close')
+    // A body that was not read to its end would be taken for the next request. Uploads see to theirs.
+    if (apiError.status === 413 && !request.routeOptions.config.isUpload) {
+      reply.header('connection', 'close')
+    }
     return reply.code(apiError.status).send(errorBody(apiError, request.id))
   }
 }

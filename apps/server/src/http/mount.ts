@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Body, Headers, Operation, Output, Params, Query } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -6,6 +7,7 @@ import type { ActorByAuth } from './auth.js'
 import type { HttpContext } from './context.js'
 import { type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
+import { discardUnreadBody } from './unread-body.js'
 
 /** What a handler gets: validated, typed and with the caller known. */
 interface Call<Spec extends Operation> {
@@ -15,14 +17,16 @@ interface Call<Spec extends Operation> {
   headers: Headers<Spec>
   body: Body<Spec>
   /** Raw body of an `upload` operation. */
-  stream: Readable
+  stream: IncomingMessage
+  /** Asks for the headers of a `download` alone. */
+  isHead: boolean
   /** Aborts when the caller goes away. */
   signal: AbortSignal
   /** For `idempotent` operations: does the work once per `Idempotency-Key`. */
   once: Once<Output<Spec>>
 }
 
-/** Raw answer of a `download` operation. */
+/** Raw answer of a `download` operation, or the headers of a `bare` one. */
 interface Download {
   status: number
   headers: Record<string, string | number>
@@ -30,7 +34,11 @@ interface Download {
   open?(): Promise<Readable>
 }
 
-type Answer<Spec extends Operation> = Spec['download'] extends string ? Download : Output<Spec>
+type Answer<Spec extends Operation> = Spec['download'] extends string
+  ? Download
+  : Spec['bare'] extends string
+    ? Omit<Download, 'open'>
+    : Output<Spec>
 
 export type Handler<Spec extends Operation> = (call: Call<Spec>) => Promise<Answer<Spec>>
 
@@ -73,6 +81,10 @@ function mount<const Spec extends Operation>(
     if (operation.download !== undefined) {
       return await sendDownload(request, reply, answer as Download)
     }
+    if (operation.bare !== undefined) {
+      const { status, headers } = answer as Download
+      return reply.code(status).headers(headers).send()
+    }
     checkAnswer?.(answer)
     if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
     return answer
@@ -94,6 +106,7 @@ function mount<const Spec extends Operation>(
     method: operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bodyLimitOf(operation, context),
+    config: { isUpload: operation.upload !== undefined },
     schema: {
       ...(operation.params && { params: operation.params }),
       ...(operation.query && { querystring: operation.query }),
@@ -102,6 +115,7 @@ function mount<const Spec extends Operation>(
     },
     onRequest: (request, reply, done) => {
       request.query = readQuery(rawQueryOf(request.url))
+      if (operation.upload !== undefined) discardUnreadBody(request, reply)
       context.admit(operation, request, reply, done)
     },
     handler: (request, reply) => {
@@ -126,6 +140,7 @@ function toCall<Spec extends Operation>(
     headers: request.headers as Headers<Spec>,
     body: request.body as Body<Spec>,
     stream: request.raw,
+    isHead: request.method === 'HEAD',
     get signal() {
       return abortSignalOf(reply)
     },

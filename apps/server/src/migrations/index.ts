@@ -11,6 +11,7 @@ import { eventLog } from './0009-event-log.js'
 import { idempotency } from './0010-idempotency.js'
 import { sharedContents } from './0011-shared-contents.js'
 import { knowledgeBases } from './0012-knowledge-bases.js'
+import { resumableUploads } from './0013-resumable-uploads.js'
 import { semanticSpaces } from './0015-semantic-spaces.js'
 import { chat } from './0018-chat.js'
 import { deliveries } from './0020-deliveries.js'
@@ -29,6 +30,7 @@ export const migrations: readonly Migration[] = [
   idempotency,
   sharedContents,
   knowledgeBases,
+  resumableUploads,
   semanticSpaces,
   chat,
   deliveries,

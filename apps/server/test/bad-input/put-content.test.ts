@@ -49,6 +49,7 @@ describe('bad input to putContent', () => {
   it('has a case for every header and parameter of the contract', () => {
     expect(fieldsOf(contract.content.put)).toEqual([
       { place: 'headers.x-amz-tagging', kinds: ['long'] },
+      { place: 'headers.content-digest', kinds: ['long'] },
       { place: 'headers.content-length', kinds: ['type', 'low', 'high'] },
       { place: 'params.token', kinds: ['long'] },
     ])
@@ -61,6 +62,16 @@ describe('bad input to putContent', () => {
       'a tagging that is too long',
       () => put(uploadUrl, content, { 'x-amz-tagging': 'x'.repeat(257) }),
       { ...invalid, message: 'headers.x-amz-tagging must have at most 256 characters.' },
+    ],
+    [
+      'a digest that is too long',
+      () => put(uploadUrl, content, { 'content-digest': 'x'.repeat(513) }),
+      { ...invalid, message: 'headers.content-digest must have at most 512 characters.' },
+    ],
+    [
+      'a digest of something else',
+      () => put(uploadUrl, content, { 'content-digest': `sha-256=:${'A'.repeat(43)}=:` }),
+      { ...invalid, message: /^The content does not have the SHA-256 of the header/ },
     ],
     [
       'a length that is no number',

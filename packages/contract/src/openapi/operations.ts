@@ -69,7 +69,11 @@ export function parametersOf(
 
 function requestBodyOf(operation: Operation, schemas: SchemaRegistry): JsonSchema | undefined {
   if (operation.upload !== undefined) {
-    return { description: operation.upload, required: true, content: { '*/*': {} } }
+    return {
+      description: operation.upload,
+      required: operation.method !== 'POST',
+      content: { '*/*': {} },
+    }
   }
   return operation.body && { required: true, content: json(schemas.reference(operation.body)) }
 }
@@ -84,7 +88,7 @@ function successesOf(operation: Operation, schemas: SchemaRegistry): Record<stri
   }
   return {
     [operation.status]: {
-      description: operation.status === 201 ? 'Created.' : 'Done.',
+      description: operation.bare ?? (operation.status === 201 ? 'Created.' : 'Done.'),
       headers: rateHeaders,
       ...(operation.result && { content: json(schemas.reference(operation.result)) }),
     },

@@ -23,6 +23,12 @@ export const content = {
           '`public=true` when the file was made with `public_content` and `publicContentImmediatelyAccessible`; without it such content is refused.',
         ),
       ),
+      'content-digest': Type.Optional(
+        Text(
+          512,
+          'SHA-256 of the content as `sha-256=:<Base64>:` (RFC 9530). Content with another one is refused, and can be sent again.',
+        ),
+      ),
       'content-length': Type.Optional(
         Type.Integer({
           minimum: 0,

@@ -17,6 +17,8 @@ export interface UploadTarget {
 export interface FileAddresses {
   /** Where the content is sent. Works for {@link uploadAddressLifetime}. */
   upload(target: UploadTarget): string
+  /** The address with this token, which goes on working as long as it did. */
+  uploadWith(token: string): string
   /** Where anyone reads the content of a public file. */
   publicContent(fileId: string): string
   /** Where whoever holds the address reads the content, for an hour. */
@@ -46,6 +48,7 @@ export function createFileAddresses(deps: FileAddressesDeps): FileAddresses {
       const token = signer.sign(`${uploadPurpose}.${fileId}.${generation}`, expires)
       return `${addresses.base()}/uploads/${token}`
     },
+    uploadWith: (token) => `${addresses.base()}/uploads/${token}`,
     publicContent: content,
     privateContent: (fileId) => {
       const expires = clock.now() + contentAddressLifetime

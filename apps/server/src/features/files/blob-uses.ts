@@ -50,7 +50,8 @@ export async function releaseBlob(tx: Tx, blobKey: string): Promise<void> {
   await discardBlob(tx, blobKey)
 }
 
-async function discardBlob(tx: Tx, blobKey: string): Promise<void> {
+/** Leaves a blob that was never counted, or no longer is, to the sweeper. */
+export async function discardBlob(tx: Tx, blobKey: string): Promise<void> {
   await tx
     .insertInto('discarded_blobs')
     .values({ blob_key: blobKey })
@@ -74,6 +75,7 @@ export async function listUsedBlobs(db: Db, keys: readonly string[]): Promise<Se
     .selectFrom('file_contents')
     .select('blob_key')
     .where('blob_key', 'in', keys)
+    .union(db.selectFrom('content_parts').select('blob_key').where('blob_key', 'in', keys))
     .execute()
   return new Set(rows.flatMap(({ blob_key }) => blob_key ?? []))
 }

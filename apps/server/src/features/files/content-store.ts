@@ -104,6 +104,8 @@ export async function listAbandoned(
     .select(['bot_id', 'file_id', 'generation'])
     .where('status', '=', 'upload_pending')
     .where('created_at', '<', before)
+    // What is there completely is still to be put together: see assembly.ts.
+    .where((eb) => eb.or([eb('received', 'is', null), eb('received', '<', eb.ref('size'))]))
     .limit(limit)
     .execute()
 }

@@ -78,6 +78,8 @@ export async function announceContent(
     shared: file.shared,
     indexed: file.indexed,
     created_at: now,
+    writer: null,
+    received: null,
     ...announced,
   }
   await insertContent(tx, content)

@@ -21,6 +21,7 @@ import {
   indexFileJob,
   sweepBlobsJob,
 } from './job-kinds.js'
+import { discardParts } from './part-store.js'
 import { deleteFileRow, type FileRow, patchFile } from './store.js'
 import type { FileStatus } from './table.js'
 import { type Quotas, recount, uncount } from './usage.js'
@@ -66,7 +67,15 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
 
   async function discard(tx: Tx, file: FileRow, contents: readonly ContentRow[]): Promise<void> {
     await discardContents(tx, file.bot_id, contents)
+    for (const content of contents) await dropParts(tx, content)
     if (contents.some(({ blob_key }) => blob_key !== null)) await sweepBlobs(tx)
+  }
+
+  /** Removes what came of a content in parts, once the parts are of no more use. */
+  async function dropParts(tx: Tx, content: ContentRow): Promise<void> {
+    if (content.received === null) return
+    await discardParts(tx, content.bot_id, idOf(content))
+    await sweepBlobs(tx)
   }
 
   async function sweepBlobs(tx: Tx): Promise<void> {
@@ -126,7 +135,8 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     content: ContentRow,
     { blobKey, sha256, passages }: Held,
   ): Promise<void> {
-    const held = { blob_key: blobKey, sha256 }
+    await dropParts(tx, content)
+    const held = { blob_key: blobKey, sha256, received: null }
     await patchContent(tx, file.bot_id, idOf(content), held)
     await patchFile(tx, file.bot_id, file.id, { size: content.size })
     if (content.indexed === 0) {
@@ -222,6 +232,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
 
     /** The content was refused; a content before it stays. */
     async failUpload(tx: Tx, file: FileRow, content: ContentRow, reason: string): Promise<void> {
+      await dropParts(tx, content)
       await moveTo(tx, file, content, 'upload_failed', reason)
       await recount(tx, file, quotas)
       await tell(tx, 'file_upload_failed', file, content.generation)

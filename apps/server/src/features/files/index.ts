@@ -4,19 +4,25 @@ import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Signer } from '../../platform/signing.js'
 import type { Tx } from '../../schema.js'
 import { createFileAddresses } from './addresses.js'
+import { createAssembly } from './assembly.js'
+import { contentRoutes } from './content-routes.js'
 import { createCopies } from './copies.js'
 import { createDescriptions } from './descriptions.js'
 import { createDownloads } from './downloads.js'
 import { createEventLog } from './event-log.js'
 import { createGenerations } from './generations.js'
 import { createIndexing, type FilesIndexing } from './indexing.js'
+import { assembleJob } from './job-kinds.js'
 import { createFilesJobs } from './jobs.js'
 import { createKnowledgeBases } from './knowledge-bases.js'
+import { createResumableUploads } from './resumable.js'
 import { filesRoutes } from './routes.js'
 import { createFilesService, type FilesDeps, type FilesService } from './service.js'
 import { createSweeps } from './sweeps.js'
 import { createFileTags } from './tags.js'
+import { createUploadGate } from './upload-gate.js'
 import { createUploads } from './uploads.js'
+import { createWriters } from './writers.js'
 
 export type { FilesIndexing, IndexableContent } from './indexing.js'
 export {
@@ -49,7 +55,10 @@ export function createFiles(deps: FilesDeps & { addresses: Addresses; signer: Si
   const addresses = createFileAddresses({ addresses: base, clock, signer })
   const generations = createGenerations(deps)
   const service = createFilesService({ ...deps, generations })
-  const uploads = createUploads({ ...deps, generations, addresses })
+  const gate = createUploadGate({ ...deps, generations, addresses })
+  const writers = createWriters()
+  const uploads = createUploads({ ...deps, generations, gate, writers })
+  const resumable = createResumableUploads({ ...deps, generations, gate, writers })
   const downloads = createDownloads({ ...deps, addresses })
   const sweeps = createSweeps({ ...deps, generations })
   const descriptions = createDescriptions({ ...deps, generations })
@@ -59,12 +68,15 @@ export function createFiles(deps: FilesDeps & { addresses: Addresses; signer: Si
   return {
     service,
     indexing: createIndexing({ ...deps, generations }),
-    routes: filesRoutes({
-      ...{ service, descriptions, copies, uploads, downloads, addresses, knowledgeBases },
-      tags: createFileTags(deps),
-      events: createEventLog(deps),
-    }),
-    jobs: jobs.handlers,
+    routes: [
+      ...filesRoutes({
+        ...{ service, descriptions, copies, addresses, knowledgeBases },
+        tags: createFileTags(deps),
+        events: createEventLog(deps),
+      }),
+      ...contentRoutes({ uploads, resumable, downloads, addresses }),
+    ],
+    jobs: { ...jobs.handlers, [assembleJob]: createAssembly({ ...deps, generations }) },
     schedule: jobs.schedule,
     purge: async (botId) => {
       await sweeps.filesOfBot(botId)

@@ -26,6 +26,16 @@ export interface ClearPassages {
   fileId: string
 }
 
+/** Name of the job that puts the parts of a content together. */
+export const assembleJob = 'files.assemble'
+
+/** Payload of {@link assembleJob}; its key is the file id. */
+export interface AssembleContent {
+  botId: string
+  fileId: string
+  generation: number
+}
+
 /** Name of the job that removes blobs to which nothing refers any more. */
 export const sweepBlobsJob = 'files.sweep'
 

@@ -2,23 +2,18 @@ import { contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
 import type { FileAddresses } from './addresses.js'
-import { toContentAnswer } from './content-answer.js'
 import type { Copies } from './copies.js'
 import type { Descriptions } from './descriptions.js'
-import type { Downloads } from './downloads.js'
 import type { EventLog } from './event-log.js'
 import type { KnowledgeBaseRow, KnowledgeBases } from './knowledge-bases.js'
 import type { FileRow, FilesService } from './service.js'
 import type { FileTags } from './tags.js'
-import type { Uploads } from './uploads.js'
 import { toFile, toFileEvent, toKnowledgeBase, toUploadableFile } from './view.js'
 
 interface FilesRoutesDeps {
   service: FilesService
   descriptions: Descriptions
   copies: Copies
-  uploads: Uploads
-  downloads: Downloads
   addresses: FileAddresses
   tags: FileTags
   knowledgeBases: KnowledgeBases
@@ -26,7 +21,7 @@ interface FilesRoutesDeps {
 }
 
 export function filesRoutes(deps: FilesRoutesDeps): Route[] {
-  const { service, descriptions, copies, uploads, downloads, addresses } = deps
+  const { service, descriptions, copies, addresses } = deps
   const { tags, knowledgeBases, events } = deps
   return [
     route(contract.files.upsert, async ({ actor, body }) => ({
@@ -96,19 +91,5 @@ export function filesRoutes(deps: FilesRoutesDeps): Route[] {
       const page = await events.list(actor, query)
       return { events: page.rows.map(toFileEvent), meta: toPageMeta(page) }
     }),
-
-    route(contract.content.put, async ({ params, headers, stream }) => {
-      await uploads.receive({
-        token: params.token,
-        tagging: headers['x-amz-tagging'],
-        length: headers['content-length'],
-        stream,
-      })
-      return {}
-    }),
-
-    route(contract.content.get, async ({ params, query, headers }) =>
-      toContentAnswer(await downloads.find(params.fileId, query.signature), headers),
-    ),
   ]
 }

@@ -9,6 +9,7 @@ import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
+import type { Timers } from '../../platform/timers.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { Reach } from '../access/index.js'
 import type { BotsService } from '../bots/index.js'
@@ -44,6 +45,7 @@ export interface FilesDeps {
   queue: Queue
   bus: EventBus
   blobs: BlobStore
+  timers: Timers
   bots: Pick<BotsService, 'workspaceOf'>
   reach: Reach
   limits: FileLimits

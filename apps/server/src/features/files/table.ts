@@ -81,6 +81,22 @@ export interface FileContentsTable {
   /** `indexing` of the upsert. */
   indexing: JsonColumn | null
   created_at: TimeColumn
+  /** Which request may store bytes: the newest one. Null when none has claimed the upload. */
+  writer: string | null
+  /** Bytes in `content_parts`, null when the content did not begin to come in parts. */
+  received: number | null
+}
+
+/** Bytes of a content that comes in parts: without gaps from 0. They go once it is complete. */
+interface ContentPartsTable {
+  bot_id: string
+  file_id: string
+  generation: number
+  /** Where the part begins in the content, in bytes. */
+  start: number
+  /** Bytes. */
+  size: number
+  blob_key: string
 }
 
 /** The tags of files once more, where filters find them. */
@@ -132,6 +148,7 @@ export interface KnowledgeBasesTable {
 export interface FilesSchema {
   files: FilesTable
   file_contents: FileContentsTable
+  content_parts: ContentPartsTable
   file_tags: FileTagsTable
   file_usage: FileUsageTable
   file_blobs: FileBlobsTable

@@ -1,0 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** Bytes of a body that are still read, and dropped, after its request was refused. */
+const bytesToDrop = 4 * 1024 * 1024
+/** Milliseconds for that. */
+const timeToDrop = 5000
+/** Milliseconds between two looks at how far it is. */
+const interval = 100
+
+/**
+ * When an upload is answered before its end, the rest is read and dropped for a moment, as other
+ * servers do: closing at once would reset the connection, and the sender might never see why. Whoever
+ * goes on sending is cut off; whoever was nearly done keeps the connection.
+ */
+export function discardUnreadBody(request: FastifyRequest, reply: FastifyReply): void {
+  const { raw } = request
+  reply.raw.once('finish', () => {
+    const { socket } = raw
+    if (raw.readableEnded || socket.destroyed) return
+    raw.on('error', () => undefined)
+    raw.resume()
+    const first = socket.bytesRead
+    const end = performance.now() + timeToDrop
+    const timer = setInterval(() => {
+      const isDone = raw.readableEnded || socket.destroyed
+      const isEnough = socket.bytesRead - first > bytesToDrop || performance.now() > end
+      if (isDone || isEnough) clearInterval(timer)
+      if (!isDone && isEnough) socket.destroy()
+    }, interval)
+    timer.unref()
+  })
+}
