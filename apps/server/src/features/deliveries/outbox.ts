@@ -1,9 +1,12 @@
+import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
+import { afterCommit } from '../../platform/db/after-commit.js'
 import { purge } from '../../platform/db/purge.js'
-import { nextSequence } from '../../platform/events/append.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Run, Tx } from '../../schema.js'
-import { type DeliveryRow, deleteSomeDeliveries, insertDelivery } from './store.js'
+import { announceDelivery } from './hints.js'
+import { joinLine } from './lines.js'
+import { type DeliveryRow, deleteSomeOfBot, insertDelivery } from './store.js'
 
 /** Something that a bot or one of its integrations has to be told. */
 export interface NewDelivery {
@@ -32,30 +35,35 @@ export interface OutboxDeps {
   run: Run
   clock: Clock
   ids: Ids
+  bus: EventBus
 }
 
-export function createOutbox({ run, clock, ids }: OutboxDeps): Outbox {
+export function createOutbox({ run, clock, ids, bus }: OutboxDeps): Outbox {
   return {
-    async enqueue(tx, { botId, integration, kind, subjectId, orderKey }) {
+    async enqueue(tx, { botId, integration = '', kind, subjectId, orderKey }) {
       const id = ids.next('delivery')
       // Receivers do not wait for each other.
-      const order = orderKey === undefined ? null : `${integration ?? ''}/${orderKey}`
+      const line = orderKey === undefined ? null : `${botId}/${integration}/${orderKey}`
+      const place = line === null ? undefined : await joinLine(tx, botId, line)
+      const now = isoTime(clock.now())
+      const isFirst = place?.isFirst ?? true
       await insertDelivery(tx, {
         id,
         bot_id: botId,
-        integration: integration ?? null,
+        integration,
         kind,
         subject_id: subjectId,
-        order_key: order,
-        // Counted and not timed: clocks of processes differ, the order of their commits does not.
-        position: order === null ? 0 : await nextSequence(tx, `deliveries/${order}`),
-        created_at: isoTime(clock.now()),
+        order_key: line,
+        position: place?.position ?? 0,
+        next_attempt_at: isFirst ? now : null,
+        created_at: now,
       })
+      if (isFirst) afterCommit(tx, () => announceDelivery(bus, botId))
       return id
     },
 
     async purge(botId) {
-      await purge(run, (tx, limit) => deleteSomeDeliveries(tx, botId, limit))
+      await purge(run, (tx, limit) => deleteSomeOfBot(tx, botId, limit))
     },
   }
 }

@@ -8,7 +8,15 @@ export type DeliveryRow = Selectable<DeliveriesTable>
 /** What a delivery has from the start. */
 type NewRow = Pick<
   DeliveryRow,
-  'id' | 'bot_id' | 'integration' | 'kind' | 'subject_id' | 'order_key' | 'position' | 'created_at'
+  | 'id'
+  | 'bot_id'
+  | 'integration'
+  | 'kind'
+  | 'subject_id'
+  | 'order_key'
+  | 'position'
+  | 'next_attempt_at'
+  | 'created_at'
 >
 
 const insert = prepared<NewRow>()((db, parameter) =>
@@ -22,7 +30,9 @@ const insert = prepared<NewRow>()((db, parameter) =>
     position: parameter('position'),
     status: 'pending',
     attempts: 0,
-    next_attempt_at: parameter('created_at'),
+    owner: null,
+    next_attempt_at: parameter('next_attempt_at'),
+    set_aside: 0,
     last_error: null,
     created_at: parameter('created_at'),
     updated_at: parameter('created_at'),
@@ -34,13 +44,33 @@ export function insertDelivery(tx: Tx, row: NewRow): Promise<unknown> {
   return insert(tx, row)
 }
 
-/** @returns how many were deleted, at most `limit` */
-export async function deleteSomeDeliveries(tx: Tx, botId: string, limit: number): Promise<number> {
-  const result = await tx
+/** @returns how many rows were deleted, at most `limit` of each table */
+export async function deleteSomeOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
+  const deliveries = await tx
     .deleteFrom('deliveries')
     .where('id', 'in', ({ selectFrom }) =>
       selectFrom('deliveries').select('id').where('bot_id', '=', botId).limit(limit),
     )
     .executeTakeFirst()
-  return Number(result.numDeletedRows)
+  const attempts = await tx
+    .deleteFrom('delivery_attempts')
+    .where('delivery_id', 'in', ({ selectFrom }) =>
+      selectFrom('delivery_attempts')
+        .select('delivery_id')
+        .where('bot_id', '=', botId)
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  const lines = await tx
+    .deleteFrom('delivery_lines')
+    .where('order_key', 'in', ({ selectFrom }) =>
+      selectFrom('delivery_lines').select('order_key').where('bot_id', '=', botId).limit(limit),
+    )
+    .executeTakeFirst()
+  const receivers = await tx
+    .deleteFrom('delivery_receivers')
+    .where('bot_id', '=', botId)
+    .executeTakeFirst()
+  const counts = [deliveries, attempts, lines, receivers]
+  return counts.reduce((sum, { numDeletedRows }) => sum + Number(numDeletedRows), 0)
 }

@@ -2,26 +2,81 @@
 export interface DeliveriesTable {
   id: string
   bot_id: string
-  /** Alias of the installation that is told; null when it is the bot. */
-  integration: string | null
+  /** Alias of the installation that is told; empty when it is the bot. */
+  integration: string
   /** Operation of the receiver: what is sent and how its body is built. */
   kind: 'event_received' | 'message_created'
   /** Id of the event (`event_received`) or message (`message_created`); the body is built from it. */
   subject_id: string
-  /** Names receiver and order: those with the same key are made by position; null for no order. */
+  /** Line that the delivery stands in: those of a line are made one after the other; null for none. */
   order_key: string | null
-  /** 1, 2, 3, ... within the order key, in the order of the commits; 0 without a key. */
+  /** Place in the line, in the order of the commits; 0 without a line. */
   position: number
-  status: 'pending' | 'delivered' | 'failed'
-  /** Attempts made so far. */
+  /** `canceled` is what had nothing to tell any more. */
+  status: 'pending' | 'delivered' | 'failed' | 'canceled'
+  /** Attempts begun so far; with the owner it names one claim. */
   attempts: number
-  /** Earliest time of the next attempt; null when there is none to come. */
+  /** Process that sends it now, or did last. */
+  owner: string | null
+  /**
+   * When it may be claimed: at once, after a pause, or when its owner has been silent for too long;
+   * null when it is not its turn, its receiver is paused, or it is finished.
+   */
   next_attempt_at: string | null
+  /** 0 or 1: first of its line, while its receiver is paused. */
+  set_aside: number
   last_error: string | null
   created_at: string
   updated_at: string
 }
 
+/** Lines in which something waits. A line that has emptied has no row. */
+export interface DeliveryLinesTable {
+  order_key: string
+  bot_id: string
+  last_position: number
+  /** Deliveries that are not finished, the one that is being sent included. */
+  waiting: number
+}
+
+/** What came of each attempt at a delivery. */
+export interface DeliveryAttemptsTable {
+  delivery_id: string
+  /** From 1. */
+  number: number
+  bot_id: string
+  started_at: string
+  duration_ms: number
+  /** HTTP status of the answer; null without one. */
+  status: number | null
+  /** Why it failed; null if it did not. */
+  error: string | null
+  /** Beginning of the body of the answer. */
+  answer: string | null
+}
+
+/** Receivers that have failed lately or are paused. One that works has no row. */
+export interface DeliveryReceiversTable {
+  bot_id: string
+  /** Alias of the installation; empty for the bot. */
+  integration: string
+  /** Attempts that have failed since the last success. */
+  failures: number
+  failing_since: string | null
+  /** Who paused it; null if nobody did. */
+  paused: 'failures' | 'operator' | null
+  paused_at: string | null
+  /** The last failure before the pause. */
+  reason: string | null
+  /** When the next ping is due that may end the pause. */
+  probe_at: string | null
+  /** 0 or 1: what was set aside during a pause is being put back. */
+  releasing: number
+}
+
 export interface DeliveriesSchema {
   deliveries: DeliveriesTable
+  delivery_lines: DeliveryLinesTable
+  delivery_attempts: DeliveryAttemptsTable
+  delivery_receivers: DeliveryReceiversTable
 }
