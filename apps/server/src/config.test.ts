@@ -46,6 +46,9 @@ describe('without any variable', () => {
       allowedOrigins: undefined,
       trustedProxies: [],
       outgoing: { allowed: [], allowLoopback: true },
+      embeddingsUrl: undefined,
+      embeddingsModel: undefined,
+      embeddingsApiKey: undefined,
       rateLimit: { perMinute: 600, burst: 100, exemptLoopback: true },
       shutdownTimeoutMs: 5_000,
       limits: {

@@ -106,6 +106,24 @@ const settings = {
         'Addresses that the server may call besides public ones: bots, integrations, webhooks. This machine may be called while HOST is a loopback address.',
     },
   ),
+  embeddingsUrl: optional('BOTSTEAD_EMBEDDINGS_URL', webAddress, {
+    default: 'none: meaning is learnt from the passages of each bot',
+    meaning:
+      'Embeddings endpoint in the protocol of OpenAI (Ollama, vLLM, TEI, a hosted one); search by meaning then uses its vectors.',
+  }),
+  embeddingsModel: optional(
+    'BOTSTEAD_EMBEDDINGS_MODEL',
+    text('the name of a model', /^\S{1,200}$/),
+    {
+      default: 'none; must be set together with BOTSTEAD_EMBEDDINGS_URL',
+      meaning: 'Model that the endpoint shall use; another one makes all vectors anew.',
+    },
+  ),
+  embeddingsApiKey: optional('BOTSTEAD_EMBEDDINGS_API_KEY', text('any text'), {
+    default: 'none',
+    meaning: 'Key that the endpoint asks for.',
+    secret: true,
+  }),
   rateLimit: setting('BOTSTEAD_RATE_LIMIT', either(['auto', 'off'], integer(1, 1_000_000)), {
     default: 'auto',
     meaning:
@@ -263,6 +281,11 @@ export function loadConfig(
     )
   }
   const objectStore = readObjectStore(given, problems)
+  if ((values.embeddingsUrl === undefined) !== (values.embeddingsModel === undefined)) {
+    problems.push(
+      'BOTSTEAD_EMBEDDINGS_URL and BOTSTEAD_EMBEDDINGS_MODEL must be set together, or neither.',
+    )
+  }
   if (problems.length > 0) throw new ConfigError(problems)
 
   const { rateBurst, allowedNetworks, ...rest } = values

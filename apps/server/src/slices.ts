@@ -108,6 +108,7 @@ export async function createSlices(
     ...foundation,
     files,
     ingestPool,
+    embeddings: embeddingsOf(config),
     limits: {
       ...config.limits,
       searchesAtOnce: config.searchesAtOnce,
@@ -165,4 +166,10 @@ async function openBlobs({ config }: Foundation): Promise<BlobStore> {
   // With a shared database other processes may be storing in the same folder right now.
   await blobs.sweepTemporary(config.databaseUrl === undefined ? 0 : sharedLeftoverAge)
   return blobs
+}
+
+/** The endpoint that the operator named, if there is one; the settings come together or not at all. */
+function embeddingsOf(config: Foundation['config']) {
+  const { embeddingsUrl: url, embeddingsModel: model, embeddingsApiKey: apiKey } = config
+  return url === undefined || model === undefined ? undefined : { url, model, apiKey }
 }

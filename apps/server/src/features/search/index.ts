@@ -7,7 +7,7 @@ import type { Tx } from '../../schema.js'
 import { createFinder } from './finder.js'
 import { createSearchJobs } from './jobs.js'
 import { createKeywordIndex } from './keyword-index.js'
-import { createRankingBackground } from './rank/background.js'
+import { createRankingBackground, type EmbeddingsSettings } from './rank/background.js'
 import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchDeps, type SearchService } from './service.js'
 import { deleteOfBot } from './store.js'
@@ -31,10 +31,12 @@ export interface Search extends AsyncDisposable {
 
 export type SearchOptions = Omit<
   SearchDeps,
-  'db' | 'run' | 'index' | 'vectors' | 'finder' | 'limits'
+  'db' | 'run' | 'index' | 'vectors' | 'questions' | 'finder' | 'limits'
 > & {
   database: Database
   log: Log
+  /** Whose vectors to use; undefined for those that are built in. */
+  embeddings?: EmbeddingsSettings | undefined
   limits: SearchDeps['limits'] & {
     /** Searches that run at a time. */
     searchesAtOnce: number
@@ -56,9 +58,14 @@ export function createSearch({ database, log, findEntry, ...given }: SearchOptio
     onError: (err) => log.error({ err }, 'a search thread failed'),
     ...(findEntry && { entry: findEntry }),
   })
-  const ranking = createRankingBackground({ ...given, database, log })
-  const { vectors } = ranking
-  const deps = { ...given, db, run, index, vectors, finder }
+  const ranking = createRankingBackground({
+    ...given,
+    embeddings: given.embeddings,
+    database,
+    log,
+  })
+  const { vectors, questions } = ranking
+  const deps = { ...given, db, run, index, vectors, questions, finder }
   const service = createSearchService(deps)
   return {
     service,

@@ -5,6 +5,7 @@ import type { Ids } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Db, Run } from '../../schema.js'
 import { type Files, scopeOf, toTagConditions } from '../files/index.js'
+import type { QuestionVectors } from './embeddings/question-vectors.js'
 import type { Finder } from './finder.js'
 import { byFile, type Found, toFound } from './found.js'
 import type { KeywordIndex } from './keyword-index.js'
@@ -22,6 +23,7 @@ export interface SearchDeps {
   files: Files
   index: KeywordIndex
   vectors: VectorIndex
+  questions: QuestionVectors
   finder: Finder
   ingestPool: IngestPool
   limits: {
@@ -34,8 +36,8 @@ export type SearchService = ReturnType<typeof createSearchService>
 
 const maxQueryBytes = 2048
 
-export function createSearchService(deps: Pick<SearchDeps, 'clock' | 'finder'>) {
-  const { clock, finder } = deps
+export function createSearchService(deps: Pick<SearchDeps, 'clock' | 'finder' | 'questions'>) {
+  const { clock, finder, questions } = deps
 
   return {
     /** Finds passages, best first: one per match, or one per file with `consolidate`. */
@@ -47,8 +49,10 @@ export function createSearchService(deps: Pick<SearchDeps, 'clock' | 'finder'>) 
           { metadata: { in: 'query', field: 'query' } },
         )
       }
+      const queryVector = await questions.of(actor.botId, input.query, signal)
       const request = {
         query: input.query,
+        ...(queryVector && { queryVector }),
         scope: scopeOf(actor, isoTime(clock.now())),
         tags: toTagConditions(input.tags),
         limit: input.limit ?? searchLimitDefault,

@@ -4,6 +4,7 @@ import { isStopword } from '../text/stopwords.js'
 const stemLength = 6
 /** Longer words are looked at by their beginning, single ASCII characters not at all. */
 const shortest = 2
+const hasDigit = /\p{N}/u
 
 /**
  * The terms of a text and how often each occurs. Words that begin alike are one term: a stemmer for
@@ -24,5 +25,6 @@ function toTerm(token: string): string | undefined {
   if (token === '' || isStopword(token)) return undefined
   const isAscii = token.charCodeAt(0) < 128
   if (isAscii && token.length < shortest) return undefined
-  return token.length > stemLength ? token.slice(0, stemLength) : token
+  // Numbers and codes that begin alike mean different things.
+  return token.length > stemLength && !hasDigit.test(token) ? token.slice(0, stemLength) : token
 }

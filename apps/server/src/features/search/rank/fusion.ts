@@ -1,11 +1,11 @@
 /** What each leg said about one candidate; what it did not look at is missing. */
 export interface Evidence {
   number: number
-  /** Rank of the keyword index, from 0 to 1. */
+  /** Rank of the keyword index, from 0. */
   keyword?: number
   /** Score of the grams, from 0. */
   grams?: number
-  /** Cosine, from -1 to 1. */
+  /** How alike the meaning is, from 0 to 1. */
   semantic?: number
 }
 
@@ -34,7 +34,7 @@ export function fuse(
   for (const leg of ['keyword', 'grams', 'semantic'] as const) {
     const values = candidates.flatMap((each) => each[leg] ?? [])
     if (values.length === 0 || !weights[leg]) continue
-    const least = Math.min(...values, ...(leg === 'semantic' ? [] : [0]))
+    const least = leg === 'semantic' ? Math.min(...values) : 0
     spans.set(leg, { least, width: Math.max(...values) - least })
   }
   const total = [...spans.keys()].reduce((sum, leg) => sum + (weights[leg] ?? 0), 0)

@@ -137,13 +137,12 @@ async function gather(
   const candidates = new Map<number, Candidate>()
   for (const { number, rank, score } of hits) candidates.set(number, { number, rank, word: score })
   if (question === undefined) return candidates
-  const near = new Map(question.nearest.map((each) => [each.number, each.similarity]))
+  const near = new Map(question.nearest.map((each) => [each.number, each.likeness]))
   const unknown = hits.flatMap(({ number }) => (near.has(number) ? [] : [number]))
-  for (const each of await question.similarities(unknown)) near.set(each.number, each.similarity)
-  for (const [number, similarity] of near) {
-    // Opposite meanings do not exist here: below 0, two texts merely have nothing in common.
-    if (similarity <= 0 && !candidates.has(number)) continue
-    candidates.set(number, { ...candidates.get(number), number, similarity })
+  for (const each of await question.likenesses(unknown)) near.set(each.number, each.likeness)
+  for (const [number, likeness] of near) {
+    if (likeness === 0 && !candidates.has(number)) continue
+    candidates.set(number, { ...candidates.get(number), number, likeness })
   }
   return candidates
 }

@@ -12,15 +12,15 @@ export interface Candidate {
   grams?: number
   /** Share of the question that its grams cover, from 0 to 1. */
   coverage?: number
-  /** Cosine to the question, from -1 to 1. */
-  similarity?: number
+  /** How alike its meaning is, from 0 to 1. */
+  likeness?: number
   /** Share of the phrases meant literally that it has; undefined if the question has none. */
   literal?: number
 }
 
 export interface ScoreOptions {
   weights: Readonly<Partial<Record<Leg, number>>>
-  /** How far similarities can be believed, from 0 to 1. */
+  /** How far likenesses can be believed, from 0 to 1. */
   confidence: number
   limit: number
   minScore: number
@@ -39,11 +39,11 @@ export const noiseFloor = 0.1
 export function score(candidates: readonly Candidate[], options: ScoreOptions): RankedPassage[] {
   const { weights, confidence, limit } = options
   const order = fuse(
-    candidates.map(({ number, rank, grams, similarity }) => ({
+    candidates.map(({ number, rank, grams, likeness }) => ({
       number,
       ...(rank !== undefined && { keyword: rank }),
       ...(grams !== undefined && { grams }),
-      ...(similarity !== undefined && { semantic: sharpened(similarity) }),
+      ...(likeness !== undefined && { semantic: likeness }),
     })),
     { ...weights, semantic: (weights.semantic ?? 0) * confidence },
   )
@@ -66,20 +66,15 @@ function literally(place: number, literal: number | undefined): number {
   return literal > 0 ? 0.5 + 0.5 * (0.5 * literal + 0.5 * place) : 0.5 * place
 }
 
-/** A small similarity is mostly chance: squared, it counts for little. */
-function sharpened(similarity: number): number {
-  return Math.max(0, similarity) ** 2
-}
-
 /** How likely a passage has to do with the question at all: either its words or its meaning say so. */
-function evidence({ coverage = 0, similarity = 0 }: Candidate, confidence: number): number {
-  return 1 - (1 - coverage) * (1 - sharpened(similarity) * confidence)
+function evidence({ coverage = 0, likeness = 0 }: Candidate, confidence: number): number {
+  return 1 - (1 - coverage) * (1 - likeness * confidence)
 }
 
-function legsOf({ word, coverage, similarity }: Candidate): RankedPassage['legs'] {
+function legsOf({ word, coverage, likeness }: Candidate): RankedPassage['legs'] {
   return {
     ...(word !== undefined && { keyword: word }),
     ...(coverage !== undefined && { grams: coverage }),
-    ...(similarity !== undefined && { semantic: Math.max(0, similarity) }),
+    ...(likeness !== undefined && { semantic: likeness }),
   }
 }

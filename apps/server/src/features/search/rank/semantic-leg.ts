@@ -10,14 +10,20 @@ import type { Neighbour, VectorStore } from '../vectors/vector-store.js'
 import { hasWaiting } from '../vectors/waiting-store.js'
 import type { RankRequest } from './ranker.js'
 
+/** How alike the meaning of a passage and a question is, from 0, for chance, to 1. */
+export interface Likeness {
+  number: number
+  likeness: number
+}
+
 /** A question as a point among the passages of a bot. */
 export interface SemanticQuestion {
   /** Passages that mean something alike, nearest first. */
-  nearest: Neighbour[]
+  nearest: Likeness[]
   /** How far the similarities can be believed, from 0 to 1. */
   confidence: number
   /** What is known of other passages. */
-  similarities(numbers: readonly number[]): Promise<Neighbour[]>
+  likenesses(numbers: readonly number[]): Promise<Likeness[]>
 }
 
 export interface SemanticLeg {
@@ -32,6 +38,7 @@ export interface SemanticLeg {
 interface Placed {
   vector: Float32Array
   confidence: number
+  toLikeness: (nearest: readonly Neighbour[]) => (similarity: number) => number
 }
 
 /** The part of a question's weight that a model must express for its similarities to count in full. */
@@ -45,12 +52,15 @@ export function createSemanticLeg(dialect: Dialect): SemanticLeg {
   async function place(db: Db, space: SpaceRow, request: RankRequest): Promise<Placed | undefined> {
     if (space.embedder !== lsaEmbedder) {
       const vector = request.queryVector
-      return vector?.length === space.dimensions ? { vector, confidence: 1 } : undefined
+      return vector?.length === space.dimensions
+        ? { vector, confidence: 1, toLikeness: aboveOthers }
+        : undefined
     }
     const model = await models.get(db, space.number)
     if (model === undefined) return undefined
     const { values, known } = toLsaVector(model, toIndexText(request.query))
-    return { vector: values, confidence: Math.min(1, known / fullyKnown) }
+    const confidence = Math.min(1, known / fullyKnown)
+    return { vector: values, confidence, toLikeness: () => sharpened }
   }
 
   return {
@@ -74,14 +84,38 @@ async function askSpace(
   store: VectorStore,
   db: Db,
   space: SpaceRow,
-  { vector, confidence }: Placed,
+  { vector, confidence, toLikeness }: Placed,
   { scope, tags, exact = false }: RankRequest,
   limit: number,
 ): Promise<SemanticQuestion> {
   const nearest = await store.nearest(db, { space, vector, scope, tags, limit, exact })
+  const likenessOf = toLikeness(nearest)
+  const judge = ({ number, similarity }: Neighbour) => ({
+    number,
+    likeness: likenessOf(similarity),
+  })
   return {
-    nearest,
+    nearest: nearest.map(judge),
     confidence,
-    similarities: (numbers) => store.similarities(db, space, vector, numbers),
+    likenesses: async (numbers) =>
+      (await store.similarities(db, space, vector, numbers)).map(judge),
   }
+}
+
+/** In a fitted space a small similarity is mostly chance: squared, it counts for little. */
+function sharpened(similarity: number): number {
+  return Math.max(0, similarity) ** 2
+}
+
+/** Neighbours enough that the last of them is one by chance. */
+const manyNeighbours = 20
+
+/**
+ * Models differ in how similar they find texts that have nothing to do with each other; .8 is common.
+ * What counts is how far a passage stands out from the last of many neighbours.
+ */
+function aboveOthers(nearest: readonly Neighbour[]): (similarity: number) => number {
+  const last = nearest.at(-1)?.similarity ?? 0
+  const chance = nearest.length < manyNeighbours ? 0 : Math.min(0.99, Math.max(0, last))
+  return (similarity) => Math.max(0, (similarity - chance) / (1 - chance))
 }
