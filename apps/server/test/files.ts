@@ -47,8 +47,8 @@ export interface FilesBench {
   search: Search
   queue: Queue
   url: string
-  /** A new bot in a new workspace. */
-  newBot(): TestBot
+  /** A new bot in a new workspace, or in that of another one. */
+  newBot(place?: { workspaceOf: TestBot }): TestBot
   /** Deletes a bot as far as files know. */
   forgetBot(bot: TestBot): void
   /** Ends the background jobs until they are started again. */
@@ -192,9 +192,9 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
   }
   startJobs()
 
-  function newBot(): TestBot {
+  function newBot(place?: { workspaceOf: TestBot }): TestBot {
     const botId = ids.uuid()
-    const workspaceId = ids.uuid()
+    const workspaceId = place?.workspaceOf.workspaceId ?? ids.uuid()
     workspaces.set(botId, workspaceId)
     const as = (caller: Caller = { type: 'bot' }) => {
       const token = JSON.stringify(caller).replaceAll(' ', '_')
@@ -246,7 +246,10 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
     ...{ database, blobs, clock, timers, files, search, queue, url, newBot, startJobs, pauseJobs },
     forgetBot: (bot) => void workspaces.delete(bot.id),
     async [Symbol.asyncDispose]() {
-      await app.close()
+      const closed = app.close()
+      // A connection that finished its last answer just now would otherwise be kept for a while.
+      app.server.closeAllConnections()
+      await closed
       await pauseJobs()
       await search[Symbol.asyncDispose]()
       await ingestPool[Symbol.asyncDispose]()

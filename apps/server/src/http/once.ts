@@ -37,7 +37,7 @@ export function onceWithKey<Answer>(store: IdempotencyStore, keyed: KeyedRequest
   }
   const principal = `${request.principal} ${placeOf(request.actor)}`
   const scope = { principal, operation: operation.id, key }
-  const fingerprint = fingerprintOf(request)
+  const fingerprint = fingerprintOf(operation, request)
 
   const replay = async (): Promise<Answer | undefined> => {
     const stored = await store.find(scope)
@@ -96,10 +96,12 @@ function placeOf(actor: Actor | undefined): string {
   }
 }
 
-function fingerprintOf(request: FastifyRequest): string {
+function fingerprintOf({ headers }: Operation, request: FastifyRequest): string {
+  const declared = Object.keys(headers?.properties ?? {}).map((name) => request.headers[name] ?? '')
   return createHash('sha256')
     .update(request.url)
     .update('\0')
+    .update(declared.join('\0'))
     .update(JSON.stringify(request.body) ?? '')
     .digest('base64url')
 }

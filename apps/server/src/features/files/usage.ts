@@ -2,7 +2,7 @@ import { ApiError } from '@botstead/contract'
 import { sql } from 'kysely'
 import type { Tx } from '../../schema.js'
 import { type ContentRow, listContents } from './content-store.js'
-import { type FileRow, patchFile } from './store.js'
+import { type FileRow, findFileById, patchFile } from './store.js'
 
 /** Bytes that the files of one workspace may have together. */
 export interface Quotas {
@@ -22,11 +22,17 @@ interface Counted {
  * generations the greater one counts: a replacement neither needs room twice nor hides what it replaces.
  * @throws ApiError `QuotaExceeded` when the file has grown and a quota is passed
  */
-export async function recount(tx: Tx, file: FileRow, quotas: Quotas): Promise<void> {
+export async function recount(
+  tx: Tx,
+  file: Pick<FileRow, 'bot_id' | 'id' | 'workspace_id'>,
+  quotas: Quotas,
+): Promise<void> {
   const counted = countOf(await listContents(tx, file.bot_id, file.id))
+  // Not what the caller has read: one transaction may count a file several times.
+  const before = await findFileById(tx, file.bot_id, file.id)
   const change = {
-    storage: counted.storage - file.counted_storage,
-    vector: counted.vector - file.counted_vector,
+    storage: counted.storage - (before?.counted_storage ?? 0),
+    vector: counted.vector - (before?.counted_vector ?? 0),
   }
   if (change.storage === 0 && change.vector === 0) return
   await patchFile(tx, file.bot_id, file.id, {

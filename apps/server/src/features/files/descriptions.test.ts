@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { describeEachEngine } from '../../../test/engines.js'
+import { integration, useFiles } from '../../../test/files.js'
+import { merge } from './merge.js'
+
+describe('a merge', () => {
+  it('leaves what a model of it leaves, whatever the names', () => {
+    const name = fc.oneof(
+      fc.constantFrom('a', 'b', '__proto__', 'constructor', '0', ''),
+      fc.string(),
+    )
+    const patches = fc.array(fc.array(fc.tuple(name, fc.option(fc.integer())), { maxLength: 6 }), {
+      maxLength: 5,
+    })
+    fc.assert(
+      fc.property(patches, (steps) => {
+        const model = new Map<string, number>()
+        let merged: Record<string, number> = {}
+        for (const step of steps) {
+          // As it comes out of JSON, where a name is given once.
+          const patch: Record<string, number | null> = Object.fromEntries(step)
+          merged = merge(merged, patch)
+          for (const [key, value] of new Map(step)) {
+            if (value === null) model.delete(key)
+            else model.set(key, value)
+          }
+        }
+        expect(new Map(Object.entries(merged))).toEqual(model)
+      }),
+    )
+  })
+})
+
+describeEachEngine('what is said of a file', (engine) => {
+  const bench = useFiles(engine)
+  const many = (count: number, prefix = 't') =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 'x']))
+
+  it('stays when nothing is given, but the change is told', async () => {
+    const bot = bench().newBot()
+    const file = await bot.upload({ key: 'a', tags: { a: 'b' }, metadata: { c: 1 } }, 'x')
+    const { file: same } = await bot.as().updateFileMetadata({ id: 'a' })
+    expect(same).toEqual({
+      ...file,
+      url: expect.any(String),
+      updatedAt: expect.any(String),
+    })
+  })
+
+  it('has as many tags and facts after it as one upsert may bring', async () => {
+    const bot = bench().newBot()
+    const client = bot.as()
+    const { file } = await client.upsertFile({ key: 'a', size: 0, tags: many(200) })
+    const id = file.id
+    await expect(client.updateFileMetadata({ id, tags: { more: 'x' } })).rejects.toMatchObject({
+      type: 'LimitExceeded',
+      message: 'body.tags must leave the file with at most 200 entries; it would have 201.',
+    })
+    await client.updateFileMetadata({ id, tags: { more: 'x', t0: null } })
+    await client.updateFileMetadata({ id, metadata: many(1000, 'm') })
+    await expect(client.updateFileMetadata({ id, metadata: { more: 1 } })).rejects.toMatchObject({
+      type: 'LimitExceeded',
+    })
+    const large = 'x'.repeat(600_000)
+    await client.updateFileMetadata({ id, metadata: { m0: large } })
+    await expect(client.updateFileMetadata({ id, metadata: { m1: large } })).rejects.toMatchObject({
+      type: 'LimitExceeded',
+      message: expect.stringContaining('body.metadata'),
+    })
+    await expect(
+      client.updateFileMetadata({ id, tags: { ['🙂'.repeat(100)]: '🙂'.repeat(250), t1: null } }),
+    ).resolves.toBeDefined()
+  })
+
+  it('expires by the rules of an upsert, and not any more', async () => {
+    const bot = bench().newBot()
+    const client = bot.as()
+    const at = (minutes: number) => new Date(bench().clock.now() + minutes * 60_000).toISOString()
+    const { file } = await client.upsertFile({ key: 'a', size: 0, expiresAt: at(10) })
+    const { id } = file
+    for (const expiresAt of [at(-1), at(91 * 24 * 60)]) {
+      await expect(client.updateFileMetadata({ id, expiresAt })).rejects.toMatchObject({
+        type: 'InvalidPayload',
+        message: expect.stringContaining('body.expiresAt'),
+      })
+    }
+    await client.updateFileMetadata({ id, expiresAt: null })
+    await client.upsertFile({ key: 'b', size: 0 })
+    await client.updateFileMetadata({ id: 'b', expiresAt: at(5) })
+    bench().clock.advance(20 * 60_000)
+    expect((await client.listFiles()).files.map(({ key }) => key)).toEqual(['a'])
+  })
+
+  it('opens and closes the file for integrations, its passages too', async () => {
+    const bot = bench().newBot()
+    const other = bot.as(integration('i1'))
+    await bot.uploadAndWait({ key: 'a.md', index: true }, '# A\n\nOne word.')
+    const found = async () => (await other.searchFiles({ query: 'word' })).passages.length
+    expect(await found()).toBe(0)
+    await bot.as().updateFileMetadata({ id: 'a.md', accessPolicies: ['integrations'] })
+    expect(await found()).toBe(1)
+    expect((await other.getFile({ id: 'a.md' })).file.accessPolicies).toEqual(['integrations'])
+    await expect(
+      other.updateFileMetadata({ id: 'a.md', tags: { taken: 'yes' } }),
+    ).rejects.toMatchObject({ type: 'Forbidden', message: expect.stringContaining('its own') })
+    await bot.as().updateFileMetadata({ id: 'a.md', accessPolicies: [] })
+    expect(await found()).toBe(0)
+    await expect(other.getFile({ id: 'a.md' })).rejects.toMatchObject({ type: 'ResourceNotFound' })
+  })
+
+  it('changes for many at once without losing one of them', async () => {
+    const bot = bench().newBot()
+    await bot.as().upsertFile({ key: 'a', size: 0 })
+    const names = Array.from({ length: 8 }, (_, at) => `t${at}`)
+    await Promise.all(
+      names.map((name) => bot.as().updateFileMetadata({ id: 'a', tags: { [name]: 'x' } })),
+    )
+    const { file } = await bot.as().getFile({ id: 'a' })
+    expect(Object.keys(file.tags).toSorted()).toEqual(names)
+    expect((await bot.as().listFileTags()).tags).toEqual(names)
+  })
+})
