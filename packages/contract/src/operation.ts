@@ -61,6 +61,8 @@ export interface Operation {
   download?: string
   /** Answer of headers alone: what they say. */
   bare?: string
+  /** When the answer is 307 instead, and what its address is for. */
+  redirect?: string
   /** Status of success. */
   status: 200 | 201 | 204
   /** Errors of the operation itself, beyond those every operation of its kind can give. */

@@ -26,19 +26,32 @@ interface Call<Spec extends Operation> {
   once: Once<Output<Spec>>
 }
 
+/** The answer of an `upload` operation whose content is to be sent to another address. */
+export class ContinueAt {
+  readonly location: string
+
+  constructor(location: string) {
+    this.location = location
+  }
+}
+
 /** Raw answer of a `download` operation, or the headers of a `bare` one. */
 interface Download {
   status: number
   headers: Record<string, string | number>
   /** Opens the body, for GET only: HEAD has the same headers and reads nothing. Absent without a body. */
   open?(): Promise<Readable>
+  /** Where the body is read instead, for GET only. */
+  readAt?(): Promise<string>
 }
 
 type Answer<Spec extends Operation> = Spec['download'] extends string
   ? Download
   : Spec['bare'] extends string
     ? Omit<Download, 'open'>
-    : Output<Spec>
+    : Spec['upload'] extends string
+      ? Output<Spec> | ContinueAt
+      : Output<Spec>
 
 export type Handler<Spec extends Operation> = (call: Call<Spec>) => Promise<Answer<Spec>>
 
@@ -85,6 +98,7 @@ function mount<const Spec extends Operation>(
       const { status, headers } = answer as Download
       return reply.code(status).headers(headers).send()
     }
+    if (answer instanceof ContinueAt) return reply.redirect(answer.location, 307)
     checkAnswer?.(answer)
     if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
     return answer
@@ -163,6 +177,10 @@ function rawQueryOf(url: string): string {
 }
 
 async function sendDownload(request: FastifyRequest, reply: FastifyReply, download: Download) {
+  if (download.readAt !== undefined && request.method !== 'HEAD') {
+    // The address ends sooner than the permission to ask for it, so it is not to be kept.
+    return reply.header('cache-control', 'no-store').redirect(await download.readAt(), 307)
+  }
   // The stream comes first: when it cannot be opened, the answer is an error with headers of its own.
   // For HEAD an empty one stands in, because Fastify drains what it is given and forgets the length.
   const body = request.method === 'HEAD' ? Readable.from([]) : await download.open?.()

@@ -52,6 +52,7 @@ describe('bad input to putContent', () => {
       { place: 'headers.content-digest', kinds: ['long'] },
       { place: 'headers.content-length', kinds: ['type', 'low', 'high'] },
       { place: 'params.token', kinds: ['long'] },
+      { place: 'query.direct', kinds: ['type'] },
     ])
   })
 
@@ -87,6 +88,11 @@ describe('bad input to putContent', () => {
       'a length beyond all numbers',
       () => putSaying('9007199254740993'),
       { ...invalid, message: 'headers.content-length must be at most 9007199254740991.' },
+    ],
+    [
+      'a wish that is neither true nor false',
+      () => put(`${uploadUrl}?direct=maybe`),
+      { status: 400, type: 'InvalidQuery', message: 'query.direct must be a boolean.' },
     ],
     [
       'an address that is too long',

@@ -79,14 +79,17 @@ function requestBodyOf(operation: Operation, schemas: SchemaRegistry): JsonSchem
 }
 
 function successesOf(operation: Operation, schemas: SchemaRegistry): Record<string, JsonSchema> {
+  const redirect = operation.redirect && { 307: { description: operation.redirect } }
   if (operation.download !== undefined) {
     return {
+      ...redirect,
       200: { description: operation.download, headers: rateHeaders, content: { '*/*': {} } },
       206: { description: 'The part that `range` asked for.', content: { '*/*': {} } },
       304: { description: 'The copy named by `if-none-match` is still good.' },
     }
   }
   return {
+    ...redirect,
     [operation.status]: {
       description: operation.bare ?? (operation.status === 201 ? 'Created.' : 'Done.'),
       headers: rateHeaders,

@@ -16,6 +16,14 @@ export const content = {
     params: Type.Object({
       token: Text(2048, 'Signed, expiring permission to send this content.', 1),
     }),
+    query: Type.Object({
+      direct: Type.Optional(
+        Type.Boolean({
+          description:
+            'With an object store: answer 307 with an address in the store, which takes a content of exactly the declared size for 15 minutes; the upload then completes by itself. Otherwise, and with `x-amz-tagging`, the content is taken here.',
+        }),
+      ),
+    }),
     headers: Type.Object({
       'x-amz-tagging': Type.Optional(
         Text(
@@ -40,6 +48,7 @@ export const content = {
     }),
     upload: 'Content of the file, of any media type.',
     result: Empty,
+    redirect: 'With `direct`: the content is to be sent to the address in `Location`.',
     status: 200,
     errors: [
       'Forbidden',
@@ -64,6 +73,12 @@ export const content = {
       signature: Type.Optional(
         Text(512, 'Proof that the server made the address, and until when it works.'),
       ),
+      direct: Type.Optional(
+        Type.Boolean({
+          description:
+            'With an object store: answer GET with 307 to an address in the store, which works for 15 minutes. Otherwise the content is answered here.',
+        }),
+      ),
     }),
     headers: Type.Object({
       range: Type.Optional(Text(256, 'Part of the content, `bytes=<first>-<last>`.')),
@@ -75,6 +90,7 @@ export const content = {
       ),
     }),
     download: 'Content of the file, of the media type the file has.',
+    redirect: 'With `direct`: the content is read at the address in `Location`.',
     status: 200,
     errors: ['Forbidden', 'ResourceNotFound'],
   }),

@@ -14,6 +14,8 @@ export interface ContentAnswer {
   status: 200 | 206 | 304 | 416
   headers: Record<string, string | number>
   open?(): Promise<Readable>
+  /** Where the body is read instead. */
+  readAt?(): Promise<string>
 }
 
 /** The answer to a request for content: all of it, a part, or that the caller has it already. */

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError, contract, type Headers, tus } from '@botstead/contract'
-import { type Route, route } from '../../http/mount.js'
+import { ContinueAt, type Route, route } from '../../http/mount.js'
 import type { FileAddresses } from './addresses.js'
 import { toContentAnswer } from './content-answer.js'
+import { sendToStore } from './direct-downloads.js'
+import type { DirectUploads } from './direct-uploads.js'
 import type { Downloads } from './downloads.js'
 import type { ResumableUploads, UploadState } from './resumable.js'
 import type { Uploads } from './uploads.js'
@@ -10,6 +12,7 @@ import type { Uploads } from './uploads.js'
 interface ContentRoutesDeps {
   uploads: Uploads
   resumable: ResumableUploads
+  directUploads: DirectUploads
   downloads: Downloads
   addresses: FileAddresses
 }
@@ -20,6 +23,7 @@ type AppendHeaders = Headers<typeof contract.resumable.create>
 export function contentRoutes({
   uploads,
   resumable,
+  directUploads,
   downloads,
   addresses,
 }: ContentRoutesDeps): Route[] {
@@ -37,7 +41,11 @@ export function contentRoutes({
   }
 
   return [
-    route(contract.content.put, async ({ params, headers, stream }) => {
+    route(contract.content.put, async ({ params, query, headers, stream }) => {
+      if (query.direct) {
+        const location = await directUploads.addressFor(params.token, headers['x-amz-tagging'])
+        if (location !== undefined) return new ContinueAt(location)
+      }
       await uploads.receive({
         token: params.token,
         tagging: headers['x-amz-tagging'],
@@ -49,9 +57,11 @@ export function contentRoutes({
       return {}
     }),
 
-    route(contract.content.get, async ({ params, query, headers }) =>
-      toContentAnswer(await downloads.find(params.fileId, query.signature), headers),
-    ),
+    route(contract.content.get, async ({ params, query, headers }) => {
+      const content = await downloads.find(params.fileId, query.signature)
+      const answer = toContentAnswer(content, headers)
+      return query.direct ? sendToStore(content, answer) : answer
+    }),
 
     route(contract.resumable.create, async ({ params: { token }, headers, stream }) => {
       requireVersion(headers)

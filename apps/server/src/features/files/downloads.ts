@@ -1,9 +1,14 @@
 import type { Readable } from 'node:stream'
 import { ApiError } from '@botstead/contract'
-import { BlobNotFoundError, type ByteRange } from '../../platform/blobs/blob-store.js'
+import {
+  BlobNotFoundError,
+  type ByteRange,
+  type ReadAddressOptions,
+} from '../../platform/blobs/blob-store.js'
 import { isoTime } from '../../platform/clock.js'
 import type { FileAddresses } from './addresses.js'
 import { type ContentRow, findContent } from './content-store.js'
+import { readAddress } from './direct-downloads.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
 
@@ -17,6 +22,8 @@ export interface ServedContent {
   sha256: string
   isPublic: boolean
   open(range?: ByteRange): Promise<Readable>
+  /** Where the store itself serves the content; absent where it cannot. */
+  addressOf?(answer: Omit<ReadAddressOptions, 'seconds'>): Promise<string>
 }
 
 export type Downloads = ReturnType<typeof createDownloads>
@@ -65,6 +72,7 @@ export function createDownloads(
         size: content.size,
         sha256,
         isPublic: isPublic(served),
+        ...(blobs.direct && { addressOf: readAddress(blobs.direct, blobKey) }),
         open: async (range) => {
           try {
             return await blobs.get(blobKey, range)

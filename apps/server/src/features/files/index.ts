@@ -8,6 +8,7 @@ import { createAssembly } from './assembly.js'
 import { contentRoutes } from './content-routes.js'
 import { createCopies } from './copies.js'
 import { createDescriptions } from './descriptions.js'
+import { createDirectUploads } from './direct-uploads.js'
 import { createDownloads } from './downloads.js'
 import { createEventLog } from './event-log.js'
 import { createGenerations } from './generations.js'
@@ -64,6 +65,7 @@ export function createFiles(deps: FilesDeps & { addresses: Addresses; signer: Si
   const descriptions = createDescriptions({ ...deps, generations })
   const copies = createCopies({ ...deps, generations })
   const knowledgeBases = createKnowledgeBases(deps)
+  const directUploads = createDirectUploads({ ...deps, generations, gate })
   const jobs = createFilesJobs({ ...deps, sweeps })
   return {
     service,
@@ -74,9 +76,13 @@ export function createFiles(deps: FilesDeps & { addresses: Addresses; signer: Si
         tags: createFileTags(deps),
         events: createEventLog(deps),
       }),
-      ...contentRoutes({ uploads, resumable, downloads, addresses }),
+      ...contentRoutes({ uploads, resumable, directUploads, downloads, addresses }),
     ],
-    jobs: { ...jobs.handlers, [assembleJob]: createAssembly({ ...deps, generations }) },
+    jobs: {
+      ...jobs.handlers,
+      ...directUploads.jobs,
+      [assembleJob]: createAssembly({ ...deps, generations }),
+    },
     schedule: jobs.schedule,
     purge: async (botId) => {
       await sweeps.filesOfBot(botId)

@@ -42,5 +42,8 @@ export const sweepBlobsJob = 'files.sweep'
 /** Name of the job that finds blobs which never got a row. */
 export const sweepOrphansJob = 'files.orphans'
 
+/** Name of the job that looks for a content which its sender puts into the store itself. */
+export const directUploadJob = 'files.direct'
+
 /** Name of the job that deletes expired files and gives up uploads that never came. */
 export const expireFilesJob = 'files.expire'

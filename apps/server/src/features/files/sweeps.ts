@@ -3,6 +3,7 @@ import type { Run } from '../../schema.js'
 import { uploadAddressLifetime } from './addresses.js'
 import { forgetDiscardedBlobs, listDiscardedBlobs, listUsedBlobs } from './blob-uses.js'
 import { findContent, listAbandoned } from './content-store.js'
+import { isStaged } from './direct-uploads.js'
 import type { Generations } from './generations.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
@@ -39,6 +40,8 @@ export function createSweeps(
     async orphans(signal: AbortSignal): Promise<void> {
       await blobs.sweepTemporary(orphanAge)
       const before = clock.now() - orphanAge
+      // These wait for a job, which may be late.
+      const beforeStaged = before - uploadAddressLifetime
       let candidates: string[] = []
       const removeUnused = async () => {
         const used = await listUsedBlobs(db, candidates)
@@ -47,7 +50,7 @@ export function createSweeps(
       }
       for await (const { key, storedAt } of blobs.list()) {
         signal.throwIfAborted()
-        if (storedAt > before) continue
+        if (storedAt > (isStaged(key) ? beforeStaged : before)) continue
         candidates.push(key)
         if (candidates.length >= batchSize) await removeUnused()
       }

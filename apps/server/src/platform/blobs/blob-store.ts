@@ -38,8 +38,29 @@ export interface BlobStore {
    */
   sweepTemporary(idleMs: number): Promise<number>
 
+  /** Addresses of the contents themselves; absent where they are reached through this server alone. */
+  readonly direct?: DirectAccess
+
   /** Rejects with the reason when contents cannot be reached now. Fast enough for a probe. */
   check(): Promise<void>
+}
+
+/** Addresses that work for a while, without credentials, for whoever holds them. */
+export interface DirectAccess {
+  /** Where GET reads a blob; the answer has the headers that are given. */
+  readAddress(key: string, options: ReadAddressOptions): Promise<string>
+  /** Where PUT stores a blob of exactly this many bytes. */
+  writeAddress(key: string, options: { size: number; seconds: number }): Promise<string>
+}
+
+export interface ReadAddressOptions {
+  /** How long it works, from 1 to 604,800. */
+  seconds: number
+  contentType: string
+  /** Value of `Content-Disposition`. */
+  disposition: string
+  /** Value of `Cache-Control`. */
+  cacheControl: string
 }
 
 export interface PutOptions {

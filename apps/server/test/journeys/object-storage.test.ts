@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Client } from '@botstead/contract'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describeEachEngine, engines } from '../engines.js'
+import { startTestServer, type TestServer } from '../harness.js'
+import { type Fault, startTestS3, type TestS3 } from '../s3/server.js'
+
+describeEachEngine('a server with an object store', (engine) => {
+  const prefix = randomUUID()
+  let s3: TestS3
+  let server: TestServer
+  let client: Client
+
+  beforeAll(async () => {
+    s3 = await startTestS3()
+    server = await startTestServer(engine, { BOTSTEAD_BLOBS_URL: s3.url({ prefix }) })
+    const { bot } = await server.client().createBot()
+    client = server.client({ botId: bot.id })
+  })
+  afterEach(() => {
+    s3.fault = undefined
+  })
+  afterAll(async () => {
+    await server?.close()
+    await s3?.close()
+  })
+
+  const kept = () => s3.keys().filter((key) => key.startsWith(prefix))
+  const manual = { redirect: 'manual' as const }
+  const awaitStatus = (id: string, status: string) =>
+    vi.waitFor(
+      async () => {
+        const { file } = await client.getFile({ id })
+        expect(file.status).toBe(status)
+        return file
+      },
+      { timeout: 15_000, interval: 50 },
+    )
+
+  async function announce(key: string, content: string, more: { index?: boolean } = {}) {
+    const size = Buffer.byteLength(content)
+    return (await client.upsertFile({ key, size, ...more })).file
+  }
+
+  it('keeps contents there and nowhere else, from the upload to the deletion', async () => {
+    const content = '# Pump\n\nTurn the red valve to the left.'
+    const announced = await announce('manuals/pump.md', content, { index: true })
+    expect((await fetch(announced.uploadUrl, { method: 'PUT', body: content })).status).toBe(200)
+    expect(kept()).toHaveLength(1)
+    const file = await awaitStatus(announced.id, 'indexing_completed')
+    expect(await readdir(join(server.server.config.dataDir, 'blobs')).catch(() => [])).toEqual([])
+
+    const part = await fetch(file.url, { headers: { range: 'bytes=2-5' } })
+    expect([part.status, await part.text()]).toEqual([206, 'Pump'])
+    const { passages } = await client.searchFiles({ query: 'which valve?' })
+    expect(passages[0]?.file.key).toBe('manuals/pump.md')
+
+    await client.deleteFile({ id: file.id })
+    await vi.waitFor(() => expect(kept()).toEqual([]), { timeout: 10_000 })
+  })
+
+  it('takes a content past the server and completes the file by itself', async () => {
+    const content = 'Sent straight to the store.'
+    const announced = await announce('direct.txt', content)
+    const sent = await fetch(`${announced.uploadUrl}?direct=true`, { method: 'PUT', ...manual })
+    expect(sent.status).toBe(307)
+    const place = sent.headers.get('location') ?? ''
+    expect(place.startsWith(s3.endpoint)).toBe(true)
+
+    // The store keeps the size that was announced.
+    const longer = await fetch(place, { method: 'PUT', body: `${content}!` })
+    expect([longer.status, await longer.text()]).toEqual([403, expect.stringMatching(/Signature/)])
+    expect((await fetch(place, { method: 'PUT', body: content })).status).toBe(200)
+    const file = await awaitStatus(announced.id, 'upload_completed')
+    expect(file.size).toBe(content.length)
+    expect(await (await fetch(file.url)).text()).toBe(content)
+    await vi.waitFor(() => expect(kept().filter((key) => key.includes('direct_'))).toEqual([]))
+    const used = await fetch(`${announced.uploadUrl}?direct=true`, { method: 'PUT', ...manual })
+    expect(used.status).toBe(409)
+  })
+
+  it('follows a caller that follows the redirect with its content', async () => {
+    const content = 'Followed.'
+    const announced = await announce('followed.txt', content)
+    const address = `${announced.uploadUrl}?direct=true`
+    const sent = await fetch(address, { method: 'PUT', body: content })
+    expect([sent.status, sent.redirected]).toEqual([200, true])
+    await awaitStatus(announced.id, 'upload_completed')
+  })
+
+  it('answers a download with an address of the store that says what the content is', async () => {
+    const content = '<script>alert(1)</script>'
+    const announced = await announce('page.html', content)
+    await fetch(announced.uploadUrl, { method: 'PUT', body: content })
+    const file = await awaitStatus(announced.id, 'upload_completed')
+    const address = `${file.url}&direct=true`
+
+    const sent = await fetch(address, manual)
+    expect([sent.status, sent.headers.get('cache-control')]).toEqual([307, 'no-store'])
+    const read = await fetch(address, { headers: { range: 'bytes=1-6' } })
+    expect(read.url.startsWith(s3.endpoint)).toBe(true)
+    expect([read.status, await read.text()]).toEqual([206, 'script'])
+    expect(read.headers.get('content-type')).toBe('text/html')
+    expect(read.headers.get('content-disposition')).toMatch(/^attachment; filename="page\.html"/)
+
+    const head = await fetch(address, { method: 'HEAD', ...manual })
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '25'])
+    const headers = { 'if-none-match': head.headers.get('etag') ?? '' }
+    expect((await fetch(address, { headers, ...manual })).status).toBe(304)
+    const forged = address.replace(/signature=.../, 'signature=AAA')
+    expect((await fetch(forged, manual)).status).toBe(403)
+  })
+
+  it('is not ready while the store is away, and answers an upload so that it can be repeated', async () => {
+    const announced = await announce('later.txt', 'later')
+    const away: Fault = (_, answer) => {
+      answer.destroy()
+      return 'handled'
+    }
+    s3.fault = away
+    const ready = await server.fetch('/readyz')
+    expect([ready.status, await ready.text()]).toEqual([500, expect.stringContaining('contents')])
+    const put = () => fetch(announced.uploadUrl, { method: 'PUT', body: 'later' })
+    expect((await put()).status).toBe(500)
+    s3.fault = undefined
+    expect((await server.fetch('/readyz')).status).toBe(200)
+    expect((await put()).status).toBe(200)
+    await awaitStatus(announced.id, 'upload_completed')
+  })
+})
+
+describe('a server whose object store cannot be used', () => {
+  it('does not start, and says why', async () => {
+    const s3 = await startTestS3()
+    const environment = { BOTSTEAD_BLOBS_URL: s3.url({ bucket: 'nowhere' }) }
+    try {
+      const [engine] = engines
+      if (engine === undefined) throw new Error('There is no engine to test on')
+      await expect(startTestServer(engine, environment)).rejects.toThrow(
+        /^There is no bucket nowhere/,
+      )
+    } finally {
+      await s3.close()
+    }
+  })
+})
