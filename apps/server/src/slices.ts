@@ -92,6 +92,9 @@ export async function createSlices(
     quotas: { storage: config.limits.storageQuotaBytes, vector: config.limits.vectorQuotaBytes },
   })
   const { limits } = config
+  closers.add('waiting for files', async () => {
+    await files.waiting[Symbol.asyncDispose]()
+  })
   const ingestPool = createIngestPool({
     ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
     timeLimitMs: limits.indexingTimeoutMs,

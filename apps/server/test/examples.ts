@@ -84,7 +84,13 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { key: 'own.md', size: 5, tags: { whose: 'own' }, metadata: { any: 'thing' } },
   })),
   listFiles: own(({ fileId }) => ({ query: { ids: [fileId, fileId], 'tags.whose': 'own' } })),
-  getFile: byId(({ fileId }) => fileId),
+  getFile: {
+    request: ({ fileId }) => ({
+      params: { id: fileId },
+      query: { waitFor: 'indexing_completed', timeout: '0' },
+    }),
+    foreign: 'ResourceNotFound',
+  },
   deleteFile: byId(({ fileId }) => fileId),
   updateFileMetadata: byId(({ fileId }) => fileId, {
     metadata: { any: null, other: 'thing' },
@@ -109,6 +115,14 @@ export const examples: Readonly<Record<string, Example>> = {
     tags: { whose: null, other: 'thing' },
   }),
   deleteKnowledgeBase: byId(({ knowledgeBaseId }) => knowledgeBaseId),
+  listFilePassages: {
+    request: ({ fileId }) => ({ params: { id: fileId }, query: { limit: '5', pageSize: '5' } }),
+    foreign: 'ResourceNotFound',
+  },
+  setFilePassages: byId(({ fileId }) => fileId, {
+    passages: [{ content: 'Own words', type: 'paragraph', pageNumber: 1 }],
+  }),
+  reindexFile: byId(({ fileId }) => fileId),
   searchFiles: own(() => ({ query: { query: 'own words', 'tags.whose': 'own' } })),
 
   createConversation: own(() => ({

@@ -109,6 +109,10 @@ const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown
   updateBot: (client, { botId }) => client.updateBot({ id: botId, name: 'taken' }),
   deleteBot: (client, { botId }) => client.deleteBot({ id: botId }),
   getFile: (client, { fileId }) => client.getFile({ id: fileId }),
+  listFilePassages: (client, { fileId }) => client.listFilePassages({ id: fileId }),
+  setFilePassages: (client, { fileId }) =>
+    client.setFilePassages({ id: fileId, passages: [{ content: 'taken' }] }),
+  reindexFile: (client, { fileId }) => client.reindexFile({ id: fileId }),
   deleteFile: (client, { fileId }) => client.deleteFile({ id: fileId }),
   updateFileMetadata: (client, { fileId }) =>
     client.updateFileMetadata({ id: fileId, tags: { taken: 'yes' } }),

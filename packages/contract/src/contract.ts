@@ -5,6 +5,7 @@ import { chat } from './resources/chat.js'
 import { content } from './resources/content.js'
 import { conversations } from './resources/conversations.js'
 import { fileEvents } from './resources/file-events.js'
+import { filePassages } from './resources/file-passages.js'
 import { fileTags } from './resources/file-tags.js'
 import { files } from './resources/files.js'
 import { knowledgeBases } from './resources/knowledge-bases.js'
@@ -24,6 +25,7 @@ export const contract = {
   fileTags,
   knowledgeBases,
   fileEvents,
+  filePassages,
   search,
   conversations,
   chat,

@@ -11,6 +11,9 @@ export { ChatConversation, ChatMessage, ChatUser } from './resources/chat-entiti
 export { Conversation } from './resources/conversations.js'
 export { accessPolicies, File, fileStatuses, UploadableFile } from './resources/file-entity.js'
 export { fileEventTypes } from './resources/file-events.js'
+export { FilePassage } from './resources/file-passages.js'
+export { waitTimeoutDefault } from './resources/files.js'
+export { IndexingProgress } from './resources/indexing.js'
 export {
   Installation,
   installationStatuses,

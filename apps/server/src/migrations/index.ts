@@ -13,6 +13,7 @@ import { sharedContents } from './0011-shared-contents.js'
 import { knowledgeBases } from './0012-knowledge-bases.js'
 import { resumableUploads } from './0013-resumable-uploads.js'
 import { semanticSpaces } from './0015-semantic-spaces.js'
+import { indexing } from './0017-indexing.js'
 import { chat } from './0018-chat.js'
 import { deliveries } from './0020-deliveries.js'
 
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   knowledgeBases,
   resumableUploads,
   semanticSpaces,
+  indexing,
   chat,
   deliveries,
 ]

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { AnyMap, Id, OneOf, Tags, Timestamp } from '../shared.js'
+import { IndexingProgress } from './indexing.js'
 
 /** What has become of a file. Uploads and indexing move it on; clients poll it. */
 export const fileStatuses = [
@@ -58,6 +59,7 @@ const base = {
   ),
   expiresAt: Type.Optional(Timestamp('When the file is deleted, to the minute; absent if never.')),
   owner: FileOwner,
+  indexingProgress: Type.Optional(IndexingProgress),
   indexingStack: Type.Optional(
     OneOf(['v1', 'v2'], 'Which indexing made the passages; only on indexed files.'),
   ),

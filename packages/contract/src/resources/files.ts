@@ -22,6 +22,10 @@ import { Indexing } from './indexing.js'
 
 const IdOrKey = Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1)
 
+/** Milliseconds that a request may wait for a file. A connection on which nothing moves lives for 60 s. */
+export const waitTimeoutDefault = 30_000
+export const waitTimeoutMaximum = 50_000
+
 /** Files of a bot. */
 export const files = {
   upsert: operation({
@@ -125,6 +129,22 @@ export const files = {
     summary: 'Get a file',
     auth: 'bot',
     params: Type.Object({ id: IdOrKey }),
+    query: Type.Object({
+      waitFor: Type.Optional(
+        OneOf(
+          ['indexing_completed'],
+          'Answers once the indexing has ended, also when it failed, or when the file is not to be indexed; after `timeout` with the file as it is then.',
+        ),
+      ),
+      timeout: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: waitTimeoutMaximum,
+          default: waitTimeoutDefault,
+          description: `How long to wait in milliseconds, 0 to ${waitTimeoutMaximum}, ${waitTimeoutDefault} by default; only with \`waitFor\`.`,
+        }),
+      ),
+    }),
     result: wrap('file', File),
     status: 200,
     errors: ['ResourceNotFound'],

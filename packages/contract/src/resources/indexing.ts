@@ -75,3 +75,32 @@ export const Indexing = Type.Object(
   },
   { title: 'Indexing', description: 'How the file is indexed. Kept in its metadata.' },
 )
+
+/** What is being done with a file that waits to be searchable. */
+export const indexingSteps = ['extract', 'embed', 'publish'] as const
+
+/** How far the indexing of a file is. */
+export const IndexingProgress = Type.Object(
+  {
+    step: OneOf(
+      [...indexingSteps],
+      '`extract`: the content is read and cut; `embed`: the passages are written to the index; `publish`: they are about to be found.',
+    ),
+    percent: Type.Integer({ minimum: 0, maximum: 100, description: 'Of all steps together.' }),
+    pages: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Pages read so far; only where there are pages.' }),
+    ),
+    passages: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Passages that are in the index.' }),
+    ),
+    passagesTotal: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Passages that the file has; once it is read.' }),
+    ),
+    attempt: Type.Integer({ minimum: 1, description: 'Which attempt this is, from 1.' }),
+  },
+  {
+    title: 'IndexingProgress',
+    description:
+      'How far the indexing is; only while the status is `indexing_pending` and it has begun.',
+  },
+)

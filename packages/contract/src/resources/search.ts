@@ -22,6 +22,22 @@ export const passageSubtypes = [
   'page',
 ] as const
 
+/** Where a passage stands in its file. */
+export const PassageMeta = Type.Object(
+  {
+    type: Type.Optional(OneOf([...passageTypes], 'What the passage is made of.')),
+    subtype: Type.Optional(OneOf([...passageSubtypes], 'What it was in its file.')),
+    pageNumber: Type.Optional(
+      Type.Integer({ description: 'Page of the document, from 1; only where there are pages.' }),
+    ),
+    position: Type.Optional(
+      Type.Integer({ description: 'Place in the file, from 0, in reading order.' }),
+    ),
+    sourceUrl: Type.Optional(Type.String({ description: 'Address the passage was taken from.' })),
+  },
+  { title: 'PassageMeta', description: 'Where the passage stands in its file.' },
+)
+
 /** A part of a file that answers the query. */
 export const Passage = Type.Object(
   {
@@ -32,24 +48,7 @@ export const Passage = Type.Object(
       description:
         'Relevance from 0 to 1; higher is better. The list is sorted by it. Can be compared between queries, not with another server or database.',
     }),
-    meta: Type.Object(
-      {
-        type: Type.Optional(OneOf([...passageTypes], 'What the passage is made of.')),
-        subtype: Type.Optional(OneOf([...passageSubtypes], 'What it was in its file.')),
-        pageNumber: Type.Optional(
-          Type.Integer({
-            description: 'Page of the document, from 1; only where there are pages.',
-          }),
-        ),
-        position: Type.Optional(
-          Type.Integer({ description: 'Place in the file, from 0, in reading order.' }),
-        ),
-        sourceUrl: Type.Optional(
-          Type.String({ description: 'Address the passage was taken from.' }),
-        ),
-      },
-      { title: 'PassageMeta', description: 'Where the passage stands in its file.' },
-    ),
+    meta: PassageMeta,
     file: Type.Object(
       {
         id: Id('Id of the file.'),

@@ -59,6 +59,15 @@ export async function discardBlob(tx: Tx, blobKey: string): Promise<void> {
     .execute()
 }
 
+/** The bytes under a key, while they are in use. */
+export async function findBlob(db: Db, blobKey: string): Promise<StoredBytes | undefined> {
+  return await db
+    .selectFrom('file_blobs')
+    .select(['blob_key as blobKey', 'sha256', 'size'])
+    .where('blob_key', '=', blobKey)
+    .executeTakeFirst()
+}
+
 /** Keys of blobs that nothing refers to any more. */
 export async function listDiscardedBlobs(db: Db, limit: number): Promise<string[]> {
   const rows = await db.selectFrom('discarded_blobs').select('blob_key').limit(limit).execute()
@@ -72,10 +81,10 @@ export async function forgetDiscardedBlobs(tx: Tx, keys: readonly string[]): Pro
 /** Those of some blob keys that are in use. */
 export async function listUsedBlobs(db: Db, keys: readonly string[]): Promise<Set<string>> {
   const rows = await db
-    .selectFrom('file_contents')
+    .selectFrom('file_blobs')
     .select('blob_key')
     .where('blob_key', 'in', keys)
     .union(db.selectFrom('content_parts').select('blob_key').where('blob_key', 'in', keys))
     .execute()
-  return new Set(rows.flatMap(({ blob_key }) => blob_key ?? []))
+  return new Set(rows.map(({ blob_key }) => blob_key))
 }

@@ -88,7 +88,7 @@ export async function discardContents(
       .where('generation', '=', generation)
       .execute()
   }
-  const keys = contents.flatMap(({ blob_key }) => blob_key ?? [])
+  const keys = contents.flatMap((row) => [row.blob_key, row.passages_blob_key]).filter(isPresent)
   // In one order everywhere, so that two that release the same blobs wait for each other.
   for (const key of keys.sort()) await releaseBlob(tx, key)
 }
@@ -108,4 +108,8 @@ export async function listAbandoned(
     .where((eb) => eb.or([eb('received', 'is', null), eb('received', '<', eb.ref('size'))]))
     .limit(limit)
     .execute()
+}
+
+function isPresent(key: string | null): key is string {
+  return key !== null
 }

@@ -65,6 +65,7 @@ export function createCopies(
     await generations.completeCopy(tx, file, content, {
       blobKey,
       sha256,
+      passagesBlobKey: original.passages_blob_key,
       passages: passagesOf(actor, source, original),
     })
     return await reread(tx, file)

@@ -10,14 +10,18 @@ import {
   type ContentRow,
   discardContents,
   findContent,
+  insertContent,
   listContents,
   patchContent,
 } from './content-store.js'
 import { eventStream, type FileEvent, type FileEventData } from './event-log.js'
+import { announceFile } from './hints.js'
 import {
   type ClearPassages,
   clearPassagesJob,
   type IndexFile,
+  indexAttempts,
+  indexDeadline,
   indexFileJob,
   sweepBlobsJob,
 } from './job-kinds.js'
@@ -36,6 +40,8 @@ interface GenerationsDeps {
 /** Bytes that are in use, and the passages that were made of them already. */
 interface Held extends Pick<StoredBytes, 'blobKey' | 'sha256'> {
   passages?: IndexFile['passages']
+  /** Passages that a caller gave in place of those of the bytes. */
+  passagesBlobKey?: string | null
 }
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -62,7 +68,10 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
       data,
       createdAt: isoTime(clock.now()),
     })
-    afterCommit(tx, () => announceEvents(bus, stream, sequence))
+    afterCommit(tx, () => {
+      announceEvents(bus, stream, sequence)
+      announceFile(bus, file.id)
+    })
   }
 
   async function discard(tx: Tx, file: FileRow, contents: readonly ContentRow[]): Promise<void> {
@@ -85,6 +94,23 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
   async function clearPassages(tx: Tx, file: FileRow): Promise<void> {
     const payload: ClearPassages = { botId: file.bot_id, fileId: file.id }
     await queue.enqueue(tx, { kind: clearPassagesJob, key: file.id, payload })
+  }
+
+  /** Has a generation indexed. */
+  async function index(
+    tx: Tx,
+    content: ContentRow,
+    passages?: IndexFile['passages'],
+  ): Promise<void> {
+    const { bot_id: botId, file_id: fileId, generation } = content
+    const payload: IndexFile = { botId, fileId, generation, passages }
+    await queue.enqueue(tx, {
+      kind: indexFileJob,
+      key: fileId,
+      payload,
+      maxAttempts: indexAttempts,
+      deadlineMs: indexDeadline(content.size),
+    })
   }
 
   /** Moves a generation on, and the file with it when it is the latest. */
@@ -133,10 +159,10 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    { blobKey, sha256, passages }: Held,
+    { blobKey, sha256, passages, passagesBlobKey = null }: Held,
   ): Promise<void> {
     await dropParts(tx, content)
-    const held = { blob_key: blobKey, sha256, received: null }
+    const held = { blob_key: blobKey, sha256, passages_blob_key: passagesBlobKey, received: null }
     await patchContent(tx, file.bot_id, idOf(content), held)
     await patchFile(tx, file.bot_id, file.id, { size: content.size })
     if (content.indexed === 0) {
@@ -154,9 +180,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
         const serving = { serving_generation: content.generation }
         await patchFile(tx, file.bot_id, file.id, serving)
       }
-      const { id: fileId, bot_id: botId } = file
-      const payload: IndexFile = { botId, fileId, generation: content.generation, passages }
-      await queue.enqueue(tx, { kind: indexFileJob, key: fileId, payload })
+      await index(tx, content, passages)
       await tell(tx, 'file_upload_completed', file, content.generation)
     }
   }
@@ -222,6 +246,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     /** The content is that of another file, which the transaction has locked too. */
     async completeCopy(tx: Tx, file: FileRow, content: ContentRow, source: Held): Promise<void> {
       await shareBlob(tx, source.blobKey)
+      if (source.passagesBlobKey) await shareBlob(tx, source.passagesBlobKey)
       await complete(tx, file, content, source)
     },
 
@@ -238,6 +263,61 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
       await tell(tx, 'file_upload_failed', file, content.generation)
     },
 
+    /**
+     * Begins a generation with the content that is there, to make its passages anew. Those of before
+     * are found until then, and stay if it fails.
+     * @param content of the latest generation, which has its bytes
+     * @param passages given by the caller in place of those of the content; the same as before without
+     */
+    async remake(
+      tx: Tx,
+      file: FileRow,
+      content: ContentRow,
+      passages?: StoredBytes,
+    ): Promise<FileRow> {
+      const wasWaiting = content.status === 'indexing_pending'
+      const next: ContentRow = {
+        ...content,
+        generation: file.generation + 1,
+        status: 'indexing_pending',
+        indexed: 1,
+        // What is public stays so while it is indexed again.
+        immediate: wasWaiting ? content.immediate : content.public_content,
+        // What was not indexed yet has no passages of its own that could stay.
+        remade: wasWaiting ? content.remade : 1,
+        passages_blob_key:
+          passages === undefined
+            ? content.passages_blob_key
+            : await useBytes(tx, file.bot_id, passages),
+        created_at: isoTime(clock.now()),
+      }
+      if (next.blob_key !== null) await shareBlob(tx, next.blob_key)
+      if (passages === undefined && next.passages_blob_key !== null) {
+        await shareBlob(tx, next.passages_blob_key)
+      }
+      await insertContent(tx, next)
+      const patch = {
+        generation: next.generation,
+        status: next.status,
+        indexed: next.indexed,
+        failed_reason: null,
+        progress: null,
+        updated_at: next.created_at,
+        // Without a content before, this one is served at once, as it was.
+        ...(file.serving_generation === content.generation && {
+          serving_generation: next.generation,
+        }),
+      }
+      await patchFile(tx, file.bot_id, file.id, patch)
+      const renewed = { ...file, ...patch }
+      await discard(tx, renewed, [content])
+      if (passages !== undefined) await sweepBlobs(tx)
+      await recount(tx, renewed, quotas)
+      await index(tx, next)
+      await tell(tx, 'file_updated', renewed, next.generation)
+      return renewed
+    },
+
     /** The passages are there, or it is known why there are none: then the file has none. */
     async finishIndexing(
       tx: Tx,
@@ -251,7 +331,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
         content,
         failedReason === undefined
           ? { passagesGeneration: content.generation }
-          : { passagesGeneration: null, failedReason },
+          : { passagesGeneration: content.remade ? file.passages_generation : null, failedReason },
       )
     },
 
@@ -275,6 +355,7 @@ function readsAlike(one: ContentRow, other: ContentRow): boolean {
   return (
     one.sha256 === other.sha256 &&
     one.content_type === other.content_type &&
+    one.passages_blob_key === other.passages_blob_key &&
     one.indexing === other.indexing
   )
 }

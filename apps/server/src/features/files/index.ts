@@ -16,13 +16,17 @@ import { createIndexing, type FilesIndexing } from './indexing.js'
 import { assembleJob } from './job-kinds.js'
 import { createFilesJobs } from './jobs.js'
 import { createKnowledgeBases } from './knowledge-bases.js'
+import { createRemaking, type Remaking } from './remaking.js'
 import { createResumableUploads } from './resumable.js'
 import { filesRoutes } from './routes.js'
 import { createFilesService, type FilesDeps, type FilesService } from './service.js'
+import type { FileRow } from './store.js'
 import { createSweeps } from './sweeps.js'
 import { createFileTags } from './tags.js'
 import { createUploadGate } from './upload-gate.js'
 import { createUploads } from './uploads.js'
+import { toFile } from './view.js'
+import { createWaiting, type Waiting } from './waiting.js'
 import { createWriters } from './writers.js'
 
 export type { FilesIndexing, IndexableContent } from './indexing.js'
@@ -33,12 +37,17 @@ export {
   indexFileJob,
   type PassagesOf,
 } from './job-kinds.js'
+export type { Progress } from './progress.js'
 export { type FileScope, scopeOf, searchableFiles } from './scope.js'
 export { type FileRow, listFilesByIds } from './store.js'
 export { type TagCondition, toTagConditions } from './tag-filter.js'
 
 export interface Files {
   service: FilesService
+  remaking: Remaking
+  waiting: Waiting
+  /** How a file is shown to callers. */
+  toFile(row: FileRow): ReturnType<typeof toFile>
   /** What search needs. */
   indexing: FilesIndexing
   routes: Route[]
@@ -56,6 +65,7 @@ export function createFiles(deps: FilesDeps & { addresses: Addresses; signer: Si
   const addresses = createFileAddresses({ addresses: base, clock, signer })
   const generations = createGenerations(deps)
   const service = createFilesService({ ...deps, generations })
+  const waiting = createWaiting({ bus: deps.bus, service })
   const gate = createUploadGate({ ...deps, generations, addresses })
   const writers = createWriters()
   const uploads = createUploads({ ...deps, generations, gate, writers })
@@ -69,10 +79,13 @@ export function createFiles(deps: FilesDeps & { addresses: Addresses; signer: Si
   const jobs = createFilesJobs({ ...deps, sweeps })
   return {
     service,
+    remaking: createRemaking({ ...deps, generations }),
+    waiting,
+    toFile: (row) => toFile(row, addresses),
     indexing: createIndexing({ ...deps, generations }),
     routes: [
       ...filesRoutes({
-        ...{ service, descriptions, copies, addresses, knowledgeBases },
+        ...{ service, waiting, descriptions, copies, addresses, knowledgeBases },
         tags: createFileTags(deps),
         events: createEventLog(deps),
       }),

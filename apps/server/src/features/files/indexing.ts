@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { Body, contract } from '@botstead/contract'
-import { decodeJson } from '../../platform/db/columns.js'
+import { decodeJson, encodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../schema.js'
+import { findBlob, type StoredBytes } from './blob-uses.js'
 import { type ContentRow, findContent, listContents } from './content-store.js'
 import type { Generations } from './generations.js'
 import type { IndexFile, PassagesOf } from './job-kinds.js'
+import type { Progress } from './progress.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
 
@@ -22,6 +24,8 @@ export interface IndexableContent {
   /** Hex, over the whole content. */
   sha256: string
   configuration: IndexingConfiguration
+  /** Whether the bytes are passages that a caller gave, as JSON, and not the content. */
+  isPassages: boolean
   open(): Promise<Readable>
 }
 
@@ -37,9 +41,16 @@ export type FilesIndexing = ReturnType<typeof createIndexing>
 
 /** What search needs of files: contents to index, and a place to say how it went. */
 export function createIndexing(
-  deps: Pick<FilesDeps, 'db' | 'blobs'> & { generations: Generations },
+  deps: Pick<FilesDeps, 'db' | 'run' | 'blobs'> & { generations: Generations },
 ) {
-  const { db, blobs, generations } = deps
+  const { db, run, blobs, generations } = deps
+
+  /** The bytes that passages are made of. */
+  async function sourceOf(content: ContentRow): Promise<StoredBytes | undefined> {
+    const { blob_key: blobKey, passages_blob_key: passagesKey, sha256, size } = content
+    if (passagesKey !== null) return await findBlob(db, passagesKey)
+    return blobKey === null || sha256 === null ? undefined : { blobKey, sha256, size }
+  }
 
   return {
     /** The content to index, or undefined when it was replaced or deleted meanwhile. */
@@ -47,13 +58,15 @@ export function createIndexing(
       const file = await store.findFileById(db, botId, fileId)
       const content = await findContent(db, botId, { fileId, generation })
       if (file === undefined || !isWaiting(content)) return undefined
-      const { blob_key: blobKey, sha256 } = content
-      if (blobKey === null || sha256 === null) return undefined
+      const source = await sourceOf(content)
+      if (source === undefined) return undefined
+      const { blobKey, sha256, size } = source
       return {
         key: file.key,
         contentType: content.content_type,
-        size: content.size,
+        size,
         sha256,
+        isPassages: content.passages_blob_key !== null,
         configuration:
           content.indexing === null
             ? {}
@@ -79,6 +92,11 @@ export function createIndexing(
     async isFound({ botId, fileId, generation }: PassagesOf): Promise<boolean> {
       const file = await store.findFileById(db, botId, fileId)
       return file?.passages_generation === generation
+    },
+
+    /** Says how far the indexing is, while it lasts. */
+    async report(job: IndexFile, progress: Progress): Promise<void> {
+      await run((tx) => store.noteProgress(tx, job, encodeJson(progress)))
     },
 
     /** Which passages of a file to keep; undefined when the file is gone. */

@@ -17,6 +17,23 @@ export interface PassagesOf {
   generation: number
 }
 
+/** Attempts before a file is given up. */
+export const indexAttempts = 3
+
+const minute = 60_000
+/** Small files get this, in milliseconds: reading them takes seconds, waiting for a free worker more. */
+const shortestDeadline = 10 * minute
+/** Milliseconds more for every megabyte. */
+const millisecondsPerMegabyte = 30_000
+
+/**
+ * How long one attempt at indexing may take, in milliseconds.
+ * @param size of the content in bytes
+ */
+export function indexDeadline(size: number): number {
+  return Math.round(shortestDeadline + (size / 1_000_000) * millisecondsPerMegabyte)
+}
+
 /** Name of the job that removes passages which are found no more. Done by search. */
 export const clearPassagesJob = 'search.clear'
 

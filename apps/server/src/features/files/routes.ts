@@ -1,4 +1,4 @@
-import { contract } from '@botstead/contract'
+import { contract, waitTimeoutDefault } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
 import type { FileAddresses } from './addresses.js'
@@ -9,9 +9,11 @@ import type { KnowledgeBaseRow, KnowledgeBases } from './knowledge-bases.js'
 import type { FileRow, FilesService } from './service.js'
 import type { FileTags } from './tags.js'
 import { toFile, toFileEvent, toKnowledgeBase, toUploadableFile } from './view.js'
+import type { Waiting } from './waiting.js'
 
 interface FilesRoutesDeps {
   service: FilesService
+  waiting: Waiting
   descriptions: Descriptions
   copies: Copies
   addresses: FileAddresses
@@ -21,7 +23,7 @@ interface FilesRoutesDeps {
 }
 
 export function filesRoutes(deps: FilesRoutesDeps): Route[] {
-  const { service, descriptions, copies, addresses } = deps
+  const { service, waiting, descriptions, copies, addresses } = deps
   const { tags, knowledgeBases, events } = deps
   return [
     route(contract.files.upsert, async ({ actor, body }) => ({
@@ -33,9 +35,14 @@ export function filesRoutes(deps: FilesRoutesDeps): Route[] {
       return { files: page.rows.map((row) => toFile(row, addresses)), meta: toPageMeta(page) }
     }),
 
-    route(contract.files.get, async ({ actor, params }) => ({
-      file: toFile(await service.get(actor, params.id), addresses),
-    })),
+    route(contract.files.get, async ({ actor, params, query, signal }) => {
+      const { waitFor, timeout = waitTimeoutDefault } = query
+      const file =
+        waitFor === undefined
+          ? await service.get(actor, params.id)
+          : await waiting.untilIndexed(actor, params.id, timeout, signal)
+      return { file: toFile(file, addresses) }
+    }),
 
     route(contract.files.update, async ({ actor, params, body }) => ({
       file: toFile(await descriptions.update(actor, params.id, body), addresses),

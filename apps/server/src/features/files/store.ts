@@ -2,6 +2,7 @@ import type { Insertable, Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
+import type { IndexFile } from './job-kinds.js'
 import { type FileScope, isVisible } from './scope.js'
 import type { FilesTable } from './table.js'
 import { matchesTags, type TagCondition } from './tag-filter.js'
@@ -128,6 +129,18 @@ export async function patchFile(
     .set(patch)
     .where('bot_id', '=', botId)
     .where('id', '=', id)
+    .execute()
+}
+
+/** Stores how far the indexing of a generation is, unless it has ended or begun anew meanwhile. */
+export async function noteProgress(tx: Tx, of: IndexFile, progress: string): Promise<void> {
+  await tx
+    .updateTable('files')
+    .set({ progress })
+    .where('bot_id', '=', of.botId)
+    .where('id', '=', of.fileId)
+    .where('generation', '=', of.generation)
+    .where('status', '=', 'indexing_pending')
     .execute()
 }
 

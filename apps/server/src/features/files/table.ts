@@ -52,6 +52,8 @@ export interface FilesTable {
   /** Whether the latest generation is to be indexed. */
   indexed: Flag
   expires_at: TimeColumn | null
+  /** JSON of `IndexingProgress`: how far the indexing of a generation is, or was. */
+  progress: JsonColumn | null
   /** Bytes that this file counts in the usage of its workspace. */
   counted_storage: number
   counted_vector: number
@@ -80,6 +82,10 @@ export interface FileContentsTable {
   indexed: Flag
   /** `indexing` of the upsert. */
   indexing: JsonColumn | null
+  /** Blob of the passages that the caller gave in place of those that the content has. */
+  passages_blob_key: string | null
+  /** Whether its content was there before: if it cannot be indexed, the former passages stay. */
+  remade: Flag
   created_at: TimeColumn
   /** Which request may store bytes: the newest one. Null when none has claimed the upload. */
   writer: string | null

@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../platform/events/read.js'
 import type { FileAddresses } from './addresses.js'
 import type { FileEvent, FileEventData } from './event-log.js'
 import type { KnowledgeBaseRow } from './knowledge-base-store.js'
+import type { Progress } from './progress.js'
 import type { FileRow } from './store.js'
 
 type WireFile = Output<typeof contract.files.get>['file']
@@ -35,8 +36,16 @@ export function toFile(row: FileRow, addresses: FileAddresses): WireFile {
     ...(failed && row.failed_reason !== null && { failedStatusReason: row.failed_reason }),
     ...(row.expires_at !== null && { expiresAt: row.expires_at }),
     owner: toOwner(row),
+    ...toProgress(row),
     ...(row.status === 'indexing_completed' && { indexingStack: 'v1' as const }),
   }
+}
+
+/** What was said of an earlier generation says nothing of this one. */
+function toProgress({ status, generation, progress }: FileRow): Pick<WireFile, 'indexingProgress'> {
+  if (status !== 'indexing_pending' || progress === null) return {}
+  const { generation: about, ...indexingProgress } = decodeJson<Progress>(progress)
+  return about === generation ? { indexingProgress } : {}
 }
 
 /** A file whose content is to be sent: the answer to the upsert alone has the address for it. */

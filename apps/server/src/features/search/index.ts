@@ -1,12 +1,13 @@
 import type { Route } from '../../http/mount.js'
 import type { Database } from '../../platform/db/open.js'
+import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
-import type { Log } from '../../platform/log.js'
 import type { Tx } from '../../schema.js'
 import { createFinder } from './finder.js'
 import { createSearchJobs } from './jobs.js'
 import { createKeywordIndex } from './keyword-index.js'
+import { createPassagesService } from './passages.js'
 import { createRankingBackground, type EmbeddingsSettings } from './rank/background.js'
 import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchDeps, type SearchService } from './service.js'
@@ -34,9 +35,9 @@ export type SearchOptions = Omit<
   'db' | 'run' | 'index' | 'vectors' | 'questions' | 'finder' | 'limits'
 > & {
   database: Database
-  log: Log
   /** Whose vectors to use; undefined for those that are built in. */
   embeddings?: EmbeddingsSettings | undefined
+  pager: Pager
   limits: SearchDeps['limits'] & {
     /** Searches that run at a time. */
     searchesAtOnce: number
@@ -65,11 +66,15 @@ export function createSearch({ database, log, findEntry, ...given }: SearchOptio
     log,
   })
   const { vectors, questions } = ranking
-  const deps = { ...given, db, run, index, vectors, questions, finder }
+  const deps = { ...given, db, run, log, index, vectors, questions, finder }
   const service = createSearchService(deps)
   return {
     service,
-    routes: searchRoutes(service),
+    routes: searchRoutes({
+      service,
+      passages: createPassagesService(deps),
+      toFile: deps.files.toFile,
+    }),
     jobs: { ...createSearchJobs({ ...deps, indexing: deps.files.indexing }), ...vectors.jobs },
     async purge(botId) {
       await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit))

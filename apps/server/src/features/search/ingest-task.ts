@@ -13,7 +13,7 @@ export interface Ingestion {
   title?: string
   /** Number of pages or slides, in formats that have any. */
   pages?: number
-  /** In order; never empty. */
+  /** In order; never empty, unless they were given. */
   passages: IngestedPassage[]
   /** Wishes of the configuration that need a model and were not followed, such as `parsing.mode`. */
   notApplied: string[]
@@ -35,6 +35,8 @@ export interface IngestProgress {
 /** One file for a worker. */
 export interface IngestInput {
   content: WorkerContent
+  /** Whether the content is passages that a caller gave, as JSON. */
+  isPassages?: boolean
   contentType: string
   key: string
   /** SHA-256 that the content must have, in hex; unchecked without. */

@@ -5,6 +5,7 @@ import { chunkDocument } from './chunk/chunk-document.js'
 import { toIndexFields } from './chunk/index-fields.js'
 import { ExtractionError } from './extract/extraction-error.js'
 import { extract } from './extract/registry.js'
+import { toPassages } from './given-passages.js'
 import type { IngestedPassage, IngestInput, IngestOutput, IngestProgress } from './ingest-task.js'
 
 /** Share of the work that is done when a document is read; the rest is for cutting and indexing. */
@@ -27,6 +28,10 @@ async function readDocument(
   input: IngestInput,
   report: (progress: IngestProgress) => void,
 ): Promise<IngestOutput> {
+  if (input.isPassages) {
+    const given = JSON.parse(new TextDecoder().decode(await read(input)))
+    return { passages: toPassages(given, input.context) }
+  }
   const { contentType, key, chunking } = input
   let pages: number | undefined
   const extraction = await extract({

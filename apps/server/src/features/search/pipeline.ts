@@ -30,6 +30,8 @@ export interface IngestPool extends WorkerPool<IngestInput, IngestOutput, Ingest
 /** A file to be made searchable. */
 export interface IngestRequest {
   content: Content
+  /** Whether the content is passages that a caller gave, as JSON. */
+  isPassages?: boolean
   contentType: string
   key: string
   /** SHA-256 that the content must have, in hex; unchecked without. */
@@ -81,9 +83,10 @@ export async function ingest(
   signal?: AbortSignal,
   options: IngestOptions = {},
 ): Promise<Ingestion> {
-  const { content, contentType, key, sha256, configuration = {} } = request
+  const { content, isPassages = false, contentType, key, sha256, configuration = {} } = request
   const { maximumBytes = MAXIMUM_BYTES, maximumPassages } = request
   const input = {
+    isPassages,
     contentType,
     key,
     ...(sha256 !== undefined && { sha256 }),

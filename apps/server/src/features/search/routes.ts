@@ -1,10 +1,34 @@
 import { contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
+import { toPageMeta } from '../../http/paging.js'
+import type { Files } from '../files/index.js'
+import type { PassagesService } from './passages.js'
 import type { SearchService } from './service.js'
-import { toPassage } from './view.js'
+import { toFilePassage, toPassage } from './view.js'
 
-export function searchRoutes(service: SearchService): Route[] {
+interface SearchRoutesDeps {
+  service: SearchService
+  passages: PassagesService
+  /** How files are shown. */
+  toFile: Files['toFile']
+}
+
+export function searchRoutes({ service, passages, toFile }: SearchRoutesDeps): Route[] {
   return [
+    route(contract.filePassages.list, async ({ actor, params, query }) => {
+      const page = await passages.list(actor, params.id, query)
+      return { passages: page.rows.map(toFilePassage), meta: toPageMeta(page) }
+    }),
+
+    route(contract.filePassages.set, async ({ actor, params, body, signal }) => {
+      await passages.replace(actor, params.id, body, signal)
+      return {}
+    }),
+
+    route(contract.filePassages.reindex, async ({ actor, params }) => ({
+      file: toFile(await passages.reindex(actor, params.id)),
+    })),
+
     route(contract.search.files, async ({ actor, query, signal }) => {
       const found = await service.search(actor, query, signal)
       const view = {

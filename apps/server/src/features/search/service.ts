@@ -3,6 +3,7 @@ import type { BotActor } from '../../platform/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
+import type { Log } from '../../platform/log.js'
 import type { Db, Run } from '../../schema.js'
 import { type Files, scopeOf, toTagConditions } from '../files/index.js'
 import type { QuestionVectors } from './embeddings/question-vectors.js'
@@ -26,6 +27,7 @@ export interface SearchDeps {
   questions: QuestionVectors
   finder: Finder
   ingestPool: IngestPool
+  log: Log
   limits: {
     passagesPerFile: number
     indexedFileBytes: number

@@ -1,5 +1,7 @@
 import type { Insertable, Selectable } from 'kysely'
+import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
+import { type FileScope, searchableFiles } from '../files/index.js'
 import type { PassagesTable } from './table.js'
 
 export type PassageRow = Selectable<PassagesTable>
@@ -72,6 +74,26 @@ export async function listGeneration(
     .where('generation', '=', generation)
     .orderBy('position')
     .execute()
+}
+
+/** The passages of a file that search finds for the caller, in reading order. */
+export async function pagePassages(
+  db: Db,
+  scope: FileScope,
+  fileId: string,
+  page: PageRequest<'position'>,
+): Promise<Page<PassageRow>> {
+  const query = db
+    .selectFrom('passages')
+    .innerJoin(searchableFiles(db, scope, []).as('found'), (join) =>
+      join
+        .onRef('found.file_id', '=', 'passages.file_id')
+        .onRef('found.generation', '=', 'passages.generation'),
+    )
+    .selectAll('passages')
+    .where('passages.bot_id', '=', scope.botId)
+    .where('passages.file_id', '=', fileId)
+  return await paginate(query, page, 'passages')
 }
 
 /** Deletes passages of one generation, at most `limit`; answers how many. */

@@ -5,6 +5,7 @@ import type { Found } from './found.js'
 import type { PassageRow } from './store.js'
 
 type WirePassage = Output<typeof contract.search.files>['passages'][number]
+type WireFilePassage = Output<typeof contract.filePassages.list>['passages'][number]
 type WireContext = NonNullable<WirePassage['context']>
 
 export interface PassageView {
@@ -23,14 +24,22 @@ export function toPassage(found: Found, view: PassageView): WirePassage {
   return {
     content: parts.join('\n\n'),
     score: found.score,
-    meta: {
-      type: 'chunk',
-      subtype: match.subtype,
-      ...(match.page_number !== null && { pageNumber: match.page_number }),
-      position: match.position,
-    },
+    meta: toMeta(match),
     file: toPassageFile(found.file),
     ...(view.withContext && { context: toContext(match, found.around) }),
+  }
+}
+
+export function toFilePassage(row: PassageRow): WireFilePassage {
+  return { id: row.id, content: row.content, meta: toMeta(row) }
+}
+
+function toMeta({ subtype, page_number, position }: PassageRow): WirePassage['meta'] {
+  return {
+    type: 'chunk',
+    subtype,
+    ...(page_number !== null && { pageNumber: page_number }),
+    position,
   }
 }
 

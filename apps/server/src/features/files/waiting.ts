@@ -1,0 +1,102 @@
+import { ApiError } from '@botstead/contract'
+import type { BotActor } from '../../platform/actor.js'
+import type { EventBus } from '../../platform/bus/event-bus.js'
+import { fileTopic } from './hints.js'
+import type { FilesService } from './service.js'
+import type { FileRow } from './store.js'
+
+/** Requests of one process that wait at a time: each keeps a connection. */
+const maximumWaiters = 500
+
+export interface Waiting extends AsyncDisposable {
+  /**
+   * Answers the file once its indexing has come to an end or cannot come to one, or after a time as it
+   * is then.
+   * @param timeoutMs milliseconds
+   * @throws ApiError `ResourceNotFound`, also when it is deleted meanwhile, and `RateLimited`
+   */
+  untilIndexed(
+    actor: BotActor,
+    idOrKey: string,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<FileRow>
+}
+
+/** Lets callers wait for files without asking again and again: hints say when to look. */
+export function createWaiting(deps: {
+  bus: EventBus
+  service: Pick<FilesService, 'get'>
+}): Waiting {
+  const { bus, service } = deps
+  const waiters = new Set<() => void>()
+  let closed = false
+
+  async function wait(
+    actor: BotActor,
+    idOrKey: string,
+    fileId: string,
+    over: AbortSignal,
+  ): Promise<FileRow> {
+    let wake = () => {}
+    let hinted = true
+    const notice = () => {
+      hinted = true
+      wake()
+    }
+    const unsubscribe = bus.subscribe(
+      { topic: fileTopic, key: fileId },
+      { onHint: notice, onGap: notice },
+    )
+    over.addEventListener('abort', notice)
+    try {
+      // Subscribed first, then looked: what happens in between is hinted at.
+      for (;;) {
+        hinted = false
+        const file = await service.get(actor, idOrKey)
+        if (isSettled(file) || over.aborted) return file
+        if (!hinted) {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+        }
+      }
+    } finally {
+      over.removeEventListener('abort', notice)
+      unsubscribe()
+    }
+  }
+
+  return {
+    async untilIndexed(actor, idOrKey, timeoutMs, signal) {
+      const file = await service.get(actor, idOrKey)
+      if (isSettled(file) || closed) return file
+      if (waiters.size >= maximumWaiters) {
+        throw new ApiError('RateLimited', 'Too many requests wait for files: come back in 5 s.', {
+          metadata: { retryAfterSeconds: 5 },
+        })
+      }
+      const end = new AbortController()
+      const stop = () => end.abort()
+      const timer = setTimeout(stop, timeoutMs)
+      signal?.addEventListener('abort', stop)
+      waiters.add(stop)
+      try {
+        return await wait(actor, idOrKey, file.id, end.signal)
+      } finally {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', stop)
+        waiters.delete(stop)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      closed = true
+      for (const stop of waiters) stop()
+    },
+  }
+}
+
+/** Whether waiting longer changes nothing: the file is indexed, has failed, or is not to be indexed. */
+function isSettled({ status }: FileRow): boolean {
+  return status !== 'upload_pending' && status !== 'indexing_pending'
+}

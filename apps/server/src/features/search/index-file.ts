@@ -1,0 +1,142 @@
+import { purge } from '../../platform/db/purge.js'
+import type { Job, JobContext } from '../../platform/jobs/handler.js'
+import type { FilesIndexing, IndexableContent, IndexFile } from '../files/index.js'
+import { readCopied } from './copied-passages.js'
+import { ExtractionError } from './extract/extraction-error.js'
+import type { IngestedPassage } from './ingest-task.js'
+import { ingest } from './pipeline.js'
+import { createProgressReport, type ProgressReport } from './progress-report.js'
+import type { SearchDeps } from './service.js'
+import * as store from './store.js'
+
+/** Passages per transaction: few enough that nobody waits long for the database. */
+const batchSize = 100
+/** Shares of the work, in percent: what comes before the passages are written, and before they are found. */
+const readPercent = 60
+const writtenPercent = 99
+
+/** What became of a file. */
+export type IndexOutcome =
+  | { passages: number }
+  /** For its author. */
+  | { failedReason: string }
+  /** It was replaced or deleted meanwhile. */
+  | undefined
+
+export type IndexFileDeps = Pick<
+  SearchDeps,
+  'db' | 'run' | 'clock' | 'ids' | 'index' | 'vectors' | 'ingestPool' | 'limits' | 'log'
+> & {
+  indexing: FilesIndexing
+  /** Milliseconds between two reports of progress. */
+  progressPauseMs?: number | undefined
+}
+
+/**
+ * Makes one generation ready to be found: `extract` reads and cuts the content, `embed` writes the
+ * passages to the index. Both can be repeated; nobody sees anything of it before it is published.
+ */
+export function createIndexFile(deps: IndexFileDeps) {
+  const { run, indexing } = deps
+
+  async function extract(
+    content: IndexableContent,
+    report: ProgressReport,
+    signal: AbortSignal,
+  ): Promise<IngestedPassage[]> {
+    report.say({ step: 'extract', percent: 0 })
+    const { passages } = await ingest(
+      deps.ingestPool,
+      {
+        content: { stream: await content.open() },
+        sha256: content.sha256,
+        isPassages: content.isPassages,
+        contentType: content.contentType,
+        key: content.key,
+        configuration: content.configuration,
+        maximumPassages: deps.limits.passagesPerFile,
+        maximumBytes: content.isPassages ? content.size : deps.limits.indexedFileBytes,
+      },
+      signal,
+      {
+        onProgress: ({ pages, percent }) =>
+          report.say({
+            step: 'extract',
+            percent: Math.floor((readPercent * percent) / 100),
+            ...(pages !== undefined && { pages }),
+          }),
+      },
+    )
+    return passages
+  }
+
+  async function embed(
+    { botId, fileId, generation }: IndexFile,
+    passages: readonly IngestedPassage[],
+    report: ProgressReport,
+    signal: AbortSignal,
+  ): Promise<void> {
+    // An attempt before this one may have come half way.
+    await purge(run, (tx, limit) => store.deleteGeneration(tx, botId, fileId, generation, limit))
+    for (let start = 0; start < passages.length; start += batchSize) {
+      signal.throwIfAborted()
+      const share = start / passages.length
+      report.say({
+        step: 'embed',
+        percent: Math.floor(readPercent + (writtenPercent - readPercent) * share),
+        passages: start,
+        passagesTotal: passages.length,
+      })
+      const batch = passages.slice(start, start + batchSize)
+      const rows = batch.map((passage) => ({
+        id: deps.ids.uuid(),
+        bot_id: botId,
+        file_id: fileId,
+        generation,
+        ...toColumns(passage),
+      }))
+      await run(async (tx) => {
+        const numbers = await store.insertPassages(tx, rows)
+        const entries = batch.map(({ fields }, at) => ({ number: numbers[at] ?? 0, fields }))
+        await deps.index.add(tx, botId, entries)
+        await deps.vectors.add(tx, botId, numbers)
+      })
+    }
+    const { length } = passages
+    report.say({
+      step: 'publish',
+      percent: writtenPercent,
+      passages: length,
+      passagesTotal: length,
+    })
+  }
+
+  return async (job: Job<IndexFile>, { signal }: JobContext): Promise<IndexOutcome> => {
+    const content = await indexing.find(job.payload)
+    if (content === undefined) return undefined
+    await using report = createProgressReport(deps, job)
+    try {
+      const { passages: from } = job.payload
+      const copied = from && (await readCopied(deps, from, content.configuration.chunking))
+      const passages = copied ?? (await extract(content, report, signal))
+      await embed(job.payload, passages, report, signal)
+      return { passages: passages.length }
+    } catch (error) {
+      if (error instanceof ExtractionError) return { failedReason: error.message }
+      throw error
+    }
+  }
+}
+
+function toColumns(passage: IngestedPassage) {
+  return {
+    position: passage.position,
+    subtype: passage.subtype,
+    page_number: passage.pageNumber ?? null,
+    content: passage.content,
+    headings: JSON.stringify(passage.headings),
+    own_headings: JSON.stringify(passage.ownHeadings),
+    start_offset: passage.start,
+    end_offset: passage.end,
+  }
+}
