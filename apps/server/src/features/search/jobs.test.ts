@@ -68,7 +68,7 @@ describeEachEngine('indexing', (engine) => {
     expect(written.length).toBeGreaterThan(200)
     expect(written).toEqual(written.map((_, at) => at))
     const { passages } = await bot.as().searchFiles({ query: 'word249' })
-    expect(passages).toHaveLength(1)
+    expect(passages[0]?.content).toContain('Word249')
   })
 
   it('goes on after the process has stopped in the middle of it', async () => {
