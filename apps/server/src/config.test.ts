@@ -50,8 +50,17 @@ describe('without any variable', () => {
       embeddingsModel: undefined,
       embeddingsApiKey: undefined,
       rateLimit: { perMinute: 600, burst: 100, exemptLoopback: true },
+      chatRates: {
+        newUsers: { perMinute: 60, exemptLoopback: true },
+        userMessages: { perMinute: 120, exemptLoopback: true },
+        addressMessages: { perMinute: 600, exemptLoopback: true },
+      },
+      eventRetentionMs: 604_800_000,
       shutdownTimeoutMs: 5_000,
       limits: {
+        listeners: 20_000,
+        listenersPerUser: 50,
+        listenerBufferBytes: 524_288,
         bodyBytes: 1_048_576,
         adminBodyBytes: 52_428_800,
         messageBytes: 131_072,

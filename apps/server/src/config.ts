@@ -141,6 +141,33 @@ const settings = {
     default: '10s',
     meaning: 'How long a search may take before it is given up, waiting for its turn included.',
   }),
+  chatNewUsers: setting('BOTSTEAD_CHAT_NEW_USERS', either(['auto', 'off'], integer(1, 1_000_000)), {
+    default: 'auto',
+    meaning:
+      'New users a minute of one chat per network address; auto means 60, and any number for callers on this machine.',
+  }),
+  chatUserMessages: setting(
+    'BOTSTEAD_CHAT_USER_MESSAGES',
+    either(['auto', 'off'], integer(1, 1_000_000)),
+    {
+      default: 'auto',
+      meaning:
+        'Messages and events a minute per chat user; auto means 120, and any number for callers on this machine.',
+    },
+  ),
+  chatAddressMessages: setting(
+    'BOTSTEAD_CHAT_ADDRESS_MESSAGES',
+    either(['auto', 'off'], integer(1, 1_000_000)),
+    {
+      default: 'auto',
+      meaning:
+        'Messages and events a minute of one chat per network address; auto means 600, and any number for callers on this machine.',
+    },
+  ),
+  eventRetentionMs: setting('BOTSTEAD_EVENT_RETENTION', duration('1h', '3650d'), {
+    default: '7d',
+    meaning: 'How far back listeners can resume: how long what happened in a conversation is kept.',
+  }),
   shutdownTimeoutMs: setting('BOTSTEAD_SHUTDOWN_TIMEOUT_MS', duration('0', '10m'), {
     default: '5s',
     meaning: 'How long a stopping process waits for open requests and running jobs.',
@@ -197,6 +224,18 @@ const limits = {
     default: '5000',
     meaning: 'Pages, slides, sheets or chapters of one document that is indexed.',
   }),
+  listeners: setting('BOTSTEAD_MAX_LISTENERS', integer(1, 1_000_000), {
+    default: '20000',
+    meaning: 'Open streams of one process, over all conversations.',
+  }),
+  listenersPerUser: setting('BOTSTEAD_MAX_LISTENERS_PER_USER', integer(1, 1_000_000), {
+    default: '50',
+    meaning: 'Open streams of one chat user in one process.',
+  }),
+  listenerBufferBytes: setting('BOTSTEAD_MAX_LISTENER_BUFFER_BYTES', bytes('16KiB', '100MiB'), {
+    default: '512KiB',
+    meaning: 'What may wait for one listener who does not read, before it is let go and resumes.',
+  }),
   storageQuotaBytes: setting('BOTSTEAD_STORAGE_QUOTA_BYTES', bytes('0', '1000TB'), {
     default: '10GB',
     meaning: 'Content of all files of a workspace.',
@@ -214,13 +253,26 @@ const everySetting: readonly Setting<unknown>[] = [
 ]
 
 type Derived =
+  | 'chatNewUsers'
+  | 'chatUserMessages'
+  | 'chatAddressMessages'
   | 'publicUrl'
   | 'allowedOrigins'
   | 'trustedProxies'
   | 'rateLimit'
   | 'rateBurst'
+  | 'chatNewUsers'
+  | 'chatUserMessages'
+  | 'chatAddressMessages'
   | 'roles'
   | 'allowedNetworks'
+
+export interface Rate {
+  /** Undefined refuses nobody. */
+  readonly perMinute: number | undefined
+  /** Callers on this machine are not counted. */
+  readonly exemptLoopback: boolean
+}
 
 /** The settings of a process, checked and complete. Sizes are bytes, durations milliseconds. */
 export interface Config extends Readonly<Omit<Values<typeof settings>, Derived>> {
@@ -235,12 +287,15 @@ export interface Config extends Readonly<Omit<Values<typeof settings>, Derived>>
   readonly outgoing: AddressRulesOptions
   /** Addresses and networks of proxies that tell truly who calls. */
   readonly trustedProxies: readonly string[]
-  readonly rateLimit: {
-    /** Undefined refuses nobody. */
-    readonly perMinute: number | undefined
-    readonly burst: number
-    /** Callers on this machine are not counted. */
-    readonly exemptLoopback: boolean
+  readonly rateLimit: Rate & { readonly burst: number }
+  /** What is counted at chat addresses beside all requests. */
+  readonly chatRates: {
+    /** New users per network address. */
+    readonly newUsers: Rate
+    /** Messages and events per user. */
+    readonly userMessages: Rate
+    /** Messages and events per network address. */
+    readonly addressMessages: Rate
   }
   readonly limits: Values<typeof limits>
 }
@@ -288,7 +343,14 @@ export function loadConfig(
   }
   if (problems.length > 0) throw new ConfigError(problems)
 
-  const { rateBurst, allowedNetworks, ...rest } = values
+  const {
+    rateBurst,
+    allowedNetworks,
+    chatNewUsers,
+    chatUserMessages,
+    chatAddressMessages,
+    ...rest
+  } = values
   const config: Config = {
     ...rest,
     publicUrl: values.publicUrl ?? localAddress(values.host, values.port),
@@ -304,7 +366,12 @@ export function loadConfig(
       allowed: allowedNetworks === 'public' ? [] : allowedNetworks,
       allowLoopback: /^(localhost|127\..*|::1)$/.test(values.host),
     }),
-    rateLimit: rateLimit(values.rateLimit, rateBurst),
+    rateLimit: Object.freeze({ ...toRate(values.rateLimit, 600), burst: rateBurst }),
+    chatRates: Object.freeze({
+      newUsers: toRate(chatNewUsers, 60),
+      userMessages: toRate(chatUserMessages, 120),
+      addressMessages: toRate(chatAddressMessages, 600),
+    }),
     limits: limitValues,
   }
   return { config: Object.freeze(config), warnings: [...unknownNames(given), ...doubts(config)] }
@@ -336,9 +403,9 @@ function readEnvFile(path: string | undefined): Record<string, string> {
   }
 }
 
-function rateLimit(given: number | 'auto' | 'off', burst: number): Config['rateLimit'] {
-  const perMinute = given === 'auto' ? 600 : given === 'off' ? undefined : given
-  return Object.freeze({ perMinute, burst, exemptLoopback: given === 'auto' })
+function toRate(given: number | 'auto' | 'off', automatic: number): Rate {
+  const perMinute = given === 'auto' ? automatic : given === 'off' ? undefined : given
+  return Object.freeze({ perMinute, exemptLoopback: given === 'auto' })
 }
 
 const prefix = 'BOTSTEAD_'

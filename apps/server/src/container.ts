@@ -10,6 +10,7 @@ import { closeHttp } from './http/close.js'
 import type { Route } from './http/mount.js'
 import { mountReference } from './http/reference.js'
 import { serviceRoutes } from './http/service-routes.js'
+import { createThrottle } from './http/throttle.js'
 import { createAddresses } from './platform/addresses.js'
 import { createIdempotencyStore } from './platform/idempotency/store.js'
 import { createLog } from './platform/log.js'
@@ -89,6 +90,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
     idempotency,
     rateLimiter: createLimiter(foundation),
+    throttle: createThrottle({ clock: foundation.clock, rates: config.chatRates }),
     exemptLoopback: config.rateLimit.exemptLoopback,
     allowance: config.rateLimit.burst,
     log,
@@ -99,7 +101,11 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     checkAnswers: options.checkAnswers ?? false,
   })
   mountReference(app, version)
-  closers.add('http', (timeLeft) => closeHttp(app, timeLeft))
+  closers.add('http', async (timeLeft) => {
+    // Streams have no end of their own, and the connections of clients are to be closed in order.
+    slices.chat.listening.stop()
+    await closeHttp(app, timeLeft)
+  })
 
   await app.listen({ host: config.host, port: config.port })
   base = ownAddress(config, app.server.address())

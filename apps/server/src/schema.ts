@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { AccessSchema } from './features/access/table.js'
 import type { AccountsSchema } from './features/accounts/table.js'
 import type { BotsSchema } from './features/bots/table.js'
+import type { ChatSchema } from './features/chat/table.js'
 import type { ConversationsSchema } from './features/conversations/table.js'
 import type { DeliveriesSchema } from './features/deliveries/table.js'
 import type { FilesSchema } from './features/files/table.js'
@@ -23,6 +24,7 @@ export interface Schema
     ConversationsSchema,
     DeliveriesSchema,
     MessagesSchema,
+    ChatSchema,
     FilesSchema,
     SearchSchema,
     VectorsSchema,

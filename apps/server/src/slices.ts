@@ -18,6 +18,7 @@ import type { JobHandler } from './platform/jobs/handler.js'
 import { createSigner } from './platform/signing.js'
 import { systemTimers } from './platform/timers.js'
 import type { Closers } from './stop.js'
+import { version } from './version.js'
 
 export type Slices = Awaited<ReturnType<typeof createSlices>>
 
@@ -77,7 +78,15 @@ export async function createSlices(
     users: users.service,
     conversations: conversations.service,
     messages: messages.service,
+    maxPayloadBytes: config.limits.messageBytes,
+    limits: {
+      perProcess: config.limits.listeners,
+      perUser: config.limits.listenersPerUser,
+      pendingBytes: config.limits.listenerBufferBytes,
+    },
+    version,
   })
+  await chat.start()
 
   const blobs = await openBlobs(foundation)
   const files = createFiles({
@@ -128,6 +137,7 @@ export async function createSlices(
     handler: async ({ payload: { botId } }) => {
       await access.service.purge(botId)
       await conversations.service.purge(botId, (ids) => messages.service.purge(botId, ids))
+      await chat.purge(botId)
       await users.service.purge(botId)
       await outbox.purge(botId)
       await search.purge(botId)
@@ -143,7 +153,7 @@ export async function createSlices(
     files,
     blobs,
     search,
-    jobs: { [purgeBotJob]: purgeBot, ...files.jobs, ...search.jobs },
+    jobs: { [purgeBotJob]: purgeBot, ...chat.jobs, ...files.jobs, ...search.jobs },
     routes: [
       ...accounts.routes,
       ...workspaces.routes,

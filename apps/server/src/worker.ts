@@ -11,11 +11,16 @@ const shareForJobs = 0.7
 /** Begins to work off the jobs of all slices, and asks for those that a start begins with. */
 export async function startWorker(
   foundation: Foundation,
-  slices: Pick<Slices, 'jobs' | 'files' | 'search'>,
+  slices: Pick<Slices, 'jobs' | 'files' | 'search' | 'chat'>,
   idempotency: IdempotencyStore,
   closers: Pick<Closers, 'add'>,
 ): Promise<void> {
-  const housekeeping = createHousekeeping({ ...foundation, idempotency })
+  const housekeeping = createHousekeeping({
+    ...foundation,
+    idempotency,
+    eventRetention: foundation.config.eventRetentionMs,
+    sweeps: [slices.chat.sweep],
+  })
   const runner = createRunner({
     ...foundation,
     handlers: { ...slices.jobs, ...housekeeping.jobs },

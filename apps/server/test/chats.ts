@@ -6,6 +6,7 @@ import type { BotActor, Caller, ChatUserActor } from '../src/platform/actor.js'
 import { createLocalBus } from '../src/platform/bus/local.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createEventPublisher } from '../src/platform/events/publisher.js'
+import { createQueue } from '../src/platform/jobs/queue.js'
 import { createTenants } from './tenants.js'
 
 /** A bot with the address of its chat. */
@@ -33,9 +34,15 @@ export async function createChats(
   const messages = createMessages({ ...tenants, events, conversations, maxPayloadBytes }).service
   const { service, authenticator, forgetBot } = createChat({
     ...tenants,
+    events,
+    bus,
     users,
     conversations,
     messages,
+    queue: createQueue({ ...tenants, bus }),
+    maxPayloadBytes,
+    version: '0.0.0',
+    limits: { perUser: 50, perProcess: 1000, pendingBytes: 65_536 },
     sharedSecret: Buffer.from('the secret of all addresses'),
   })
 

@@ -19,6 +19,7 @@ interface Tenant {
   knowledgeBaseId: string
   conversationId: string
   chatConversationId: string
+  chatMessageId: string
   userId: string
   userKey: string
   client: Client
@@ -58,7 +59,7 @@ async function furnish(server: TestServer): Promise<Tenant> {
     headers,
   })
   const chat = await client.chatCreateConversation({})
-  await client.chatCreateMessage({
+  const { message } = await client.chatCreateMessage({
     conversationId: chat.conversation.id,
     payload: { type: 'text', text: 'secret' },
   })
@@ -74,6 +75,7 @@ async function furnish(server: TestServer): Promise<Tenant> {
     knowledgeBaseId: knowledgeBase.id,
     conversationId: conversation.id,
     chatConversationId: chat.conversation.id,
+    chatMessageId: message.id,
     userId: user.id,
     userKey,
     client,
@@ -125,6 +127,21 @@ const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown
   getConversation: (client, { conversationId }) => client.getConversation({ id: conversationId }),
   chatGetConversation: (client, { chatConversationId }) =>
     client.chatGetConversation({ id: chatConversationId }),
+  chatDeleteConversation: (client, { chatConversationId }) =>
+    client.chatDeleteConversation({ id: chatConversationId }),
+  // The client has no method for streams; a refusal is an answer like any other.
+  chatListenConversation: (client, { chatConversationId }) =>
+    client.chatListMessages({ conversationId: chatConversationId }),
+  chatListParticipants: (client, { chatConversationId }) =>
+    client.chatListParticipants({ conversationId: chatConversationId }),
+  chatAddParticipant: (client, { chatConversationId, userId }) =>
+    client.chatAddParticipant({ conversationId: chatConversationId, userId }),
+  chatGetParticipant: (client, { chatConversationId, userId }) =>
+    client.chatGetParticipant({ conversationId: chatConversationId, userId }),
+  chatRemoveParticipant: (client, { chatConversationId, userId }) =>
+    client.chatRemoveParticipant({ conversationId: chatConversationId, userId }),
+  chatGetMessage: (client, { chatMessageId }) => client.chatGetMessage({ id: chatMessageId }),
+  chatDeleteMessage: (client, { chatMessageId }) => client.chatDeleteMessage({ id: chatMessageId }),
   chatListMessages: (client, { chatConversationId }) =>
     client.chatListMessages({ conversationId: chatConversationId }),
   chatCreateMessage: (client, { chatConversationId }) =>

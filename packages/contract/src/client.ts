@@ -40,7 +40,7 @@ type AnyOperation = {
 /** Operations with a JSON answer and no raw body. */
 type JsonOperation = Exclude<
   AnyOperation,
-  { upload: string } | { download: string } | { bare: string }
+  { upload: string } | { download: string } | { bare: string } | { stream: string }
 >
 
 /** The input of a call; on chat addresses the webhook id may come from the options of the client. */

@@ -7,7 +7,7 @@ export { createOpenApi, type OpenApiDocument, type OpenApiOptions } from './open
 export * from './operation.js'
 export { Account } from './resources/accounts.js'
 export { Bot, BotSummary, botTypes } from './resources/bot-entity.js'
-export { ChatConversation, ChatMessage, ChatUser } from './resources/chat-entities.js'
+export { ChatConversation, ChatEvent, ChatMessage, ChatUser } from './resources/chat-entities.js'
 export { Conversation } from './resources/conversations.js'
 export { accessPolicies, File, fileStatuses, UploadableFile } from './resources/file-entity.js'
 export { fileEventTypes } from './resources/file-events.js'

@@ -20,6 +20,9 @@ export type Auth =
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
+/** What is counted by itself: new users by address, messages by user and by address. */
+export type Throttle = 'users' | 'messages'
+
 /** What the documentation groups operations by. */
 export type Tag =
   | 'Account'
@@ -63,12 +66,18 @@ export interface Operation {
   bare?: string
   /** When the answer is 307 instead, and what its address is for. */
   redirect?: string
+  /** Raw answer that goes on until somebody ends it, also over WebSocket: what it tells. */
+  stream?: string
   /** Status of success. */
   status: 200 | 201 | 204
   /** Errors of the operation itself, beyond those every operation of its kind can give. */
   errors: readonly ErrorType[]
   /** Takes the header `Idempotency-Key`: a repeated call gets the first answer. */
   idempotent?: true
+  /** Member of the body that does what the header does, for callers that cannot set headers. */
+  idempotencyMember?: string
+  /** Counted by itself beside all requests, because it is what abuse is made of. */
+  throttle?: Throttle
   /** Largest body: `small` for chat and runtime, `large` where definitions and code are sent. */
   bodyLimit?: 'small' | 'large'
 }

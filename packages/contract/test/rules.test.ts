@@ -33,7 +33,7 @@ describe.each(operations)('%s', (_, operation) => {
 
   it('declares exactly the parameters of its path', () => {
     const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    expect(operation.path).toMatch(/^(\/([a-z0-9-]+|\{\w+\}))+$/)
+    expect(operation.path).toMatch(/^(\/([a-z0-9-]+(\.json)?|\{\w+\}))+$/)
     expect(namesOf(operation.params)).toEqual(inPath)
     expect(operation.params?.required ?? []).toEqual(inPath)
   })
@@ -52,8 +52,9 @@ describe.each(operations)('%s', (_, operation) => {
     if (operation.method === 'PUT') expect(bodies).toHaveLength(1)
   })
 
-  it('answers with JSON, with raw content or with headers alone', () => {
-    const answers = [operation.result, operation.download, operation.bare]
+  it('answers with JSON, with raw content, with a stream or with headers alone', () => {
+    const { result, download, stream, bare } = operation
+    const answers = [result, download, stream, bare]
     expect(answers.filter((answer) => answer !== undefined)).toHaveLength(1)
   })
 

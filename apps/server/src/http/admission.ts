@@ -5,6 +5,8 @@ import type { Authenticator } from '../platform/authenticator.js'
 import type { RateLimitDecision, RateLimiter } from '../platform/rate-limit.js'
 import { identify } from './auth.js'
 import type { HttpContext } from './context.js'
+import { isLoopback } from './loopback.js'
+import type { Throttle } from './throttle.js'
 
 type Allowance = Pick<RateLimitDecision, 'limit' | 'remaining' | 'resetSeconds'>
 
@@ -12,6 +14,8 @@ interface AdmissionOptions {
   authenticator: Authenticator
   /** Counts requests per principal; undefined never refuses anybody. */
   rateLimiter: RateLimiter | undefined
+  /** Counts some operations once more. */
+  throttle: Throttle
   /** Callers on this machine are never refused. */
   exemptLoopback: boolean
   /** Requests at once that callers who are not counted are told they have. */
@@ -23,24 +27,31 @@ export function admission(options: AdmissionOptions): HttpContext['admit'] {
   const { authenticator, rateLimiter, allowance } = options
   const unlimited = { limit: allowance, remaining: allowance, resetSeconds: 0 }
 
-  const count = (request: FastifyRequest, reply: FastifyReply): void => {
-    if (rateLimiter === undefined || (options.exemptLoopback && isLoopback(request.ip))) {
-      setRateHeaders(reply, unlimited)
-      return
-    }
-    const decision = rateLimiter.take(request.principal)
-    setRateHeaders(reply, decision)
-    if (!decision.allowed) throw tooManyRequests(decision)
+  const takeOne = (request: FastifyRequest): RateLimitDecision | undefined => {
+    if (rateLimiter === undefined) return undefined
+    if (options.exemptLoopback && isLoopback(request.ip)) return undefined
+    return rateLimiter.take(request.principal)
+  }
+
+  /** Refuses by whichever limit is over; the headers tell of the one that is nearest. */
+  const count = (request: FastifyRequest, reply: FastifyReply, operation?: Operation): void => {
+    const decision = takeOne(request)
+    const decisions = operation === undefined ? [] : options.throttle(operation, request)
+    if (decision !== undefined) decisions.push(decision)
+    const tightest = tightestOf(decisions)
+    setRateHeaders(reply, tightest ?? unlimited)
+    if (tightest?.allowed === false) throw tooManyRequests(tightest)
   }
 
   const admitAs = (
+    operation: Operation,
     request: FastifyRequest,
     reply: FastifyReply,
     actor: Actor | undefined,
   ): void => {
     request.actor = actor
     request.principal = principalOf(actor, request)
-    count(request, reply)
+    count(request, reply, operation)
   }
 
   /** Failed attempts count against the address: who only fails is soon told to wait. */
@@ -58,11 +69,11 @@ export function admission(options: AdmissionOptions): HttpContext['admit'] {
     try {
       const actor = identify(authenticator, operation.auth, request)
       if (!(actor instanceof Promise)) {
-        admitAs(request, reply, actor)
+        admitAs(operation, request, reply, actor)
         return done()
       }
       actor
-        .then((known) => admitAs(request, reply, known))
+        .then((known) => admitAs(operation, request, reply, known))
         .then(
           () => done(),
           (error: unknown) => done(refuse(request, reply, error)),
@@ -91,6 +102,19 @@ function principalOf(actor: Actor | undefined, request: FastifyRequest): string 
   }
 }
 
+function tightestOf(decisions: readonly RateLimitDecision[]): RateLimitDecision | undefined {
+  const [first, ...others] = decisions
+  if (first === undefined) return undefined
+  return others.reduce((best, next) => (isTighter(next, best) ? next : best), first)
+}
+
+function isTighter(one: RateLimitDecision, other: RateLimitDecision): boolean {
+  if (one.allowed !== other.allowed) return other.allowed
+  return one.allowed
+    ? one.remaining < other.remaining
+    : one.retryAfterSeconds > other.retryAfterSeconds
+}
+
 function setRateHeaders(reply: FastifyReply, decision: Allowance): void {
   reply.header('ratelimit-limit', decision.limit)
   reply.header('ratelimit-remaining', decision.remaining)
@@ -103,10 +127,6 @@ function tooManyRequests(decision: RateLimitDecision): ApiError {
     `Too many requests: come back in ${decision.retryAfterSeconds} s.`,
     { metadata: { retryAfterSeconds: decision.retryAfterSeconds } },
   )
-}
-
-function isLoopback(address: string): boolean {
-  return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.')
 }
 
 function toError(thrown: unknown): Error {

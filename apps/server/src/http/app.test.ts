@@ -89,6 +89,7 @@ async function createTestApp(
       sweep: async () => {},
     },
     rateLimiter: createRateLimiter({ perMinute: 60, burst: 2, clock }),
+    throttle: () => [],
     exemptLoopback,
     allowance: 2,
     log: await createLog({ level: 'silent' }),

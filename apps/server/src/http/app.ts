@@ -13,13 +13,16 @@ import { createErrorHandler, errorBody, pathOf } from './errors.js'
 import { readJsonBodies } from './json-body.js'
 import type { Route } from './mount.js'
 import { announceResumableUploads, resumableUploadHeaders } from './resumable-uploads.js'
+import type { Throttle } from './throttle.js'
 import { compileAnswerValidator, createValidator } from './validation.js'
+import { acceptUpgrades } from './web-socket.js'
 
 export interface AppOptions {
   routes: readonly Route[]
   authenticator: Authenticator
   idempotency: IdempotencyStore
   rateLimiter: RateLimiter | undefined
+  throttle: Throttle
   exemptLoopback: boolean
   allowance: number
   log: Log
@@ -58,6 +61,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       handleError(error, request, reply)
     },
     clientErrorHandler: answerBrokenRequest(options),
+    rewriteUrl: ({ url = '/' }) => encodeListenPath(url),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -110,7 +114,19 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   for (const route of options.routes) if (!route.operation.upload) route.register(app, context)
 
   refuseUnknownRoutes(app, options.routes)
+  acceptUpgrades(app)
   return app
+}
+
+/**
+ * Clients put the id of a conversation into the address of its stream as it is, also when it holds a
+ * slash. Everywhere else they encode it.
+ */
+function encodeListenPath(url: string): string {
+  if (!url.includes('/listen')) return url
+  const parts = /^(\/+chat\/+[^/?]+\/+conversations\/+)([^?]+?)(\/+listen\/*(?:\?.*)?)$/.exec(url)
+  const [, before, id, after] = parts ?? []
+  return id?.includes('/') ? `${before}${id.replaceAll('/', '%2F')}${after}` : url
 }
 
 /** What is not even HTTP gets the standard body too, as far as the connection still takes it. */

@@ -16,6 +16,8 @@ import {
   scopeRefusals,
 } from '../platform/authenticator.js'
 
+import { wantsWebSocket } from './web-socket.js'
+
 /** The kind of actor that a handler gets, by the `auth` of its operation. */
 export interface ActorByAuth {
   public: undefined
@@ -108,7 +110,14 @@ function chatUser(
 ): Awaitable<ChatUserActor> {
   const key = request.headers['x-user-key']
   if (typeof key === 'string') return authenticator.chatUser(webhookId, key)
+  // Browsers cannot set headers of a WebSocket; without a key these get 401 like with a wrong one.
+  if (wantsWebSocket(request)) return authenticator.chatUser(webhookId, keyOfQuery(request))
   return refuseWithoutKey(authenticator, webhookId, request)
+}
+
+function keyOfQuery({ query }: FastifyRequest): string {
+  const key: unknown = Reflect.get(Object(query), 'x-user-key')
+  return typeof key === 'string' ? key : ''
 }
 
 /** That the address does not exist is said before anything about the key. */

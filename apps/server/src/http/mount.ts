@@ -2,12 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Body, Headers, Operation, Output, Params, Query } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { StartStream } from '../platform/streams/sink.js'
 import { createAnswerMemory, type Revision } from './answer-memory.js'
 import type { ActorByAuth } from './auth.js'
 import type { HttpContext } from './context.js'
+import { openEventStream } from './event-stream.js'
 import { type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
 import { discardUnreadBody } from './unread-body.js'
+import { openWebSocket, wantsWebSocket } from './web-socket.js'
 
 /** What a handler gets: validated, typed and with the caller known. */
 interface Call<Spec extends Operation> {
@@ -45,13 +48,15 @@ interface Download {
   readAt?(): Promise<string>
 }
 
-type Answer<Spec extends Operation> = Spec['download'] extends string
-  ? Download
-  : Spec['bare'] extends string
-    ? Omit<Download, 'open'>
-    : Spec['upload'] extends string
-      ? Output<Spec> | ContinueAt
-      : Output<Spec>
+type Answer<Spec extends Operation> = Spec['stream'] extends string
+  ? StartStream
+  : Spec['download'] extends string
+    ? Download
+    : Spec['bare'] extends string
+      ? Omit<Download, 'open'>
+      : Spec['upload'] extends string
+        ? Output<Spec> | ContinueAt
+        : Output<Spec>
 
 export type Handler<Spec extends Operation> = (call: Call<Spec>) => Promise<Answer<Spec>>
 
@@ -99,6 +104,9 @@ function mount<const Spec extends Operation>(
       return reply.code(status).headers(headers).send()
     }
     if (answer instanceof ContinueAt) return reply.redirect(answer.location, 307)
+    if (operation.stream !== undefined) {
+      return await sendStream(request, reply, answer as StartStream)
+    }
     checkAnswer?.(answer)
     if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
     return answer
@@ -121,6 +129,8 @@ function mount<const Spec extends Operation>(
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bodyLimitOf(operation, context),
     config: { isUpload: operation.upload !== undefined },
+    // A stream has no length and no end to tell of.
+    ...(operation.stream !== undefined && { exposeHeadRoute: false }),
     schema: {
       ...(operation.params && { params: operation.params }),
       ...(operation.query && { querystring: operation.query }),
@@ -146,7 +156,7 @@ function toCall<Spec extends Operation>(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Call<Spec> {
-  const key = operation.idempotent ? request.headers['idempotency-key'] : undefined
+  const key = operation.idempotent ? idempotencyKeyOf(operation, request) : undefined
   return {
     actor: request.actor as ActorByAuth[Spec['auth']],
     params: request.params as Params<Spec>,
@@ -161,8 +171,17 @@ function toCall<Spec extends Operation>(
     once:
       key === undefined
         ? onceWithoutKey
-        : onceWithKey(context.idempotency, { operation, request, reply, key: String(key) }),
+        : onceWithKey(context.idempotency, { operation, request, reply, key }),
   }
+}
+
+/** The header, or else the member of the body that stands for it. */
+function idempotencyKeyOf(operation: Operation, request: FastifyRequest): string | undefined {
+  const header = request.headers['idempotency-key']
+  if (header !== undefined) return String(header)
+  if (operation.idempotencyMember === undefined) return undefined
+  const member: unknown = Reflect.get(Object(request.body), operation.idempotencyMember)
+  return typeof member === 'string' ? member : undefined
 }
 
 function bodyLimitOf(operation: Operation, context: HttpContext): number {
@@ -185,6 +204,15 @@ async function sendDownload(request: FastifyRequest, reply: FastifyReply, downlo
   // For HEAD an empty one stands in, because Fastify drains what it is given and forgets the length.
   const body = request.method === 'HEAD' ? Readable.from([]) : await download.open?.()
   return reply.code(download.status).headers(download.headers).send(body)
+}
+
+/** The handler has let the caller in; from here on there is a connection and no answer any more. */
+async function sendStream(request: FastifyRequest, reply: FastifyReply, start: StartStream) {
+  const sink = wantsWebSocket(request)
+    ? await openWebSocket(request, reply)
+    : await openEventStream(reply)
+  start(sink)
+  return reply
 }
 
 function abortSignalOf(reply: FastifyReply): AbortSignal {

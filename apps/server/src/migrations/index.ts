@@ -15,6 +15,7 @@ import { resumableUploads } from './0013-resumable-uploads.js'
 import { semanticSpaces } from './0015-semantic-spaces.js'
 import { indexing } from './0017-indexing.js'
 import { chat } from './0018-chat.js'
+import { chatWebhooks } from './0019-chat-webhooks.js'
 import { deliveries } from './0020-deliveries.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -35,5 +36,6 @@ export const migrations: readonly Migration[] = [
   semanticSpaces,
   indexing,
   chat,
+  chatWebhooks,
   deliveries,
 ]

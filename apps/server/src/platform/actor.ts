@@ -53,6 +53,8 @@ export interface ChatUserActor {
   readonly chat: ChatAddress
   /** The user's id as the app sees it: the foreign id if one was chosen, else the native id. */
   readonly userKeyId: string
+  /** Milliseconds since the Unix epoch; undefined for keys that never expire. */
+  readonly keyExpiresAt: number | undefined
 }
 
 /** One bot's chat installation, as its webhook id names it. */

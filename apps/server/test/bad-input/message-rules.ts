@@ -56,6 +56,7 @@ const partTypes = ['text', 'markdown', 'image', 'audio', 'video', 'file', 'locat
 export const messageRules: FieldRules = {
   ...chatAddress,
   ...idempotencyKey,
+  'body.clientMessageId': [body.text, filled, atMost(255)],
   'body.conversationId': [required, body.text, filled, atMost(128)],
   'body.metadata': [body.object, members(1000, 'x')],
   'body.payload': [required, body.object],

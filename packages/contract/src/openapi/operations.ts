@@ -88,6 +88,13 @@ function successesOf(operation: Operation, schemas: SchemaRegistry): Record<stri
       304: { description: 'The copy named by `if-none-match` is still good.' },
     }
   }
+  if (operation.stream !== undefined) {
+    const events = { 'text/event-stream': { schema: { type: 'string' } } }
+    return {
+      200: { description: operation.stream, headers: rateHeaders, content: events },
+      101: { description: 'The same over WebSocket, if the request asked for it.' },
+    }
+  }
   return {
     ...redirect,
     [operation.status]: {

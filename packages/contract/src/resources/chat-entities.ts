@@ -45,3 +45,15 @@ export const ChatMessage = Type.Object(
   },
   { title: 'ChatMessage', description: 'A message as the participants see it.' },
 )
+
+/** A custom event as the participants see it. */
+export const ChatEvent = Type.Object(
+  {
+    id: Id('Id of the event.'),
+    createdAt: Timestamp('When the event was stored.'),
+    conversationId: Id('Id of the conversation.'),
+    userId: Id('Id of the user who sent it.'),
+    payload: AnyMap('What was sent.'),
+  },
+  { title: 'ChatEvent', description: 'Something that a user told the bot beside messages.' },
+)

@@ -33,5 +33,17 @@ export function requireChatConfiguration(
       throw new ApiError('InvalidDataFormat', `${field}.${name} must be a string.`)
     }
   }
+  const { webhookUrl } = configuration
+  if (typeof webhookUrl === 'string' && webhookUrl !== '' && !/^https?:\/\/[^/]/.test(webhookUrl)) {
+    throw new ApiError(
+      'InvalidDataFormat',
+      `${field}.webhookUrl must be an address such as https://www.example.com/signals.`,
+    )
+  }
   return configuration
+}
+
+/** Whether the app wants every signal posted to an address of its own. */
+export function postsSignals({ webhookUrl }: Record<string, unknown>): boolean {
+  return typeof webhookUrl === 'string' && webhookUrl !== ''
 }

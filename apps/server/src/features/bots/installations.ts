@@ -1,7 +1,7 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import { encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Sealer } from '../../platform/sealing.js'
-import { builtInChat, requireChatConfiguration } from './built-in-chat.js'
+import { builtInChat, postsSignals, requireChatConfiguration } from './built-in-chat.js'
 import type { InstallationRow } from './store.js'
 
 export type InstallationPatches = NonNullable<Body<typeof contract.bots.update>['integrations']>
@@ -26,6 +26,7 @@ export function newChatInstallation(input: {
     configuration_type: null,
     configuration: input.sealer.seal(encodeJson({})),
     disabled_channels: encodeJson([]),
+    posts_signals: 0,
     status: 'registered',
     status_reason: null,
     created_at: input.now,
@@ -58,6 +59,7 @@ export function patchesOf(
         }),
         ...(patch.configuration !== undefined && {
           configuration: sealer.seal(configurationOf(field, patch.configuration)),
+          posts_signals: encodeBoolean(postsSignals(patch.configuration)),
         }),
         ...(patch.configurationType !== undefined && {
           configuration_type: patch.configurationType,

@@ -11,6 +11,7 @@ import { type Ids, newSigningSecret } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
+import { builtInChat } from './built-in-chat.js'
 import { type BotDefinition, emptyDefinition, mergeTags, patchDefinition } from './definition.js'
 import * as installations from './installation-store.js'
 import { type InstallationPatches, newChatInstallation, patchesOf } from './installations.js'
@@ -220,6 +221,18 @@ export function createBotsService(deps: BotsDeps) {
     /** What is installed in a bot, by alias. */
     async installationsOf(botId: string): Promise<store.InstallationRow[]> {
       return await installations.listInstallations(db, botId)
+    },
+
+    /** Ids of the bots whose chat posts its signals to an address. */
+    async listSignalReceivers(): Promise<string[]> {
+      return await installations.listSignalReceivers(db)
+    },
+
+    /** Settings of the chat of a bot, or undefined if there is none or it is switched off. */
+    async findChatConfiguration(botId: string): Promise<Record<string, unknown> | undefined> {
+      const installed = await installations.listInstallations(db, botId)
+      const chat = installed.find((row) => row.alias === builtInChat.alias && row.enabled === 1)
+      return chat && decodeJson<Record<string, unknown>>(sealer.open(chat.configuration))
     },
 
     /** The installation behind a chat address, or undefined if there is none. */

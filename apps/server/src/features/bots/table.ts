@@ -44,6 +44,8 @@ export interface InstallationsTable {
   configuration: string
   /** JSON list of channel names. */
   disabled_channels: string
+  /** 1 if signals are posted to an address in the configuration, which is sealed. */
+  posts_signals: number
   status:
     | 'registration_pending'
     | 'registered'

@@ -1,36 +1,103 @@
+import { allOperations, createOpenApi } from '@botstead/contract'
 import type { Route } from '../../http/mount.js'
 import type { Authenticator } from '../../platform/authenticator.js'
+import type { EventBus } from '../../platform/bus/event-bus.js'
+import { purge } from '../../platform/db/purge.js'
+import type { EventPublisher } from '../../platform/events/publisher.js'
+import type { JobHandler } from '../../platform/jobs/handler.js'
+import type { Log } from '../../platform/log.js'
+import type { Timers } from '../../platform/timers.js'
+import type { Tx } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
+import { createListening, type Listening, type ListeningOptions } from '../listen/index.js'
 import { createChatAddresses } from './addresses.js'
 import { createChatAuthenticator } from './authenticator.js'
+import { purgeConversationJob } from './conversations.js'
+import { type MessageStreamInput, messageStreams } from './message-streams.js'
 import { chatRoutes } from './routes.js'
-import { type ChatDeps, type ChatService, createChatService } from './service.js'
+import { type ChatService, type ChatServiceDeps, createChatService } from './service.js'
+import { createRender } from './signals.js'
+import * as streams from './stream-store.js'
 import { createUserKeys } from './user-keys.js'
+import * as cursors from './webhook-store.js'
+import { createWebhooks, type WebhooksDeps, webhookJob } from './webhooks.js'
+
+export type { MessageStreamInput } from './message-streams.js'
+
+export interface ChatDeps
+  extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'listening'>,
+    Pick<WebhooksDeps, 'events' | 'queue'> {
+  bots: Pick<BotsService, 'findChatInstallation' | 'findChatConfiguration' | 'listSignalReceivers'>
+  /** Most bytes of a payload. */
+  maxPayloadBytes: number
+  bus: EventBus
+  events: EventPublisher
+  log: Log
+  timers?: Timers
+  sharedSecret: Uint8Array
+  limits: ListeningOptions['limits']
+  /** Version of the program, for the description of the interface. */
+  version: string
+}
 
 export interface Chat {
   service: ChatService
   routes: Route[]
+  jobs: Record<string, JobHandler<never>>
   /** Who calls at a chat address. */
   authenticator: Pick<Authenticator, 'chat' | 'chatUser'>
+  listening: Listening
   /** To be told when a bot or what is installed in it was changed or removed. */
   forgetBot(botId: string): void
+  /** Learns what has to be known before the first call. */
+  start(): Promise<void>
+  /** For the action `publishMessageStream` of a bot: pieces of a message that it is writing. */
+  publishMessageStream(botId: string, input: MessageStreamInput): Promise<void>
+  /** Empties the pieces of messages that were completed long ago; answers how many messages. */
+  sweep(tx: Tx): Promise<number>
+  /** Removes what a deleted bot left behind. */
+  purge(botId: string): Promise<void>
 }
 
 /** What web chats call, at the chat address of one bot. */
-export function createChat(
-  deps: ChatDeps & { bots: Pick<BotsService, 'findChatInstallation'>; sharedSecret: Uint8Array },
-): Chat {
-  const { bots, clock, sharedSecret } = deps
+export function createChat(deps: ChatDeps): Chat {
+  const { bots, clock, sharedSecret, messages, run } = deps
   const addresses = createChatAddresses({
     clock,
     findInstallation: (webhookId) => bots.findChatInstallation(webhookId),
   })
   const keys = createUserKeys({ clock, sharedSecret })
-  const service = createChatService({ ...deps, keys })
+  const render = createRender(deps)
+  const writing = messageStreams({ ...deps, maxCharacters: deps.maxPayloadBytes })
+  const listening = createListening({ ...deps, render, firstOpenPiece: writing.firstOpenPiece })
+  const service = createChatService({ ...deps, keys, addresses, listening })
+  const webhooks = createWebhooks({ ...deps, render })
+
+  const purgeConversation: JobHandler<{ botId: string; conversationId: string }> = {
+    handler: async ({ payload: { botId, conversationId } }) => {
+      await messages.purge(botId, [conversationId])
+    },
+  }
+
   return {
     service,
-    routes: chatRoutes(service),
+    routes: chatRoutes(service, () => createOpenApi(chatOperations, { version: deps.version })),
+    jobs: { [purgeConversationJob]: purgeConversation, [webhookJob]: webhooks.handler },
     authenticator: createChatAuthenticator(addresses, keys),
-    forgetBot: addresses.forget,
+    listening,
+    forgetBot(botId) {
+      addresses.forget(botId)
+      listening.recheck(botId)
+      webhooks.refresh()
+    },
+    start: webhooks.start,
+    publishMessageStream: writing.publishMessageStream,
+    sweep: writing.sweep,
+    async purge(botId) {
+      await purge(run, (tx, limit) => streams.deleteSomeStreams(tx, botId, limit))
+      await purge(run, (tx, limit) => cursors.deleteSomeCursors(tx, botId, limit))
+    },
   }
 }
+
+const chatOperations = allOperations.filter(({ tag }) => tag === 'Chat')

@@ -1,15 +1,29 @@
+import { Readable } from 'node:stream'
 import { contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
 import type { ConversationRow } from '../conversations/index.js'
-import type { ChatMessageRecord, ChatService, NewChatUser } from './service.js'
+import type { ChatMessageRecord } from './messages.js'
+import { referencePage } from './reference.js'
+import type { ChatService } from './service.js'
+import type { NewChatUser } from './users.js'
 import { toConversation, toMessage, toUser } from './view.js'
 
-export function chatRoutes(service: ChatService): Route[] {
+/** @param describe makes the description of the interface */
+export function chatRoutes(service: ChatService, describe: () => object): Route[] {
   return [
     // Getting here is the proof: authentication knows the address.
     route(contract.chat.hello, async () => ({ status: 'ok' as const })),
+    ...referenceRoutes(describe),
+    ...userRoutes(service),
+    ...conversationRoutes(service),
+    ...participantRoutes(service),
+    ...messageRoutes(service),
+  ]
+}
 
+function userRoutes(service: ChatService): Route[] {
+  return [
     route(contract.chat.createUser, async ({ actor, body, once }) =>
       once<NewChatUser>(
         (remember) => service.createUser(actor, body, remember),
@@ -25,6 +39,19 @@ export function chatRoutes(service: ChatService): Route[] {
       user: toUser(await service.getUser(actor)),
     })),
 
+    route(contract.chat.updateUser, async ({ actor, body }) => ({
+      user: toUser(await service.updateUser(actor, body)),
+    })),
+
+    route(contract.chat.deleteUser, async ({ actor }) => {
+      await service.deleteUser(actor)
+      return {}
+    }),
+  ]
+}
+
+function conversationRoutes(service: ChatService): Route[] {
+  return [
     route(contract.chat.createConversation, async ({ actor, body, once }) =>
       once<ConversationRow>(
         (remember) => service.createConversation(actor, body, remember),
@@ -32,10 +59,56 @@ export function chatRoutes(service: ChatService): Route[] {
       ),
     ),
 
+    route(contract.chat.getOrCreateConversation, async ({ actor, body }) => ({
+      conversation: toConversation(await service.getOrCreateConversation(actor, body.id)),
+    })),
+
+    route(contract.chat.listConversations, async ({ actor, query }) => {
+      const page = await service.listConversations(actor, query)
+      return { conversations: page.rows.map(toConversation), meta: toPageMeta(page) }
+    }),
+
     route(contract.chat.getConversation, async ({ actor, params }) => ({
       conversation: toConversation(await service.getConversation(actor, params.id)),
     })),
 
+    route(contract.chat.deleteConversation, async ({ actor, params }) => {
+      await service.deleteConversation(actor, params.id)
+      return {}
+    }),
+
+    route(contract.chat.listenConversation, async ({ actor, params, query, headers }) => {
+      const header = headers['last-event-id']
+      const after = query.lastEventId ?? (header ? Number(header) : undefined)
+      return await service.listen(actor, params.id, after)
+    }),
+  ]
+}
+
+function participantRoutes(service: ChatService): Route[] {
+  return [
+    route(contract.chat.listParticipants, async ({ actor, params, query }) => {
+      const page = await service.listParticipants(actor, params.conversationId, query)
+      return { participants: page.rows.map(toUser), meta: toPageMeta(page) }
+    }),
+
+    route(contract.chat.addParticipant, async ({ actor, params, body }) => ({
+      participant: toUser(await service.addParticipant(actor, params.conversationId, body.userId)),
+    })),
+
+    route(contract.chat.getParticipant, async ({ actor, params }) => ({
+      participant: toUser(await service.getParticipant(actor, params)),
+    })),
+
+    route(contract.chat.removeParticipant, async ({ actor, params }) => {
+      await service.removeParticipant(actor, params)
+      return {}
+    }),
+  ]
+}
+
+function messageRoutes(service: ChatService): Route[] {
+  return [
     route(contract.chat.listMessages, async ({ actor, params, query }) => {
       const page = await service.listMessages(actor, params.conversationId, query)
       return { messages: page.rows.map(toMessage), meta: toPageMeta(page) }
@@ -47,5 +120,36 @@ export function chatRoutes(service: ChatService): Route[] {
         (made) => ({ message: toMessage(made) }),
       ),
     ),
+
+    route(contract.chat.getMessage, async ({ actor, params }) => ({
+      message: toMessage(await service.getMessage(actor, params.id)),
+    })),
+
+    route(contract.chat.deleteMessage, async ({ actor, params }) => {
+      await service.deleteMessage(actor, params.id)
+      return {}
+    }),
   ]
+}
+
+/** @param describe makes the OpenAPI document, at the first call */
+function referenceRoutes(describe: () => object): Route[] {
+  let text: string | undefined
+  return [
+    route(contract.chat.openApi, async () => {
+      text ??= JSON.stringify(describe())
+      return toDownload('application/json; charset=utf-8', text)
+    }),
+    route(contract.chat.reference, async () =>
+      toDownload('text/html; charset=utf-8', referencePage),
+    ),
+  ]
+}
+
+function toDownload(contentType: string, text: string) {
+  return {
+    status: 200,
+    headers: { 'content-type': contentType, 'content-length': Buffer.byteLength(text) },
+    open: async () => Readable.from([text]),
+  }
 }

@@ -57,7 +57,12 @@ export function createUserKeys({ sharedSecret, clock }: UserKeysDeps): UserKeys 
         'The user key in the header x-user-key belongs to another chat address.',
       )
     }
-    const actor: ChatUserActor = { kind: 'chat-user', chat, userKeyId: id }
+    const actor: ChatUserActor = {
+      kind: 'chat-user',
+      chat,
+      userKeyId: id,
+      keyExpiresAt: exp === undefined ? undefined : exp * 1000,
+    }
     if (key.length <= maxRememberedLength) {
       verified.set(key, { actor, expiresAt: exp, notBefore: nbf })
     }

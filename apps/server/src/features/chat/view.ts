@@ -1,7 +1,7 @@
 import type { contract, Output } from '@botstead/contract'
 import { type ConversationRow, publicIdOf as publicConversationId } from '../conversations/index.js'
 import { publicIdOf as publicUserId, type UserRow } from '../users/index.js'
-import type { ChatMessageRecord } from './service.js'
+import type { ChatMessageRecord } from './messages.js'
 
 type WireUser = Output<typeof contract.chat.getUser>['user']
 type WireConversation = Output<typeof contract.chat.getConversation>['conversation']

@@ -3,7 +3,7 @@ import { isoTime } from '../../platform/clock.js'
 import type { Page, PageRequest } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Db, Tx } from '../../schema.js'
-import { type ConversationRef, type conversationLog, news } from './news.js'
+import { type ConversationRef, type conversationLog, news, type Told } from './news.js'
 import * as participants from './participant-store.js'
 import type { ConversationsDeps } from './service.js'
 import * as store from './store.js'
@@ -84,30 +84,38 @@ export function membership(
       if (id !== undefined) await join(tx, id, member)
     },
 
-    /** Lets a user take part and tells the others; false, and nothing is told, if it did already. */
+    /** Makes everything else that happens in a conversation wait until the transaction ends. */
+    async hold(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
+      const query = tx.selectFrom('conversations').select('id')
+      await dialect.lockRows(query.where('bot_id', '=', botId).where('id', '=', id)).execute()
+    },
+
+    /** Lets a user take part and tells the others; undefined, and nothing is told, if it did already. */
     async addParticipant(
       tx: Tx,
       conversation: ConversationRef,
       user: { id: string; publicId: string },
-    ): Promise<boolean> {
+    ): Promise<Told | undefined> {
       const { botId, id } = conversation
-      if (!(await join(tx, id, { botId, userId: user.id }))) return false
+      if (!(await join(tx, id, { botId, userId: user.id }))) return undefined
       const data = { participantId: user.publicId }
-      await tell(tx, conversation, { type: news.participantAdded, subjectId: user.id, data })
-      return true
+      return await tell(tx, conversation, { type: news.participantAdded, subjectId: user.id, data })
     },
 
-    /** Ends the part of a user and tells the others; false if it took none. */
+    /** Ends the part of a user and tells the others; undefined if it took none. */
     async removeParticipant(
       tx: Tx,
       conversation: ConversationRef,
       user: { id: string; publicId: string },
-    ): Promise<boolean> {
+    ): Promise<Told | undefined> {
       const { botId, id } = conversation
-      if (!(await participants.deleteParticipant(tx, botId, id, user.id))) return false
+      if (!(await participants.deleteParticipant(tx, botId, id, user.id))) return undefined
       const data = { participantId: user.publicId }
-      await tell(tx, conversation, { type: news.participantRemoved, subjectId: user.id, data })
-      return true
+      return await tell(tx, conversation, {
+        type: news.participantRemoved,
+        subjectId: user.id,
+        data,
+      })
     },
 
     /** Takes a user who is being deleted out of everything; nobody is told. */

@@ -1,6 +1,7 @@
 import { createMessagesService, type MessagesDeps, type MessagesService } from './service.js'
 
 export type { MessagesService } from './service.js'
+export type { MessageRow } from './store.js'
 
 export interface Messages {
   service: MessagesService

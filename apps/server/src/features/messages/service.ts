@@ -6,7 +6,7 @@ import { purge } from '../../platform/db/purge.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Db, Run, Tx } from '../../schema.js'
-import { type ConversationsService, news, type Place } from '../conversations/index.js'
+import { type ConversationsService, news, type Place, type Told } from '../conversations/index.js'
 import * as store from './store.js'
 
 /** A message in the shape in which bots and integrations see it. */
@@ -91,17 +91,18 @@ export function createMessagesService(deps: MessagesDeps) {
       return await store.listMessages(db, botId, ids)
     },
 
-    /** Removes a message for good and tells of it; false if somebody else was faster. */
-    async remove(tx: Tx, message: store.MessageRow): Promise<boolean> {
+    /** Removes a message for good and tells of it. Throws `ResourceNotFound` if somebody was faster. */
+    async remove(tx: Tx, message: store.MessageRow): Promise<Told | undefined> {
       const { id, bot_id: botId, conversation_id, user_id } = message
       // The number first: everything that happens in a conversation waits for it in the same order.
-      await conversations.tell(
+      const told = await conversations.tell(
         tx,
         { botId, id: conversation_id },
         { type: news.messageDeleted, subjectId: id, data: { userId: user_id } },
         1,
       )
-      return await store.deleteMessage(tx, botId, id)
+      if (await store.deleteMessage(tx, botId, id)) return told
+      throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
     },
 
     /** Removes some messages of a conversation; answers how many, at most `limit`. */

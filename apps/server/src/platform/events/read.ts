@@ -57,6 +57,35 @@ export async function readEvents(
   }))
 }
 
+const selectBackwards = prepared<{ stream: string; below: number; limit: number }>()((db, p) =>
+  db
+    .selectFrom('events')
+    .select(['sequence', 'created_at'])
+    .where('stream', '=', p('stream'))
+    .where('sequence', '<', p('below'))
+    .orderBy('sequence', 'desc')
+    .limit(p('limit')),
+)
+
+const readBackwards = 50
+
+/**
+ * The number after which the events from a time on (ISO 8601) stand. The log is read from its end and
+ * no further than that time.
+ */
+export async function sequenceBefore(db: Db, stream: string, time: string): Promise<number> {
+  let below = Number.MAX_SAFE_INTEGER
+  for (;;) {
+    const rows = await selectBackwards(db, { stream, below, limit: readBackwards })
+    for (const { sequence, created_at } of rows) {
+      if (created_at < time) return sequence
+      below = sequence
+    }
+    if (rows.length < readBackwards) break
+  }
+  return below === Number.MAX_SAFE_INTEGER ? await newestSequence(db, stream) : below - 1
+}
+
 /** The lowest number that the log of a stream still holds, or will hold if it is empty. */
 export async function oldestSequence(db: Db, stream: string): Promise<number> {
   const row = await selectTrimmed.first(db, { stream })

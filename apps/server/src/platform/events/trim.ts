@@ -1,9 +1,6 @@
 import type { Tx } from '../../schema.js'
 import { dialectOf } from '../db/dialect.js'
 
-/** Days that events are kept unless configured otherwise. */
-export const defaultEventDays = 7
-
 /** Streams that one call touches; SQLite takes no more than 1,000 terms in one condition. */
 const maxTrim = 500
 

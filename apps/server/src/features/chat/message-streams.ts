@@ -1,0 +1,144 @@
+import { ApiError } from '@botstead/contract'
+import { type Clock, isoTime } from '../../platform/clock.js'
+import type { Db, Run, Tx } from '../../schema.js'
+import { type ConversationsService, news } from '../conversations/index.js'
+import { type Piece, type Room, streamLifetime } from '../listen/index.js'
+import * as store from './stream-store.js'
+
+/** What a bot publishes while it writes a message. */
+export interface MessageStreamInput {
+  /** Native id. */
+  conversationId: string
+  signal: StreamDelta | { type: 'abort'; streamId: string }
+}
+
+interface StreamDelta {
+  type: 'delta'
+  streamId: string
+  createdAt: string
+  /** Place of the piece among those of the message. */
+  sequence: number
+  delta: string
+  clientMessageId?: string
+}
+
+export interface MessageStreamsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  conversations: Pick<ConversationsService, 'tell'>
+  /** Characters that all pieces of one message may have together: no message could be longer. */
+  maxCharacters: number
+}
+
+/** Bounds of what a bot may publish; a message that is complete has bounds of its own. */
+const most = { idLength: 200, pieceCharacters: 16_384, pieces: 20_000, openStreams: 50 }
+const sweptAtOnce = 100
+
+/** Messages that bots write piece by piece. */
+export function messageStreams(deps: MessageStreamsDeps) {
+  const { db, run, clock, conversations, maxCharacters } = deps
+
+  async function note(tx: Tx, botId: string, input: MessageStreamInput, sequence: number) {
+    const { conversationId, signal } = input
+    if (signal.type !== 'delta') return
+    const now = clock.now()
+    const { characters, pieces } = await store.notePiece(tx, {
+      conversation_id: conversationId,
+      stream_id: signal.streamId,
+      bot_id: botId,
+      first_sequence: sequence,
+      last_sequence: sequence,
+      characters: signal.delta.length,
+      pieces: 1,
+      expires_at: isoTime(now + streamLifetime),
+    })
+    if (characters > maxCharacters) throw tooMuch(`${maxCharacters} characters`)
+    if (pieces > most.pieces) throw tooMuch(`${most.pieces} pieces`)
+    if (pieces > 1) return
+    if ((await store.countStreams(tx, conversationId, isoTime(now))) > most.openStreams) {
+      throw new ApiError(
+        'LimitExceeded',
+        `A conversation has at most ${most.openStreams} messages that are being written.`,
+      )
+    }
+  }
+
+  return {
+    /**
+     * Tells the listeners of a conversation the next piece of a message, or that it will not be
+     * completed. It is complete when the bot creates a message whose `metadata.streamId` names it.
+     */
+    async publishMessageStream(botId: string, input: MessageStreamInput): Promise<void> {
+      requireSignal(input)
+      const { conversationId, signal } = input
+      const { streamId } = signal
+      await run(async (tx) => {
+        const told = await conversations.tell(
+          tx,
+          { botId, id: conversationId },
+          signal.type === 'abort'
+            ? { type: news.streamAborted, subjectId: streamId }
+            : { type: news.streamDelta, subjectId: streamId, data: toPiece(botId, signal) },
+        )
+        if (told === undefined) {
+          throw new ApiError(
+            'ResourceNotFound',
+            `input.conversationId: there is no conversation ${conversationId}.`,
+          )
+        }
+        await note(tx, botId, input, told.sequence)
+      })
+    },
+
+    /** Number of the first piece that those who begin to listen have to be told of. */
+    async firstOpenPiece(room: Room): Promise<number | undefined> {
+      return await store.findFirstPiece(db, room.id, isoTime(clock.now()))
+    },
+
+    /** Empties the pieces of messages that have expired; answers how many it was. */
+    async sweep(tx: Tx): Promise<number> {
+      const expired = await store.listExpired(tx, isoTime(clock.now()), sweptAtOnce)
+      for (const stream of expired) await store.emptyStream(tx, stream, news.streamDelta)
+      return expired.length
+    },
+  }
+}
+
+function toPiece(botId: string, { type: _, ...signal }: StreamDelta): Piece {
+  return { ...signal, userId: botId }
+}
+
+function requireSignal({ conversationId, signal }: MessageStreamInput): void {
+  requireText('input.conversationId', conversationId, most.idLength)
+  requireText('input.signal.streamId', signal?.streamId, most.idLength)
+  if (signal.type === 'abort') return
+  if (signal.type !== 'delta') {
+    throw invalid('input.signal.type must be one of delta, abort.')
+  }
+  requireText('input.signal.createdAt', signal.createdAt, most.idLength)
+  if (typeof signal.sequence !== 'number') {
+    throw invalid('input.signal.sequence must be a number.')
+  }
+  if (typeof signal.delta !== 'string' || signal.delta.length > most.pieceCharacters) {
+    throw invalid(
+      `input.signal.delta must be a string of at most ${most.pieceCharacters} characters.`,
+    )
+  }
+  if (signal.clientMessageId !== undefined) {
+    requireText('input.signal.clientMessageId', signal.clientMessageId, most.idLength)
+  }
+}
+
+function requireText(field: string, value: unknown, maxLength: number): void {
+  if (typeof value === 'string' && value.length > 0 && value.length <= maxLength) return
+  throw invalid(`${field} must be a string of 1 to ${maxLength} characters.`)
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError('InvalidPayload', message)
+}
+
+function tooMuch(bound: string): ApiError {
+  return new ApiError('LimitExceeded', `input.signal: a message has at most ${bound}.`)
+}

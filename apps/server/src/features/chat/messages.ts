@@ -1,0 +1,196 @@
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import type { ChatUserActor } from '../../platform/actor.js'
+import type { Clock } from '../../platform/clock.js'
+import { decodeJson } from '../../platform/db/columns.js'
+import type { Pager } from '../../platform/db/pager.js'
+import type { Page } from '../../platform/db/paginate.js'
+import type { Remember } from '../../platform/idempotency/remember.js'
+import type { Tx } from '../../schema.js'
+import { type Place, publicIdOf as publicConversationId } from '../conversations/index.js'
+import type { Listening } from '../listen/index.js'
+import type { MessageRow, MessagesService } from '../messages/index.js'
+import { publicIdOf as publicUserId, type UserRow } from '../users/index.js'
+import { type Callers, type CallersDeps, notParticipant } from './callers.js'
+import { type ChatContent, toChatContent, toStoredContent } from './payload.js'
+
+type NewMessage = Body<typeof contract.chat.createMessage>
+type ListQuery = Query<typeof contract.chat.listMessages>
+
+/** A message as its participants know it: ids are the public ones. */
+export interface ChatMessageRecord {
+  id: string
+  createdAt: string
+  conversationId: string
+  userId: string
+  content: ChatContent
+}
+
+export interface MessageOperationsDeps extends CallersDeps {
+  clock: Clock
+  pager: Pager
+  messages: MessagesService
+  listening: Pick<Listening, 'reached'>
+}
+
+type KnownUser = Pick<UserRow, 'id' | 'foreign_id'>
+
+const perPage = 50
+
+/** A message as participants see it. */
+export function toRecord(
+  row: MessageRow,
+  conversationId: string,
+  userId: string,
+): ChatMessageRecord {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    conversationId,
+    userId,
+    content: toChatContent({ type: row.type, payload: decodeJson(row.payload) }),
+  }
+}
+
+/** What users do with messages. */
+export function messageOperations(deps: MessageOperationsDeps, callers: Callers) {
+  const { db, run, clock, pager, users, conversations, messages, listening } = deps
+  /**
+   * Which user a key belongs to, as long as authentication remembers the key. Another process may
+   * have removed the user since: this only serves statements that check the user's part themselves.
+   */
+  const knownUsers = new WeakMap<ChatUserActor, KnownUser>()
+
+  /**
+   * The author and the place of a new message. A participant who has written before costs one
+   * statement; only when that finds nothing, the reason is looked for.
+   */
+  async function takePlace(
+    tx: Tx,
+    actor: ChatUserActor,
+    conversationId: string,
+  ): Promise<{ user: KnownUser; place: Place }> {
+    const { botId } = actor.chat
+    const now = clock.now()
+    const known = knownUsers.get(actor)
+    if (known !== undefined) {
+      const place = await conversations.advance(
+        tx,
+        { botId, userId: known.id },
+        conversationId,
+        now,
+      )
+      if (place !== undefined) return { user: known, place }
+    }
+    const user = await users.find(tx, botId, actor.userKeyId)
+    if (user === undefined) throw notParticipant(conversationId)
+    const member = { botId, userId: user.id }
+    await conversations.claim(tx, member, conversationId)
+    const place = await conversations.advance(tx, member, conversationId, now)
+    if (place === undefined) throw notParticipant(conversationId)
+    knownUsers.set(actor, { id: user.id, foreign_id: user.foreign_id })
+    return { user, place }
+  }
+
+  async function require(actor: ChatUserActor, id: string) {
+    const message = await messages.find(db, actor.chat.botId, id)
+    const looked =
+      message === undefined ? undefined : await callers.look(actor, message.conversation_id)
+    if (message === undefined || looked?.found === undefined) {
+      throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
+    }
+    return { message, user: looked.user, found: looked.found }
+  }
+
+  return {
+    /** Newest first. */
+    async listMessages(
+      actor: ChatUserActor,
+      conversationId: string,
+      query: ListQuery,
+    ): Promise<Page<ChatMessageRecord>> {
+      const { conversation } = await callers.requirePart(actor, conversationId)
+      const { botId } = actor.chat
+      const page = pager.page({
+        operation: 'chatListMessages',
+        scope: conversation.id,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken: query.nextToken,
+        pageSize: perPage,
+      })
+      const { rows, nextToken } = await messages.listOf(botId, conversation.id, page)
+      const authors = await users.publicIds(
+        botId,
+        rows.map((row) => row.user_id),
+      )
+      const shownId = publicConversationId(conversation)
+      return {
+        rows: rows.map((row) => toRecord(row, shownId, authors.get(row.user_id) ?? row.user_id)),
+        nextToken,
+      }
+    },
+
+    async createMessage(
+      actor: ChatUserActor,
+      input: NewMessage,
+      remember: Remember<ChatMessageRecord>,
+    ): Promise<ChatMessageRecord> {
+      if ('metadata' in input.payload) {
+        throw new ApiError(
+          'InvalidPayload',
+          'body.payload.metadata must stand beside the payload, as body.metadata.',
+          { metadata: { in: 'body', field: 'payload.metadata' } },
+        )
+      }
+      const content: ChatContent = {
+        payload: input.payload,
+        ...(input.metadata !== undefined && { metadata: input.metadata }),
+      }
+      const { type, payload } = toStoredContent(content)
+      const encoded = messages.encode(payload)
+      const { place, made } = await run(async (tx) => {
+        const { user, place } = await takePlace(tx, actor, input.conversationId)
+        const message = await messages.append(tx, place, {
+          botId: actor.chat.botId,
+          userId: user.id,
+          direction: 'incoming',
+          type,
+          payload: encoded,
+        })
+        const made: ChatMessageRecord = {
+          id: message.id,
+          createdAt: message.created_at,
+          conversationId: publicConversationId(place),
+          userId: publicUserId(user),
+          content,
+        }
+        await remember?.(tx, made)
+        return { place, made }
+      })
+      await listening.reached(place.id, place.last_sequence)
+      return made
+    },
+
+    /** With its true author, whoever asks. */
+    async getMessage(actor: ChatUserActor, id: string): Promise<ChatMessageRecord> {
+      const { message, found } = await require(actor, id)
+      if (!found.participates) throw notParticipant(publicConversationId(found.conversation))
+      const authors = await users.publicIds(actor.chat.botId, [message.user_id])
+      return toRecord(
+        message,
+        publicConversationId(found.conversation),
+        authors.get(message.user_id) ?? message.user_id,
+      )
+    },
+
+    /** By its author alone, who need not take part any more. */
+    async deleteMessage(actor: ChatUserActor, id: string): Promise<void> {
+      const { message, user } = await require(actor, id)
+      if (user === undefined || message.user_id !== user.id) {
+        throw new ApiError('Forbidden', `The message ${id} is not yours.`)
+      }
+      const told = await run((tx) => messages.remove(tx, message))
+      if (told) await listening.reached(message.conversation_id, told.sequence)
+    },
+  }
+}

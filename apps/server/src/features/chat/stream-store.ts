@@ -1,0 +1,102 @@
+import type { Insertable, Selectable } from 'kysely'
+import { prepared } from '../../platform/db/prepared.js'
+import type { Db, Tx } from '../../schema.js'
+import type { MessageStreamsTable } from './table.js'
+
+type StreamRow = Selectable<MessageStreamsTable>
+
+/** Counts a piece of a message and answers what the stream has now. */
+export async function notePiece(
+  tx: Tx,
+  row: Insertable<MessageStreamsTable>,
+): Promise<Pick<StreamRow, 'characters' | 'pieces'>> {
+  return await tx
+    .insertInto('message_streams')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['conversation_id', 'stream_id']).doUpdateSet((eb) => ({
+        last_sequence: eb.ref('excluded.last_sequence'),
+        characters: eb('message_streams.characters', '+', eb.ref('excluded.characters')),
+        pieces: eb('message_streams.pieces', '+', eb.ref('excluded.pieces')),
+        expires_at: eb.ref('excluded.expires_at'),
+      })),
+    )
+    .returning(['characters', 'pieces'])
+    .executeTakeFirstOrThrow()
+}
+
+const selectFirst = prepared<{ conversationId: string; now: string }>()((db, parameter) =>
+  db
+    .selectFrom('message_streams')
+    .select((eb) => eb.fn.min('first_sequence').as('first'))
+    .where('conversation_id', '=', parameter('conversationId'))
+    .where('expires_at', '>', parameter('now')),
+)
+
+/** Number of the first piece of those messages of a conversation that may still be written. */
+export async function findFirstPiece(
+  db: Db,
+  conversationId: string,
+  now: string,
+): Promise<number | undefined> {
+  const row = await selectFirst.first(db, { conversationId, now })
+  return row?.first ?? undefined
+}
+
+export async function countStreams(tx: Tx, conversationId: string, now: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('message_streams')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('conversation_id', '=', conversationId)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Streams that have expired, at most `limit`. */
+export async function listExpired(tx: Tx, now: string, limit: number): Promise<StreamRow[]> {
+  return await tx
+    .selectFrom('message_streams')
+    .selectAll()
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute()
+}
+
+/** Forgets a stream and empties its pieces, which stay in the log as numbers alone. */
+export async function emptyStream(tx: Tx, stream: StreamRow, pieceType: string): Promise<void> {
+  await tx
+    .updateTable('events')
+    .set({ data: null })
+    .where('stream', '=', stream.conversation_id)
+    .where('sequence', '>=', stream.first_sequence)
+    .where('sequence', '<=', stream.last_sequence)
+    .where('type', '=', pieceType)
+    .where('subject_id', '=', stream.stream_id)
+    .execute()
+  await tx
+    .deleteFrom('message_streams')
+    .where('conversation_id', '=', stream.conversation_id)
+    .where('stream_id', '=', stream.stream_id)
+    .execute()
+}
+
+/** @returns how many were deleted, at most `limit` */
+export async function deleteSomeStreams(tx: Tx, botId: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('message_streams')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('conversation_id', 'stream_id'),
+        'in',
+        selectFrom('message_streams')
+          .select(['conversation_id', 'stream_id'])
+          .where('bot_id', '=', botId)
+          .limit(limit)
+          .$asTuple('conversation_id', 'stream_id'),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,29 @@
+/** A message that a bot writes piece by piece, and where its pieces stand in the log. */
+export interface MessageStreamsTable {
+  /** Native id. */
+  conversation_id: string
+  /** Chosen by the bot. */
+  stream_id: string
+  bot_id: string
+  first_sequence: number
+  last_sequence: number
+  /** Of all pieces together. */
+  characters: number
+  pieces: number
+  /** Some time after the last piece; then the pieces are emptied. */
+  expires_at: string
+}
+
+/** How far the signals of a conversation have been posted to the webhook of its app. */
+export interface WebhookCursorsTable {
+  /** Native id. */
+  conversation_id: string
+  bot_id: string
+  /** Number of the last event that was taken. */
+  sequence: number
+}
+
+export interface ChatSchema {
+  message_streams: MessageStreamsTable
+  chat_webhook_cursors: WebhookCursorsTable
+}

@@ -1,0 +1,69 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { ChatActor, ChatUserActor } from '../../platform/actor.js'
+import type { Remember } from '../../platform/idempotency/remember.js'
+import { publicIdOf, type UserRow } from '../users/index.js'
+import type { Callers, CallersDeps } from './callers.js'
+import type { UserKeys } from './user-keys.js'
+
+type NewUser = Body<typeof contract.chat.createUser>
+type UserProfile = Body<typeof contract.chat.getOrCreateUser>
+
+/** A user with the key by which it says who it is. */
+export interface NewChatUser {
+  user: UserRow
+  key: string
+}
+
+/** What users do with themselves. */
+export function userOperations(deps: CallersDeps & { keys: UserKeys }, callers: Callers) {
+  const { db, run, users, conversations, keys } = deps
+  return {
+    async createUser(
+      { chat }: ChatActor,
+      input: NewUser,
+      remember: Remember<NewChatUser>,
+    ): Promise<NewChatUser> {
+      if (chat.encryptionKey !== undefined) {
+        throw new ApiError(
+          'Unauthorized',
+          'This chat address has an encryption key: sign a user key with it and use get-or-create.',
+        )
+      }
+      const { id, ...profile } = input
+      const user = users.draft(chat, id, profile)
+      const made = { user, key: await keys.sign(chat, publicIdOf(user)) }
+      return await run(async (tx) => {
+        // Before the user: a repetition that runs at the same time must stumble over its key and
+        // get the first answer, not over the id that the first one took.
+        await remember?.(tx, made)
+        await users.insert(tx, user)
+        return made
+      })
+    },
+
+    async getOrCreateUser(actor: ChatUserActor, profile: UserProfile): Promise<UserRow> {
+      return await users.getOrCreate(actor.chat, actor.userKeyId, profile)
+    },
+
+    async getUser(actor: ChatUserActor): Promise<UserRow> {
+      return await callers.requireUser(db, actor)
+    },
+
+    /** Overwrites what is given; the rest stays as it is. */
+    async updateUser(actor: ChatUserActor, profile: UserProfile): Promise<UserRow> {
+      return await run(async (tx) => {
+        const user = await callers.requireUser(tx, actor)
+        return (await users.patch(tx, user.bot_id, user.id, profile)) ?? user
+      })
+    },
+
+    /** Its messages stay and nobody is told; its id is free from then on. */
+    async deleteUser(actor: ChatUserActor): Promise<void> {
+      await run(async (tx) => {
+        const { bot_id: botId, id } = await callers.requireUser(tx, actor)
+        await conversations.forgetUser(tx, { botId, userId: id })
+        await users.remove(tx, botId, id)
+      })
+    },
+  }
+}

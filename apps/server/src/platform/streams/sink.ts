@@ -1,0 +1,22 @@
+import type { Frame } from './frame.js'
+
+/** An open connection to somebody who listens, whatever it speaks. After its end all calls do nothing. */
+export interface Sink {
+  /** Bytes that the network has not taken yet. */
+  readonly pending: number
+  /** Queues a frame; never waits. */
+  send(frame: Frame): void
+  /** Sends what keeps the connection alive. */
+  ping(): void
+  /** Resolves once the network has taken enough to go on, or the connection is gone. */
+  ready(): Promise<void>
+  /** Ends the connection after what is queued. */
+  end(): void
+  /** Ends the connection at once; what is queued is lost. */
+  cut(): void
+  /** Is told once when the connection is gone, at once if it is already. */
+  onClose(callback: () => void): void
+}
+
+/** Begins to serve a connection that was let in. */
+export type StartStream = (sink: Sink) => void

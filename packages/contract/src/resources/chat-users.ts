@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import { operation } from '../operation.js'
+import { Empty, wrap } from '../shared.js'
+import { address, ForeignId, profile } from './chat-address.js'
+import { ChatUser } from './chat-entities.js'
+
+/** The users of a chat address. */
+export const chatUsers = {
+  createUser: operation({
+    id: 'chatCreateUser',
+    method: 'POST',
+    path: '/chat/{webhookId}/users',
+    tag: 'Chat',
+    summary: 'Create a user and get its key',
+    description: 'Not available while the chat address has an encryption key of its own.',
+    auth: 'chat',
+    params: address,
+    body: Type.Object({
+      id: Type.Optional(
+        ForeignId('Id to give the user: 1 to 70 of `A-Z a-z 0-9 _ - / \\`; made up if left out.'),
+      ),
+      ...profile,
+    }),
+    result: Type.Object({
+      user: ChatUser,
+      key: Type.String({ description: 'Value of the header `x-user-key` of this user.' }),
+    }),
+    status: 201,
+    errors: ['Unauthorized', 'AlreadyExists'],
+    idempotent: true,
+    throttle: 'users',
+  }),
+  getOrCreateUser: operation({
+    id: 'chatGetOrCreateUser',
+    method: 'POST',
+    path: '/chat/{webhookId}/users/get-or-create',
+    tag: 'Chat',
+    summary: 'Get the user of a key, created if need be',
+    description:
+      'The key says who it is. Members that are given overwrite those of an existing user.',
+    auth: 'chat-user',
+    params: address,
+    body: Type.Object(profile),
+    result: wrap('user', ChatUser),
+    status: 200,
+    errors: [],
+  }),
+  getUser: operation({
+    id: 'chatGetUser',
+    method: 'GET',
+    path: '/chat/{webhookId}/users/me',
+    tag: 'Chat',
+    summary: 'Get the user of a key',
+    auth: 'chat-user',
+    params: address,
+    result: wrap('user', ChatUser),
+    status: 200,
+    errors: [],
+  }),
+  updateUser: operation({
+    id: 'chatUpdateUser',
+    method: 'PUT',
+    path: '/chat/{webhookId}/users/me',
+    tag: 'Chat',
+    summary: 'Change the user of a key',
+    description: 'Members that are left out stay as they are.',
+    auth: 'chat-user',
+    params: address,
+    body: Type.Object(profile),
+    result: wrap('user', ChatUser),
+    status: 200,
+    errors: [],
+  }),
+  deleteUser: operation({
+    id: 'chatDeleteUser',
+    method: 'DELETE',
+    path: '/chat/{webhookId}/users/me',
+    tag: 'Chat',
+    summary: 'Delete the user of a key',
+    description:
+      'Ends its part in every conversation. What it said stays. Its id may be given to another user; the key goes on to be valid and names nobody.',
+    auth: 'chat-user',
+    params: address,
+    result: Empty,
+    status: 200,
+    errors: [],
+  }),
+}
