@@ -21,7 +21,7 @@ export function zip(parts: ZipParts): Buffer {
     local.writeUInt16LE(20, 4)
     local.writeUInt16LE(0x0800, 6)
     local.writeUInt16LE(8, 8)
-    local.writeUInt32LE(checksum(plain), 14)
+    local.writeUInt32LE(crc32(plain), 14)
     local.writeUInt32LE(packed.length, 18)
     local.writeUInt32LE(plain.length, 22)
     local.writeUInt16LE(nameBytes.length, 26)
@@ -44,9 +44,4 @@ export function zip(parts: ZipParts): Buffer {
   end.writeUInt32LE(size, 12)
   end.writeUInt32LE(offset, 16)
   return Buffer.concat([...locals, ...list, end])
-}
-
-/** Node 20 has no `crc32` before 20.15. */
-function checksum(bytes: Uint8Array): number {
-  return crc32(bytes)
 }

@@ -64,12 +64,14 @@ function closeGroup(group: Group, room: number): Draft[] {
     : splitBlock(last, room, room - leadLength)
   return pieces.map((piece, index) => {
     const begins = index === 0
+    // A title that stands outside of the text is on no page.
+    const paged = begins ? group.blocks.find((block) => block.pageNumber !== undefined) : last
     const texts = begins ? lead.map((block) => block.text) : []
     return {
       content: [...texts, piece.content].join(BLOCK_SEPARATOR),
       type: 'chunk',
       subtype: begins ? kindOf(group.blocks) : last.kind,
-      ...(first.pageNumber === undefined ? {} : { pageNumber: first.pageNumber }),
+      ...(paged?.pageNumber === undefined ? {} : { pageNumber: paged.pageNumber }),
       headings: begins ? [...group.headings] : [...group.headings, ...own],
       ownHeadings: begins ? own : [],
       start: begins ? first.start : last.start + piece.start,

@@ -18,11 +18,12 @@ export function extract(source: Source): Promise<Extraction> {
     requirePages(slides.length, source, 'slides')
     const count = createTextLimit(source)
     const root: Root = { type: 'root', children: [] }
-    let first: string | undefined
+    let stated = await documentTitle(office)
     for (const [index, part] of slides.entries()) {
       const { title, blocks } = await readSlide(office, part)
-      if (index === 0) first = title
-      const content = [heading(2, title ?? `Slide ${index + 1}`), ...blocks]
+      if (index === 0) stated ??= title
+      const level = index === 0 && title === stated ? 1 : 2
+      const content = [heading(level, title ?? `Slide ${index + 1}`), ...blocks]
       // A slide without anything on it needs no name either.
       if (title !== undefined || blocks.length > 0) {
         for (const block of content) {
@@ -32,8 +33,7 @@ export function extract(source: Source): Promise<Extraction> {
       }
       source.onPage?.(index + 1, slides.length)
     }
-    const title = (await documentTitle(office)) ?? first
-    return { root, pages: slides.length, ...(title !== undefined && { title }) }
+    return { root, pages: slides.length, ...(stated !== undefined && { title: stated }) }
   })
 }
 

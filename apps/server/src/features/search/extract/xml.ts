@@ -5,7 +5,7 @@ import { ExtractionError } from './extraction-error.js'
 /** No document that a program writes is nested like this; what walks the elements is recursive. */
 const DEEPEST = 250
 /** Parts of one element that is held in memory at a time, such as a table. */
-const LARGEST_ELEMENT = 2_000_000
+const LARGEST_ELEMENT = 1_000_000
 
 /** An element without the prefixes of its namespaces, which differ from one program to another. */
 export interface XmlElement {

@@ -11,6 +11,8 @@ const LEAST_INDENT = 0.8
 const SHORT_LINE = 0.2
 /** ... whatever it ends with. */
 const VERY_SHORT_LINE = 0.45
+/** In a narrower column, every line is full, in sizes of the font. */
+const NARROW_COLUMN = 20
 const SENTENCE_END = /[.!?:;…。！？"”»)\]]$/
 
 /** Says where paragraphs end. */
@@ -47,6 +49,7 @@ export function createParagraphRules(pages: readonly (readonly Line[])[]): Parag
         return SENTENCE_END.test(previous.text)
       }
       const empty = (previous.right - previous.x1) / (previous.right - previous.left)
+      if (/^\p{Ll}/u.test(line.text) || /[\u00ad\u2010-]$/.test(previous.text)) return false
       return empty > VERY_SHORT_LINE || (empty > SHORT_LINE && SENTENCE_END.test(previous.text))
     },
   }
@@ -54,7 +57,9 @@ export function createParagraphRules(pages: readonly (readonly Line[])[]): Parag
 
 /** A number at the begin of a line may be a part of the sentence, such as a year with a full stop. */
 function isInSentence(previous: Line): boolean {
-  return /\p{Ll}$/u.test(previous.text) && previous.x1 > previous.right - previous.size * 4
+  const { text, right, left, size, x1 } = previous
+  const isFull = right - left > size * NARROW_COLUMN && x1 > right - size * 4
+  return isFull && /\p{Ll}$/u.test(text) && !MARKED.test(text)
 }
 
 function isAlike(line: Line, previous: Line): boolean {
