@@ -93,6 +93,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       'content-range',
       'content-disposition',
       'idempotent-replayed',
+      'x-search-degraded',
       'repr-digest',
       ...resumableUploadHeaders,
     ],

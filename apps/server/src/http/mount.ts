@@ -25,6 +25,8 @@ interface Call<Spec extends Operation> {
   isHead: boolean
   /** Aborts when the caller goes away. */
   signal: AbortSignal
+  /** Adds a header to the answer. */
+  setHeader(name: string, value: string): void
   /** For `idempotent` operations: does the work once per `Idempotency-Key`. */
   once: Once<Output<Spec>>
 }
@@ -168,6 +170,7 @@ function toCall<Spec extends Operation>(
     get signal() {
       return abortSignalOf(reply)
     },
+    setHeader: (name, value) => void reply.header(name, value),
     once:
       key === undefined
         ? onceWithoutKey

@@ -36,6 +36,8 @@ describe('bad input to searchFiles', () => {
     consolidate: 'false',
     includeBreadcrumb: 'true',
     withContext: 'true',
+    minScore: '0.25',
+    explain: 'true',
   }
   const example = () => ({ headers: headers(), query: complete })
 
@@ -57,6 +59,8 @@ describe('bad input to searchFiles', () => {
       'query.consolidate': [query.flag],
       'query.includeBreadcrumb': [query.flag],
       'query.withContext': [query.flag],
+      'query.minScore': [query.number, atLeast(0), notAbove(1)],
+      'query.explain': [query.flag],
       'query.tags': [query.map, inJson(members(200, 'x')), ...names(200, 'x').map(inJson)],
       'query.tags.name': [atMost(500), items(100, 'x')],
       'query.tags.name.0': [atMost(500)],

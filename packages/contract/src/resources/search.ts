@@ -22,6 +22,15 @@ export const passageSubtypes = [
   'page',
 ] as const
 
+const Leg = (what: string) =>
+  Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: `By ${what}, from 0 to 1; absent if not found by it.`,
+    }),
+  )
+
 /** Where a passage stands in its file. */
 export const PassageMeta = Type.Object(
   {
@@ -85,6 +94,20 @@ export const Passage = Type.Object(
         { description: 'The match and its surroundings in reading order; with `withContext`.' },
       ),
     ),
+    explanation: Type.Optional(
+      Type.Object(
+        {
+          keyword: Leg('its words'),
+          grams: Leg('the letters of its words, which forgives typing errors'),
+          semantic: Leg('its meaning'),
+        },
+        {
+          title: 'PassageExplanation',
+          description:
+            'How well each way of looking found the passage, before they were brought together; with `explain`. With `consolidate`, of the best match.',
+        },
+      ),
+    ),
   },
   { title: 'Passage', description: 'A part of a file that answers the query.' },
 )
@@ -98,7 +121,7 @@ export const search = {
     tag: 'Search',
     summary: 'Search the indexed files of a bot',
     description:
-      'Best match first. Only files that the caller may see, whose indexing is complete and whose tags match are searched. Text without a letter or digit finds nothing.',
+      'Best match first. Only files that the caller may see, whose indexing is complete and whose tags match are searched. Text without a letter or digit finds nothing. When a way of looking is not available, the others answer, and the header `x-search-degraded` names it: `semantic-pending` while the first vectors of the bot are made, `semantic-unavailable` without vectors in the database, `embeddings-unavailable` when the endpoint for embeddings does not answer.',
     auth: 'bot',
     query: Type.Object({
       query: Text(2048, 'What is looked for, in natural language; 1 to 2,048 bytes of UTF-8.', 1),
@@ -134,6 +157,18 @@ export const search = {
       withContext: Type.Optional(
         Type.Boolean({
           description: 'Adds `context` to each passage. Not with `consolidate`.',
+        }),
+      ),
+      minScore: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description: 'Leaves out passages with a lower score, 0 to 1; 0 by default.',
+        }),
+      ),
+      explain: Type.Optional(
+        Type.Boolean({
+          description: 'Adds `explanation` to each passage: what each way of looking found.',
         }),
       ),
     }),

@@ -1,11 +1,14 @@
 import type { FileRow } from '../files/index.js'
 import type { Findings } from './find.js'
+import type { RankedPassage } from './rank/ranker.js'
 import type { NearbyRow, PassageRow } from './store.js'
 
 /** Passages of one file that answer a query, with what stands around them. */
 export interface Found {
   /** Of the best match. */
   score: number
+  /** What each way of looking said of the best match. */
+  legs: RankedPassage['legs']
   file: FileRow
   /** In reading order; just one unless matches of a file were brought together. */
   matches: PassageRow[]
@@ -17,13 +20,13 @@ export interface Found {
 export function toFound({ hits, nearby, files }: Findings): Found[] {
   const around = groupByHit(nearby)
   const fileById = new Map(files.map((file) => [file.id, file]))
-  return hits.flatMap(({ number, score }) => {
+  return hits.flatMap(({ number, score, legs }) => {
     const passages = around.get(number) ?? []
     const match = passages.find((row) => row.number === number)
     const file = fileById.get(match?.file_id ?? '')
     // A file can be deleted between two queries.
     if (match === undefined || file === undefined) return []
-    return [{ score, file, matches: [match], around: passages }]
+    return [{ score, legs, file, matches: [match], around: passages }]
   })
 }
 

@@ -29,12 +29,14 @@ export function searchRoutes({ service, passages, toFile }: SearchRoutesDeps): R
       file: toFile(await passages.reindex(actor, params.id)),
     })),
 
-    route(contract.search.files, async ({ actor, query, signal }) => {
-      const found = await service.search(actor, query, signal)
+    route(contract.search.files, async ({ actor, query, signal, setHeader }) => {
+      const { found, degraded } = await service.search(actor, query, signal)
+      if (degraded.length > 0) setHeader('x-search-degraded', degraded.join(', '))
       const view = {
         consolidate: query.consolidate ?? false,
         includeBreadcrumb: query.includeBreadcrumb ?? false,
         withContext: query.withContext ?? false,
+        explain: query.explain ?? false,
       }
       return { passages: found.map((each) => toPassage(each, view)) }
     }),

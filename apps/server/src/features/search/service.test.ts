@@ -116,6 +116,28 @@ describeEachEngine('search', (engine) => {
     })
   })
 
+  it('explain adds what each way of looking found', async () => {
+    const [best] = await search('red valve', { explain: true })
+    expect(best?.explanation).toMatchObject({ keyword: expect.any(Number) })
+    for (const part of Object.values(best?.explanation ?? {})) {
+      expect(part).toBeGreaterThanOrEqual(0)
+      expect(part).toBeLessThanOrEqual(1)
+    }
+    const [plain] = await search('red valve')
+    expect(plain).not.toHaveProperty('explanation')
+  })
+
+  it('minScore leaves out what fits less', async () => {
+    const all = await search('water valve button')
+    const middle = all[1]?.score ?? 0
+    const some = await search('water valve button', { minScore: middle })
+    expect(some.map(({ score }) => score)).toEqual(
+      all.map(({ score }) => score).filter((score) => score >= middle),
+    )
+    expect(some.length).toBeGreaterThan(0)
+    expect(some.length).toBeLessThan(all.length)
+  })
+
   describe('with withContext', () => {
     it('the surroundings are listed too, as far as contextDepth says', async () => {
       const [best] = await search('lever', { withContext: true })
@@ -265,6 +287,8 @@ function input(
     consolidate?: boolean
     includeBreadcrumb?: boolean
     withContext?: boolean
+    explain?: boolean
+    minScore?: number
     tags?: Parameters<ReturnType<TestBot['as']>['searchFiles']>[0]['tags']
   },
 ) {

@@ -43,7 +43,11 @@ export function createSearchService(deps: Pick<SearchDeps, 'clock' | 'finder' | 
 
   return {
     /** Finds passages, best first: one per match, or one per file with `consolidate`. */
-    async search(actor: BotActor, input: SearchQuery, signal?: AbortSignal): Promise<Found[]> {
+    async search(
+      actor: BotActor,
+      input: SearchQuery,
+      signal?: AbortSignal,
+    ): Promise<{ found: Found[]; degraded: readonly string[] }> {
       if (Buffer.byteLength(input.query) > maxQueryBytes) {
         throw new ApiError(
           'InvalidQuery',
@@ -59,9 +63,11 @@ export function createSearchService(deps: Pick<SearchDeps, 'clock' | 'finder' | 
         tags: toTagConditions(input.tags),
         limit: input.limit ?? searchLimitDefault,
         depth: input.contextDepth ?? 1,
+        ...(input.minScore !== undefined && { minScore: input.minScore }),
       }
-      const found = toFound(await finder.find(request, signal))
-      return input.consolidate ? byFile(found) : found
+      const findings = await finder.find(request, signal)
+      const found = toFound(findings)
+      return { found: input.consolidate ? byFile(found) : found, degraded: findings.degraded }
     },
   }
 }

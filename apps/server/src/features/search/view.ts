@@ -12,10 +12,11 @@ export interface PassageView {
   consolidate: boolean
   includeBreadcrumb: boolean
   withContext: boolean
+  explain: boolean
 }
 
 export function toPassage(found: Found, view: PassageView): WirePassage {
-  if (view.consolidate) return toConsolidated(found)
+  if (view.consolidate) return toConsolidated(found, view)
   const match = found.matches[0]
   if (match === undefined) throw new Error('A found passage has a match')
   const parts = view.includeBreadcrumb
@@ -27,6 +28,7 @@ export function toPassage(found: Found, view: PassageView): WirePassage {
     meta: toMeta(match),
     file: toPassageFile(found.file),
     ...(view.withContext && { context: toContext(match, found.around) }),
+    ...(view.explain && { explanation: found.legs }),
   }
 }
 
@@ -43,7 +45,7 @@ function toMeta({ subtype, page_number, position }: PassageRow): WirePassage['me
   }
 }
 
-function toConsolidated(found: Found): WirePassage {
+function toConsolidated(found: Found, view: PassageView): WirePassage {
   const first = found.matches[0]
   return {
     content: underHeadings(found.around).join('\n\n'),
@@ -54,6 +56,7 @@ function toConsolidated(found: Found): WirePassage {
       ...(first && { position: first.position }),
     },
     file: toPassageFile(found.file),
+    ...(view.explain && { explanation: found.legs }),
   }
 }
 
