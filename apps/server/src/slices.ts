@@ -28,6 +28,8 @@ const sharedLeftoverAge = 60 * 60 * 1000
 export interface SlicesOptions {
   /** Module that the search threads run: for tests. */
   findEntry?: URL
+  /** Legs that ranking asks, all by default: for measuring what each adds. */
+  legs?: readonly string[]
 }
 
 /** Builds the slices and tells each what it needs of the others. */
@@ -35,7 +37,7 @@ export async function createSlices(
   foundation: Foundation,
   addresses: Addresses,
   closers: Pick<Closers, 'add'>,
-  { findEntry }: SlicesOptions = {},
+  { findEntry, legs }: SlicesOptions = {},
 ) {
   const { config, clock, log } = foundation
   const accounts = createAccounts(foundation)
@@ -127,6 +129,7 @@ export async function createSlices(
       searchTimeoutMs: config.searchTimeoutMs,
     },
     ...(findEntry && { findEntry }),
+    ...(legs && { legs }),
   })
   closers.add('search', async () => {
     await search[Symbol.asyncDispose]()

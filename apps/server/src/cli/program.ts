@@ -4,6 +4,7 @@ import { nearest } from '../platform/nearest.js'
 import { version } from '../version.js'
 import { configCommand } from './config.js'
 import { demoCommand } from './demo/command.js'
+import { evalCommand } from './eval/command.js'
 import { startCommand } from './start.js'
 import { tokenCommand } from './token.js'
 
@@ -23,6 +24,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(demoCommand())
     .addCommand(configCommand())
     .addCommand(tokenCommand())
+    .addCommand(evalCommand())
   for (const command of program.commands) command.exitOverride()
   try {
     requireKnown(program, argv[2])

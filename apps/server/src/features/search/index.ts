@@ -46,10 +46,12 @@ export type SearchOptions = Omit<
   }
   /** Module that the search threads run: for tests. */
   findEntry?: URL
+  /** Legs that ranking asks, all by default: for measuring what each adds. */
+  legs?: readonly string[]
 }
 
 /** Search in the files of bots: their passages and the index over them. */
-export function createSearch({ database, log, findEntry, ...given }: SearchOptions): Search {
+export function createSearch({ database, log, findEntry, legs, ...given }: SearchOptions): Search {
   const { db, run } = database
   const index = createKeywordIndex(database.dialect)
   const finder = createFinder({
@@ -58,6 +60,7 @@ export function createSearch({ database, log, findEntry, ...given }: SearchOptio
     timeLimitMs: given.limits.searchTimeoutMs,
     onError: (err) => log.error({ err }, 'a search thread failed'),
     ...(findEntry && { entry: findEntry }),
+    ...(legs && { legs }),
   })
   const ranking = createRankingBackground({
     ...given,

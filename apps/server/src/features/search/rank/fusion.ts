@@ -22,6 +22,19 @@ export const legWeights: Readonly<Record<Leg, number>> = {
 }
 
 /**
+ * The weights of some legs, nothing for the others.
+ * @throws Error if there is no leg of a name
+ */
+export function weightsOf(legs: readonly string[] | undefined): Partial<Record<Leg, number>> {
+  if (legs === undefined) return legWeights
+  const unknown = legs.find((leg) => !(leg in legWeights))
+  if (unknown !== undefined) {
+    throw new Error(`There is no leg "${unknown}", only ${Object.keys(legWeights).join(', ')}.`)
+  }
+  return Object.fromEntries(Object.entries(legWeights).filter(([leg]) => legs.includes(leg)))
+}
+
+/**
  * Joins the legs into one number per candidate, from 0 to 1. Each leg is stretched to the span of its own
  * values among the candidates, so that legs of different scales can be added; what a leg did not find
  * is worth its lowest value.

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Client } from '@botstead/contract'
+import type { Question } from './dataset.js'
+import { documentOf } from './upload.js'
+
+/** What came back for one question. */
+export interface Answer {
+  /** Ids of documents, best first, each once. */
+  documents: string[]
+  milliseconds: number
+}
+
+/** Passages that are asked for: enough that ten documents are among them. */
+const limit = 50
+const sampleSize = 20
+const pollMs = 1000
+
+export async function ask(client: Client, question: Question): Promise<Answer> {
+  const begin = performance.now()
+  const { passages } = await client.searchFiles({ query: question.text, limit, contextDepth: 0 })
+  const milliseconds = performance.now() - begin
+  return {
+    documents: [...new Set(passages.map(({ file }) => documentOf(file.key)))],
+    milliseconds,
+  }
+}
+
+/**
+ * Waits until the ranking has settled: the vectors of passages come after the passages. Settled is what
+ * answered the same for some time.
+ *
+ * @param settleMs how long, in milliseconds
+ */
+export async function awaitSettled(
+  client: Client,
+  questions: readonly Question[],
+  settleMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const step = Math.max(1, Math.floor(questions.length / sampleSize))
+  const sample = questions.filter((_, at) => at % step === 0)
+  let last: string[][] = []
+  let since = performance.now()
+  for (;;) {
+    const answers: string[][] = []
+    for (const question of sample) answers.push((await ask(client, question)).documents)
+    if (!isDeepStrictEqual(answers, last)) {
+      last = answers
+      since = performance.now()
+    }
+    if (performance.now() - since >= settleMs) return
+    await sleep(pollMs, undefined, { signal })
+  }
+}

@@ -1,0 +1,94 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** One document of a collection. */
+export interface Document {
+  id: string
+  title: string
+  text: string
+}
+
+/** A question, and which documents answer it. */
+export interface Question {
+  id: string
+  text: string
+  /** Grade by document id, above 0; the higher the better the answer. */
+  relevant: ReadonlyMap<string, number>
+}
+
+/** A collection in the layout of BEIR. */
+export interface Dataset {
+  documents: Document[]
+  /** Those that have an answer. */
+  questions: Question[]
+}
+
+/**
+ * Reads `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` (or `qrels.tsv`) of a folder.
+ * @throws Error that names the file and the line of what cannot be read
+ */
+export async function readDataset(folder: string): Promise<Dataset> {
+  const documents = await readLines(join(folder, 'corpus.jsonl'), (line) => {
+    const { id, title, text } = readRecord(line)
+    return { id, title, text }
+  })
+  const grades = await readGrades(gradesFile(folder))
+  const questions = await readLines(join(folder, 'queries.jsonl'), (line) => {
+    const { id, text } = readRecord(line)
+    return { id, text, relevant: grades.get(id) ?? new Map<string, number>() }
+  })
+  const answered = questions.filter(({ relevant }) => relevant.size > 0)
+  if (documents.length === 0) throw new Error(`${folder}/corpus.jsonl has no document.`)
+  if (answered.length === 0) throw new Error(`${folder} has no question with an answer.`)
+  return { documents, questions: answered }
+}
+
+function gradesFile(folder: string): string {
+  const nested = join(folder, 'qrels', 'test.tsv')
+  return existsSync(nested) ? nested : join(folder, 'qrels.tsv')
+}
+
+async function readGrades(file: string): Promise<Map<string, Map<string, number>>> {
+  const grades = new Map<string, Map<string, number>>()
+  const rows = await readLines(file, (line) => line.split('\t'))
+  for (const [question = '', document = '', grade = ''] of rows) {
+    const value = Number(grade)
+    // The first line may name the columns.
+    if (!Number.isFinite(value) || value <= 0 || document === '') continue
+    const own = grades.get(question) ?? new Map<string, number>()
+    grades.set(question, own.set(document, value))
+  }
+  return grades
+}
+
+function readRecord(line: string): Document {
+  const record: unknown = JSON.parse(line)
+  const text = (name: string) => {
+    const value: unknown =
+      typeof record === 'object' && record ? Reflect.get(record, name) : undefined
+    return typeof value === 'string' ? value : ''
+  }
+  const id = text('_id') || text('id')
+  if (id === '') throw new Error('the member "_id" is missing')
+  return { id, title: text('title'), text: text('text') }
+}
+
+async function readLines<T>(file: string, read: (line: string) => T): Promise<T[]> {
+  const found: T[] = []
+  let number = 0
+  for await (const line of createInterface({
+    input: createReadStream(file),
+    crlfDelay: Infinity,
+  })) {
+    number += 1
+    if (line.trim() === '') continue
+    try {
+      found.push(read(line))
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`${file}, line ${number}: ${reason}.`, { cause })
+    }
+  }
+  return found
+}

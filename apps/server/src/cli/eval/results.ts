@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises'
+import { compareRuns } from './compare.js'
+import { type Measures, mean, quantile } from './measures.js'
+
+/** A run as it is stored, to be compared with later. */
+export interface Results {
+  dataset: string
+  documents: number
+  questions: number
+  mean: Measures
+  latency: { p50: number; p95: number }
+  /** By question. */
+  each: Record<string, Measures>
+}
+
+export function summarize(
+  dataset: string,
+  documents: number,
+  each: ReadonlyMap<string, Measures>,
+  milliseconds: readonly number[],
+): Results {
+  const all = [...each.values()]
+  return {
+    dataset,
+    documents,
+    questions: all.length,
+    mean: {
+      ndcg: mean(all.map(({ ndcg }) => ndcg)),
+      recall: mean(all.map(({ recall }) => recall)),
+      mrr: mean(all.map(({ mrr }) => mrr)),
+    },
+    latency: { p50: quantile(milliseconds, 0.5), p95: quantile(milliseconds, 0.95) },
+    each: Object.fromEntries(each),
+  }
+}
+
+const names = { ndcg: 'nDCG@10', recall: 'Recall@10', mrr: 'MRR@10' } as const
+const order = ['ndcg', 'recall', 'mrr'] as const
+
+/** The result as a person reads it, line by line. */
+export function describeResults(results: Results, baseline?: Results): string[] {
+  const { documents, questions, latency } = results
+  return [
+    `${documents} documents, ${questions} questions`,
+    ...order.map((measure) => {
+      const line = `${names[measure].padEnd(10)} ${results.mean[measure].toFixed(4)}`
+      return baseline === undefined
+        ? line
+        : `${line}  ${describeChange(results, baseline, measure)}`
+    }),
+    `latency    p50 ${latency.p50.toFixed(1)} ms, p95 ${latency.p95.toFixed(1)} ms`,
+  ]
+}
+
+/** Below this, chance is an unlikely explanation. */
+export const significant = 0.05
+
+function describeChange(results: Results, baseline: Results, measure: keyof Measures): string {
+  const { difference, pValue, questions } = compare(results, baseline, measure)
+  if (questions === 0) return 'the baseline has none of these questions'
+  const sign = difference >= 0 ? '+' : '-'
+  const verdict = pValue < significant ? 'a real difference' : 'may be chance'
+  return `${sign}${Math.abs(difference).toFixed(4)} (p ${pValue.toFixed(4)}: ${verdict})`
+}
+
+export function compare(results: Results, baseline: Results, measure: keyof Measures) {
+  const values = ({ each }: Results) =>
+    new Map(Object.entries(each).map(([id, measures]) => [id, measures[measure]]))
+  return compareRuns(values(baseline), values(results))
+}
+
+/** @throws Error that names the file if it is not a stored run */
+export async function readResults(file: string): Promise<Results> {
+  const results: Results = JSON.parse(await readFile(file, 'utf8'))
+  if (typeof results?.each !== 'object') throw new Error(`${file} is no result of "botstead eval".`)
+  return results
+}
