@@ -82,6 +82,9 @@ export const content = {
     }),
     headers: Type.Object({
       range: Type.Optional(Text(256, 'Part of the content, `bytes=<first>-<last>`.')),
+      'if-match': Type.Optional(
+        Text(1024, '`ETag` of a copy; answered with 412 and no body when it is no longer good.'),
+      ),
       'if-none-match': Type.Optional(
         Text(1024, '`ETag` of a copy; answered with 304 when it is still good.'),
       ),

@@ -68,9 +68,22 @@ export async function findBlob(db: Db, blobKey: string): Promise<StoredBytes | u
     .executeTakeFirst()
 }
 
-/** Keys of blobs that nothing refers to any more. */
-export async function listDiscardedBlobs(db: Db, limit: number): Promise<string[]> {
-  const rows = await db.selectFrom('discarded_blobs').select('blob_key').limit(limit).execute()
+/**
+ * Keys of blobs that nothing refers to any more, in their order.
+ * @param after the last key of the batch before
+ */
+export async function listDiscardedBlobs(
+  db: Db,
+  limit: number,
+  after: string | undefined,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('discarded_blobs')
+    .select('blob_key')
+    .where('blob_key', '>', after ?? '')
+    .orderBy('blob_key')
+    .limit(limit)
+    .execute()
   return rows.map(({ blob_key }) => blob_key)
 }
 

@@ -2,8 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import { ApiError, contract, type Headers, tus } from '@botstead/contract'
 import { ContinueAt, type Route, route } from '../../http/mount.js'
 import type { FileAddresses } from './addresses.js'
-import { toContentAnswer } from './content-answer.js'
-import { sendToStore } from './direct-downloads.js'
 import type { DirectUploads } from './direct-uploads.js'
 import type { Downloads } from './downloads.js'
 import type { ResumableUploads, UploadState } from './resumable.js'
@@ -57,11 +55,9 @@ export function contentRoutes({
       return {}
     }),
 
-    route(contract.content.get, async ({ params, query, headers }) => {
-      const content = await downloads.find(params.fileId, query.signature)
-      const answer = toContentAnswer(content, headers)
-      return query.direct ? sendToStore(content, answer) : answer
-    }),
+    route(contract.content.get, ({ params, query, headers, isHead }) =>
+      downloads.answer({ ...params, ...query }, { ...headers, isHead }),
+    ),
 
     route(contract.resumable.create, async ({ params: { token }, headers, stream }) => {
       requireVersion(headers)

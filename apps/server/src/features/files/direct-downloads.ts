@@ -13,13 +13,14 @@ export function readAddress(
   return (answer) => direct.readAddress(blobKey, { ...answer, seconds: lifetime })
 }
 
-/** An answer that sends its caller to the store for the body, where there is one and the store can. */
-export function sendToStore(content: ServedContent, answer: ContentAnswer): ContentAnswer {
-  const { addressOf } = content
-  if (addressOf === undefined || answer.open === undefined) return answer
-  const { headers } = answer
+/** An answer that sends its caller to the store for the body. */
+export function sendToStore(
+  addressOf: NonNullable<ServedContent['addressOf']>,
+  { status, headers }: Pick<ContentAnswer, 'status' | 'headers'>,
+): ContentAnswer {
   return {
-    ...answer,
+    status,
+    headers,
     readAt: () =>
       addressOf({
         contentType: String(headers['content-type']),

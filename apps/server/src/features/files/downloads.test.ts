@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { send, useFiles } from '../../../test/files.js'
@@ -96,7 +97,51 @@ describeEachEngine('the content of a file', (engine) => {
     expect((await fetch(orphaned.url)).status).toBe(404)
   })
 
+  it('is there at every moment while it is replaced', async () => {
+    const bot = bench().newBot()
+    const { url } = await bot.upload({ key: 'a.txt' }, 'x0')
+    let isReplacing = true
+    const reading = (async () => {
+      const seen = new Set<number>()
+      while (isReplacing) {
+        const response = await fetch(url)
+        seen.add(response.status)
+        if (response.ok) expect(await response.text()).toMatch(/^x\d+$/)
+      }
+      return [...seen]
+    })()
+    for (let round = 1; round <= 20; round++) await bot.upload({ key: 'a.txt' }, `x${round}`)
+    isReplacing = false
+    expect(await reading).toEqual([200])
+  })
+
+  it('is gone with its file at once, signed or public', async () => {
+    const bot = bench().newBot()
+    const hidden = await bot.upload({ key: 'a.txt' }, text)
+    const open = await bot.upload({ key: 'b.txt', accessPolicies: ['public_content'] }, text)
+    for (const { id, url } of [hidden, open]) {
+      await bot.as().deleteFile({ id })
+      expect((await fetch(url)).status).toBe(404)
+    }
+  })
+
   describe('is answered', () => {
+    it('with the hash over all of it, also in part', async () => {
+      const file = await bench().newBot().upload({ key: 'a.txt' }, text)
+      const hash = createHash('sha256').update(text).digest('base64')
+      for (const range of ['bytes=0-', 'bytes=2-4']) {
+        const response = await fetch(file.url, { headers: { range } })
+        expect(response.headers.get('repr-digest')).toBe(`sha-256=:${hash}:`)
+      }
+    })
+
+    it('only as long as it is the one that was meant', async () => {
+      const file = await bench().newBot().upload({ key: 'a.txt' }, text)
+      const etag = (await fetch(file.url)).headers.get('etag') ?? ''
+      expect((await fetch(file.url, { headers: { 'if-match': etag } })).status).toBe(200)
+      expect((await fetch(file.url, { headers: { 'if-match': '"other"' } })).status).toBe(412)
+    })
+
     it('with all that a careful browser needs', async () => {
       const file = await bench().newBot().upload({ key: 'docs/Grüße.html' }, '<script>1</script>')
       const { headers } = await fetch(file.url)

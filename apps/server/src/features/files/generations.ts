@@ -74,8 +74,9 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     })
   }
 
-  async function discard(tx: Tx, file: FileRow, contents: readonly ContentRow[]): Promise<void> {
-    await discardContents(tx, file.bot_id, contents)
+  /** Removes generations with all that is theirs alone. */
+  async function discard(tx: Tx, botId: string, contents: readonly ContentRow[]): Promise<void> {
+    await discardContents(tx, botId, contents)
     for (const content of contents) await dropParts(tx, content)
     if (contents.some(({ blob_key }) => blob_key !== null)) await sweepBlobs(tx)
   }
@@ -146,7 +147,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     const contents = await listContents(tx, file.bot_id, file.id)
     await discard(
       tx,
-      file,
+      file.bot_id,
       contents.filter(({ generation }) => generation < content.generation),
     )
     // Only what came before, or came half way, leaves passages behind.
@@ -212,12 +213,14 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
   }
 
   return {
+    discard,
+
     /** Begins a generation: uploads to the one before are refused from now on. */
     async begin(tx: Tx, file: FileRow): Promise<void> {
       const contents = await listContents(tx, file.bot_id, file.id)
       await discard(
         tx,
-        file,
+        file.bot_id,
         contents.filter(
           ({ generation, status }) =>
             generation < file.generation &&
@@ -337,7 +340,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
 
     /** Hides a file at once; what it leaves behind is swept. */
     async remove(tx: Tx, file: FileRow): Promise<void> {
-      await discard(tx, file, await listContents(tx, file.bot_id, file.id))
+      await discard(tx, file.bot_id, await listContents(tx, file.bot_id, file.id))
       await uncount(tx, file)
       await deleteFileRow(tx, file.bot_id, file.id)
       await clearPassages(tx, file)

@@ -66,6 +66,23 @@ describeEachEngine('what is hidden', (engine) => {
     await eventually(async () => expect(await numbers()).toBe(0))
   })
 
+  it('is swept although one of the blobs cannot be removed', async () => {
+    const { database, queue } = bench()
+    await bench().blobs.put('bbbb-removable', Readable.from([Buffer.from('x')]))
+    await bench().pauseJobs()
+    await database.run(async (tx) => {
+      // No blob store takes such a key, so removing it fails.
+      const keys = ['!', 'bbbb-removable'].map((blob_key) => ({ blob_key }))
+      await tx.insertInto('discarded_blobs').values(keys).execute()
+      await queue.enqueue(tx, { kind: 'files.sweep', key: 'all', payload: {} })
+    })
+    bench().startJobs()
+    await eventually(async () => expect(await blobKeys()).not.toContain('bbbb-removable'))
+    const left = await database.db.selectFrom('discarded_blobs').selectAll().execute()
+    expect(left).toEqual([{ blob_key: '!' }])
+    await database.run((tx) => tx.deleteFrom('discarded_blobs').execute())
+  })
+
   it('is swept after a crash between blob and row, but not while the row may still come', async () => {
     const bot = bench().newBot()
     const { id } = await bot.upload({ key: 'a.txt' }, 'kept')
@@ -80,6 +97,22 @@ describeEachEngine('what is hidden', (engine) => {
     await schedule()
     await eventually(async () => expect(await blobKeys()).not.toContain('crashed-upload'))
     expect(await blobKeys()).toContain(await blobOf(id))
+  })
+
+  it('is swept although its file is gone without it, once and for all', async () => {
+    const bot = bench().newBot()
+    const { file } = await bot.as().upsertFile({ key: 'lost.txt', size: 5 })
+    await bench().database.run((tx) => tx.deleteFrom('files').where('id', '=', file.id).execute())
+    bench().clock.advance(25 * hour)
+    await bench().database.run((tx) => bench().files.schedule(tx))
+    await eventually(async () => {
+      const rows = await bench()
+        .database.db.selectFrom('file_contents')
+        .select('generation')
+        .where('file_id', '=', file.id)
+        .execute()
+      expect(rows).toEqual([])
+    })
   })
 
   it('goes on counting until then, unless nobody sends what was announced', async () => {

@@ -26,14 +26,27 @@ export function createSweeps(
   return {
     /** Removes the blobs to which nothing refers any more. */
     async discardedBlobs(signal: AbortSignal): Promise<void> {
+      let last: string | undefined
+      let failure: unknown
       for (;;) {
         signal.throwIfAborted()
-        const keys = await listDiscardedBlobs(db, batchSize)
-        if (keys.length === 0) return
+        const keys = await listDiscardedBlobs(db, batchSize, last)
+        last = keys.at(-1)
+        if (last === undefined) break
         // The blob goes first: a crash in between leaves a row that is tried again.
-        for (const key of keys) await blobs.remove(key)
-        await run((tx) => forgetDiscardedBlobs(tx, keys))
+        const removed: string[] = []
+        for (const key of keys) {
+          try {
+            await blobs.remove(key)
+            removed.push(key)
+          } catch (error) {
+            failure ??= error
+          }
+        }
+        if (removed.length > 0) await run((tx) => forgetDiscardedBlobs(tx, removed))
       }
+      // One that cannot be removed now keeps no other from going, and is tried again with the job.
+      if (failure !== undefined) throw failure
     },
 
     /** Removes blobs whose row was never written, and what broken uploads left. */
@@ -68,7 +81,12 @@ export function createSweeps(
           await run(async (tx) => {
             const file = await store.lockFile(tx, botId, fileId)
             const content = await findContent(tx, botId, { fileId, generation })
-            if (file === undefined || content?.status !== 'upload_pending') return
+            if (content?.status !== 'upload_pending') return
+            if (file === undefined) {
+              // Nobody can reach it any more, and it must not be found again and again.
+              await generations.discard(tx, botId, [content])
+              return
+            }
             await generations.failUpload(tx, file, content, 'No content came within 24 hours.')
           })
         }
