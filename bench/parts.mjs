@@ -1,5 +1,6 @@
 // What is measured. Every part answers rows for the table.
 import { join } from 'node:path'
+import { files } from './files.mjs'
 import { measureGroupCommit } from './group-commit.mjs'
 import { load, measure } from './load.mjs'
 import { measureStart, startBenchServer } from './processes.mjs'
@@ -148,4 +149,4 @@ async function start(folder) {
   ]
 }
 
-export const parts = { commits, messages, bots, start }
+export const parts = { commits, messages, bots, files, start }

@@ -15,6 +15,7 @@ export async function startBenchServer(dataDir) {
   const [facts] = await once(child, 'message')
   return {
     ...facts,
+    pid: child.pid,
     stop: async () => {
       child.send('stop')
       await once(child, 'exit')
@@ -40,7 +41,8 @@ export async function measureStart(dataDir, port) {
   }
 }
 
-async function untilReady(url) {
+/** Waits until something answers at an address. */
+export async function untilReady(url) {
   for (let attempt = 0; attempt < 1000; attempt++) {
     const ready = await fetch(url).then(
       (response) => response.ok,
@@ -50,6 +52,12 @@ async function untilReady(url) {
     await sleep(10)
   }
   throw new Error(`${url} does not become ready`)
+}
+
+/** The most memory that a process has had, in megabytes. */
+export async function peakMegabytes(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024)
 }
 
 async function residentMegabytes(pid) {

@@ -1,0 +1,55 @@
+// An nginx of the system as the yardstick for files: PUT by its dav module, GET by sendfile.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { untilReady } from './processes.mjs'
+
+const port = 18_788
+
+/** Whether there is one, and with the module that takes uploads. */
+export function hasNginx() {
+  const { stderr, error } = spawnSync('nginx', ['-V'], { encoding: 'utf8' })
+  return error === undefined && stderr.includes('http_dav_module')
+}
+
+/** Starts one on a folder of its own; nothing of the system is read or written. */
+export async function startNginx(folder) {
+  for (const name of ['data', 'tmp']) await mkdir(join(folder, name), { recursive: true })
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${join(folder, 'tmp')};`)
+    .join('\n')
+  const config = join(folder, 'nginx.conf')
+  await writeFile(
+    config,
+    `daemon off;
+master_process off;
+pid ${join(folder, 'nginx.pid')};
+error_log ${join(folder, 'error.log')};
+events {}
+http {
+  access_log off;
+  sendfile on;
+  ${temporary}
+  server {
+    listen 127.0.0.1:${port};
+    root ${join(folder, 'data')};
+    client_max_body_size 0;
+    dav_methods PUT;
+    create_full_put_path on;
+  }
+}
+`,
+  )
+  const child = spawn('nginx', ['-p', folder, '-c', config], { stdio: 'inherit' })
+  const address = `http://127.0.0.1:${port}`
+  await writeFile(join(folder, 'data', 'ready'), '')
+  await untilReady(`${address}/ready`)
+  return {
+    address,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    },
+  }
+}
