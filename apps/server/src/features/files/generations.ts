@@ -313,7 +313,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
       }
       await patchFile(tx, file.bot_id, file.id, patch)
       const renewed = { ...file, ...patch }
-      await discard(tx, renewed, [content])
+      await discard(tx, file.bot_id, [content])
       if (passages !== undefined) await sweepBlobs(tx)
       await recount(tx, renewed, quotas)
       await index(tx, next)

@@ -77,9 +77,11 @@ describeEachEngine('what is hidden', (engine) => {
       await queue.enqueue(tx, { kind: 'files.sweep', key: 'all', payload: {} })
     })
     bench().startJobs()
-    await eventually(async () => expect(await blobKeys()).not.toContain('bbbb-removable'))
-    const left = await database.db.selectFrom('discarded_blobs').selectAll().execute()
-    expect(left).toEqual([{ blob_key: '!' }])
+    await eventually(async () => {
+      const left = await database.db.selectFrom('discarded_blobs').selectAll().execute()
+      expect(left).toEqual([{ blob_key: '!' }])
+    })
+    expect(await blobKeys()).not.toContain('bbbb-removable')
     await database.run((tx) => tx.deleteFrom('discarded_blobs').execute())
   })
 
