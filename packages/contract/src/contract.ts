@@ -4,15 +4,19 @@ import { bots } from './resources/bots.js'
 import { chat } from './resources/chat.js'
 import { content } from './resources/content.js'
 import { conversations } from './resources/conversations.js'
+import { events } from './resources/events.js'
 import { fileEvents } from './resources/file-events.js'
 import { filePassages } from './resources/file-passages.js'
 import { fileTags } from './resources/file-tags.js'
 import { files } from './resources/files.js'
 import { knowledgeBases } from './resources/knowledge-bases.js'
+import { messages } from './resources/messages.js'
 import { resumable } from './resources/resumable.js'
 import { search } from './resources/search.js'
 import { service } from './resources/service.js'
+import { tags } from './resources/tags.js'
 import { tokens } from './resources/tokens.js'
+import { users } from './resources/users.js'
 import { workspaces } from './resources/workspaces.js'
 
 /** Every operation of the interface, by resource. */
@@ -27,7 +31,11 @@ export const contract = {
   fileEvents,
   filePassages,
   search,
+  users,
   conversations,
+  messages,
+  events,
+  tags,
   chat,
   content,
   resumable,

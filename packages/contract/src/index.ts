@@ -9,6 +9,7 @@ export { Account } from './resources/accounts.js'
 export { Bot, BotSummary, botTypes } from './resources/bot-entity.js'
 export { ChatConversation, ChatEvent, ChatMessage, ChatUser } from './resources/chat-entities.js'
 export { Conversation } from './resources/conversations.js'
+export { Event } from './resources/events.js'
 export { accessPolicies, File, fileStatuses, UploadableFile } from './resources/file-entity.js'
 export { fileEventTypes } from './resources/file-events.js'
 export { FilePassage } from './resources/file-passages.js'
@@ -20,6 +21,7 @@ export {
   PluginInstallation,
 } from './resources/installations.js'
 export { MessagePayload, maxPayloadBytes, messagePayloads } from './resources/message-payloads.js'
+export { Message } from './resources/messages.js'
 export { tus } from './resources/resumable.js'
 export {
   contextDepthMaximum,
@@ -35,5 +37,6 @@ export {
   NewPersonalAccessToken,
   PersonalAccessToken,
 } from './resources/tokens.js'
+export { User } from './resources/users.js'
 export { Workspace } from './resources/workspaces.js'
 export * from './shared.js'

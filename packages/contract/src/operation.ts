@@ -31,6 +31,11 @@ export type Tag =
   | 'Files'
   | 'Search'
   | 'Conversations'
+  | 'Messages'
+  | 'Users'
+  | 'Events'
+  | 'States'
+  | 'Workflows'
   | 'Chat'
   | 'Service'
 

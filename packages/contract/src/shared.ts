@@ -65,6 +65,56 @@ export const TagsPatch = (description: string) =>
     { description, ...nameBounds },
   )
 
+/** Tags of a get-or-create: as those of an update, and what an existing object is looked for by. */
+export const TagsWanted = (of: string) =>
+  TagsPatch(
+    `Tags of the ${of}. Those that \`discriminateByTags\` names, or all of them without it, say which one is meant; the others are merged into it.`,
+  )
+
+/** Names of the tags that an existing object is looked for by. */
+export const DiscriminateByTags = (of: string) =>
+  Type.Array(Text(200, 'Name of a tag that is in `tags`, at most 200 characters.', 1), {
+    maxItems: 50,
+    description: `Only these tags are compared to find an existing ${of}, at most 50. Left out: its tags must equal \`tags\` completely.`,
+  })
+
+const propertyValue = 2000
+
+/** Properties of a request: at most 200 names to strings of at most 2,000 characters. */
+export const PropertiesInput = (description: string) =>
+  MapOf(Text(propertyValue, 'Value of the property, at most 2,000 characters.'), {
+    description,
+    ...nameBounds,
+  })
+
+/** Properties of an update: a value sets, `null` or `""` removes, a name that is not mentioned stays. */
+export const PropertiesPatch = (description: string) =>
+  MapOf(
+    Type.Union([Type.String({ maxLength: propertyValue }), Type.Null()], {
+      description: 'Value of at most 2,000 characters; `null` or `""` removes the property.',
+    }),
+    { description, ...nameBounds },
+  )
+
+/** Properties of an answer. */
+export const Properties = (description: string) =>
+  MapOf(Type.String({ description: 'Value of the property.' }), { description })
+
+/** When something is to happen that need not happen at once: one of both. */
+export const Schedule = Type.Object(
+  {
+    dateTime: Type.Optional(Timestamp('When; at most a year from now.')),
+    delay: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 31_536_000_000,
+        description: 'In how many milliseconds, at most a year.',
+      }),
+    ),
+  },
+  { title: 'Schedule', description: 'When it is due; give `dateTime` or `delay`.' },
+)
+
 /** Named definitions of a request: at most 200. */
 export const MapInput = <Value extends TSchema>(value: Value, description: string) =>
   MapOf(value, { description, ...nameBounds })
@@ -171,6 +221,16 @@ export const pageOf = <Name extends string, Item extends TSchema>(
 /** `{ <name>: item }`. */
 export const wrap = <Name extends string, Item extends TSchema>(name: Name, item: Item) =>
   Type.Object({ [name]: item } as Record<Name, Item>)
+
+/** `{ <name>: item, meta: { created } }`: the answer of a get-or-create. */
+export const wrapFound = <Name extends string, Item extends TSchema>(name: Name, item: Item) =>
+  Type.Object({
+    ...({ [name]: item } as Record<Name, Item>),
+    meta: Type.Object(
+      { created: Type.Boolean({ description: 'Whether it was made by this call.' }) },
+      { title: 'FoundMeta', description: 'How it was come by.' },
+    ),
+  })
 
 /** The answer of operations without data. */
 export const Empty = Type.Object({}, { title: 'Empty', description: 'No data.' })

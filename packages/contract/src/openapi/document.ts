@@ -30,7 +30,13 @@ const tags: Record<Tag, string> = {
   Bots: 'Bots of a workspace and the keys that act for them.',
   Files: 'Files of a bot: described by JSON, sent and read as they are.',
   Search: 'Search in the indexed files of a bot.',
-  Conversations: 'Conversations of a bot, as the bot and its tools see them.',
+  Conversations:
+    'Conversations of a bot and who takes part, as the bot and its integrations see them.',
+  Messages: 'Messages of conversations, as the bot and its integrations see them.',
+  Users: 'Users of a bot, as the bot and its integrations see them.',
+  Events: 'What happens in a bot, also later and again and again.',
+  States: 'What a bot and its integrations remember.',
+  Workflows: 'Work of a bot that takes longer than one event.',
   Chat: 'What web chats call, at the chat address of one bot.',
   Service: 'Probes for those who run the server.',
 }

@@ -1,20 +1,27 @@
 import { Type } from 'typebox'
 import { operation } from '../operation.js'
 import {
+  DiscriminateByTags,
+  Empty,
   Id,
-  MapInput,
-  MapOf,
   OneOf,
+  Properties,
+  PropertiesInput,
+  PropertiesPatch,
   pageOf,
   paging,
   sortDirection,
   TagEquality,
   Tags,
   TagsInput,
+  TagsPatch,
+  TagsWanted,
   Text,
   Timestamp,
   wrap,
+  wrapFound,
 } from '../shared.js'
+import { User } from './users.js'
 
 /** An exchange of messages on a channel of an integration. */
 export const Conversation = Type.Object(
@@ -30,14 +37,33 @@ export const Conversation = Type.Object(
     currentWorkflowId: Type.Optional(
       Type.String({ description: 'Id of the workflow that runs in it.' }),
     ),
-    properties: Type.Optional(
-      MapOf(Type.String({ description: 'Value of the property.' }), {
-        description: 'Facts shared between the bot and its integrations.',
-      }),
-    ),
+    properties: Type.Optional(Properties('Facts shared between the bot and its integrations.')),
   },
   { title: 'Conversation', description: 'An exchange of messages on a channel.' },
 )
+
+const integrationName = Type.Optional(
+  Text(
+    200,
+    'Deprecated: alias of the integration it belongs to, the chat by default; need not be installed. At most 200 characters.',
+  ),
+)
+const channel = Text(200, 'Name of the channel, 1 to 200 characters.', 1)
+const sharedFacts = 'Facts shared between the bot and its integrations.'
+
+/** What a get-or-create of a conversation is given. */
+export const conversationWanted = {
+  channel,
+  tags: TagsWanted('conversation'),
+  integrationName,
+  properties: Type.Optional(PropertiesPatch(sharedFacts)),
+}
+
+const conversationId = Type.Object({ id: Id('Id of the conversation.') })
+const membership = Type.Object({
+  id: Id('Id of the conversation.'),
+  userId: Id('Id of the user.'),
+})
 
 /** Conversations of a bot, as the bot and its tools see them. */
 export const conversations = {
@@ -51,24 +77,14 @@ export const conversations = {
       'It has no participant yet: the first user of the chat address who opens or writes to it becomes its owner.',
     auth: 'bot',
     body: Type.Object({
-      channel: Text(200, 'Name of the channel, 1 to 200 characters.', 1),
+      channel,
       tags: TagsInput('Tags of the conversation; may be empty.'),
-      integrationName: Type.Optional(
-        Text(
-          200,
-          'Deprecated: alias of the integration it belongs to, the chat by default; need not be installed. At most 200 characters.',
-        ),
-      ),
-      properties: Type.Optional(
-        MapInput(
-          Text(2000, 'Value of the property, at most 2,000 characters.'),
-          'Facts shared between the bot and its integrations.',
-        ),
-      ),
+      integrationName,
+      properties: Type.Optional(PropertiesInput(sharedFacts)),
     }),
     result: wrap('conversation', Conversation),
     status: 201,
-    errors: [],
+    errors: ['LimitExceeded'],
     idempotent: true,
   }),
   get: operation({
@@ -78,7 +94,7 @@ export const conversations = {
     tag: 'Conversations',
     summary: 'Get a conversation',
     auth: 'bot',
-    params: Type.Object({ id: Id('Id of the conversation.') }),
+    params: conversationId,
     result: wrap('conversation', Conversation),
     status: 200,
     errors: ['ResourceNotFound'],
@@ -119,5 +135,103 @@ export const conversations = {
     result: pageOf('conversations', Conversation, 'Conversations in the order asked for.'),
     status: 200,
     errors: [],
+  }),
+  getOrCreate: operation({
+    id: 'getOrCreateConversation',
+    method: 'POST',
+    path: '/v1/chat/conversations/get-or-create',
+    tag: 'Conversations',
+    summary: 'Get the conversation with some tags, created if there is none',
+    description:
+      'Looked for on the channel. Of calls that ask for the same conversation at the same time, one creates it.',
+    auth: 'bot',
+    body: Type.Object({
+      ...conversationWanted,
+      discriminateByTags: Type.Optional(DiscriminateByTags('conversation')),
+    }),
+    result: wrapFound('conversation', Conversation),
+    status: 200,
+    errors: ['LimitExceeded'],
+  }),
+  update: operation({
+    id: 'updateConversation',
+    method: 'PUT',
+    path: '/v1/chat/conversations/{id}',
+    tag: 'Conversations',
+    summary: 'Update a conversation',
+    description: 'Members that are left out stay as they are; maps are merged.',
+    auth: 'bot',
+    params: conversationId,
+    body: Type.Object({
+      tags: Type.Optional(TagsPatch('Tags of the conversation.')),
+      properties: Type.Optional(PropertiesPatch(sharedFacts)),
+      currentTaskId: Type.Optional(Text(200, 'Deprecated and ignored.')),
+    }),
+    result: wrap('conversation', Conversation),
+    status: 200,
+    errors: ['ResourceNotFound', 'LimitExceeded'],
+  }),
+  remove: operation({
+    id: 'deleteConversation',
+    method: 'DELETE',
+    path: '/v1/chat/conversations/{id}',
+    tag: 'Conversations',
+    summary: 'Delete a conversation with its messages',
+    auth: 'bot',
+    params: conversationId,
+    result: Empty,
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  listParticipants: operation({
+    id: 'listParticipants',
+    method: 'GET',
+    path: '/v1/chat/conversations/{id}/participants',
+    tag: 'Conversations',
+    summary: 'List who takes part in a conversation',
+    auth: 'bot',
+    params: conversationId,
+    query: Type.Object(paging),
+    result: pageOf('participants', User, 'Participants, newest user first.'),
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  addParticipant: operation({
+    id: 'addParticipant',
+    method: 'POST',
+    path: '/v1/chat/conversations/{id}/participants',
+    tag: 'Conversations',
+    summary: 'Let a user take part in a conversation',
+    description: 'Adding somebody who takes part already changes nothing.',
+    auth: 'bot',
+    params: conversationId,
+    body: Type.Object({ userId: Id('Id of the user.') }),
+    result: wrap('participant', User),
+    status: 200,
+    errors: ['ResourceNotFound', 'ReferenceNotFound'],
+  }),
+  getParticipant: operation({
+    id: 'getParticipant',
+    method: 'GET',
+    path: '/v1/chat/conversations/{id}/participants/{userId}',
+    tag: 'Conversations',
+    summary: 'Get a participant of a conversation',
+    auth: 'bot',
+    params: membership,
+    result: wrap('participant', User),
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  removeParticipant: operation({
+    id: 'removeParticipant',
+    method: 'DELETE',
+    path: '/v1/chat/conversations/{id}/participants/{userId}',
+    tag: 'Conversations',
+    summary: 'Let a user no longer take part in a conversation',
+    auth: 'bot',
+    params: membership,
+    result: Empty,
+    status: 200,
+    errors: ['ResourceNotFound'],
   }),
 }
