@@ -5,10 +5,12 @@ import type { BotsSchema } from './features/bots/table.js'
 import type { ChatSchema } from './features/chat/table.js'
 import type { ConversationsSchema } from './features/conversations/table.js'
 import type { DeliveriesSchema } from './features/deliveries/table.js'
+import type { BotEventsSchema } from './features/events/table.js'
 import type { FilesSchema } from './features/files/table.js'
 import type { MessagesSchema } from './features/messages/table.js'
 import type { SearchSchema } from './features/search/table.js'
 import type { VectorsSchema } from './features/search/vectors/table.js'
+import type { TagsSchema } from './features/tags/table.js'
 import type { UsersSchema } from './features/users/table.js'
 import type { WorkspacesSchema } from './features/workspaces/table.js'
 import type { EventsSchema } from './platform/events/table.js'
@@ -20,6 +22,8 @@ export interface Schema
   extends AccessSchema,
     AccountsSchema,
     BotsSchema,
+    BotEventsSchema,
+    TagsSchema,
     UsersSchema,
     ConversationsSchema,
     DeliveriesSchema,

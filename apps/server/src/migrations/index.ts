@@ -17,6 +17,8 @@ import { indexing } from './0017-indexing.js'
 import { chat } from './0018-chat.js'
 import { chatWebhooks } from './0019-chat-webhooks.js'
 import { deliveries } from './0020-deliveries.js'
+import { runtimeObjects } from './0021-runtime-objects.js'
+import { botEvents } from './0022-bot-events.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -38,4 +40,6 @@ export const migrations: readonly Migration[] = [
   chat,
   chatWebhooks,
   deliveries,
+  runtimeObjects,
+  botEvents,
 ]

@@ -23,6 +23,11 @@ export interface Dialect {
   lockFreeRows<DB, TB extends keyof DB, O>(
     query: SelectQueryBuilder<DB, TB, O>,
   ): SelectQueryBuilder<DB, TB, O>
+  /**
+   * Waits until no other transaction holds this name, and holds it until this one ends. On SQLite
+   * transactions run one after the other anyway.
+   */
+  holdName<DB>(tx: Kysely<DB>, name: string): Promise<void>
   /** Whether `column` contains `text`, without regard to case; wildcards in `text` mean themselves. */
   contains(column: Expression<string>, text: string): RawBuilder<SqlBool>
   /** The text under a top-level key of a JSON object column; null if the key is missing. */
@@ -53,6 +58,7 @@ export const sqliteDialect: Dialect = {
   },
   lockRows: (query) => query,
   lockFreeRows: (query) => query,
+  holdName: async () => {},
   contains: (column, text) => sql`fold_case(${column}) like ${likePattern(text)} escape '\\'`,
   jsonText: (column, key) =>
     sql`(select value from json_each(${column}) where json_each.key = ${key})`,
@@ -82,6 +88,9 @@ export const postgresDialect: Dialect = {
   },
   lockRows: (query) => query.forUpdate(),
   lockFreeRows: (query) => query.forUpdate().skipLocked(),
+  async holdName(tx, name) {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`.execute(tx)
+  },
   contains: (column, text) =>
     sql`lower(${column} collate "und-x-icu") like ${likePattern(text)} escape '\\'`,
   jsonText: (column, key) => sql`(${column}::jsonb ->> ${key}::text)`,
