@@ -1,14 +1,10 @@
 import { join } from 'node:path'
 import { type Access, createAccess } from './features/access/index.js'
 import { createAccounts } from './features/accounts/index.js'
-import { builtInChat, createBots, purgeBotJob } from './features/bots/index.js'
+import { createBots, purgeBotJob } from './features/bots/index.js'
 import { type Chat, createChat } from './features/chat/index.js'
-import { createConversations } from './features/conversations/index.js'
-import { createOutbox } from './features/deliveries/index.js'
 import { createFiles } from './features/files/index.js'
-import { createMessages } from './features/messages/index.js'
 import { createIngestPool, createSearch } from './features/search/index.js'
-import { createUsers } from './features/users/index.js'
 import { createWorkspaces } from './features/workspaces/index.js'
 import type { Foundation } from './foundation.js'
 import type { Addresses } from './platform/addresses.js'
@@ -17,6 +13,7 @@ import { openDiskBlobStore } from './platform/blobs/disk.js'
 import type { JobHandler } from './platform/jobs/handler.js'
 import { createSigner } from './platform/signing.js'
 import { systemTimers } from './platform/timers.js'
+import { createRuntimeSlices } from './runtime-slices.js'
 import type { Closers } from './stop.js'
 import { version } from './version.js'
 
@@ -53,6 +50,9 @@ export async function createSlices(
   const bots = createBots({
     ...foundation,
     addresses,
+    onCreated: async (tx, botId) => {
+      await runtime.users.service.insertBot(tx, botId)
+    },
     onChanged: (botId) => {
       access.authenticator.forgetBot(botId)
       chat.forgetBot(botId)
@@ -65,21 +65,18 @@ export async function createSlices(
     bots: bots.service,
   })
 
-  const outbox = createOutbox(foundation)
-  const users = createUsers(foundation)
-  const conversations = createConversations({ ...foundation, chatAlias: builtInChat.alias })
-  const messages = createMessages({
+  const runtime = createRuntimeSlices({
     ...foundation,
-    conversations: conversations.service,
+    bots,
     maxPayloadBytes: config.limits.messageBytes,
   })
   const chat: Chat = createChat({
     ...foundation,
     sharedSecret: foundation.keys.userKeys,
     bots: bots.service,
-    users: users.service,
-    conversations: conversations.service,
-    messages: messages.service,
+    users: runtime.users.service,
+    conversations: runtime.conversations.service,
+    messages: runtime.messages.service,
     maxPayloadBytes: config.limits.messageBytes,
     limits: {
       perProcess: config.limits.listeners,
@@ -139,10 +136,8 @@ export async function createSlices(
   const purgeBot: JobHandler<{ botId: string }> = {
     handler: async ({ payload: { botId } }) => {
       await access.service.purge(botId)
-      await conversations.service.purge(botId, (ids) => messages.service.purge(botId, ids))
+      await runtime.purge(botId)
       await chat.purge(botId)
-      await users.service.purge(botId)
-      await outbox.purge(botId)
       await search.purge(botId)
       await files.purge(botId)
     },
@@ -156,7 +151,13 @@ export async function createSlices(
     files,
     blobs,
     search,
-    jobs: { [purgeBotJob]: purgeBot, ...chat.jobs, ...files.jobs, ...search.jobs },
+    jobs: {
+      [purgeBotJob]: purgeBot,
+      ...runtime.jobs,
+      ...chat.jobs,
+      ...files.jobs,
+      ...search.jobs,
+    },
     routes: [
       ...accounts.routes,
       ...workspaces.routes,
@@ -164,7 +165,7 @@ export async function createSlices(
       ...access.routes,
       ...files.routes,
       ...search.routes,
-      ...conversations.routes,
+      ...runtime.routes,
       ...chat.routes,
     ],
   }

@@ -1,13 +1,7 @@
 import { createChat } from '../src/features/chat/index.js'
-import { createConversations } from '../src/features/conversations/index.js'
-import { createMessages } from '../src/features/messages/index.js'
-import { createUsers } from '../src/features/users/index.js'
 import type { BotActor, Caller, ChatUserActor } from '../src/platform/actor.js'
-import { createLocalBus } from '../src/platform/bus/local.js'
 import type { Database } from '../src/platform/db/open.js'
-import { createEventPublisher } from '../src/platform/events/publisher.js'
-import { createQueue } from '../src/platform/jobs/queue.js'
-import { createTenants } from './tenants.js'
+import { createTenants, maxPayloadBytes } from './tenants.js'
 
 /** A bot with the address of its chat. */
 export interface TestBot {
@@ -15,8 +9,6 @@ export interface TestBot {
   actor: BotActor
   webhookId: string
 }
-
-const maxPayloadBytes = 2000
 
 /**
  * The slices of conversations, joined as in the product, on one process's view of a database: two of
@@ -27,19 +19,15 @@ export async function createChats(
   options: Parameters<typeof createTenants>[1] = {},
 ) {
   const tenants = await createTenants(database, options)
-  const bus = createLocalBus(tenants.log)
-  const users = createUsers(tenants).service
-  const events = createEventPublisher(bus)
-  const conversations = createConversations({ ...tenants, events, chatAlias: 'chat' }).service
-  const messages = createMessages({ ...tenants, events, conversations, maxPayloadBytes }).service
+  const { runtime } = tenants
+  const users = runtime.users.service
+  const conversations = runtime.conversations.service
+  const messages = runtime.messages.service
   const { service, authenticator, forgetBot } = createChat({
     ...tenants,
-    events,
-    bus,
     users,
     conversations,
     messages,
-    queue: createQueue({ ...tenants, bus }),
     maxPayloadBytes,
     version: '0.0.0',
     limits: { perUser: 50, perProcess: 1000, pendingBytes: 65_536 },
@@ -52,8 +40,6 @@ export async function createChats(
 
   return {
     ...tenants,
-    bus,
-    events,
     users,
     conversations,
     messages,

@@ -138,6 +138,94 @@ export const examples: Readonly<Record<string, Example>> = {
     query: { participantIds: [userId, userId], 'tags.whose': 'own', channel: 'channel' },
   })),
 
+  getOrCreateConversation: own(() => ({
+    body: {
+      channel: 'channel',
+      tags: { whose: 'own' },
+      discriminateByTags: ['whose'],
+      properties: { mood: null },
+    },
+  })),
+  updateConversation: byId(({ conversationId }) => conversationId, {
+    tags: { whose: 'new' },
+    properties: { mood: 'better' },
+  }),
+  deleteConversation: byId(({ conversationId }) => conversationId),
+  listParticipants: byId(({ conversationId }) => conversationId),
+  addParticipant: {
+    request: ({ conversationId, userId }) => ({
+      params: { id: conversationId },
+      body: { userId },
+    }),
+    foreign: 'ResourceNotFound',
+  },
+  getParticipant: {
+    request: ({ conversationId, userId }) => ({ params: { id: conversationId, userId } }),
+    foreign: 'ResourceNotFound',
+  },
+  removeParticipant: {
+    request: ({ conversationId, userId }) => ({ params: { id: conversationId, userId } }),
+    foreign: 'ResourceNotFound',
+  },
+
+  createUser: own(() => ({
+    body: { tags: { whose: 'own' }, name: 'Ada', properties: { mood: 'good' } },
+  })),
+  getUser: byId(({ userId }) => userId),
+  listUsers: own(({ conversationId }) => ({
+    query: { conversationId, rangeField: 'updatedAt', 'tags.whose': 'own' },
+  })),
+  getOrCreateUser: own(() => ({ body: { tags: { whose: 'own' }, name: 'Ada' } })),
+  updateUser: byId(({ userId }) => userId, { tags: { whose: 'new' }, name: null }),
+  deleteUser: byId(({ userId }) => userId),
+
+  createMessage: {
+    request: ({ conversationId, botId }) => ({
+      body: { conversationId, userId: botId, type: 'text', payload: { text: 'Words' }, tags: {} },
+    }),
+    foreign: 'ReferenceNotFound',
+  },
+  getOrCreateMessage: {
+    request: ({ conversationId, botId }) => ({
+      body: { conversationId, userId: botId, type: 'text', tags: { whose: 'own' } },
+    }),
+    foreign: 'ReferenceNotFound',
+  },
+  getMessage: byId(({ messageId }) => messageId),
+  updateMessage: byId(({ messageId }) => messageId, { tags: { whose: 'own' } }),
+  listMessages: own(({ conversationId }) => ({ query: { conversationId, 'tags.whose': 'own' } })),
+  deleteMessage: byId(({ messageId }) => messageId),
+  importMessages: {
+    request: ({ conversationId, userId }) => ({
+      body: {
+        messages: [
+          {
+            ...{ conversationId, userId, type: 'text', payload: { text: 'Old words' } },
+            ...{ tags: { old: 'yes' }, discriminateByTags: ['old'] },
+            createdAt: '2020-01-31T12:00:00Z',
+          },
+        ],
+      },
+    }),
+    foreign: 'ReferenceNotFound',
+  },
+  // The bot itself may not call it; what becomes of foreign ids is tested with an integration.
+  initializeIncomingMessage: {
+    request: ({ conversationId, userId }) => ({ body: { conversationId, userId } }),
+    foreign: 'Forbidden',
+  },
+
+  createEvent: {
+    request: ({ conversationId }) => ({
+      body: { type: 'noticed', payload: { any: 'thing' }, conversationId },
+    }),
+    foreign: 'ReferenceNotFound',
+  },
+  getEvent: byId(({ eventId }) => eventId),
+  listEvents: own(({ conversationId }) => ({ query: { conversationId, status: 'pending' } })),
+  cancelScheduledEvent: byId(({ eventId }) => eventId),
+  listTagValues: own(() => ({ params: { key: 'whose' }, query: { type: 'conversation' } })),
+
   chatHello: atChat(),
   chatCreateUser: atChat(() => ({ body: { name: 'Ada', profile: 'Mends pumps' } })),
   chatGetOrCreateUser: atChat(() => ({ body: { name: 'Ada', profile: 'Mends pumps' } })),

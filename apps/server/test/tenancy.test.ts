@@ -21,6 +21,8 @@ interface Tenant {
   chatConversationId: string
   chatMessageId: string
   userId: string
+  messageId: string
+  eventId: string
   userKey: string
   client: Client
 }
@@ -63,7 +65,12 @@ async function furnish(server: TestServer): Promise<Tenant> {
     conversationId: chat.conversation.id,
     payload: { type: 'text', text: 'secret' },
   })
+  const { event } = await client.createEvent({
+    ...{ type: 'secret', payload: {}, schedule: { delay: 86_400_000 } },
+  })
   return {
+    messageId: message.id,
+    eventId: event.id,
     token,
     tokenId: workspace.tokenId,
     workspaceId,
@@ -92,6 +99,8 @@ async function inventory({ client, botId, ...own }: Tenant) {
     files: (await client.listFiles()).files.map(({ url, ...file }) => file),
     knowledgeBases: (await client.listKnowledgeBases()).knowledgeBases,
     conversations: (await client.listConversations()).conversations.map(({ id }) => id),
+    users: (await client.listUsers()).users.map(({ id }) => id),
+    events: (await client.listEvents()).events,
     messages: (await client.chatListMessages({ conversationId: own.chatConversationId })).messages,
   }
 }
@@ -125,6 +134,41 @@ const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown
   deleteKnowledgeBase: (client, { knowledgeBaseId }) =>
     client.deleteKnowledgeBase({ id: knowledgeBaseId }),
   getConversation: (client, { conversationId }) => client.getConversation({ id: conversationId }),
+  updateConversation: (client, { conversationId }) =>
+    client.updateConversation({ id: conversationId, tags: { whose: 'taken' } }),
+  deleteConversation: (client, { conversationId }) =>
+    client.deleteConversation({ id: conversationId }),
+  listParticipants: (client, { conversationId }) => client.listParticipants({ id: conversationId }),
+  addParticipant: (client, { conversationId, botId }) =>
+    client.addParticipant({ id: conversationId, userId: botId }),
+  getParticipant: (client, { chatConversationId, userId }) =>
+    client.getParticipant({ id: chatConversationId, userId }),
+  removeParticipant: (client, { chatConversationId, userId }) =>
+    client.removeParticipant({ id: chatConversationId, userId }),
+  getUser: (client, { userId }) => client.getUser({ id: userId }),
+  listUsers: (client, { conversationId }) => client.listUsers({ conversationId }),
+  updateUser: (client, { userId }) => client.updateUser({ id: userId, name: 'taken' }),
+  deleteUser: (client, { userId }) => client.deleteUser({ id: userId }),
+  createMessage: (client, { conversationId, botId }) =>
+    client.createMessage({
+      ...{ conversationId, userId: botId, type: 'text', payload: { text: 'taken' }, tags: {} },
+    }),
+  getOrCreateMessage: (client, { chatConversationId, userId }) =>
+    client.getOrCreateMessage({
+      ...{ conversationId: chatConversationId, userId, type: 'text', tags: {} },
+    }),
+  getMessage: (client, { messageId }) => client.getMessage({ id: messageId }),
+  updateMessage: (client, { messageId }) =>
+    client.updateMessage({ id: messageId, payload: { text: 'taken' } }),
+  listMessages: (client, { conversationId }) => client.listMessages({ conversationId }),
+  deleteMessage: (client, { messageId }) => client.deleteMessage({ id: messageId }),
+  initializeIncomingMessage: (client, { userId, conversationId }) =>
+    client.initializeIncomingMessage({ userId, conversationId }),
+  createEvent: (client, { conversationId, userId, messageId }) =>
+    client.createEvent({ type: 'taken', payload: {}, conversationId, userId, messageId }),
+  getEvent: (client, { eventId }) => client.getEvent({ id: eventId }),
+  listEvents: (client, { conversationId }) => client.listEvents({ conversationId }),
+  cancelScheduledEvent: (client, { eventId }) => client.cancelScheduledEvent({ id: eventId }),
   chatGetConversation: (client, { chatConversationId }) =>
     client.chatGetConversation({ id: chatConversationId }),
   chatDeleteConversation: (client, { chatConversationId }) =>

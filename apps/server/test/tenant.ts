@@ -53,6 +53,11 @@ export async function settle(
     conversationId: conversation.id,
     payload: { type: 'text', text: words },
   })
+  const { event } = await runtime.createEvent({
+    type: 'noticed',
+    payload: { words },
+    schedule: { delay: 86_400_000 },
+  })
   const file = await uploadText(runtime, 'own.md', words)
   const { knowledgeBase } = await runtime.createKnowledgeBase({ name: words })
   return {
@@ -70,6 +75,7 @@ export async function settle(
     userKey,
     conversationId: conversation.id,
     messageId: message.id,
+    eventId: event.id,
   }
 }
 

@@ -10,12 +10,17 @@ import { followCommits } from '../src/platform/db/after-commit.js'
 import { encodeBoolean } from '../src/platform/db/columns.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createPager } from '../src/platform/db/pager.js'
+import { createEventPublisher } from '../src/platform/events/publisher.js'
 import { createIds } from '../src/platform/ids.js'
 import { createQueue } from '../src/platform/jobs/queue.js'
 import { createLog } from '../src/platform/log.js'
 import { createSealer } from '../src/platform/sealing.js'
 import { systemTimers, type Timers } from '../src/platform/timers.js'
+import { createRuntimeSlices } from '../src/runtime-slices.js'
 import { createTestClock } from './harness.js'
+
+/** Most bytes of a payload. */
+export const maxPayloadBytes = 2000
 
 /** Somebody with a token and a workspace of their own. */
 export interface Person {
@@ -39,7 +44,9 @@ export async function createTenants(
   const sealer = createSealer(Buffer.alloc(32, 1))
   const pager = createPager(Buffer.alloc(32, 2))
   const shared = { database, db, run, dialect, clock, ids, sealer, pager, timers, log }
-  const queue = createQueue({ ...shared, bus: createLocalBus(log) })
+  const bus = createLocalBus(log)
+  const queue = createQueue({ ...shared, bus })
+  const events = createEventPublisher(bus)
 
   const accounts = createAccounts(shared)
   const workspaces = createWorkspaces({
@@ -55,13 +62,21 @@ export async function createTenants(
     ...shared,
     queue,
     addresses: createAddresses(() => 'http://localhost'),
+    onCreated: async (tx, botId) => {
+      await runtime.users.service.insertBot(tx, botId)
+    },
     onChanged: (botId) => access.authenticator.forgetBot(botId),
   })
+  const runtime = createRuntimeSlices({ ...shared, queue, events, bots, maxPayloadBytes })
   const access = createAccess({ ...shared, workspaces: workspaces.service, bots: bots.service })
   const tokens = createOperatorTokens({ ...shared, accounts: accounts.service })
 
   return {
     ...shared,
+    bus,
+    queue,
+    events,
+    runtime,
     accounts: accounts.service,
     workspaces: workspaces.service,
     bots: bots.service,

@@ -50,6 +50,8 @@ export interface BotsDeps {
   pager: Pager
   queue: Queue
   database: Pick<Database, 'foreignChanges'>
+  /** Told in the transaction that makes a bot. */
+  onCreated: (tx: Tx, botId: string) => Promise<void>
   /** Told after a bot, or what is installed in it, has changed or gone: memories of it are stale. */
   onChanged: (botId: string) => void
 }
@@ -173,6 +175,7 @@ export function createBotsService(deps: BotsDeps) {
       return await run(async (tx) => {
         await store.insertBot(tx, bot)
         await installations.insertInstallation(tx, chat)
+        await deps.onCreated(tx, id)
         const made = { bot, installations: [chat], signingSecret }
         await remember?.(tx, made)
         announce(tx, id)

@@ -48,6 +48,18 @@ export async function findWorkspaceOf(db: Db, id: string): Promise<string | unde
   return row?.workspace_id
 }
 
+/** Where a bot listens, and its definition, which says to what. */
+export async function findAudience(
+  db: Db,
+  id: string,
+): Promise<Pick<BotRow, 'url' | 'definition'> | undefined> {
+  return await db
+    .selectFrom('bots')
+    .select(['url', 'definition'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
 export async function pageBots(
   db: Db,
   workspaceId: string,

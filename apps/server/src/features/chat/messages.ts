@@ -148,15 +148,21 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
       }
       const { type, payload } = toStoredContent(content)
       const encoded = messages.encode(payload)
+      const audience = await messages.audienceOf(actor.chat.botId)
       const { place, made } = await run(async (tx) => {
         const { user, place } = await takePlace(tx, actor, input.conversationId)
-        const message = await messages.append(tx, place, {
-          botId: actor.chat.botId,
-          userId: user.id,
-          direction: 'incoming',
-          type,
-          payload: encoded,
-        })
+        const message = await messages.append(
+          tx,
+          place,
+          {
+            botId: actor.chat.botId,
+            userId: user.id,
+            direction: 'incoming',
+            type,
+            payload: encoded,
+          },
+          audience,
+        )
         const made: ChatMessageRecord = {
           id: message.id,
           createdAt: message.created_at,

@@ -220,16 +220,22 @@ describeEachEngine('chat', (engine) => {
     const { id } = await open(ada)
     const { botId } = bot.actor
     const member = { botId, userId: (await chats.chat.getUser(ada)).id }
+    const audience = await chats.messages.audienceOf(botId)
     await chats.run(async (tx) => {
       const place = await chats.conversations.advance(tx, member, id, chats.clock.now())
       if (place === undefined) throw new Error('Ada takes part')
-      await chats.messages.append(tx, place, {
-        botId,
-        userId: botId,
-        direction: 'outgoing',
-        type: 'carousel',
-        payload: chats.messages.encode({ items: [{ title: 'Tea', actions: [] }] }),
-      })
+      await chats.messages.append(
+        tx,
+        place,
+        {
+          botId,
+          userId: botId,
+          direction: 'outgoing',
+          type: 'carousel',
+          payload: chats.messages.encode({ items: [{ title: 'Tea', actions: [] }] }),
+        },
+        audience,
+      )
     })
     expect(await list(ada, id)).toMatchObject([
       {

@@ -9,8 +9,10 @@ import {
 export { publicIdOf } from './membership.js'
 export { type ConversationRef, type CustomEvent, type News, news, type Told } from './news.js'
 export type { Place } from './participant-store.js'
+export type { FoundConversation } from './runtime.js'
 export type { ConversationsService } from './service.js'
 export type { ConversationRow } from './store.js'
+export { toConversation } from './view.js'
 
 export interface Conversations {
   service: ConversationsService

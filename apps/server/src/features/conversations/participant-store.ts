@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { type PageRequest, paginate } from '../../platform/db/paginate.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
@@ -14,6 +15,8 @@ export interface Place {
   last_sequence: number
   /** Time of the message in milliseconds, later than that of any before it. */
   last_message_at: number
+  /** Alias of the installation that the conversation belongs to. */
+  integration: string
 }
 
 interface Advance {
@@ -59,7 +62,7 @@ const advanceBy = (column: 'id' | 'foreign_id') =>
             .where('participants.user_id', '=', parameter('userId')),
         ),
       )
-      .returning(['id', 'foreign_id', 'last_sequence', 'last_message_at']),
+      .returning(['id', 'foreign_id', 'last_sequence', 'last_message_at', 'integration']),
   )
 
 const advanceByNativeId = advanceBy('id')
@@ -73,6 +76,67 @@ export async function advanceConversation(tx: Tx, advance: Advance): Promise<Pla
     if (place !== undefined) return place
   }
   return await advanceByForeignId.first(tx, advance)
+}
+
+const advanceForAnyone = prepared<Omit<Advance, 'userId'>>()<Place>((db, parameter, dialect) =>
+  db
+    .updateTable('conversations')
+    .set((conversation) => ({
+      message_count: conversation('message_count', '+', one),
+      last_sequence: conversation('last_sequence', '+', one),
+      last_message_at: dialect.greater(conversation('last_message_at', '+', one), parameter('now')),
+      updated_at: parameter('updatedAt'),
+    }))
+    .where('id', '=', parameter('conversationId'))
+    .where('bot_id', '=', parameter('botId'))
+    .returning(['id', 'foreign_id', 'last_sequence', 'last_message_at', 'integration']),
+)
+
+/** The place of the next message of somebody whose part was checked; by native id. */
+export async function advanceForAuthor(
+  tx: Tx,
+  advance: Omit<Advance, 'userId'>,
+): Promise<Place | undefined> {
+  return await advanceForAnyone.first(tx, advance)
+}
+
+/** Counts a message that was written elsewhere at some time, in milliseconds; by native id. */
+export async function countImported(
+  tx: Tx,
+  botId: string,
+  conversationId: string,
+  writtenAt: number,
+): Promise<void> {
+  const dialect = dialectOf(tx)
+  await tx
+    .updateTable('conversations')
+    .set(({ eb, ref, val }) => ({
+      message_count: eb('message_count', '+', 1),
+      last_message_at: dialect.greater(
+        ref('last_message_at'),
+        sql`cast(${val(writtenAt)} as bigint)`,
+      ),
+    }))
+    .where('id', '=', conversationId)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+/** The user with this native id, if it takes part in the conversation. */
+export async function findParticipant(
+  db: Db,
+  botId: string,
+  conversationId: string,
+  userId: string,
+) {
+  return await db
+    .selectFrom('users')
+    .innerJoin('participants', 'participants.user_id', 'users.id')
+    .selectAll('users')
+    .where('participants.conversation_id', '=', conversationId)
+    .where('users.id', '=', userId)
+    .where('users.bot_id', '=', botId)
+    .executeTakeFirst()
 }
 
 const selectForUser = prepared<{ botId: string; id: string; userId: string }>()((db, parameter) =>

@@ -1,7 +1,9 @@
 import { contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
-import { aliasOf, type ConversationRow, type ConversationsService } from './service.js'
+import { aliasOf } from '../runtime/index.js'
+import { toUser } from '../users/index.js'
+import type { ConversationRow, ConversationsService } from './service.js'
 import { toConversation } from './view.js'
 
 export function conversationsRoutes(service: ConversationsService): Route[] {
@@ -23,6 +25,44 @@ export function conversationsRoutes(service: ConversationsService): Route[] {
         conversations: page.rows.map((row) => toConversation(row, aliasOf(actor))),
         meta: toPageMeta(page),
       }
+    }),
+
+    route(contract.conversations.getOrCreate, async ({ actor, body }) => {
+      const { conversation, created } = await service.getOrCreate(actor, body)
+      return { conversation: toConversation(conversation, aliasOf(actor)), meta: { created } }
+    }),
+
+    route(contract.conversations.update, async ({ actor, params, body }) => ({
+      conversation: toConversation(await service.update(actor, params.id, body), aliasOf(actor)),
+    })),
+
+    route(contract.conversations.remove, async ({ actor, params }) => {
+      await service.removeById(actor, params.id)
+      return {}
+    }),
+
+    route(contract.conversations.listParticipants, async ({ actor, params, query }) => {
+      const page = await service.pageOfParticipants(actor, params.id, query)
+      return {
+        participants: page.rows.map((row) => toUser(row, aliasOf(actor))),
+        meta: toPageMeta(page),
+      }
+    }),
+
+    route(contract.conversations.addParticipant, async ({ actor, params, body }) => ({
+      participant: toUser(await service.letIn(actor, params.id, body.userId), aliasOf(actor)),
+    })),
+
+    route(contract.conversations.getParticipant, async ({ actor, params }) => ({
+      participant: toUser(
+        await service.getParticipant(actor, params.id, params.userId),
+        aliasOf(actor),
+      ),
+    })),
+
+    route(contract.conversations.removeParticipant, async ({ actor, params }) => {
+      await service.sendAway(actor, params.id, params.userId)
+      return {}
     }),
   ]
 }

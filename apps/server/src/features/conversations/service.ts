@@ -1,25 +1,20 @@
-import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
-import type { BotActor } from '../../platform/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
-import { encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Dialect } from '../../platform/db/dialect.js'
 import type { Pager } from '../../platform/db/pager.js'
-import type { Page } from '../../platform/db/paginate.js'
 import { purge } from '../../platform/db/purge.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
-import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Ids } from '../../platform/ids.js'
-import { storedFilter, storedTags } from '../../platform/tags.js'
 import type { Db, Run, Tx } from '../../schema.js'
+import { deleteTags } from '../tags/index.js'
+import type { UsersService } from '../users/index.js'
 import { membership } from './membership.js'
 import { type ConversationRef, conversationLog, news } from './news.js'
 import * as participants from './participant-store.js'
+import { participation } from './participation.js'
+import { runtimeConversations } from './runtime.js'
 import * as store from './store.js'
 
 export type { ConversationRow } from './store.js'
-
-type NewConversation = Body<typeof contract.conversations.create>
-type ConversationQuery = Query<typeof contract.conversations.list>
 
 export interface ConversationsDeps {
   db: Db
@@ -29,6 +24,9 @@ export interface ConversationsDeps {
   ids: Ids
   pager: Pager
   events: EventPublisher
+  users: Pick<UsersService, 'findVisible'>
+  /** Told in the transaction that removes a conversation: what only makes sense with it goes too. */
+  onRemoved: (tx: Tx, conversation: ConversationRef) => Promise<void>
   /** Alias of the integration behind chat addresses: conversations belong to it unless said otherwise. */
   chatAlias: string
 }
@@ -38,7 +36,7 @@ const purgedAtOnce = 100
 export type ConversationsService = ReturnType<typeof createConversationsService>
 
 export function createConversationsService(deps: ConversationsDeps) {
-  const { db, run, clock, ids, pager, chatAlias } = deps
+  const { db, run, clock, ids, chatAlias } = deps
 
   function draft(botId: string): store.ConversationRow {
     const now = isoTime(clock.now())
@@ -61,90 +59,32 @@ export function createConversationsService(deps: ConversationsDeps) {
   }
 
   const log = conversationLog(deps)
+  const members = membership(deps, draft, log.tell)
+
+  const runtime = runtimeConversations(deps, draft, (tx, ref) => remove(tx, ref))
+
+  async function remove(tx: Tx, conversation: ConversationRef): Promise<boolean> {
+    const { botId, id } = conversation
+    const last = { type: news.conversationDeleted, subjectId: id }
+    if ((await log.tell(tx, conversation, last)) === undefined) return false
+    await participants.deleteParticipantsOf(tx, botId, id)
+    await store.deleteConversations(tx, botId, [id])
+    await deleteTags(tx, botId, [id])
+    await deps.onRemoved(tx, conversation)
+    return true
+  }
 
   return {
     ...log,
-    ...membership(deps, draft, log.tell),
-
-    /** Makes a conversation without participants, as a bot or an integration. */
-    async create(
-      actor: BotActor,
-      input: NewConversation,
-      remember: Remember<store.ConversationRow>,
-    ): Promise<store.ConversationRow> {
-      const alias = aliasOf(actor)
-      const conversation: store.ConversationRow = {
-        ...draft(actor.botId),
-        integration: alias ?? input.integrationName ?? chatAlias,
-        channel: input.channel,
-        tags: encodeJson(storedTags(alias, input.tags)),
-        properties: encodeJson(storedTags(undefined, input.properties ?? {})),
-        // What an integration makes has users of its own, except for the chat itself.
-        claimable: encodeBoolean(alias === undefined || alias === chatAlias),
-      }
-      await run(async (tx) => {
-        await store.insertConversation(tx, conversation)
-        await remember?.(tx, conversation)
-      })
-      return conversation
-    },
-
-    async get(actor: BotActor, id: string): Promise<store.ConversationRow> {
-      const conversation = await store.findConversation(db, actor.botId, id)
-      const alias = aliasOf(actor)
-      if (
-        conversation === undefined ||
-        (alias !== undefined && conversation.integration !== alias)
-      ) {
-        throw new ApiError('ResourceNotFound', `There is no conversation ${id} in this bot.`)
-      }
-      return conversation
-    },
-
-    async list(actor: BotActor, query: ConversationQuery): Promise<Page<store.ConversationRow>> {
-      const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
-      const alias = aliasOf(actor)
-      const page = pager.page({
-        operation: 'listConversations',
-        scope: `${actor.botId}/${alias ?? ''}`,
-        filter,
-        sort: sortField === 'updatedAt' ? 'updated_at' : 'created_at',
-        direction: sortDirection ?? 'desc',
-        nextToken,
-        pageSize,
-      })
-      if (alias !== undefined && (filter.integrationName ?? alias) !== alias) {
-        return { rows: [], nextToken: undefined }
-      }
-      return await store.pageConversations(
-        db,
-        actor.botId,
-        {
-          integration: alias ?? filter.integrationName,
-          channel: filter.channel,
-          tags: storedFilter(alias, filter.tags ?? {}),
-          participantIds: filter.participantIds ?? [],
-          after: timeOf('afterDate', filter.afterDate),
-          before: timeOf('beforeDate', filter.beforeDate),
-          minMessages: filter.minMessageCount,
-          maxMessages: filter.maxMessageCount,
-        },
-        page,
-      )
-    },
+    ...members,
+    ...runtime,
+    ...participation(deps, members, runtime),
 
     /**
      * Removes a conversation: from the commit on there is nothing under its ids, and its listeners
      * are sent away. What lies in it is removed by the caller. False if there is no such conversation.
      */
-    async remove(tx: Tx, conversation: ConversationRef): Promise<boolean> {
-      const { botId, id } = conversation
-      const last = { type: news.conversationDeleted, subjectId: id }
-      if ((await log.tell(tx, conversation, last)) === undefined) return false
-      await participants.deleteParticipantsOf(tx, botId, id)
-      await store.deleteConversations(tx, botId, [id])
-      return true
-    },
+    remove,
 
     /**
      * Removes the conversations that a deleted bot left behind.
@@ -165,21 +105,4 @@ export function createConversationsService(deps: ConversationsDeps) {
       }
     },
   }
-}
-
-/** Alias of the integration that calls; undefined for the bot and people. */
-export function aliasOf(actor: BotActor): string | undefined {
-  return actor.caller.type === 'integration' ? actor.caller.alias : undefined
-}
-
-function timeOf(name: string, given: string | undefined): string | undefined {
-  if (given === undefined) return undefined
-  const time = Date.parse(given)
-  // The format allows leap seconds, which have no place on the clock of the server.
-  if (Number.isNaN(time)) {
-    throw new ApiError('InvalidQuery', `query.${name} is not a time that exists.`, {
-      metadata: { in: 'query', field: name },
-    })
-  }
-  return isoTime(time)
 }

@@ -1,7 +1,8 @@
-import type { Insertable, Selectable } from 'kysely'
+import type { Insertable, Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
+import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
 import type { ConversationsTable } from './table.js'
 
 export type ConversationRow = Selectable<ConversationsTable>
@@ -43,13 +44,84 @@ export async function findConversation(
     .executeTakeFirst()
 }
 
+/** The conversations with these native ids, in any order. */
+export async function findConversations(
+  executor: Db | Tx,
+  botId: string,
+  ids: readonly string[],
+): Promise<ConversationRow[]> {
+  if (ids.length === 0) return []
+  return await executor
+    .selectFrom('conversations')
+    .selectAll()
+    .where('id', 'in', ids)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+/** The conversation with this native id, kept from other changes until the transaction ends. */
+export async function lockConversation(
+  tx: Tx,
+  botId: string,
+  id: string,
+): Promise<ConversationRow | undefined> {
+  const query = tx
+    .selectFrom('conversations')
+    .selectAll()
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+/** Changes a conversation that {@link lockConversation} answered. */
+export async function patchConversation(
+  tx: Tx,
+  botId: string,
+  id: string,
+  patch: Updateable<ConversationsTable>,
+): Promise<void> {
+  await tx
+    .updateTable('conversations')
+    .set(patch)
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+/** The oldest conversation of an installation on a channel that carries the tags. */
+export async function matchConversation(
+  tx: Tx,
+  botId: string,
+  { integration, channel }: { integration: string; channel: string },
+  match: TagMatch,
+): Promise<ConversationRow | undefined> {
+  const [first, ...others] = match.tags
+  let query = tx
+    .selectFrom('conversations')
+    .selectAll('conversations')
+    .where('conversations.bot_id', '=', botId)
+    .where('conversations.integration', '=', integration)
+    .where('conversations.channel', '=', channel)
+    .where(({ ref }) => carriesAll(ref('conversations.id'), others))
+    .where(({ ref }) => carriesNoMore(ref('conversations.id'), match))
+    .orderBy('conversations.created_at')
+    .orderBy('conversations.id')
+    .limit(1)
+  if (first !== undefined) {
+    query = query
+      .innerJoin('tag_index', 'tag_index.object_id', 'conversations.id')
+      .where(isFirstTag(botId, 'conversation', first))
+  }
+  return await query.executeTakeFirst()
+}
+
 export async function pageConversations(
   db: Db,
   botId: string,
   filter: ConversationFilter,
   page: PageRequest<'created_at' | 'updated_at'>,
 ): Promise<Page<ConversationRow>> {
-  const dialect = dialectOf(db)
+  const [firstTag, ...otherTags] = Object.entries(filter.tags)
   const [firstUser, ...otherUsers] = filter.participantIds
   let query = db
     .selectFrom('conversations')
@@ -63,7 +135,7 @@ export async function pageConversations(
         .where('member.user_id', '=', firstUser ?? ''),
     )
   if (filter.integration !== undefined) {
-    query = query.where('integration', '=', filter.integration)
+    query = query.where('conversations.integration', '=', filter.integration)
   }
   if (filter.channel !== undefined) query = query.where('channel', '=', filter.channel)
   if (filter.after !== undefined) {
@@ -78,8 +150,11 @@ export async function pageConversations(
   if (filter.maxMessages !== undefined) {
     query = query.where('message_count', '<=', filter.maxMessages)
   }
-  for (const [name, value] of Object.entries(filter.tags)) {
-    query = query.where(({ ref }) => dialect.jsonText(ref('tags'), name), '=', value)
+  if (firstTag !== undefined) {
+    query = query
+      .innerJoin('tag_index', 'tag_index.object_id', 'conversations.id')
+      .where(isFirstTag(botId, 'conversation', firstTag))
+      .where(({ ref }) => carriesAll(ref('conversations.id'), otherTags))
   }
   for (const userId of otherUsers) {
     query = query.where(({ exists, selectFrom }) =>

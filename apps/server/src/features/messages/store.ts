@@ -16,6 +16,7 @@ const insert = prepared<MessageRow>()((db, parameter) =>
     payload: parameter('payload'),
     direction: parameter('direction'),
     tags: parameter('tags'),
+    origin: parameter('origin'),
     sequence: parameter('sequence'),
     created_at: parameter('created_at'),
     updated_at: parameter('updated_at'),
@@ -50,7 +51,7 @@ const selectOne = prepared<{ botId: string; id: string }>()((db, parameter) =>
 
 /** Those of some messages that there are, in no order. */
 export async function listMessages(
-  db: Db,
+  db: Db | Tx,
   botId: string,
   ids: readonly string[],
 ): Promise<MessageRow[]> {

@@ -12,7 +12,9 @@ export interface MessagesTable {
   direction: 'incoming' | 'outgoing'
   /** JSON map of strings; null when there are none. */
   tags: string | null
-  /** Number of the event of its creation in the log of the conversation. */
+  /** That nobody wrote it; null when somebody did. */
+  origin: 'synthetic' | null
+  /** Number of the event of its creation in the log of the conversation; 0 if it was imported. */
   sequence: number
   /** Strictly increasing within a conversation. */
   created_at: string
@@ -20,6 +22,23 @@ export interface MessagesTable {
   updated_at: string | null
 }
 
+/** A message that is to be put into its conversation later. */
+export interface ScheduledMessagesTable {
+  /** Id that the message will have. */
+  id: string
+  bot_id: string
+  conversation_id: string
+  user_id: string
+  type: string
+  payload: string
+  direction: MessagesTable['direction']
+  tags: string | null
+  origin: MessagesTable['origin']
+  due_at: string
+  created_at: string
+}
+
 export interface MessagesSchema {
   messages: MessagesTable
+  scheduled_messages: ScheduledMessagesTable
 }

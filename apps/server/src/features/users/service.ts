@@ -1,9 +1,13 @@
 import { ApiError } from '@botstead/contract'
+import type { BotActor } from '../../platform/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Dialect } from '../../platform/db/dialect.js'
+import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Db, Run, Tx } from '../../schema.js'
+import { deleteTags } from '../tags/index.js'
+import { runtimeUsers } from './runtime.js'
 import * as store from './store.js'
 
 /** What others are shown of a user; a member that is left out stays as it is. */
@@ -26,6 +30,11 @@ export interface UsersDeps {
   dialect: Dialect
   clock: Clock
   ids: Ids
+  pager: Pager
+  /** Throws `ReferenceNotFound` if a conversation that is asked for is not there to see. */
+  requireConversation: (actor: BotActor, id: string | undefined) => Promise<void>
+  /** Told in the transaction that removes a user: what only makes sense with it goes too. */
+  onRemoved: (tx: Tx, botId: string, userId: string) => Promise<void>
 }
 
 /** Ids that apps choose. */
@@ -48,12 +57,22 @@ export function createUsersService(deps: UsersDeps) {
       profile: profile.profile ?? null,
       tags: '{}',
       properties: '{}',
+      attributes: '{}',
       created_at: now,
       updated_at: now,
     }
   }
 
+  async function remove(tx: Tx, botId: string, id: string): Promise<boolean> {
+    if (!(await store.deleteUser(tx, botId, id))) return false
+    await deleteTags(tx, botId, [id])
+    await deps.onRemoved(tx, botId, id)
+    return true
+  }
+
   return {
+    ...runtimeUsers(deps, draft, remove),
+
     /** A user that is not stored yet. */
     draft,
 
@@ -109,9 +128,7 @@ export function createUsersService(deps: UsersDeps) {
     },
 
     /** Removes a user, whose foreign id is free from then on; false if there is none. */
-    async remove(tx: Tx, botId: string, id: string): Promise<boolean> {
-      return await store.deleteUser(tx, botId, id)
-    },
+    remove,
 
     /** Ids as they are shown, by native id; those without an id of their own show the native one. */
     async publicIds(botId: string, nativeIds: Iterable<string>): Promise<Map<string, string>> {

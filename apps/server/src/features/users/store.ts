@@ -35,12 +35,14 @@ const selectUser = prepared<{ botId: string; id: string }>()((db, parameter) =>
     .selectFrom('users')
     .selectAll()
     .where('bot_id', '=', parameter('botId'))
+    // Nobody has the bot's own user by a key.
+    .whereRef('id', '<>', 'bot_id')
     .where(({ or, eb }) =>
       or([eb('foreign_id', '=', parameter('id')), eb('id', '=', parameter('id'))]),
     ),
 )
 
-/** The user with this foreign or native id. No foreign id is the native id of another user. */
+/** The user with this foreign or native id, but not the bot itself. No foreign id is the native id of another user. */
 export async function findUser(
   executor: Db | Tx,
   botId: string,

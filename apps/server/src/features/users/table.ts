@@ -4,7 +4,7 @@ export interface UsersTable {
   bot_id: string
   /** Id chosen by an app at the chat address; unique in the bot. */
   foreign_id: string | null
-  /** Alias of the installation through which the user came. */
+  /** Alias of the installation through which the user came; empty for the bot and what it makes. */
   integration: string
   name: string | null
   picture_url: string | null
@@ -14,6 +14,8 @@ export interface UsersTable {
   tags: string
   /** JSON map of strings. */
   properties: string
+  /** JSON map of strings; deprecated twin of the properties. */
+  attributes: string
   created_at: string
   updated_at: string
 }

@@ -1,0 +1,43 @@
+import { contract } from '@botstead/contract'
+import { type Route, route } from '../../http/mount.js'
+import { toPageMeta } from '../../http/paging.js'
+import { aliasOf } from '../runtime/index.js'
+import type { UsersService } from './service.js'
+import { toUser } from './view.js'
+
+export function usersRoutes(service: UsersService): Route[] {
+  return [
+    route(contract.users.create, async ({ actor, body, once }) =>
+      once<Parameters<typeof toUser>[0]>(
+        (remember) => service.create(actor, body, remember),
+        (made) => ({ user: toUser(made, aliasOf(actor)) }),
+      ),
+    ),
+
+    route(contract.users.get, async ({ actor, params }) => ({
+      user: toUser(await service.get(actor, params.id), aliasOf(actor)),
+    })),
+
+    route(contract.users.list, async ({ actor, query }) => {
+      const page = await service.list(actor, query)
+      return {
+        users: page.rows.map((row) => toUser(row, aliasOf(actor))),
+        meta: toPageMeta(page),
+      }
+    }),
+
+    route(contract.users.getOrCreate, async ({ actor, body }) => {
+      const { user, created } = await service.getOrCreateByTags(actor, body)
+      return { user: toUser(user, aliasOf(actor)), meta: { created } }
+    }),
+
+    route(contract.users.update, async ({ actor, params, body }) => ({
+      user: toUser(await service.update(actor, params.id, body), aliasOf(actor)),
+    })),
+
+    route(contract.users.remove, async ({ actor, params }) => {
+      await service.removeById(actor, params.id)
+      return {}
+    }),
+  ]
+}
