@@ -10,7 +10,7 @@ import type { Foundation } from './foundation.js'
 /** What the runtime slices stand on. */
 export type RuntimeFoundation = Pick<
   Foundation,
-  'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'queue' | 'events'
+  'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'queue' | 'bus' | 'events'
 > & {
   bots: Pick<Bots, 'audiences' | 'service'>
   /** Most bytes of the payload of a message, an event or a state. */

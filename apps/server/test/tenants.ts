@@ -67,7 +67,7 @@ export async function createTenants(
     },
     onChanged: (botId) => access.authenticator.forgetBot(botId),
   })
-  const runtime = createRuntimeSlices({ ...shared, queue, events, bots, maxPayloadBytes })
+  const runtime = createRuntimeSlices({ ...shared, bus, queue, events, bots, maxPayloadBytes })
   const access = createAccess({ ...shared, workspaces: workspaces.service, bots: bots.service })
   const tokens = createOperatorTokens({ ...shared, accounts: accounts.service })
 
