@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
+import { clientSettings } from './client-settings.js'
 import { objectStoreSettings, readObjectStore } from './object-store.js'
 import type { S3Address } from './platform/blobs/s3-address.js'
 import { nearest } from './platform/nearest.js'
@@ -250,6 +251,7 @@ const everySetting: readonly Setting<unknown>[] = [
   ...Object.values(settings),
   ...Object.values(objectStoreSettings),
   ...Object.values(limits),
+  ...Object.values(clientSettings),
 ]
 
 type Derived =
@@ -375,6 +377,28 @@ export function loadConfig(
     limits: limitValues,
   }
   return { config: Object.freeze(config), warnings: [...unknownNames(given), ...doubts(config)] }
+}
+
+/** What a command knows of the server that it calls, before its options. */
+export interface ClientConfig extends Values<typeof clientSettings> {
+  /** The server that would start in this folder, and where its token is kept. */
+  readonly local: Pick<Config, 'publicUrl' | 'dataDir' | 'adminToken'>
+}
+
+/**
+ * Reads what a command needs to call a server.
+ * @throws ConfigError that lists every wrong variable
+ */
+export function loadClientConfig(
+  environment: Environment = process.env,
+  options: { envFile?: string } = {},
+): ClientConfig {
+  const { config } = loadConfig(environment, options)
+  const problems: string[] = []
+  const given = { ...readEnvFile(options.envFile), ...environment }
+  const values = readSettings(clientSettings, given, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { ...values, local: config }
 }
 
 /** The address of a server without BOTSTEAD_PUBLIC_URL, as seen from its own machine. */

@@ -5,6 +5,7 @@ import { version } from '../version.js'
 import { configCommand } from './config.js'
 import { demoCommand } from './demo/command.js'
 import { evalCommand } from './eval/command.js'
+import { filesCommand } from './files/command.js'
 import { startCommand } from './start.js'
 import { tokenCommand } from './token.js'
 
@@ -25,6 +26,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(configCommand())
     .addCommand(tokenCommand())
     .addCommand(evalCommand())
+    .addCommand(filesCommand())
   for (const command of program.commands) command.exitOverride()
   try {
     requireKnown(program, argv[2])

@@ -12,6 +12,7 @@ import { idempotency } from './0010-idempotency.js'
 import { sharedContents } from './0011-shared-contents.js'
 import { knowledgeBases } from './0012-knowledge-bases.js'
 import { resumableUploads } from './0013-resumable-uploads.js'
+import { fileHashes } from './0014-file-hashes.js'
 import { semanticSpaces } from './0015-semantic-spaces.js'
 import { indexing } from './0017-indexing.js'
 import { chat } from './0018-chat.js'
@@ -35,6 +36,7 @@ export const migrations: readonly Migration[] = [
   sharedContents,
   knowledgeBases,
   resumableUploads,
+  fileHashes,
   semanticSpaces,
   indexing,
   chat,

@@ -40,6 +40,11 @@ const base = {
   size: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
     description: 'Size of the content in bytes; null until an upload has completed.',
   }),
+  sha256: Type.Optional(
+    Type.String({
+      description: 'SHA-256 of the content in hex; absent until an upload has completed.',
+    }),
+  ),
   contentType: Type.String({ description: 'Media type of the content.' }),
   tags: Tags('Tags of the file.'),
   metadata: AnyMap('Free-form facts about the file.'),

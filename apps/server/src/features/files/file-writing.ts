@@ -59,6 +59,7 @@ export async function announceContent(
     status: 'upload_pending',
     failed_reason: null,
     size: -1,
+    sha256: null,
     generation: base.generation + 1,
     updated_at: now,
   } as const
@@ -116,6 +117,7 @@ function newFile(actor: BotActor, id: string, key: string, now: string): store.F
     status: 'upload_pending',
     failed_reason: null,
     size: -1,
+    sha256: null,
     content_type: '',
     tags: '{}',
     metadata: '{}',

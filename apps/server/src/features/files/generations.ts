@@ -165,7 +165,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     await dropParts(tx, content)
     const held = { blob_key: blobKey, sha256, passages_blob_key: passagesBlobKey, received: null }
     await patchContent(tx, file.bot_id, idOf(content), held)
-    await patchFile(tx, file.bot_id, file.id, { size: content.size })
+    await patchFile(tx, file.bot_id, file.id, { size: content.size, sha256 })
     if (content.indexed === 0) {
       await moveTo(tx, file, content, 'upload_completed')
       await serve(tx, file, content, null)

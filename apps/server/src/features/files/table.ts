@@ -42,6 +42,8 @@ export interface FilesTable {
   failed_reason: string | null
   /** Bytes; -1 until the upload has completed, because lists sort by it and null has no place there. */
   size: number
+  /** Hex, of the content that has the size; null until then. */
+  sha256: string | null
   content_type: string
   /** JSON map of strings; `file_tags` holds the same for filters. */
   tags: JsonColumn

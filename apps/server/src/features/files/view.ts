@@ -22,6 +22,7 @@ export function toFile(row: FileRow, addresses: FileAddresses): WireFile {
       ? addresses.publicContent(row.id)
       : addresses.privateContent(row.id),
     size: row.size < 0 ? null : row.size,
+    ...(row.sha256 !== null && { sha256: row.sha256 }),
     contentType: row.content_type,
     tags: decodeJson(row.tags),
     metadata: decodeJson(row.metadata),

@@ -1,0 +1,68 @@
+import { abbreviate } from '../text.js'
+
+/** Shows how far a synchronisation is: one moving line on a terminal, a line for each event elsewhere. */
+export interface Progress {
+  /** What is to be done altogether. */
+  total(work: { files: number; bytes: number }): void
+  bytes(count: number): void
+  /** A file is done. */
+  done(what: string, key: string): void
+  failed(key: string, reason: string): void
+  end(): void
+}
+
+const barWidth = 24
+const redrawMilliseconds = 100
+
+export function createProgress(out: NodeJS.WriteStream): Progress {
+  let files = 0
+  let bytes = 0
+  let doneFiles = 0
+  let doneBytes = 0
+  let drawnAt = 0
+
+  const clear = () => {
+    if (out.isTTY) out.write('\r\u001b[2K')
+  }
+  const draw = (force: boolean) => {
+    if (!out.isTTY || (!force && Date.now() - drawnAt < redrawMilliseconds)) return
+    drawnAt = Date.now()
+    const share = bytes === 0 ? 1 : Math.min(1, doneBytes / bytes)
+    const filled = Math.round(share * barWidth)
+    const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`
+    clear()
+    out.write(`${bar} ${doneFiles}/${files} files, ${toSize(doneBytes)} of ${toSize(bytes)}`)
+  }
+
+  return {
+    total(work) {
+      files = work.files
+      bytes = work.bytes
+      draw(true)
+    },
+    bytes(count) {
+      doneBytes += count
+      draw(false)
+    },
+    done(what, key) {
+      doneFiles += 1
+      if (out.isTTY) draw(false)
+      else out.write(`${what.padEnd(8)} ${key}\n`)
+    },
+    failed(key, reason) {
+      clear()
+      out.write(`failed   ${abbreviate(key, 200)}: ${reason}\n`)
+      draw(true)
+    },
+    end: clear,
+  }
+}
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** Bytes as a person reads them. */
+export function toSize(bytes: number): string {
+  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const value = bytes / 1000 ** step
+  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`
+}

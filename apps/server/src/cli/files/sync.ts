@@ -1,0 +1,165 @@
+import { stat } from 'node:fs/promises'
+import type { Client } from '@botstead/contract'
+import { readFolder } from './folder.js'
+import { patiently } from './patience.js'
+import type { Progress } from './progress.js'
+import { listFiles, type RemoteFile } from './remote.js'
+import { type Description, measure, sendFile } from './transfer.js'
+
+export interface SyncOptions {
+  folder: string
+  /** What all keys begin with; nothing else of the bot is looked at or deleted. */
+  prefix: string
+  description: Description
+  /** Delete files below the prefix that the folder does not have. */
+  remove: boolean
+  /** Send and delete nothing. */
+  dryRun: boolean
+  /** Whether names that begin with a dot count. */
+  hidden: boolean
+  /** Files that are sent at a time. */
+  concurrency: number
+}
+
+export interface SyncResult {
+  sent: number
+  /** Their content is there; only tags changed. */
+  described: number
+  unchanged: number
+  deleted: number
+  failed: number
+  /** Symbolic links and the like. */
+  passedOver: number
+  /** Bytes. */
+  sentBytes: number
+}
+
+interface SyncDeps {
+  client: Client
+  progress: Progress
+  signal: AbortSignal
+}
+
+/**
+ * Makes the files below a prefix the same as those of a folder. What is there with the same hash is
+ * not sent again, so that a run that was interrupted is gone on with by the next one.
+ */
+export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
+  const { client, progress, signal } = deps
+  const tree = await readFolder(options.folder, options)
+  if (options.remove) requireSafeRemoval(options, tree.files.length)
+  const remote = new Map<string, RemoteFile>()
+  for await (const file of listFiles(client, options.prefix, signal)) remote.set(file.key, file)
+
+  const result: SyncResult = {
+    ...{ sent: 0, described: 0, unchanged: 0, deleted: 0, failed: 0, sentBytes: 0 },
+    passedOver: tree.passedOver.length,
+  }
+  const sizes = await Promise.all(tree.files.map(async ({ path }) => (await stat(path)).size))
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  const vanished = options.remove ? vanishedKeys(tree, remote) : []
+  progress.total({ files: tree.files.length + vanished.length, bytes })
+
+  const attempt = async (key: string, work: () => Promise<void>) => {
+    try {
+      await work()
+    } catch (error) {
+      if (signal.aborted) throw error
+      result.failed += 1
+      progress.failed(key, error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  async function bring({ key, path }: { key: string; path: string }): Promise<void> {
+    const file = await measure(path, signal)
+    switch (need(file.sha256, remote.get(key), options.description)) {
+      case 'nothing':
+        result.unchanged += 1
+        progress.bytes(file.size)
+        return progress.done('same', key)
+      case 'tags': {
+        const id = remote.get(key)?.id ?? key
+        const { tags } = options.description
+        if (!options.dryRun) {
+          await patiently(signal, () => client.updateFileMetadata({ id, tags }, { signal }))
+        }
+        result.described += 1
+        progress.bytes(file.size)
+        return progress.done('tagged', key)
+      }
+      case 'content': {
+        const description = withFormerTags(options.description, remote.get(key))
+        if (!options.dryRun) {
+          await patiently(signal, () => sendFile({ client, key, file, description, signal }))
+        }
+        result.sent += 1
+        result.sentBytes += file.size
+        progress.bytes(file.size)
+        return progress.done('sent', key)
+      }
+    }
+  }
+
+  await inParallel(tree.files, options.concurrency, signal, (file) =>
+    attempt(file.key, () => bring(file)),
+  )
+  await inParallel(vanished, options.concurrency, signal, (key) =>
+    attempt(key, async () => {
+      const id = remote.get(key)?.id ?? key
+      if (!options.dryRun) await patiently(signal, () => client.deleteFile({ id }, { signal }))
+      result.deleted += 1
+      progress.done('deleted', key)
+    }),
+  )
+  return result
+}
+
+/** A folder that is not mounted, or a forgotten prefix, must not empty a bot. */
+function requireSafeRemoval({ prefix, folder }: SyncOptions, found: number): void {
+  if (prefix === '') {
+    throw new Error('--delete needs --prefix, so that no other files of the bot are deleted.')
+  }
+  if (found === 0) {
+    throw new Error(`${folder} has no files, and --delete would delete all below ${prefix}.`)
+  }
+}
+
+function vanishedKeys(
+  tree: { files: readonly { key: string }[]; passedOver: readonly string[] },
+  remote: ReadonlyMap<string, RemoteFile>,
+): string[] {
+  const here = new Set([...tree.files.map(({ key }) => key), ...tree.passedOver])
+  return [...remote.keys()].filter((key) => !here.has(key))
+}
+
+/** What a file lacks on the server. */
+function need(
+  sha256: string,
+  remote: RemoteFile | undefined,
+  { index, tags }: Description,
+): 'nothing' | 'tags' | 'content' {
+  if (remote?.sha256 !== sha256 || remote.index !== index) return 'content'
+  const same = Object.entries(tags).every(([name, value]) => remote.tags[name] === value)
+  return same ? 'nothing' : 'tags'
+}
+
+/** Sending a content again describes the file as a whole, but tags that others gave shall stay. */
+function withFormerTags(description: Description, remote: RemoteFile | undefined): Description {
+  return { ...description, tags: { ...remote?.tags, ...description.tags } }
+}
+
+async function inParallel<T>(
+  items: readonly T[],
+  concurrency: number,
+  signal: AbortSignal,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = items[Symbol.iterator]()
+  const worker = async () => {
+    for (const item of left) {
+      signal.throwIfAborted()
+      await work(item)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker))
+}

@@ -1,0 +1,112 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rename, rm, stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { ApiError, type Client, isErrorType } from '@botstead/contract'
+
+/** How a file is described when it is sent. */
+export interface Description {
+  index: boolean
+  tags: Record<string, string>
+  contentType?: string
+}
+
+export interface LocalFile {
+  path: string
+  /** Bytes. */
+  size: number
+  /** Hex. */
+  sha256: string
+}
+
+/** Measures and hashes a file, reading it once. */
+export async function measure(path: string, signal: AbortSignal): Promise<LocalFile> {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of createReadStream(path, { signal })) {
+    hash.update(chunk)
+    size += chunk.length
+  }
+  return { path, size, sha256: hash.digest('hex') }
+}
+
+interface SendOptions {
+  client: Client
+  key: string
+  file: LocalFile
+  description: Description
+  signal: AbortSignal
+  onBytes?: (bytes: number) => void
+}
+
+/** Describes a file and sends its content. The server compares the hash with what it received. */
+export async function sendFile(options: SendOptions): Promise<void> {
+  const { client, key, file, description, signal, onBytes } = options
+  const { index, tags, contentType } = description
+  const { file: announced } = await client.upsertFile(
+    { key, size: file.size, index, tags, ...(contentType !== undefined && { contentType }) },
+    { signal },
+  )
+  const stream = createReadStream(file.path, { signal })
+  if (onBytes) stream.on('data', (chunk) => onBytes(chunk.length))
+  const digest = Buffer.from(file.sha256, 'hex').toString('base64')
+  const init: RequestInit & { duplex: 'half' } = {
+    method: 'PUT',
+    body: Readable.toWeb(stream) as ReadableStream,
+    headers: {
+      'content-type': announced.contentType,
+      'content-length': String(file.size),
+      'content-digest': `sha-256=:${digest}:`,
+    },
+    duplex: 'half',
+    signal,
+  }
+  try {
+    const response = await fetch(announced.uploadUrl, init)
+    if (!response.ok) throw await refusalOf(response)
+    await response.body?.cancel()
+  } finally {
+    stream.destroy()
+  }
+}
+
+/** Reads the content of a file into a new file, which appears once it is complete. */
+export async function receiveFile(url: string, path: string, signal: AbortSignal): Promise<void> {
+  const draft = `${path}.${randomUUID().slice(0, 8)}.part`
+  try {
+    await pipeline(await openContent(url, signal), createWriteStream(draft, { flags: 'wx' }), {
+      signal,
+    })
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+/** The content of a file. */
+export async function openContent(url: string, signal: AbortSignal): Promise<Readable> {
+  const response = await fetch(url, { signal })
+  if (!response.ok) throw await refusalOf(response)
+  return Readable.from(response.body ?? [])
+}
+
+/** Whether something stands at a path. */
+export async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function refusalOf(response: Response): Promise<Error> {
+  const text = await response.text()
+  try {
+    const { type, message } = JSON.parse(text) as { type?: unknown; message?: unknown }
+    if (isErrorType(type)) return new ApiError(type, String(message))
+  } catch {
+    // What is no JSON comes from something between here and the server.
+  }
+  return new Error(`The server answered ${response.status}: ${text.slice(0, 200)}`)
+}

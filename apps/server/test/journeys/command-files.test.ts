@@ -1,0 +1,187 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Client } from '@botstead/contract'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { useServer } from '../harness.js'
+import { freePort, runCommand } from '../processes.js'
+
+describe('botstead files', { timeout: 60_000 }, () => {
+  const server = useServer()
+  let root: string
+  let folder: string
+  let botId: string
+  let client: Client
+
+  beforeAll(async () => {
+    root = await mkdtemp(join(tmpdir(), 'botstead-folder-'))
+  })
+  afterAll(() => rm(root, { recursive: true }))
+  beforeEach(async () => {
+    botId = (await server().client().createBot()).bot.id
+    client = server().client({ botId })
+    folder = await mkdtemp(join(root, 'folder-'))
+  })
+
+  const environment = () => ({
+    BOTSTEAD_URL: server().url,
+    BOTSTEAD_TOKEN: server().token,
+    BOTSTEAD_BOT: botId,
+  })
+  const files = (...words: string[]) => runCommand(['files', ...words], environment())
+  const keys = async () =>
+    (await client.listFiles({ sortField: 'key', sortDirection: 'asc' })).files.map(({ key }) => key)
+  const write = async (path: string, content: string) => {
+    const whole = join(folder, path)
+    await mkdir(join(whole, '..'), { recursive: true })
+    await writeFile(whole, content)
+  }
+
+  it('puts, lists, gets and removes a file', async () => {
+    await write('travel notes.md', '# Travel')
+    const path = join(folder, 'travel notes.md')
+    const key = 'handbook/travel.md'
+    const put = await files('put', path, key, '--tag', 'team=office', '--tag', 'a=b=c')
+    expect(put).toEqual({ status: 0, stdout: '', stderr: `Sent ${key}, 8 B.\n` })
+    const { file } = await client.getFile({ id: key })
+    expect(file).toMatchObject({ tags: { team: 'office', a: 'b=c' }, status: 'upload_completed' })
+
+    const [listed, got, twice, out] = await Promise.all([
+      files('ls', 'handbook/'),
+      files('get', key, join(folder, 'copy.md')),
+      files('get', key, path),
+      files('get', key, '-'),
+    ])
+    expect(listed.stdout).toMatch(/^\S+ +8 B {2}upload_completed +handbook\/travel\.md\n$/)
+    expect(got.status).toBe(0)
+    expect(await readFile(join(folder, 'copy.md'), 'utf8')).toBe('# Travel')
+    expect((await readdir(folder)).sort()).toEqual(['copy.md', 'travel notes.md'])
+    expect(twice).toMatchObject({ status: 1, stderr: expect.stringContaining('--force') })
+    expect(out).toEqual({ status: 0, stdout: '# Travel', stderr: '' })
+
+    expect(await files('rm', key)).toMatchObject({ status: 0, stderr: `Deleted ${key}.\n` })
+    const gone = await files('rm', key)
+    expect(gone).toMatchObject({ status: 1, stderr: `There is no file ${key} in this bot.\n` })
+  })
+
+  it('brings a folder, then only what changed, and deletes only what vanished below the prefix', async () => {
+    await write('a.md', '# A')
+    await write('deep/er/b.txt', 'b')
+    await write('.hidden', 'no')
+    await symlink('a.md', join(folder, 'link.md'))
+    await client.upsertFile({ key: 'elsewhere.md', size: 1 })
+    const sync = (...more: string[]) =>
+      files('sync', folder, '--prefix', 'kb/', '--tag', 'source=disk', ...more)
+
+    const first = await sync('--dry-run')
+    expect(first.stdout).toBe('Would be: 2 sent (4 B), 0 unchanged, 1 links passed over.\n')
+    expect(await keys()).toEqual(['elsewhere.md'])
+    const second = await sync()
+    expect(second).toMatchObject({
+      status: 0,
+      stdout: '2 sent (4 B), 0 unchanged, 1 links passed over.\n',
+      stderr: expect.stringMatching(/^sent +kb\/a\.md$/m),
+    })
+    expect(await keys()).toEqual(['elsewhere.md', 'kb/a.md', 'kb/deep/er/b.txt'])
+    const before = (await client.getFile({ id: 'kb/a.md' })).file
+
+    await write('deep/er/b.txt', 'B!')
+    await write('c.md', 'c')
+    expect((await sync()).stdout).toMatch(/^2 sent \(3 B\), 1 unchanged/)
+    expect((await client.getFile({ id: 'kb/a.md' })).file.updatedAt).toBe(before.updatedAt)
+
+    await rm(join(folder, 'c.md'))
+    expect((await sync()).stdout).not.toContain('deleted')
+    expect((await sync('--delete')).stdout).toMatch(/^0 sent \(0 B\), 2 unchanged, 1 deleted/)
+    expect(await keys()).toEqual(['elsewhere.md', 'kb/a.md', 'kb/deep/er/b.txt'])
+
+    const tagged = await sync('--tag', 'lang=en')
+    expect(tagged.stdout).toMatch(/^0 sent \(0 B\), 0 unchanged, 2 tagged/)
+    const { tags } = (await client.getFile({ id: 'kb/a.md' })).file
+    expect(tags).toEqual({ source: 'disk', lang: 'en' })
+
+    expect(await files('sync', folder, '--delete')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('--delete needs --prefix'),
+    })
+    await rm(folder, { recursive: true })
+    await mkdir(folder)
+    expect(await sync('--delete')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('has no files'),
+    })
+  })
+
+  it('goes on after Ctrl-C where it was', async () => {
+    for (let at = 0; at < 40; at++) await write(`${at}.bin`, String(at).repeat(1000))
+    const command = fileURLToPath(new URL('../../bin/botstead.js', import.meta.url))
+    const words = ['files', 'sync', folder, '--concurrency', '1']
+    const child = spawn(process.execPath, [command, ...words], {
+      env: { ...process.env, ...environment() },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let written = ''
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      if (written === '') child.kill('SIGINT')
+      written += chunk
+    })
+    const [status] = await once(child, 'exit')
+    expect([status, written]).toEqual([130, expect.stringContaining('again to go on')])
+    const { stdout, status: ended } = await files('sync', folder)
+    const [, sent, unchanged] = /^(\d+) sent .* (\d+) unchanged\.$/m.exec(stdout) ?? []
+    expect([ended, Number(sent) + Number(unchanged)]).toEqual([0, 40])
+    expect(Number(unchanged)).toBeGreaterThan(0)
+    expect(Number(sent)).toBeGreaterThan(0)
+    const { files: all } = await client.listFiles({ pageSize: 100 })
+    expect(all.filter((file) => file.status === 'upload_completed')).toHaveLength(40)
+  })
+
+  it('reports the files that failed and goes on with the others', async () => {
+    await write('good.txt', 'good')
+    await write('bad.bin', 'x')
+    await write(`${'é'.repeat(100)}/${'é'.repeat(100)}/x`, 'x')
+    const prefix = `${'p'.repeat(900)}/`
+    const { status, stdout, stderr } = await files('sync', folder, '--prefix', prefix)
+    expect([status, stdout]).toEqual([1, '2 sent (5 B), 0 unchanged, 1 failed.\n'])
+    expect(stderr).toMatch(/^failed .*: body\.key must have at most 1024 characters/m)
+  })
+
+  it.concurrent('says what to do when it cannot go on', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}`
+    const { url, token } = { url: server().url, token: server().token }
+    const run = (environment: Record<string, string>, ...words: string[]) =>
+      runCommand(['files', ...words], { BOTSTEAD_DATA_DIR: root, ...environment })
+    const cases = await Promise.all([
+      run({ BOTSTEAD_URL: nobody, BOTSTEAD_TOKEN: 'x' }, 'ls'),
+      run({ BOTSTEAD_URL: url }, 'ls'),
+      run({ BOTSTEAD_URL: url, BOTSTEAD_TOKEN: 'wrong' }, 'ls'),
+      run({ BOTSTEAD_URL: url, BOTSTEAD_TOKEN: token }, 'ls', '--bot', 'nobody'),
+      run({ BOTSTEAD_URL: url, BOTSTEAD_TOKEN: token }, 'sync', join(root, 'nowhere')),
+      run({}, 'sync', root, '--concurrency', '0'),
+    ])
+    expect(cases.map(({ status }) => status)).toEqual([1, 1, 1, 1, 1, 1])
+    expect(cases.map(({ stderr }) => stderr)).toEqual([
+      `No server answers at ${nobody}: start it with "botstead start", or name another with --url or BOTSTEAD_URL.\n`,
+      expect.stringMatching(/^There is no token for .*--token or BOTSTEAD_TOKEN/),
+      expect.stringMatching(/refuses the token: .* Give another with --token/),
+      expect.stringMatching(/^There is no bot "nobody"\. Give one with --bot/),
+      expect.stringMatching(/nowhere is not a folder\.\n$/),
+      expect.stringMatching(/whole number from 1 to 32/),
+    ])
+  })
+})
+
+describe('botstead files in the folder of a server with one bot', () => {
+  const server = useServer()
+
+  it('needs no options at all', async () => {
+    await server().client().createBot()
+    const { dataDir } = server().server.config
+    const { port } = new URL(server().url)
+    const listed = await runCommand(['files', 'ls'], { BOTSTEAD_DATA_DIR: dataDir, PORT: port })
+    expect(listed).toEqual({ status: 0, stdout: '', stderr: '' })
+  })
+})
