@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type Config, loadConfig } from '../config.js'
-import { type Server, startServer } from '../container.js'
+import type { Server } from '../container.js'
 import type { FirstStart } from '../first-start.js'
 import { createLog } from '../platform/log.js'
 
@@ -10,6 +10,8 @@ export function startCommand(): Command {
     const { config, warnings } = loadConfig(undefined, { envFile: '.env' })
     const log = await createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
     for (const warning of warnings) log.warn(warning)
+    // Loaded where it is used: commands that only call a server do not wait for all of it.
+    const { startServer } = await import('../container.js')
     const server = await startServer({ config, log })
     if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
     await untilStopped(config, server)

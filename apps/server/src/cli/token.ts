@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { loadConfig } from '../config.js'
-import { withOperatorTokens } from '../container.js'
+import type { withOperatorTokens } from '../container.js'
 
 /** `botstead token`: access tokens straight on the database, with or without a running server. */
 export function tokenCommand(): Command {
@@ -45,5 +45,6 @@ export function tokenCommand(): Command {
 
 async function withTokens(work: Parameters<typeof withOperatorTokens>[1]): Promise<void> {
   const { config } = loadConfig(undefined, { envFile: '.env' })
-  await withOperatorTokens(config, work)
+  const container = await import('../container.js')
+  await container.withOperatorTokens(config, work)
 }

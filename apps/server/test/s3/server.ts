@@ -12,7 +12,7 @@ const bucket = 'contents'
 const keys = { BOTSTEAD: 'the secret of the bucket/+=' }
 
 /** A request as faults see it. */
-export interface SeenRequest {
+interface SeenRequest {
   method: string
   /** Object key, empty for the bucket. */
   key: string

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { loadConfig } from '../../config.js'
-import { type Server, startServer } from '../../container.js'
+import type { Server } from '../../container.js'
 import { createLog } from '../../platform/log.js'
 import { untilStopped } from '../start.js'
 import { createPrinter, type Printer } from './print.js'
@@ -55,6 +55,7 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
 
 async function startDemoServer(dataDir: string, port: string, print: Printer): Promise<Server> {
   const log = await createLog({ level: 'warn', pretty: process.stdout.isTTY })
+  const { startServer } = await import('../../container.js')
   const start = (on: string) => {
     // Nothing of the caller's environment: a demonstration must not touch their data.
     const { config } = loadConfig({ BOTSTEAD_DATA_DIR: dataDir, PORT: on })

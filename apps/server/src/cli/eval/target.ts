@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '@botstead/contract'
 import { loadConfig } from '../../config.js'
-import { startServer } from '../../container.js'
 import { createLog } from '../../platform/log.js'
 
 /** A bot on a server, into which the documents go. */
@@ -46,6 +45,7 @@ async function startTemporary(legs: readonly string[] | undefined): Promise<Targ
       BOTSTEAD_RATE_LIMIT: 'off',
     })
     const log = await createLog({ level: 'warn', destination: process.stderr })
+    const { startServer } = await import('../../container.js')
     const server = await startServer({ config, log, ...(legs && { legs }) })
     const first = server.firstStart
     if (first === undefined) throw new Error('A new data folder makes a first start')

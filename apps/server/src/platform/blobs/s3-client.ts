@@ -15,7 +15,7 @@ export interface S3Body {
   sha256: string
 }
 
-export interface S3Request {
+interface S3Request {
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
   /** The object, without the prefix; undefined for the bucket. */
   key?: string
@@ -27,7 +27,7 @@ export interface S3Request {
   attempts?: number
 }
 
-export interface S3Answer {
+interface S3Answer {
   status: number
   headers: IncomingMessage['headers']
   body: string
@@ -41,7 +41,7 @@ export interface S3ClientOptions {
 }
 
 /** What is signed into an address that a caller may use without credentials. */
-export interface Presigned {
+interface Presigned {
   method: 'GET' | 'PUT'
   key: string
   /** Seconds, from 1 to 604,800. */

@@ -24,7 +24,7 @@ export interface S3Options extends S3ClientOptions {
 
 /**
  * Opens the blobs below the prefix of a bucket, which must exist.
- * @throws S3SetupError that says what to do when the bucket cannot be used
+ * @throws Error that says in one line what to do when the bucket cannot be used
  */
 export async function openS3BlobStore(
   address: S3Address,
