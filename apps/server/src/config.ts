@@ -169,6 +169,11 @@ const settings = {
     default: '7d',
     meaning: 'How far back listeners can resume: how long what happened in a conversation is kept.',
   }),
+  jobLeaseMs: setting('BOTSTEAD_JOB_LEASE_MS', duration('1s', '10m'), {
+    default: '30s',
+    meaning:
+      'How long the background work of a process that died waits until another process, or the next start, goes on with it.',
+  }),
   shutdownTimeoutMs: setting('BOTSTEAD_SHUTDOWN_TIMEOUT_MS', duration('0', '10m'), {
     default: '5s',
     meaning: 'How long a stopping process waits for open requests and running jobs.',

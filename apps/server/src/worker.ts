@@ -23,6 +23,7 @@ export async function startWorker(
   })
   const runner = createRunner({
     ...foundation,
+    leaseMilliseconds: foundation.config.jobLeaseMs,
     handlers: { ...slices.jobs, ...housekeeping.jobs },
   })
   await foundation.run(async (tx) => {
