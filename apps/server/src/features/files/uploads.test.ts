@@ -1,7 +1,10 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { send, useFiles } from '../../../test/files.js'
+import { exchange } from '../../../test/raw-http.js'
 
 const day = 24 * 60 * 60 * 1000
 
@@ -144,7 +147,95 @@ describeEachEngine('an upload', (engine) => {
     expect(await countBlobs()).toBe(before + 1)
   })
 
+  /** A connection that sends the head of a PUT and a part of its content, and then stays open. */
+  async function openPut(uploadUrl: string, length: number, part: string) {
+    const { host, hostname, port, pathname } = new URL(uploadUrl)
+    const socket = connect(Number(port), hostname)
+    const closed = new Promise<string>((resolve) => {
+      let received = ''
+      socket.on('data', (chunk) => {
+        received += chunk
+      })
+      socket.on('error', () => undefined).on('close', () => resolve(received))
+    })
+    const head = `PUT ${pathname} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${length}\r\n\r\n`
+    await new Promise((written) => socket.write(head + part, written))
+    await sleep(100)
+    return { socket, closed }
+  }
+
+  it('that hardly moves is ended, leaves nothing, and can be made again', async () => {
+    const before = await countBlobs()
+    const bot = bench().newBot()
+    const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 100 })
+    const { closed } = await openPut(file.uploadUrl, 100, 'only a part')
+    bench().timers.advance(60_000)
+    expect(await closed).toMatch(/^HTTP\/1\.1 408 [\s\S]*fewer than 30000 bytes in a minute/)
+    expect((await send(file.uploadUrl, 'x'.repeat(100))).status).toBe(200)
+    expect(await countBlobs()).toBe(before + 1)
+  }, 20_000)
+
+  it('gives way to a newer one at the same address', async () => {
+    const before = await countBlobs()
+    const bot = bench().newBot()
+    const size = 2_000_000
+    const { file } = await bot.as().upsertFile({ key: 'a.txt', size })
+    const older = await openPut(file.uploadUrl, size, 'a'.repeat(1000))
+    expect((await send(file.uploadUrl, 'b'.repeat(size))).status).toBe(200)
+    older.socket.end('a'.repeat(size - 1000))
+    expect(await older.closed).toMatch(/^HTTP\/1\.1 409 [\s\S]*ResourceLockedConflict/)
+    const { url } = (await bot.as().getFile({ id: file.id })).file
+    expect(await (await fetch(url)).text()).toBe('b'.repeat(size))
+    expect(await countBlobs()).toBe(before + 1)
+  }, 20_000)
+
+  it('shares its connection with the requests that follow', async () => {
+    const bot = bench().newBot()
+    const keys = ['a.txt', 'b.txt', 'c.txt']
+    const puts: string[] = []
+    for (const key of keys) {
+      const { file } = await bot.as().upsertFile({ key, size: 5 })
+      const { host, pathname } = new URL(file.uploadUrl)
+      const close = key === 'c.txt' ? 'Connection: close\r\n' : ''
+      puts.push(
+        `PUT ${pathname} HTTP/1.1\r\nHost: ${host}\r\n${close}Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`,
+      )
+    }
+    const { status, body } = await exchange(bench().url, [puts.join('')])
+    expect([status, ...(body.match(/HTTP\/1\.1 \d+/g) ?? [])]).toEqual([
+      200,
+      'HTTP/1.1 200',
+      'HTTP/1.1 200',
+    ])
+    for (const key of keys) {
+      const { url } = await bot.awaitStatus(key, 'upload_completed')
+      expect(await (await fetch(url)).text()).toBe('hello')
+    }
+  })
+
   describe('address', () => {
+    it('is refused when any one character of it is another', async () => {
+      const bot = bench().newBot()
+      const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 1 })
+      const { pathname, origin } = new URL(file.uploadUrl)
+      const token = pathname.split('/').at(-1) ?? ''
+      const signature = new URL(file.url).searchParams.get('signature') ?? ''
+      const changed = (text: string, at: number) =>
+        `${text.slice(0, at)}${text[at] === 'B' ? 'C' : 'B'}${text.slice(at + 1)}`
+      const statuses = await Promise.all([
+        ...Array.from(token, async (_, at) => {
+          const response = await send(`${origin}/uploads/${changed(token, at)}`, 'a')
+          return response.status
+        }),
+        ...Array.from(signature, async (_, at) => {
+          const address = `${origin}/content/${file.id}?signature=${changed(signature, at)}`
+          return (await fetch(address)).status
+        }),
+      ])
+      expect(statuses.length).toBeGreaterThan(150)
+      expect(new Set(statuses)).toEqual(new Set([403]))
+    })
+
     it('works for a day', async () => {
       const bot = bench().newBot()
       const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 1 })

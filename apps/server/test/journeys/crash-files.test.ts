@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, createClient } from '@botstead/contract'
+import { Upload } from 'tus-js-client'
+import { expect, it, vi } from 'vitest'
+import { openDatabase } from '../../src/platform/db/open.js'
+import { describeEachEngine, type TestEngine } from '../engines.js'
+import { freePort, type ServerProcess, startServerProcess } from '../processes.js'
+
+const token = 'a-token-for-tests-only'
+const rounds = 3
+const senders = 12
+const keys = Array.from({ length: 100 }, (_, number) => `file-${number}`)
+const megabyte = 1024 * 1024
+
+/** A content that can be recognised: what it is said to be, and whether it is whole. */
+function contentOf(key: string, round: number): string {
+  const seal = createHash('sha256').update(`${key} ${round}`).digest('hex')
+  return `${key} ${round} ${seal} `.repeat(1000)
+}
+
+describeEachEngine('files under kill -9', (engine) => {
+  it('have their old or their new content, whole, and leave nothing behind', async () => {
+    await using place = await createPlace(engine)
+    let server = await startServerProcess(place.environment)
+    const client = await openBot(server)
+    /** What each file was last known to have. */
+    const acknowledged = new Map<string, number>()
+    for (let round = 1; round <= rounds; round++) {
+      let done = 0
+      const left = keys.values()
+      const send = async () => {
+        for (const key of left) {
+          try {
+            await upload(client(server), key, contentOf(key, round))
+          } catch {
+            return
+          }
+          acknowledged.set(key, round)
+          done += 1
+        }
+      }
+      const sending = Array.from({ length: senders }, send)
+      while (done < 30) await sleep(1)
+      await server.kill()
+      await Promise.all(sending)
+      server = await startServerProcess(place.environment)
+      for (const key of keys) {
+        const found = await read(client(server), key)
+        const least = acknowledged.get(key) ?? 0
+        if (found === undefined) expect(least).toBe(0)
+        else {
+          const [, number] = found.split(' ', 2)
+          expect(Number(number)).toBeGreaterThanOrEqual(least)
+          expect(found).toBe(contentOf(key, Number(number)))
+          acknowledged.set(key, Number(number))
+        }
+      }
+    }
+    expect(acknowledged.size).toBeGreaterThanOrEqual(30)
+    await expectNothingLost(place)
+    await server.stop()
+  }, 120_000)
+
+  it('go on with an upload in parts after the restart', async () => {
+    await using place = await createPlace(engine)
+    const environment = { ...place.environment, PORT: String(await freePort()) }
+    let server = await startServerProcess(environment)
+    const client = await openBot(server)
+    const content = Buffer.alloc(8 * megabyte, 'The pump stands in the cellar. ')
+    const { file } = await client(server).upsertFile({ key: 'large', size: content.length })
+    const starts: number[] = []
+    let killed: Promise<void> | undefined
+    await new Promise<void>((resolve, reject) => {
+      new Upload(content, {
+        uploadUrl: file.uploadUrl,
+        chunkSize: megabyte,
+        retryDelays: Array.from({ length: 60 }, () => 200),
+        onBeforeRequest: (request) => {
+          if (request.getMethod() === 'PATCH') {
+            starts.push(Number(request.getHeader('Upload-Offset')))
+          }
+        },
+        onChunkComplete: (_size, sent) => {
+          if (sent < 3 * megabyte || killed !== undefined) return
+          killed = server.kill().then(async () => {
+            server = await startServerProcess(environment)
+          })
+        },
+        onSuccess: () => resolve(),
+        onError: reject,
+      }).start()
+    })
+    await killed
+    expect(killed).toBeDefined()
+    // Only the first request began at the start, before the crash and after it.
+    expect(starts.filter((start) => start === 0)).toHaveLength(1)
+    await vi.waitFor(
+      async () => {
+        const { file: now } = await client(server).getFile({ id: file.id })
+        expect(now.status).toBe('upload_completed')
+      },
+      { timeout: 20_000, interval: 50 },
+    )
+    const { file: complete } = await client(server).getFile({ id: file.id })
+    const answer = Buffer.from(await (await fetch(complete.url)).arrayBuffer())
+    expect(answer.equals(content)).toBe(true)
+    await expectNothingLost(place)
+    await server.stop()
+  }, 120_000)
+})
+
+type Place = Awaited<ReturnType<typeof createPlace>>
+
+async function createPlace(engine: TestEngine) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'botstead-crash-'))
+  const place = await engine.createPlace()
+  const url = place.options.url
+  return {
+    dataDir,
+    options: url === undefined ? { file: join(dataDir, 'botstead.db') } : { url },
+    environment: {
+      BOTSTEAD_DATA_DIR: dataDir,
+      BOTSTEAD_ADMIN_TOKEN: token,
+      LOG_LEVEL: 'error',
+      ...(url !== undefined && { DATABASE_URL: url }),
+    },
+    [Symbol.asyncDispose]: async () => {
+      await place.remove()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Makes a bot; answers who calls as it on whichever process serves now. */
+async function openBot(server: ServerProcess): Promise<(server: ServerProcess) => Client> {
+  const baseUrl = server.url
+  const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
+  const admin = createClient({ baseUrl, token, workspaceId: workspaces[0]?.id ?? '' })
+  const { bot } = await admin.createBot({})
+  return ({ url }) => createClient({ baseUrl: url, token, botId: bot.id })
+}
+
+async function upload(client: Client, key: string, content: string): Promise<void> {
+  const { file } = await client.upsertFile({ key, size: content.length })
+  const response = await fetch(file.uploadUrl, { method: 'PUT', body: content })
+  if (!response.ok) throw new Error(await response.text())
+}
+
+/** The content of a file, undefined when it never had one. */
+async function read(client: Client, key: string): Promise<string | undefined> {
+  const found = await client.getFile({ id: key }).catch(() => undefined)
+  if (found === undefined) return undefined
+  const response = await fetch(found.file.url)
+  return response.ok ? await response.text() : undefined
+}
+
+/**
+ * Whatever lies in the store is known: it is of use, or on the list of what the sweeper removes. The
+ * rest are blobs whose row did not follow, at most one for each sender; they are swept as orphans.
+ */
+async function expectNothingLost({ dataDir, options }: Place): Promise<void> {
+  await using database = await openDatabase(options)
+  const { db } = database
+  const keysOf = async (table: 'file_contents' | 'content_parts' | 'discarded_blobs') => {
+    const rows = await db.selectFrom(table).select('blob_key').execute()
+    return rows.flatMap(({ blob_key }) => blob_key ?? [])
+  }
+  const used = new Set(await keysOf('file_contents'))
+  const doomed = new Set([...(await keysOf('content_parts')), ...(await keysOf('discarded_blobs'))])
+  const folder = join(dataDir, 'blobs')
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const names = new Set(files.map(({ name }) => name))
+  expect([...used].filter((key) => !names.has(key))).toEqual([])
+  const unknown = [...names].filter((name) => !used.has(name) && !doomed.has(name))
+  expect(unknown.length).toBeLessThanOrEqual(senders * rounds)
+}
