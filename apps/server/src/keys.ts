@@ -6,6 +6,8 @@ export interface Keys {
   fileAddresses: Buffer
   /** Seals what lies in the database and must not be readable there. */
   sealing: Buffer
+  /** Tells this installation from others where they could meet, such as in an object store. */
+  installation: Buffer
   /** HS256 secret of user keys in shared mode. */
   userKeys: Uint8Array
 }
@@ -15,6 +17,7 @@ export function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): 
     pageTokens: deriveKey(secret, 'page-tokens'),
     fileAddresses: deriveKey(secret, 'file-addresses'),
     sealing: deriveKey(secret, 'sealing'),
+    installation: deriveKey(secret, 'installation'),
     userKeys: chatSecret === undefined ? deriveKey(secret, 'user-keys') : Buffer.from(chatSecret),
   }
 }

@@ -172,12 +172,14 @@ export async function createSlices(
 }
 
 /** File contents, in the data folder or an object store, without what interrupted uploads left behind. */
-async function openBlobs({ config }: Foundation): Promise<BlobStore> {
+async function openBlobs({ config, keys }: Foundation): Promise<BlobStore> {
   if (config.objectStore !== undefined) {
     // Loaded only where it is used: the start without it stays as quick as it is.
     const { openS3BlobStore } = await import('./platform/blobs/s3.js')
     // Leftovers are for the daily sweep, because a start must not wait for a list of the bucket.
-    return await openS3BlobStore(config.objectStore)
+    return await openS3BlobStore(config.objectStore, {
+      owner: keys.installation.toString('hex'),
+    })
   }
   const blobs = await openDiskBlobStore(join(config.dataDir, 'blobs'))
   // With a shared database other processes may be storing in the same folder right now.

@@ -27,7 +27,8 @@ describeEachEngine('a server with an object store', (engine) => {
     await s3?.close()
   })
 
-  const kept = () => s3.keys().filter((key) => key.startsWith(prefix))
+  const kept = () =>
+    s3.keys().filter((key) => key.startsWith(prefix) && !key.endsWith('botstead.owner'))
   const manual = { redirect: 'manual' as const }
   const awaitStatus = (id: string, status: string) =>
     vi.waitFor(
@@ -43,6 +44,13 @@ describeEachEngine('a server with an object store', (engine) => {
     const size = Buffer.byteLength(content)
     return (await client.upsertFile({ key, size, ...more })).file
   }
+
+  it('keeps another installation away from its contents', async () => {
+    const environment = { BOTSTEAD_BLOBS_URL: s3.url({ prefix }) }
+    await expect(startTestServer(engine, environment)).rejects.toThrow(
+      /^Another installation keeps its contents in contents\/.*: give this one another prefix/,
+    )
+  })
 
   it('keeps contents there and nowhere else, from the upload to the deletion', async () => {
     const content = '# Pump\n\nTurn the red valve to the left.'

@@ -26,7 +26,7 @@ export class S3ConnectionError extends Error {
 }
 
 /** The object store cannot be used as it is set up; the message says what to do. */
-class S3SetupError extends Error {
+export class S3SetupError extends Error {
   override name = 'S3SetupError'
 }
 

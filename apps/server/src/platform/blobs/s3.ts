@@ -11,6 +11,7 @@ import type { S3Address } from './s3-address.js'
 import { createS3Client, type S3ClientOptions } from './s3-client.js'
 import { explain, S3Error } from './s3-errors.js'
 import { lastWriteOf, listObjects, listUploads } from './s3-list.js'
+import { requireOwner } from './s3-owner.js'
 import { abortUpload, putS3Object } from './s3-put.js'
 import { readResuming } from './s3-read.js'
 
@@ -18,6 +19,8 @@ import { readResuming } from './s3-read.js'
 const uploadsInParts = 16
 
 export interface S3Options extends S3ClientOptions {
+  /** Name of the installation: another one below the same prefix is refused. */
+  owner?: string
   /** Bytes of a part of a large object, from 5 MiB; default 8 MiB. */
   partSize?: number
 }
@@ -51,6 +54,7 @@ export async function openS3BlobStore(
   }
 
   await check(3)
+  if (options.owner !== undefined) await requireOwner(client, address, options.owner)
 
   return {
     async put(key, content, options = {}) {
