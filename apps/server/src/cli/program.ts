@@ -6,6 +6,8 @@ import { configCommand } from './config.js'
 import { demoCommand } from './demo/command.js'
 import { evalCommand } from './eval/command.js'
 import { filesCommand } from './files/command.js'
+import { reindexCommand } from './reindex.js'
+import { searchCommand } from './search.js'
 import { startCommand } from './start.js'
 import { tokenCommand } from './token.js'
 
@@ -27,6 +29,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(tokenCommand())
     .addCommand(evalCommand())
     .addCommand(filesCommand())
+    .addCommand(searchCommand())
+    .addCommand(reindexCommand())
   for (const command of program.commands) command.exitOverride()
   try {
     requireKnown(program, argv[2])

@@ -1,0 +1,70 @@
+import { ApiError, type Client } from '@botstead/contract'
+import { Command } from 'commander'
+import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
+
+interface ReindexOptions extends ConnectionOptions {
+  all: boolean
+  failed: boolean
+  wait: boolean
+}
+
+type File = Awaited<ReturnType<Client['getFile']>>['file']
+
+/** `botstead reindex`: makes passages anew, for example after a new release reads files better. */
+export function reindexCommand(): Command {
+  const command = new Command('reindex')
+    .description('Index files again, from the content that is there.')
+    .argument('[file...]', 'keys or ids of files')
+    .option('--failed', 'all files whose indexing failed', false)
+    .option('--all', 'all files that are to be indexed', false)
+    .option('--no-wait', 'do not wait until they are indexed')
+  return addConnectionOptions(command).action(async (keys: string[], options: ReindexOptions) => {
+    if ([keys.length > 0, options.failed, options.all].filter(Boolean).length !== 1) {
+      throw new Error('Name files, or give one of --failed and --all.')
+    }
+    const { client } = await connect(options)
+    const ids = keys.length > 0 ? keys : await findFiles(client, options)
+    let failed = 0
+    for (const id of ids) if (!(await reindex(client, id, options))) failed += 1
+    process.stderr.write(`${ids.length - failed} of ${ids.length} files were indexed again.\n`)
+    if (failed > 0) process.exitCode = 1
+  })
+}
+
+async function findFiles(client: Client, { failed }: ReindexOptions): Promise<string[]> {
+  const ids: string[] = []
+  let nextToken: string | undefined
+  do {
+    const page = await client.listFiles({
+      indexed: true,
+      pageSize: 100,
+      ...(nextToken !== undefined && { nextToken }),
+    })
+    const wanted = page.files.filter(({ status }) =>
+      failed ? status === 'indexing_failed' : status.startsWith('indexing_'),
+    )
+    ids.push(...wanted.map(({ id }) => id))
+    nextToken = page.meta.nextToken
+  } while (nextToken !== undefined)
+  return ids
+}
+
+/** One file; what is wrong with it is told and holds up no other. */
+async function reindex(client: Client, id: string, { wait }: ReindexOptions): Promise<boolean> {
+  try {
+    let { file } = await client.reindexFile({ id })
+    while (wait && file.status === 'indexing_pending') {
+      file = (await client.getFile({ id: file.id, waitFor: 'indexing_completed' })).file
+    }
+    process.stdout.write(`${describe(file)}\n`)
+    return file.status !== 'indexing_failed'
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    process.stdout.write(`${id}: ${error.message}\n`)
+    return false
+  }
+}
+
+function describe({ key, status, failedStatusReason }: File): string {
+  return failedStatusReason === undefined ? `${key}: ${status}` : `${key}: ${failedStatusReason}`
+}

@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useServer } from '../harness.js'
+import { runCommand } from '../processes.js'
+
+const manual =
+  '# Pump\n\nIt moves water.\n\n## Start\n\nTurn the red valve.\n\n## Stop\n\nPush the button.'
+const indexing = {
+  configuration: { parsing: { minimumParagraphLength: 0 }, chunking: { maximumChunkLength: 64 } },
+}
+
+describe('botstead search and reindex', { timeout: 60_000 }, () => {
+  const server = useServer()
+  let botId: string
+  let client: ReturnType<ReturnType<typeof server>['client']>
+
+  const upload = async (key: string, content: string) => {
+    const size = Buffer.byteLength(content)
+    const { file } = await client.upsertFile({ key, size, index: true, indexing })
+    await fetch(file.uploadUrl, { method: 'PUT', body: content })
+    return (await client.getFile({ id: file.id, waitFor: 'indexing_completed' })).file
+  }
+
+  beforeAll(async () => {
+    botId = (await server().client().createBot()).bot.id
+    client = server().client({ botId })
+    await upload('pump.md', manual)
+    await upload('broken.zip', 'no archive')
+  })
+
+  const run = (...words: string[]) =>
+    runCommand(words, {
+      BOTSTEAD_URL: server().url,
+      BOTSTEAD_TOKEN: server().token,
+      BOTSTEAD_BOT: botId,
+    })
+
+  it('shows passages under their headings, best first', async () => {
+    const { status, stdout } = await run('search', 'red', 'valve', '--limit', '1')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^1\. pump\.md {2}[01]\.\d\d\n/)
+    expect(stdout).toContain('   Pump\n   ## Start\n   Turn the red valve.\n')
+  })
+
+  it('explains scores, and says when nothing is found', async () => {
+    const explained = await run('search', 'red valve', '--explain', '--limit', '1')
+    expect(explained.stdout).toMatch(/^1\. pump\.md {2}[01]\.\d\d {2}\(.*keyword [01]\.\d\d/)
+    const nothing = await run('search', '???')
+    expect(nothing).toMatchObject({ status: 0, stdout: '', stderr: 'Nothing was found.\n' })
+  })
+
+  it('refuses what makes no sense', async () => {
+    const limit = await run('search', 'valve', '--limit', '51')
+    expect(limit.status).toBe(1)
+    expect(limit.stderr).toContain('It must be a whole number from 1 to 50.')
+    const none = await run('reindex')
+    expect(none).toMatchObject({
+      status: 1,
+      stderr: 'Name files, or give one of --failed and --all.\n',
+    })
+  })
+
+  it('indexes all files again, or those that failed, and says why one fails again', async () => {
+    const all = await run('reindex', '--all')
+    expect(all.stdout).toContain('pump.md: indexing_completed\n')
+    expect(all.stderr).toContain('1 of 2 files were indexed again.\n')
+    expect(all.status).toBe(1)
+    const failed = await run('reindex', '--failed')
+    expect(failed.stdout).toMatch(/^broken\.zip: .*cannot be indexed/)
+    expect(failed.stderr).toContain('0 of 1 files')
+    const named = await run('reindex', 'pump.md', 'missing.md')
+    expect(named.stdout).toContain('missing.md: There is no file missing.md in this bot.\n')
+    expect(named.stdout).toContain('pump.md: indexing_completed\n')
+  })
+})
