@@ -77,6 +77,8 @@ export async function createSlices(
     users: runtime.users.service,
     conversations: runtime.conversations.service,
     messages: runtime.messages.service,
+    botEvents: runtime.events.service,
+    audiences: bots.audiences,
     maxPayloadBytes: config.limits.messageBytes,
     limits: {
       perProcess: config.limits.listeners,

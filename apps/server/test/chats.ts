@@ -1,5 +1,8 @@
 import { createChat } from '../src/features/chat/index.js'
 import type { BotActor, Caller, ChatUserActor } from '../src/platform/actor.js'
+
+import type { EventBus } from '../src/platform/bus/event-bus.js'
+
 import type { Database } from '../src/platform/db/open.js'
 import { createTenants, maxPayloadBytes } from './tenants.js'
 
@@ -16,23 +19,27 @@ export interface TestBot {
  */
 export async function createChats(
   database: Database,
-  options: Parameters<typeof createTenants>[1] = {},
+  options: Parameters<typeof createTenants>[1] & { bus?: EventBus; listenersPerUser?: number } = {},
 ) {
   const tenants = await createTenants(database, options)
   const { runtime } = tenants
   const users = runtime.users.service
   const conversations = runtime.conversations.service
   const messages = runtime.messages.service
-  const { service, authenticator, forgetBot } = createChat({
+  const chat = createChat({
     ...tenants,
     users,
     conversations,
     messages,
+    botEvents: runtime.events.service,
+    audiences: tenants.audiences,
     maxPayloadBytes,
     version: '0.0.0',
-    limits: { perUser: 50, perProcess: 1000, pendingBytes: 65_536 },
+    limits: { perUser: options.listenersPerUser ?? 50, perProcess: 1000, pendingBytes: 65_536 },
     sharedSecret: Buffer.from('the secret of all addresses'),
   })
+
+  const { service, authenticator, forgetBot, listening } = chat
 
   /** What the server knows of the holder of a key. */
   const holderOf = async (webhookId: string, key: string): Promise<ChatUserActor> =>
@@ -44,6 +51,11 @@ export async function createChats(
     conversations,
     messages,
     chat: service,
+    listening,
+    publishMessageStream: chat.publishMessageStream,
+    jobs: chat.jobs,
+    start: chat.start,
+    sweepStreams: chat.sweep,
     authenticator,
     forgetBot,
     maxPayloadBytes,
@@ -64,6 +76,24 @@ export async function createChats(
         },
         webhookId: installations[0]?.webhook_id ?? '',
       }
+    },
+
+    /** The bot completes the message that it was writing. */
+    async completeMessage({ actor }: TestBot, conversationId: string, streamId: string) {
+      const { botId } = actor
+      const audience = await messages.audienceOf(botId)
+      await tenants.run(async (tx) => {
+        const row = await tx
+          .updateTable('conversations')
+          .set((eb) => ({ last_sequence: eb('last_sequence', '+', 1) }))
+          .where('id', '=', conversationId)
+          .returning(['id', 'foreign_id', 'integration', 'last_sequence', 'last_message_at'])
+          .executeTakeFirstOrThrow()
+        const place = { ...row, last_message_at: tenants.clock.now() }
+        const payload = messages.encode({ text: 'Hello', metadata: { streamId } })
+        const message = { botId, userId: botId, direction: 'outgoing', type: 'text' } as const
+        await messages.append(tx, place, { ...message, payload }, audience)
+      })
     },
 
     /** A new user of a chat that has no encryption key. */

@@ -276,6 +276,13 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   })),
 
+  chatCreateEvent: atForeignChat('Forbidden', ({ conversationId }) => ({
+    body: { conversationId, payload: { any: 'thing' } },
+  })),
+  chatGetEvent: atForeignChat('ResourceNotFound', ({ chatEventId }) => ({
+    params: { id: chatEventId },
+  })),
+
   putContent: atForgedUpload,
   createResumableUpload: atForgedUpload,
   getResumableUpload: atForgedUpload,

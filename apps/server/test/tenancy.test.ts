@@ -20,6 +20,7 @@ interface Tenant {
   conversationId: string
   chatConversationId: string
   chatMessageId: string
+  chatEventId: string
   userId: string
   messageId: string
   eventId: string
@@ -61,6 +62,10 @@ async function furnish(server: TestServer): Promise<Tenant> {
     headers,
   })
   const chat = await client.chatCreateConversation({})
+  const { event: chatEvent } = await client.chatCreateEvent({
+    conversationId: chat.conversation.id,
+    payload: { said: 'secret' },
+  })
   const { message } = await client.chatCreateMessage({
     conversationId: chat.conversation.id,
     payload: { type: 'text', text: 'secret' },
@@ -83,6 +88,7 @@ async function furnish(server: TestServer): Promise<Tenant> {
     conversationId: conversation.id,
     chatConversationId: chat.conversation.id,
     chatMessageId: message.id,
+    chatEventId: chatEvent.id,
     userId: user.id,
     userKey,
     client,
@@ -185,6 +191,9 @@ const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown
   chatRemoveParticipant: (client, { chatConversationId, userId }) =>
     client.chatRemoveParticipant({ conversationId: chatConversationId, userId }),
   chatGetMessage: (client, { chatMessageId }) => client.chatGetMessage({ id: chatMessageId }),
+  chatCreateEvent: (client, { chatConversationId }) =>
+    client.chatCreateEvent({ conversationId: chatConversationId, payload: {} }),
+  chatGetEvent: (client, { chatEventId }) => client.chatGetEvent({ id: chatEventId }),
   chatDeleteMessage: (client, { chatMessageId }) => client.chatDeleteMessage({ id: chatMessageId }),
   chatListMessages: (client, { chatConversationId }) =>
     client.chatListMessages({ conversationId: chatConversationId }),

@@ -58,6 +58,10 @@ export async function settle(
     payload: { words },
     schedule: { delay: 86_400_000 },
   })
+  const { event: chatEvent } = await chat.chatCreateEvent({
+    conversationId: conversation.id,
+    payload: { said: words },
+  })
   const file = await uploadText(runtime, 'own.md', words)
   const { knowledgeBase } = await runtime.createKnowledgeBase({ name: words })
   return {
@@ -75,6 +79,7 @@ export async function settle(
     userKey,
     conversationId: conversation.id,
     messageId: message.id,
+    chatEventId: chatEvent.id,
     eventId: event.id,
   }
 }

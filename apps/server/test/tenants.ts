@@ -4,6 +4,7 @@ import { createBots } from '../src/features/bots/index.js'
 import { createWorkspaces, type Role } from '../src/features/workspaces/index.js'
 import type { AccountActor, WorkspaceActor } from '../src/platform/actor.js'
 import { createAddresses } from '../src/platform/addresses.js'
+import type { EventBus } from '../src/platform/bus/event-bus.js'
 import { createLocalBus } from '../src/platform/bus/local.js'
 import { isoTime } from '../src/platform/clock.js'
 import { followCommits } from '../src/platform/db/after-commit.js'
@@ -35,7 +36,7 @@ export interface Person {
  */
 export async function createTenants(
   database: Database,
-  { clock = createTestClock(), timers = systemTimers }: Options = {},
+  { clock = createTestClock(), timers = systemTimers, bus: given }: Options = {},
 ) {
   const { db, dialect } = database
   const run = followCommits(database.run)
@@ -44,7 +45,7 @@ export async function createTenants(
   const sealer = createSealer(Buffer.alloc(32, 1))
   const pager = createPager(Buffer.alloc(32, 2))
   const shared = { database, db, run, dialect, clock, ids, sealer, pager, timers, log }
-  const bus = createLocalBus(log)
+  const bus = given ?? createLocalBus(log)
   const queue = createQueue({ ...shared, bus })
   const events = createEventPublisher(bus)
 
@@ -80,6 +81,7 @@ export async function createTenants(
     accounts: accounts.service,
     workspaces: workspaces.service,
     bots: bots.service,
+    audiences: bots.audiences,
     access,
     tokens,
 
@@ -138,6 +140,8 @@ export async function createTenants(
 interface Options {
   clock?: ReturnType<typeof createTestClock>
   timers?: Timers
+  /** Shared by processes that hear each other's hints; default one of its own. */
+  bus?: EventBus
 }
 
 export type Tenants = Awaited<ReturnType<typeof createTenants>>

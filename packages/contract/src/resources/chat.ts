@@ -3,6 +3,7 @@ import { operation } from '../operation.js'
 import { OneOf } from '../shared.js'
 import { address } from './chat-address.js'
 import { chatConversations } from './chat-conversations.js'
+import { chatEvents } from './chat-events.js'
 import { chatMessages } from './chat-messages.js'
 import { chatParticipants } from './chat-participants.js'
 import { chatUsers } from './chat-users.js'
@@ -52,4 +53,5 @@ export const chat = {
   ...chatConversations,
   ...chatParticipants,
   ...chatMessages,
+  ...chatEvents,
 }

@@ -3,9 +3,7 @@ import type { ChatUserActor } from '../../platform/actor.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
-import type { Queue } from '../../platform/jobs/queue.js'
 import type { ConversationRow } from '../conversations/index.js'
-import type { MessagesService } from '../messages/index.js'
 import { type Callers, type CallersDeps, notOwner } from './callers.js'
 
 type NewConversation = Body<typeof contract.chat.createConversation>
@@ -13,20 +11,13 @@ type ListQuery = Query<typeof contract.chat.listConversations>
 
 export interface ConversationOperationsDeps extends CallersDeps {
   pager: Pager
-  queue: Queue
-  messages: MessagesService
 }
 
-/** Name of the job that removes what a deleted conversation leaves behind. */
-export const purgeConversationJob = 'chat.purge-conversation'
-
-/** Messages that are removed together with their conversation; the rest is left to the job. */
-const messagesAtOnce = 500
 const perPage = 50
 
 /** What users do with conversations. */
 export function conversationOperations(deps: ConversationOperationsDeps, callers: Callers) {
-  const { db, run, pager, queue, conversations, messages } = deps
+  const { db, run, pager, conversations } = deps
 
   async function findOrOpen(actor: ChatUserActor, id: string): Promise<ConversationRow> {
     return await run(async (tx) => {
@@ -99,10 +90,6 @@ export function conversationOperations(deps: ConversationOperationsDeps, callers
         const { conversation } = await callers.requireOwned(tx, actor, id)
         const { bot_id: botId, id: conversationId } = conversation
         await conversations.remove(tx, { botId, id: conversationId })
-        const removed = await messages.removeSome(tx, botId, conversationId, messagesAtOnce)
-        if (removed < messagesAtOnce) return
-        const payload = { botId, conversationId }
-        await queue.enqueue(tx, { kind: purgeConversationJob, key: conversationId, payload })
       })
     },
   }

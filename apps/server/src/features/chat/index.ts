@@ -12,7 +12,7 @@ import type { BotsService } from '../bots/index.js'
 import { createListening, type Listening, type ListeningOptions } from '../listen/index.js'
 import { createChatAddresses } from './addresses.js'
 import { createChatAuthenticator } from './authenticator.js'
-import { purgeConversationJob } from './conversations.js'
+import { type CustomEventsDeps, createCustomEvents } from './custom-events.js'
 import { type MessageStreamInput, messageStreams } from './message-streams.js'
 import { chatRoutes } from './routes.js'
 import { type ChatService, type ChatServiceDeps, createChatService } from './service.js'
@@ -22,10 +22,12 @@ import { createUserKeys } from './user-keys.js'
 import * as cursors from './webhook-store.js'
 import { createWebhooks, type WebhooksDeps, webhookJob } from './webhooks.js'
 
+export type { CustomEventData, CustomEvents } from './events.js'
 export type { MessageStreamInput } from './message-streams.js'
 
 export interface ChatDeps
-  extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'listening'>,
+  extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'listening' | 'customEvents'>,
+    CustomEventsDeps,
     Pick<WebhooksDeps, 'events' | 'queue'> {
   bots: Pick<BotsService, 'findChatInstallation' | 'findChatConfiguration' | 'listSignalReceivers'>
   /** Most bytes of a payload. */
@@ -53,6 +55,8 @@ export interface Chat {
   start(): Promise<void>
   /** For the action `publishMessageStream` of a bot: pieces of a message that it is writing. */
   publishMessageStream(botId: string, input: MessageStreamInput): Promise<void>
+  /** For the action `sendEvent` of a bot: tells the participants, and stores nothing to be fetched. */
+  sendEvent: ChatService['sendEvent']
   /** Empties the pieces of messages that were completed long ago; answers how many messages. */
   sweep(tx: Tx): Promise<number>
   /** Removes what a deleted bot left behind. */
@@ -61,7 +65,7 @@ export interface Chat {
 
 /** What web chats call, at the chat address of one bot. */
 export function createChat(deps: ChatDeps): Chat {
-  const { bots, clock, sharedSecret, messages, run } = deps
+  const { bots, clock, sharedSecret, run } = deps
   const addresses = createChatAddresses({
     clock,
     findInstallation: (webhookId) => bots.findChatInstallation(webhookId),
@@ -70,19 +74,19 @@ export function createChat(deps: ChatDeps): Chat {
   const render = createRender(deps)
   const writing = messageStreams({ ...deps, maxCharacters: deps.maxPayloadBytes })
   const listening = createListening({ ...deps, render, firstOpenPiece: writing.firstOpenPiece })
-  const service = createChatService({ ...deps, keys, addresses, listening })
+  const service = createChatService({
+    ...deps,
+    keys,
+    addresses,
+    listening,
+    customEvents: createCustomEvents(deps),
+  })
   const webhooks = createWebhooks({ ...deps, render })
-
-  const purgeConversation: JobHandler<{ botId: string; conversationId: string }> = {
-    handler: async ({ payload: { botId, conversationId } }) => {
-      await messages.purge(botId, [conversationId])
-    },
-  }
 
   return {
     service,
     routes: chatRoutes(service, () => createOpenApi(chatOperations, { version: deps.version })),
-    jobs: { [purgeConversationJob]: purgeConversation, [webhookJob]: webhooks.handler },
+    jobs: { [webhookJob]: webhooks.handler },
     authenticator: createChatAuthenticator(addresses, keys),
     listening,
     forgetBot(botId) {
@@ -92,6 +96,7 @@ export function createChat(deps: ChatDeps): Chat {
     },
     start: webhooks.start,
     publishMessageStream: writing.publishMessageStream,
+    sendEvent: service.sendEvent,
     sweep: writing.sweep,
     async purge(botId) {
       await purge(run, (tx, limit) => streams.deleteSomeStreams(tx, botId, limit))

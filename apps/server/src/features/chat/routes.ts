@@ -3,6 +3,7 @@ import { contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
 import type { ConversationRow } from '../conversations/index.js'
+import type { ChatEventRecord } from './events.js'
 import type { ChatMessageRecord } from './messages.js'
 import { referencePage } from './reference.js'
 import type { ChatService } from './service.js'
@@ -19,6 +20,7 @@ export function chatRoutes(service: ChatService, describe: () => object): Route[
     ...conversationRoutes(service),
     ...participantRoutes(service),
     ...messageRoutes(service),
+    ...eventRoutes(service),
   ]
 }
 
@@ -129,6 +131,21 @@ function messageRoutes(service: ChatService): Route[] {
       await service.deleteMessage(actor, params.id)
       return {}
     }),
+  ]
+}
+
+function eventRoutes(service: ChatService): Route[] {
+  return [
+    route(contract.chat.createEvent, async ({ actor, body, once }) =>
+      once<ChatEventRecord>(
+        (remember) => service.createEvent(actor, body, remember),
+        (event) => ({ event }),
+      ),
+    ),
+
+    route(contract.chat.getEvent, async ({ actor, params }) => ({
+      event: await service.getEvent(actor, params.id),
+    })),
   ]
 }
 

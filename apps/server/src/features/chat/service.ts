@@ -1,5 +1,6 @@
 import { type Callers, createCallers } from './callers.js'
 import { type ConversationOperationsDeps, conversationOperations } from './conversations.js'
+import { type EventOperationsDeps, eventOperations } from './events.js'
 import { type ListenOperationsDeps, listenOperations } from './listening.js'
 import { type MessageOperationsDeps, messageOperations } from './messages.js'
 import { type ParticipantOperationsDeps, participantOperations } from './participants.js'
@@ -8,6 +9,7 @@ import { userOperations } from './users.js'
 
 export interface ChatServiceDeps
   extends ConversationOperationsDeps,
+    EventOperationsDeps,
     MessageOperationsDeps,
     ParticipantOperationsDeps,
     Omit<ListenOperationsDeps, 'listening'> {
@@ -25,6 +27,7 @@ export function createChatService(deps: ChatServiceDeps) {
     ...conversationOperations(deps, callers),
     ...participantOperations(deps, callers),
     ...messageOperations(deps, callers),
+    ...eventOperations(deps, callers),
     ...listenOperations(deps, callers),
   }
 }

@@ -115,10 +115,10 @@ function tellMessage({ room, event, shown }: Facts, row: MessageRow): Told {
 
 function tellEvent({ room, event }: Facts): Told {
   if (event.data === undefined) return nothing
-  const { userId, isBot, payload } = event.data as CustomEvent
+  const { userId, isBot, createdAt, payload } = event.data as CustomEvent
   const data = {
     id: event.subjectId === '' ? null : event.subjectId,
-    createdAt: event.createdAt,
+    createdAt: createdAt ?? event.createdAt,
     conversationId: room.publicId,
     userId,
     payload,

@@ -26,6 +26,8 @@ export interface CustomEvent {
   /** Id under which the sender is known. */
   userId: string
   isBot: boolean
+  /** ISO 8601 time of the event if it is stored; otherwise it is the time of the signal. */
+  createdAt?: string
   payload: Record<string, unknown>
 }
 

@@ -156,16 +156,6 @@ export function createMessagesService(deps: MessagesDeps) {
     /** Removes a message for good and tells of it. Throws `ResourceNotFound` if somebody was faster. */
     remove,
 
-    /** Removes some messages of a conversation; answers how many, at most `limit`. */
-    async removeSome(
-      tx: Tx,
-      botId: string,
-      conversationId: string,
-      limit: number,
-    ): Promise<number> {
-      return await store.deleteSomeMessages(tx, botId, [conversationId], limit)
-    },
-
     /** Messages of a conversation; the page says in which order. */
     async listOf(
       botId: string,
