@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type Config, localAddress } from './config.js'
 import { createOperatorTokens, type OperatorTokens } from './features/access/index.js'
 import { createAccounts } from './features/accounts/index.js'
+import { checkFiles, type Finding } from './features/files/index.js'
 import { type FirstStart, firstStart } from './first-start.js'
 import { type Foundation, type FoundationOptions, layFoundation } from './foundation.js'
 import { createApp } from './http/app.js'
@@ -15,7 +16,7 @@ import { createAddresses } from './platform/addresses.js'
 import { createIdempotencyStore } from './platform/idempotency/store.js'
 import { createLog } from './platform/log.js'
 import { createRateLimiter, type RateLimiter } from './platform/rate-limit.js'
-import { createSlices, type SlicesOptions } from './slices.js'
+import { createSlices, openBlobs, type SlicesOptions } from './slices.js'
 import { type Closers, createClosers } from './stop.js'
 import { version } from './version.js'
 import { startWorker } from './worker.js'
@@ -146,18 +147,39 @@ function ownAddress(config: Config, listening: string | AddressInfo | null): str
   return isDerived ? localAddress(config.host, port) : config.publicUrl
 }
 
+/** Opens database and blobs for the check of files, without serving. */
+export async function withFilesCheck<T>(
+  config: Config,
+  options: { repair: boolean },
+  work: (findings: AsyncIterable<Finding>) => Promise<T>,
+): Promise<T> {
+  return await withFoundation(config, async (foundation) => {
+    const blobs = await openBlobs(foundation, { sweep: false })
+    return await work(checkFiles({ ...foundation, blobs }, options))
+  })
+}
+
 /** Opens the database for the commands that manage tokens, without serving. */
 export async function withOperatorTokens<T>(
   config: Config,
   work: (tokens: OperatorTokens) => Promise<T>,
 ): Promise<T> {
+  return await withFoundation(config, async (foundation) => {
+    const accounts = createAccounts(foundation).service
+    return await work(createOperatorTokens({ ...foundation, accounts }))
+  })
+}
+
+/** Lays the foundation for one command, and takes it away again. */
+async function withFoundation<T>(
+  config: Config,
+  work: (foundation: Foundation) => Promise<T>,
+): Promise<T> {
   // What the commands answer goes to standard output, where programs read it.
   const log = await createLog({ level: 'warn', pretty: true, destination: process.stderr })
   const closers = createClosers(log)
   try {
-    const foundation = await layFoundation({ config, log }, closers)
-    const accounts = createAccounts(foundation).service
-    return await work(createOperatorTokens({ ...foundation, accounts }))
+    return await work(await layFoundation({ config, log }, closers))
   } finally {
     await closers.closeAll(config.shutdownTimeoutMs)
   }

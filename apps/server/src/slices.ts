@@ -89,7 +89,7 @@ export async function createSlices(
   })
   await chat.start()
 
-  const blobs = await openBlobs(foundation)
+  const blobs = await openBlobs(foundation, { sweep: true })
   const files = createFiles({
     ...foundation,
     addresses,
@@ -173,8 +173,14 @@ export async function createSlices(
   }
 }
 
-/** File contents, in the data folder or an object store, without what interrupted uploads left behind. */
-async function openBlobs({ config, keys }: Foundation): Promise<BlobStore> {
+/**
+ * File contents, in the data folder or an object store.
+ * @param options.sweep removes what interrupted uploads left behind: for the server that owns the folder
+ */
+export async function openBlobs(
+  { config, keys }: Foundation,
+  options: { sweep: boolean },
+): Promise<BlobStore> {
   if (config.objectStore !== undefined) {
     // Loaded only where it is used: the start without it stays as quick as it is.
     const { openS3BlobStore } = await import('./platform/blobs/s3.js')
@@ -184,6 +190,7 @@ async function openBlobs({ config, keys }: Foundation): Promise<BlobStore> {
     })
   }
   const blobs = await openDiskBlobStore(join(config.dataDir, 'blobs'))
+  if (!options.sweep) return blobs
   // With a shared database other processes may be storing in the same folder right now.
   await blobs.sweepTemporary(config.databaseUrl === undefined ? 0 : sharedLeftoverAge)
   return blobs

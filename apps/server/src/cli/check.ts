@@ -1,0 +1,31 @@
+import { Command } from 'commander'
+import { loadConfig } from '../config.js'
+import { withFilesCheck } from '../container.js'
+
+/** `botstead check`: whether what is counted is what is there. A server may run on the same data. */
+export function checkCommand(): Command {
+  return new Command('check')
+    .description('Compare files, quotas and stored contents; with or without a running server.')
+    .option('--repair', 'put right what is not lost', false)
+    .action(async ({ repair }: { repair: boolean }) => {
+      const { config } = loadConfig(undefined, { envFile: '.env' })
+      const left = await withFilesCheck(config, { repair }, async (findings) => {
+        let count = 0
+        for await (const { kind, text, repaired } of findings) {
+          process.stdout.write(`${kind}: ${text}${repaired ? ' (repaired)' : ''}\n`)
+          if (!repaired) count++
+        }
+        return count
+      })
+      process.stderr.write(`${summaryOf(left, repair)}\n`)
+      if (left > 0) process.exitCode = 1
+    })
+}
+
+function summaryOf(left: number, repair: boolean): string {
+  if (left === 0) return 'All is well.'
+  const things = left === 1 ? '1 thing is' : `${left} things are`
+  return repair
+    ? `${things} beyond repair.`
+    : `${things} wrong: run "botstead check --repair" to put right what is not lost.`
+}

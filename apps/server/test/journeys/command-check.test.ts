@@ -1,0 +1,52 @@
+import { createClient } from '@botstead/contract'
+import { describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/platform/db/open.js'
+import type { Schema } from '../../src/schema.js'
+import { createCommandPlace } from '../command-place.js'
+import { engines } from '../engines.js'
+import { runCommand, startServerProcess } from '../processes.js'
+
+describe('botstead check beside a running server', () => {
+  it.concurrent.each(engines.map((engine) => [engine.name, engine] as const))(
+    'tells what is wrong, and puts it right when asked on %s',
+    async (_, engine) => {
+      await using place = await createCommandPlace(engine)
+      const token = `bp_pat_${'t'.repeat(43)}`
+      await using server = await startServerProcess({
+        ...place.environment,
+        LOG_LEVEL: 'error',
+        BOTSTEAD_ADMIN_TOKEN: token,
+      })
+      const account = createClient({ baseUrl: server.url, token })
+      const [workspace] = (await account.listWorkspaces()).workspaces
+      const workspaceId = workspace?.id ?? ''
+      const { bot } = await createClient({ baseUrl: server.url, token, workspaceId }).createBot({})
+      const client = createClient({ baseUrl: server.url, token, botId: bot.id })
+      const { file } = await client.upsertFile({ key: 'a', size: 3 })
+      await fetch(file.uploadUrl, { method: 'PUT', body: 'abc' })
+
+      const check = (...more: string[]) => runCommand(['check', ...more], place.environment)
+      expect(await check()).toEqual({ status: 0, stdout: '', stderr: 'All is well.\n' })
+
+      const url = place.environment.DATABASE_URL
+      const options = url === undefined ? { file: `${place.dataDir}/botstead.db` } : { url }
+      await using database = await openDatabase(options)
+      await database.run(async (tx) => {
+        const files = tx.withTables<Pick<Schema, 'file_usage'>>()
+        await files.updateTable('file_usage').set({ storage_bytes: 5 }).execute()
+      })
+      const wrong = `usage: workspace ${workspaceId}: 5 bytes of files and 0 indexed are counted, but its files have 3 and 0`
+      expect(await check()).toEqual({
+        status: 1,
+        stdout: `${wrong}\n`,
+        stderr: '1 thing is wrong: run "botstead check --repair" to put right what is not lost.\n',
+      })
+      expect(await check('--repair')).toEqual({
+        status: 0,
+        stdout: `${wrong} (repaired)\n`,
+        stderr: 'All is well.\n',
+      })
+      expect((await check()).status).toBe(0)
+    },
+  )
+})
