@@ -140,3 +140,16 @@ export async function setUsage(
     .where('workspace_id', '=', workspaceId)
     .execute()
 }
+
+/** Those of some blob keys that wait for the sweeper. */
+export async function listDiscardedAmong(
+  db: Db,
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('discarded_blobs')
+    .select('blob_key')
+    .where('blob_key', 'in', keys)
+    .execute()
+  return new Set(rows.map(({ blob_key }) => blob_key))
+}

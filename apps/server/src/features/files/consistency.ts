@@ -1,7 +1,7 @@
 import type { BlobStore } from '../../platform/blobs/blob-store.js'
 import type { Clock } from '../../platform/clock.js'
 import type { Db, Run } from '../../schema.js'
-import { listDiscardedBlobs, listUsedBlobs, releaseBlob } from './blob-uses.js'
+import { listUsedBlobs, releaseBlob } from './blob-uses.js'
 import * as store from './consistency-store.js'
 import { isStaged } from './direct-uploads.js'
 
@@ -107,8 +107,10 @@ async function* checkOrphans(deps: ConsistencyDeps, repair: boolean): AsyncGener
   const before = clock.now() - graceAge
   async function* orphansAmong(keys: readonly string[]): AsyncGenerator<Finding> {
     const used = await listUsedBlobs(db, keys)
+    // These are on their way out already; the sweeper of a running server takes them.
+    const leaving = await store.listDiscardedAmong(db, keys)
     for (const key of keys) {
-      if (used.has(key)) continue
+      if (used.has(key) || leaving.has(key)) continue
       if (repair) await blobs.remove(key)
       yield {
         kind: 'orphan blob',
@@ -117,11 +119,9 @@ async function* checkOrphans(deps: ConsistencyDeps, repair: boolean): AsyncGener
       }
     }
   }
-  // These are on their way out already; the sweeper of a running server takes them.
-  const leaving = new Set(await listDiscardedBlobs(db, 100_000))
   let keys: string[] = []
   for await (const { key, storedAt } of blobs.list()) {
-    if (storedAt > before || leaving.has(key) || isStaged(key)) continue
+    if (storedAt > before || isStaged(key)) continue
     keys.push(key)
     if (keys.length < batchSize) continue
     yield* orphansAmong(keys)
