@@ -194,6 +194,18 @@ const limits = {
     default: '128KiB',
     meaning: 'Payload of one message.',
   }),
+  deliveries: setting('BOTSTEAD_DELIVERIES', integer(1, 10_000), {
+    default: '128',
+    meaning: 'Deliveries to bots and integrations that a process has on the way at a time.',
+  }),
+  deliveriesPerReceiver: setting('BOTSTEAD_DELIVERIES_PER_RECEIVER', integer(1, 10_000), {
+    default: '64',
+    meaning: 'Of those, the ones to one bot or one installed integration.',
+  }),
+  deliveryAttempts: setting('BOTSTEAD_DELIVERY_ATTEMPTS', integer(1, 1000), {
+    default: '20',
+    meaning: 'Attempts at a delivery before it is given up; with pauses of up to 10 minutes.',
+  }),
   fileBytes: setting('BOTSTEAD_MAX_FILE_BYTES', bytes('1B', '5TiB'), {
     default: '5GiB',
     meaning: 'Content of one file.',

@@ -3,6 +3,7 @@ import { type Access, createAccess } from './features/access/index.js'
 import { createAccounts } from './features/accounts/index.js'
 import { createBots, purgeBotJob } from './features/bots/index.js'
 import { type Chat, createChat } from './features/chat/index.js'
+import { createDeliveries } from './features/deliveries/index.js'
 import { createFiles } from './features/files/index.js'
 import { createIngestPool, createSearch } from './features/search/index.js'
 import { createWorkspaces } from './features/workspaces/index.js'
@@ -56,6 +57,7 @@ export async function createSlices(
     onChanged: (botId) => {
       access.authenticator.forgetBot(botId)
       chat.forgetBot(botId)
+      deliveries.forget(botId)
     },
   })
   const access: Access = createAccess({
@@ -69,6 +71,20 @@ export async function createSlices(
     ...foundation,
     bots,
     maxPayloadBytes: config.limits.messageBytes,
+  })
+  const deliveries = createDeliveries({
+    ...foundation,
+    timers: systemTimers,
+    bodies: runtime.bodies,
+    bots: bots.service,
+    // Nothing but the built-in chat can be installed yet, and that has no server.
+    findIntegrationTarget: async () => undefined,
+    onFinished: async (tx, delivery, failure) => {
+      if (delivery.kind !== 'event_received') return
+      await runtime.events.service.settle(tx, delivery.bot_id, delivery.subject_id, failure)
+    },
+    alone: config.databaseUrl === undefined,
+    limits: config.limits,
   })
   const chat: Chat = createChat({
     ...foundation,
@@ -150,6 +166,7 @@ export async function createSlices(
     workspaces,
     access,
     chat,
+    deliveries,
     files,
     blobs,
     search,

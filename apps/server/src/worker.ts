@@ -11,7 +11,7 @@ const shareForJobs = 0.7
 /** Begins to work off the jobs of all slices, and asks for those that a start begins with. */
 export async function startWorker(
   foundation: Foundation,
-  slices: Pick<Slices, 'jobs' | 'files' | 'search' | 'chat'>,
+  slices: Pick<Slices, 'jobs' | 'files' | 'search' | 'chat' | 'deliveries'>,
   idempotency: IdempotencyStore,
   closers: Pick<Closers, 'add'>,
 ): Promise<void> {
@@ -32,5 +32,9 @@ export async function startWorker(
     await housekeeping.schedule(tx)
   })
   runner.start()
+  await slices.deliveries.dispatcher.start()
+  closers.add('deliveries', (timeLeft) =>
+    slices.deliveries.dispatcher.stop(timeLeft * shareForJobs),
+  )
   closers.add('jobs', (timeLeft) => runner.stop({ deadline: timeLeft * shareForJobs }))
 }

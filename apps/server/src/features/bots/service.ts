@@ -31,6 +31,17 @@ export interface BotRecord {
   signingSecret: string
 }
 
+/** The server of a bot, as calls to it need it. */
+export interface BotServer {
+  url: string
+  /** What the bot was configured with. */
+  configuration: Record<string, unknown>
+  /** Secrets that sign calls, the newest first. */
+  secrets: readonly string[]
+  /** Seconds that the bot may take for a call; undefined if it does not say. */
+  maxExecutionTime: number | undefined
+}
+
 /** Where a bot's public chat address leads. */
 export interface ChatInstallation {
   workspaceId: string
@@ -214,6 +225,18 @@ export function createBotsService(deps: BotsDeps) {
     /** The workspace of a bot, or undefined if there is no such bot. */
     async workspaceOf(botId: string): Promise<string | undefined> {
       return await store.findWorkspaceOf(db, botId)
+    },
+
+    /** The bot's own server; undefined if there is none, or the bot is blocked or gone. */
+    async findServer(botId: string): Promise<BotServer | undefined> {
+      const bot = await store.findBotServer(db, botId)
+      if (bot === undefined || bot.url === null || bot.blocked === 1) return undefined
+      return {
+        url: bot.url,
+        configuration: decodeJson<BotDefinition>(bot.definition).configuration.data,
+        secrets: [sealer.open(bot.signing_secret)],
+        maxExecutionTime: bot.max_execution_time ?? undefined,
+      }
     },
 
     /** How many bots each workspace has. */

@@ -60,6 +60,21 @@ export async function findAudience(
     .executeTakeFirst()
 }
 
+/** What a call to the bot's own server needs. */
+export async function findBotServer(
+  db: Db,
+  id: string,
+): Promise<
+  | Pick<BotRow, 'url' | 'blocked' | 'signing_secret' | 'max_execution_time' | 'definition'>
+  | undefined
+> {
+  return await db
+    .selectFrom('bots')
+    .select(['url', 'blocked', 'signing_secret', 'max_execution_time', 'definition'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
 export async function pageBots(
   db: Db,
   workspaceId: string,

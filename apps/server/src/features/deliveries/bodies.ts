@@ -47,7 +47,7 @@ export function createDeliveryBodies({ events, messages }: DeliveryBodiesDeps) {
           return { type: event.row.type, body: { event: toEvent(event.row, event.payload) } }
         }
         case 'message_created': {
-          const described = await messages.describe(executor, botId, [id], integration ?? undefined)
+          const described = await messages.describe(executor, botId, [id], integration || undefined)
           const told = described.get(id)
           if (told === undefined) return undefined
           const { type, payload } = told.message

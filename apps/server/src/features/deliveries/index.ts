@@ -1,2 +1,66 @@
+import type { BotsService } from '../bots/index.js'
+import { findBotTarget } from './bot-target.js'
+import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.js'
+import type { Receiver } from './receivers.js'
+import { createTargets, type Target, type Targets } from './targets.js'
+
 export { createDeliveryBodies, type DeliveryBodies, type DeliveryBody } from './bodies.js'
 export { createOutbox, type NewDelivery, type Outbox } from './outbox.js'
+export type { Target } from './targets.js'
+
+export interface Deliveries {
+  /** Sends what waits; to be started by the processes that work in the background. */
+  dispatcher: Dispatcher
+  targets: Targets
+  /** To be told when a bot or what is installed in it was changed or removed. */
+  forget(botId: string): void
+}
+
+type DeliveriesDeps = Omit<
+  DispatcherDeps,
+  'targets' | 'retry' | 'pausing' | 'random' | 'limits'
+> & {
+  bots: Pick<BotsService, 'findServer'>
+  /** How an integration is called; undefined if it has no server. */
+  findIntegrationTarget: (receiver: Receiver) => Promise<Target | undefined>
+  limits: {
+    /** Deliveries on the way at a time, and of those to one receiver. */
+    deliveries: number
+    deliveriesPerReceiver: number
+    /** Attempts before a delivery is given up. */
+    deliveryAttempts: number
+  }
+}
+
+const second = 1000
+const minute = 60 * second
+
+/** How bots and integrations are told what they have to know. */
+export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+  const { clock, bots, findIntegrationTarget, limits } = deps
+  const targets = createTargets({
+    clock,
+    findTarget: (receiver) =>
+      receiver.integration === ''
+        ? findBotTarget(bots, receiver.botId)
+        : findIntegrationTarget(receiver),
+  })
+  const dispatcher = createDispatcher({
+    ...deps,
+    targets,
+    random: Math.random,
+    retry: {
+      maximumAttempts: limits.deliveryAttempts,
+      firstPauseMs: second,
+      longestPauseMs: 10 * minute,
+    },
+    pausing: { afterMs: 5 * minute, afterFailures: 5, probeEveryMs: 30 * second },
+    limits: {
+      concurrency: limits.deliveries,
+      perReceiver: limits.deliveriesPerReceiver,
+      leaseMs: 30 * second,
+      pollMs: 5 * second,
+    },
+  })
+  return { dispatcher, targets, forget: targets.forget }
+}

@@ -63,23 +63,21 @@ const callNext = prepared<{ order_key: string; at: string }>()((db, p) =>
         .where('status', '=', 'pending')
         .orderBy('position')
         .limit(1),
-    ),
+    )
+    .returning('id'),
 )
 
 /**
  * Leaves a line from its head and gives the next one its turn, in the transaction that finishes the
  * delivery.
  * @param at ISO 8601 time from which the next one may be sent
- * @returns whether there is a next one
+ * @returns the id of the next one
  */
-export async function leaveLine(tx: Tx, orderKey: string, at: string): Promise<boolean> {
+export async function leaveLine(tx: Tx, orderKey: string, at: string): Promise<string | undefined> {
   const line = await leave.first(tx, { order_key: orderKey })
   // The bot was deleted meanwhile, and its lines with it.
-  if (line === undefined) return false
-  if (line.waiting > 0) {
-    await callNext(tx, { order_key: orderKey, at })
-    return true
-  }
+  if (line === undefined) return undefined
+  if (line.waiting > 0) return (await callNext.first(tx, { order_key: orderKey, at }))?.id
   await removeLine(tx, { order_key: orderKey })
-  return false
+  return undefined
 }

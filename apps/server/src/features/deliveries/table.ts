@@ -16,7 +16,7 @@ export interface DeliveriesTable {
   status: 'pending' | 'delivered' | 'failed' | 'canceled'
   /** Attempts begun so far; with the owner it names one claim. */
   attempts: number
-  /** Process that sends it now, or did last. */
+  /** Process that sends it now. */
   owner: string | null
   /**
    * When it may be claimed: at once, after a pause, or when its owner has been silent for too long;

@@ -1,0 +1,96 @@
+import { type Clock, isoTime } from '../../platform/clock.js'
+import type { Log } from '../../platform/log.js'
+import type { Outgoing } from '../../platform/outgoing/outgoing.js'
+import type { Db, Run } from '../../schema.js'
+import { callReceiver } from './call.js'
+import { putBack } from './claims.js'
+import * as receivers from './receivers.js'
+import type { PausePolicy } from './settle.js'
+import type { Targets } from './targets.js'
+
+interface PausesDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  log: Log
+  outgoing: Outgoing
+  targets: Targets
+  pausing: PausePolicy
+  /** Called when there may be something to send again. */
+  wake: () => void
+}
+
+/** Deliveries that are put back in one transaction. */
+const batchSize = 500
+/** A ping says only that somebody is there. */
+const pingTimeoutMs = 10_000
+
+/** Ends the pauses of receivers: pings those that failed, and puts back what was set aside. */
+export function createPauses({
+  db,
+  run,
+  clock,
+  log,
+  outgoing,
+  targets,
+  pausing,
+  wake,
+}: PausesDeps) {
+  const probes = new Set<Promise<void>>()
+
+  async function probe(receiver: receivers.Receiver): Promise<void> {
+    const target = await targets.of(receiver)
+    if (target === undefined) return
+    const { status } = await callReceiver(
+      { outgoing, clock },
+      { ...target, timeoutMs: Math.min(target.timeoutMs, pingTimeoutMs) },
+      { operation: 'ping', type: 'ping', body: '{}' },
+    )
+    if (status === null || status >= 500) return
+    if (!(await run((tx) => receivers.resume(tx, receiver)))) return
+    log.info(receiver, 'the receiver answers again, deliveries go on')
+    wake()
+  }
+
+  function begin(receiver: receivers.Receiver): void {
+    const running = probe(receiver)
+      .catch((err: unknown) => log.warn({ err, ...receiver }, 'a paused receiver cannot be pinged'))
+      .finally(() => probes.delete(running))
+    probes.add(running)
+  }
+
+  /** Moves what was set aside back to where it is claimed, some per transaction. */
+  async function release(receiver: receivers.Receiver): Promise<void> {
+    const { botId, integration } = receiver
+    const move = () => run((tx) => putBack(tx, botId, integration, isoTime(clock.now()), batchSize))
+    while ((await move()) === batchSize);
+    await run((tx) => receivers.endRelease(tx, receiver))
+  }
+
+  return {
+    /** Does what is due now; pings go on beside. */
+    async look(): Promise<void> {
+      for (const receiver of await receivers.listReleasing(db)) await release(receiver)
+      const next = await receivers.findNextProbe(db)
+      const now = clock.now()
+      if (next === undefined || Date.parse(next) > now) return
+      const after = isoTime(now + pausing.probeEveryMs)
+      for (const receiver of await run((tx) => receivers.claimProbes(tx, isoTime(now), after))) {
+        begin(receiver)
+      }
+    },
+
+    /** ISO 8601 time of the next ping. */
+    nextLook: () => receivers.findNextProbe(db),
+
+    /** Makes the pings of a bot and its installations due. */
+    async probeSoon(botId: string): Promise<void> {
+      await run((tx) => receivers.hastenProbes(tx, botId, isoTime(clock.now())))
+    },
+
+    /** Resolves when no ping is on the way. */
+    async settled(): Promise<void> {
+      await Promise.all(probes)
+    },
+  }
+}

@@ -1,0 +1,182 @@
+import { prepared } from '../../platform/db/prepared.js'
+import type { Db, Tx } from '../../schema.js'
+import type { ReceiverRow } from './claims.js'
+
+/** Who is told: a bot, or an integration installed in it. */
+export interface Receiver {
+  botId: string
+  /** Alias of the installation; empty for the bot. */
+  integration: string
+}
+
+/** What a receiver is called where one text has to name it. */
+export function receiverKey({ botId, integration }: Receiver): string {
+  return `${botId}/${integration}`
+}
+
+/** Those of the bots that have failed lately or are paused. */
+export async function listReceivers(
+  executor: Db | Tx,
+  botIds: readonly string[],
+): Promise<ReceiverRow[]> {
+  if (botIds.length === 0) return []
+  return await executor
+    .selectFrom('delivery_receivers')
+    .selectAll()
+    .where('bot_id', 'in', [...new Set(botIds)])
+    .execute()
+}
+
+const countFailure = prepared<{
+  bot_id: string
+  integration: string
+  now: string
+  reason: string
+}>()((db, p) =>
+  db
+    .insertInto('delivery_receivers')
+    .values({
+      bot_id: p('bot_id'),
+      integration: p('integration'),
+      failures: 1,
+      failing_since: p('now'),
+      paused: null,
+      paused_at: null,
+      reason: p('reason'),
+      probe_at: null,
+      releasing: 0,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['bot_id', 'integration']).doUpdateSet((eb) => ({
+        failures: eb('delivery_receivers.failures', '+', 1),
+        failing_since: eb.fn.coalesce('delivery_receivers.failing_since', 'excluded.failing_since'),
+        reason: eb.ref('excluded.reason'),
+      })),
+    )
+    .returningAll(),
+)
+
+/** Notes that an attempt failed for a reason that may pass; answers how it stands now. */
+export async function noteFailure(
+  tx: Tx,
+  { botId, integration }: Receiver,
+  reason: string,
+  now: string,
+): Promise<ReceiverRow | undefined> {
+  return await countFailure.first(tx, { bot_id: botId, integration, now, reason })
+}
+
+/** Notes that a receiver works again. */
+export async function noteSuccess(tx: Tx, { botId, integration }: Receiver): Promise<void> {
+  await tx
+    .updateTable('delivery_receivers')
+    .set({ failures: 0, failing_since: null })
+    .where('bot_id', '=', botId)
+    .where('integration', '=', integration)
+    .execute()
+}
+
+/**
+ * Stops sending to a receiver.
+ * @param probeAt ISO 8601 time of the first ping that may end the pause; null if only people end it
+ * @returns false if it was paused already
+ */
+export async function pause(
+  tx: Tx,
+  { botId, integration }: Receiver,
+  by: 'failures' | 'operator',
+  now: string,
+  probeAt: string | null,
+): Promise<boolean> {
+  const row = {
+    ...{ bot_id: botId, integration, failures: 0, failing_since: null, reason: null },
+    ...{ paused: by, paused_at: now, probe_at: probeAt, releasing: 0 },
+  }
+  const result = await tx
+    .insertInto('delivery_receivers')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['bot_id', 'integration'])
+        .doUpdateSet({ paused: by, paused_at: now, probe_at: probeAt, releasing: 0 })
+        // An operator's pause stays one, and replaces one of its own accord.
+        .where((eb) =>
+          by === 'operator'
+            ? eb('delivery_receivers.paused', 'is distinct from', 'operator')
+            : eb('delivery_receivers.paused', 'is', null),
+        ),
+    )
+    .executeTakeFirst()
+  return Number(result.numInsertedOrUpdatedRows ?? 0n) > 0
+}
+
+/** Begins to send to a receiver again; what was set aside is put back after this. False if it was not paused. */
+export async function resume(tx: Tx, { botId, integration }: Receiver): Promise<boolean> {
+  const result = await tx
+    .updateTable('delivery_receivers')
+    .set({
+      ...{ paused: null, paused_at: null, probe_at: null },
+      ...{ failures: 0, failing_since: null, reason: null, releasing: 1 },
+    })
+    .where('bot_id', '=', botId)
+    .where('integration', '=', integration)
+    .where('paused', 'is not', null)
+    .executeTakeFirst()
+  return Number(result.numUpdatedRows) > 0
+}
+
+/** Receivers whose deliveries are being put back. */
+export async function listReleasing(db: Db): Promise<Receiver[]> {
+  const rows = await db
+    .selectFrom('delivery_receivers')
+    .select(['bot_id', 'integration'])
+    .where('releasing', '=', 1)
+    .execute()
+  return rows.map(({ bot_id, integration }) => ({ botId: bot_id, integration }))
+}
+
+/** All that was set aside is back, unless the receiver was paused again. */
+export async function endRelease(tx: Tx, { botId, integration }: Receiver): Promise<void> {
+  await tx
+    .updateTable('delivery_receivers')
+    .set({ releasing: 0 })
+    .where('bot_id', '=', botId)
+    .where('integration', '=', integration)
+    .execute()
+}
+
+/**
+ * Takes the pings that are due; each process gets others.
+ * @param nextAt ISO 8601 time of the ping after this one, if it fails
+ */
+export async function claimProbes(tx: Tx, now: string, nextAt: string): Promise<Receiver[]> {
+  const rows = await tx
+    .updateTable('delivery_receivers')
+    .set({ probe_at: nextAt })
+    .where('probe_at', '<=', now)
+    .returning(['bot_id', 'integration'])
+    .execute()
+  return rows.map(({ bot_id, integration }) => ({ botId: bot_id, integration }))
+}
+
+/** When the next ping is due. */
+export async function findNextProbe(db: Db): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('delivery_receivers')
+    .select('probe_at')
+    .where('probe_at', 'is not', null)
+    .orderBy('probe_at')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.probe_at ?? undefined
+}
+
+/** Makes the pings of a bot and its installations due, where they are paused for failures. */
+export async function hastenProbes(tx: Tx, botId: string, now: string): Promise<void> {
+  await tx
+    .updateTable('delivery_receivers')
+    .set({ probe_at: now })
+    .where('bot_id', '=', botId)
+    .where('paused', '=', 'failures')
+    .execute()
+}

@@ -1,0 +1,199 @@
+import { type Clock, isoTime } from '../../platform/clock.js'
+import { afterCommit } from '../../platform/db/after-commit.js'
+import type { Log } from '../../platform/log.js'
+import type { Run, Tx } from '../../schema.js'
+import type { CallResult } from './call.js'
+import { claim, endClaim, keepAttempt, type Outcome } from './claims.js'
+import { leaveLine } from './lines.js'
+import { noteFailure, noteSuccess, pause } from './receivers.js'
+import { pauseAfter, type RetryPolicy } from './retry.js'
+import type { DeliveryRow } from './store.js'
+
+/** When a receiver that fails is left alone. */
+export interface PausePolicy {
+  /** Milliseconds without a success. */
+  afterMs: number
+  /** Failed attempts, so that a rare message that fails twice does not pause anything. */
+  afterFailures: number
+  /** Milliseconds between the pings that look whether it is back. */
+  probeEveryMs: number
+}
+
+export interface SettleDeps {
+  run: Run
+  clock: Clock
+  log: Log
+  random: () => number
+  retry: RetryPolicy
+  pausing: PausePolicy
+  /**
+   * Told in the same transaction when a delivery is over.
+   * @param failure why the receiver did not take it; null if it did
+   */
+  onFinished: (tx: Tx, delivery: DeliveryRow, failure: string | null) => Promise<void>
+}
+
+export interface Settled {
+  /** The next delivery of the same line, already claimed, if it was wanted. */
+  next: DeliveryRow | undefined
+  /** Whether the receiver is paused from now on. */
+  pausedNow: boolean
+}
+
+/** How the delivery that follows in the line is claimed. */
+export interface NextClaim {
+  owner: string
+  leaseUntil: string
+}
+
+/** Stores what came of an attempt, and everything that follows from it, in one transaction. */
+export function createSettle(deps: SettleDeps) {
+  const { run, clock, log, retry, pausing } = deps
+
+  function outcomeOf(row: DeliveryRow, { verdict }: CallResult, now: number): Outcome {
+    switch (verdict.result) {
+      case 'delivered':
+        return { status: 'delivered', last_error: null, next_attempt_at: null }
+      case 'refused':
+        return { status: 'failed', last_error: verdict.error, next_attempt_at: null }
+      case 'retry': {
+        if (row.attempts >= retry.maximumAttempts) {
+          const last_error = `Given up after ${row.attempts} attempts. ${verdict.error}`
+          return { status: 'failed', last_error, next_attempt_at: null }
+        }
+        const wait = pauseAfter(retry, row.attempts, verdict.waitMs, deps.random())
+        const next_attempt_at = isoTime(now + wait)
+        return { status: 'pending', last_error: verdict.error, next_attempt_at }
+      }
+      default:
+        return verdict satisfies never
+    }
+  }
+
+  /** Counts a failure of the receiver, and pauses it when it has failed for long. */
+  async function failed(tx: Tx, row: DeliveryRow, error: string, now: number): Promise<boolean> {
+    const receiver = { botId: row.bot_id, integration: row.integration }
+    const state = await noteFailure(tx, receiver, error, isoTime(now))
+    if (!state?.failing_since || state.failures < pausing.afterFailures) return false
+    if (now - Date.parse(state.failing_since) < pausing.afterMs) return false
+    const probeAt = isoTime(now + pausing.probeEveryMs)
+    if (!(await pause(tx, receiver, 'failures', isoTime(now), probeAt))) return false
+    afterCommit(tx, () => {
+      log.warn(
+        { ...receiver, failingSince: state.failing_since, failures: state.failures, error },
+        'deliveries are paused until the receiver answers a ping; nothing is lost meanwhile',
+      )
+    })
+    return true
+  }
+
+  async function finish(
+    tx: Tx,
+    row: DeliveryRow,
+    { status, last_error }: Outcome,
+    now: number,
+    nextClaim: NextClaim | undefined,
+  ): Promise<DeliveryRow | undefined> {
+    if (status === 'failed') {
+      afterCommit(tx, () => {
+        log.warn(
+          { delivery: row.id, botId: row.bot_id, integration: row.integration, error: last_error },
+          'a delivery was given up',
+        )
+      })
+    }
+    await deps.onFinished(tx, row, status === 'failed' ? (last_error ?? '') : null)
+    if (row.order_key === null) return undefined
+    const at = isoTime(now)
+    const nextId = await leaveLine(tx, row.order_key, at)
+    if (nextId === undefined || nextClaim === undefined) return undefined
+    const [next] = await claim(tx, [nextId], nextClaim.owner, at, nextClaim.leaseUntil)
+    return next
+  }
+
+  return {
+    /**
+     * Stores the result of an attempt.
+     * @param wasFailing whether the receiver counted as failing before
+     * @param nextClaim claims the next delivery of the line, if there is one
+     * @returns undefined if the claim was lost to another process meanwhile
+     */
+    async attempt(
+      row: DeliveryRow,
+      result: CallResult,
+      wasFailing: boolean,
+      nextClaim: NextClaim | undefined,
+    ): Promise<Settled | undefined> {
+      return await run(async (tx) => {
+        const now = clock.now()
+        const outcome = outcomeOf(row, result, now)
+        if (!(await endClaim(tx, row, outcome, isoTime(now)))) return undefined
+        const { verdict } = result
+        await keepAttempt(tx, {
+          delivery_id: row.id,
+          number: row.attempts,
+          bot_id: row.bot_id,
+          started_at: result.startedAt,
+          duration_ms: result.durationMs,
+          status: result.status,
+          error: verdict.result === 'delivered' ? null : verdict.error,
+          answer: result.answer,
+        })
+        if (verdict.result === 'retry') {
+          const pausedNow = await failed(tx, row, verdict.error, now)
+          if (outcome.status === 'pending') return { next: undefined, pausedNow }
+          return { next: await finish(tx, row, outcome, now, undefined), pausedNow }
+        }
+        // Refusing is an answer too: the receiver is there.
+        if (wasFailing) {
+          await noteSuccess(tx, { botId: row.bot_id, integration: row.integration })
+        }
+        return { next: await finish(tx, row, outcome, now, nextClaim), pausedNow: false }
+      })
+    },
+
+    /** Ends a delivery that has nothing to tell any more. */
+    async cancel(row: DeliveryRow): Promise<void> {
+      await run(async (tx) => {
+        const now = clock.now()
+        const outcome: Outcome = {
+          status: 'canceled',
+          last_error: 'What it told of was deleted.',
+          next_attempt_at: null,
+        }
+        if (await endClaim(tx, row, outcome, isoTime(now))) {
+          await finish(tx, row, outcome, now, undefined)
+        }
+      })
+    },
+
+    /** Gives a delivery back as if it had not been claimed, except for the count of its attempts. */
+    async release(row: DeliveryRow): Promise<void> {
+      await run(async (tx) => {
+        const now = isoTime(clock.now())
+        const outcome = {
+          status: 'pending',
+          last_error: row.last_error,
+          next_attempt_at: now,
+        } as const
+        await endClaim(tx, row, outcome, now)
+      })
+    },
+
+    /** Leaves a receiver without an address alone until it has one. */
+    async park(row: DeliveryRow): Promise<void> {
+      await run(async (tx) => {
+        const now = clock.now()
+        const receiver = { botId: row.bot_id, integration: row.integration }
+        const at = isoTime(now)
+        await endClaim(
+          tx,
+          row,
+          { status: 'pending', last_error: 'No address.', next_attempt_at: at },
+          at,
+        )
+        await pause(tx, receiver, 'failures', at, isoTime(now + pausing.probeEveryMs))
+      })
+    },
+  }
+}

@@ -1,0 +1,43 @@
+import type { Awaitable } from '../../platform/authenticator.js'
+import type { Clock } from '../../platform/clock.js'
+import { createFactCache } from '../../platform/fact-cache.js'
+import { type Receiver, receiverKey } from './receivers.js'
+
+/** Where a receiver listens, and what every call to it carries. */
+export interface Target {
+  url: string
+  /** Headers that say who is called and how it is configured. */
+  headers: Readonly<Record<string, string>>
+  /** Secrets that sign the calls, the newest first; the older one while they are rotated. */
+  secrets: readonly string[]
+  /** Milliseconds that it may take for an answer. */
+  timeoutMs: number
+}
+
+/** Targets from memory, when they were asked for within the last seconds. */
+export interface Targets {
+  /** Undefined if the receiver is gone, or has no address. */
+  of(receiver: Receiver): Awaitable<Target | undefined>
+  /** To be told when a bot or what is installed in it was changed or removed. */
+  forget(botId: string): void
+}
+
+export interface TargetsDeps {
+  clock: Clock
+  /** Reads the target of a receiver; undefined if it is gone, or has no address. */
+  findTarget: (receiver: Receiver) => Promise<Target | undefined>
+}
+
+export function createTargets({ clock, findTarget }: TargetsDeps): Targets {
+  const known = createFactCache<Target>({
+    clock,
+    read: (key) => {
+      const slash = key.indexOf('/')
+      return findTarget({ botId: key.slice(0, slash), integration: key.slice(slash + 1) })
+    },
+  })
+  return {
+    of: (receiver) => known.get(receiverKey(receiver)),
+    forget: (botId) => known.forget((key) => key.startsWith(`${botId}/`)),
+  }
+}
