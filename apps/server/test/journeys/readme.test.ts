@@ -51,11 +51,15 @@ describe('the commands, pasted in order,', { timeout: 60_000 }, () => {
     expect(written).not.toContain('undefined')
   })
 
-  it('of the guide to search answer passages in three shapes', async () => {
+  it('of the guide to search answer passages in three shapes, and look after them', async () => {
     const written = await follow('docs/guides/search.md')
     expect(written).toMatch(/\[\s+0\.\d+,\s+'ARCHITECTURE.md',\s+\{ type: 'chunk'/)
     expect(written).toContain('\n# Architecture\n\n## Processes\n')
-    expect(written).toMatch(/\[ \[ 'ARCHITECTURE.md', \d+ \] \]\n$/)
+    expect(written).toMatch(/\[ \[ 'ARCHITECTURE.md', \d+ \] \]\n/)
+    expect(written).toMatch(/keyword: [01]\.\d/)
+    expect(written).toContain('(.zip) cannot be indexed.')
+    expect(written).toMatch(/indexing_pending\nindexing_completed\n/)
+    expect(written).toMatch(/pageNumber: 4, position: 1 \}\n$/)
   })
 
   it('of the guide to chat send a message once', async () => {
