@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { files } from './files.mjs'
 import { measureGroupCommit } from './group-commit.mjs'
+import { measureIndexing } from './index.mjs'
 import { load, measure } from './load.mjs'
 import { measureStart, startBenchServer } from './processes.mjs'
 
@@ -149,4 +150,4 @@ async function start(folder) {
   ]
 }
 
-export const parts = { commits, messages, bots, files, start }
+export const parts = { commits, messages, bots, files, start, index: measureIndexing }

@@ -8,8 +8,16 @@ const LEAST_LINES = 4
 /** Lines of a text are longer than cells of a table, in characters and as a share of their column. */
 const LEAST_CHARACTERS = 14
 const LEAST_FILL = 0.5
+/** Share of the lines of a column that are in one piece. */
+const LEAST_WHOLE = 0.5
 /** A gutter is found in this part of the width. */
 const MARGIN = 0.18
+/** Space between parts of a page, from line to line, in sizes of the font. */
+const APART = 1.7
+/** Share of its width that the words of a stretched line take at least. */
+const LOOSE = 0.65
+/** Lines by which one place of the strip may differ from another. */
+const SLACK = 2
 /** In sizes of the font. */
 const NARROWEST_GUTTER = 0.7
 
@@ -20,7 +28,7 @@ const NARROWEST_GUTTER = 0.7
 export function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][] {
   if (segments.length === 0) return []
   const gutter = cuts < MOST_CUTS ? findGutter(segments) : undefined
-  if (gutter === undefined) return [[...segments]]
+  if (gutter === undefined) return cuts === 0 ? orderInBlocks(segments) : [[...segments]]
   const ordered: Segment[][] = []
   let left: Segment[] = []
   let right: Segment[] = []
@@ -30,7 +38,9 @@ export function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][
     left = []
     right = []
   }
-  for (const row of toRows(segments)) {
+  const rows = toRows(segments)
+  const end = columnsEnd(rows, gutter)
+  for (const row of rows.slice(0, end)) {
     if (isWide(row, gutter)) {
       closeColumns()
       wide.push(...row)
@@ -42,14 +52,50 @@ export function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][
   }
   closeColumns()
   if (wide.length > 0) ordered.push(wide)
-  return ordered
+  return [...ordered, ...readingOrder(rows.slice(end).flat(), cuts)]
 }
 
-/** A line across the gutter, or a row of a table that has cells on both sides. */
+/** Where a heading below both columns begins, which is too short to reach over the gutter. */
+function columnsEnd(rows: readonly Segment[][], gutter: number): number {
+  const size = median(rows.map((row) => row[0]?.size ?? 0))
+  const bottom = rows.findLastIndex((row) => row.some((segment) => segment.x0 >= gutter))
+  const after = rows.slice(bottom + 1).findIndex((row) => (row[0]?.size ?? 0) > size * 1.12)
+  return bottom === -1 || after === -1 ? rows.length : bottom + 1 + after
+}
+
+/** A page may have columns in one part only, such as above a table: its parts are looked at alone. */
+function orderInBlocks(segments: readonly Segment[]): Segment[][] {
+  const blocks: Segment[][] = []
+  let last: Segment | undefined
+  for (const row of toRows(segments)) {
+    const [first] = row
+    if (first === undefined) continue
+    const isApart = last === undefined || first.y - last.y > Math.max(first.size, last.size) * APART
+    if (isApart) blocks.push([])
+    blocks.at(-1)?.push(...row)
+    last = first
+  }
+  const hasColumns = blocks.map((block) => findGutter(block) !== undefined)
+  if (!hasColumns.includes(true)) return [[...segments]]
+  return blocks.flatMap((block, at) => (hasColumns[at] ? readingOrder(block, 1) : [block]))
+}
+
+/** A line across the gutter, or a row of a table that has cells with wide gaps on both sides. */
 function isWide(row: readonly Segment[], gutter: number): boolean {
   if (row.some((segment) => segment.x0 < gutter && segment.x1 > gutter)) return true
-  const onLeft = row.filter((segment) => segment.x1 <= gutter).length
-  return onLeft >= 2 && row.length - onLeft >= 2
+  return [
+    row.filter((segment) => segment.x1 <= gutter),
+    row.filter((segment) => segment.x1 > gutter),
+  ].every(isLoose)
+}
+
+/** Whether segments are cells rather than the words of a line that was stretched to its column. */
+function isLoose(segments: readonly Segment[]): boolean {
+  if (segments.length < 2) return false
+  const left = Math.min(...segments.map((segment) => segment.x0))
+  const right = Math.max(...segments.map((segment) => segment.x1))
+  const filled = segments.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0)
+  return filled < (right - left) * LOOSE
 }
 
 /** The middle of the strip that the fewest segments cross, if text in columns stands beside it. */
@@ -71,11 +117,19 @@ function findGutter(segments: readonly Segment[]): number | undefined {
 }
 
 function isColumn(segments: readonly Segment[]): boolean {
-  if (segments.length < LEAST_LINES) return false
+  const rows = toRows(segments)
+  if (rows.length < LEAST_LINES) return false
   const left = Math.min(...segments.map((segment) => segment.x0))
   const right = Math.max(...segments.map((segment) => segment.x1))
-  const fill = median(segments.map((segment) => segment.x1 - segment.x0)) / (right - left)
-  return fill >= LEAST_FILL && median(segments.map(({ text }) => text.length)) >= LEAST_CHARACTERS
+  // Justified lines may fall apart into words; those of a table always do.
+  const whole = rows.filter((row) => row.length === 1).length
+  const fills = rows.map((row) => row.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0))
+  const lengths = rows.map((row) => row.reduce((sum, { text }) => sum + text.length, 0))
+  return (
+    whole >= rows.length * LEAST_WHOLE &&
+    median(fills) >= (right - left) * LEAST_FILL &&
+    median(lengths) >= LEAST_CHARACTERS
+  )
 }
 
 /** How many segments stand over each point of the width. */
@@ -92,7 +146,7 @@ function countCrossings(segments: readonly Segment[], start: number, width: numb
   return counts
 }
 
-/** The longest stretch of points with the least crossings. */
+/** The longest stretch of points with the least crossings, give or take a line that has a wide gap there. */
 function emptiestStrip(
   counts: Int32Array,
   from: number,
@@ -101,10 +155,11 @@ function emptiestStrip(
   const least = counts
     .subarray(from, to)
     .reduce((low, count) => Math.min(low, count), counts.length)
+  const few = least + SLACK
   let best = { start: from, end: from }
   let start = from
   for (let at = from; at <= to; at += 1) {
-    if (counts[at] === least && at < to) continue
+    if (at < to && (counts[at] ?? 0) <= few) continue
     if (at - start > best.end - best.start) best = { start, end: at }
     start = at + 1
   }

@@ -63,5 +63,5 @@ function withMarkers(segments: Segment[]): Segment[] {
   if (first === undefined || second === undefined || !MARKER.test(first.text.trim()))
     return segments
   const text = `${first.text.trim()} ${second.text}`
-  return [{ ...second, text, x0: first.x0 }, ...rest]
+  return [{ ...second, text, x0: first.x0, joints: [] }, ...rest]
 }

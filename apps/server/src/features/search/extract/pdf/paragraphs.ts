@@ -29,7 +29,8 @@ export function createParagraphRules(pages: readonly (readonly Line[])[]): Parag
       const [line, previous] = [lines[at], lines[at - 1]]
       if (line === undefined || previous === undefined) continue
       const pitch = (line.y - previous.y) / line.size
-      if (pitch > 0.5 && pitch < 3 && isAlike(line, previous)) pitches.push(pitch)
+      const isText = line.segments.length === 1 && previous.segments.length === 1
+      if (isText && pitch > 0.9 && pitch < 3 && isAlike(line, previous)) pitches.push(pitch)
     }
   }
   // The lower part of them: a document of one-line paragraphs has more spaces than lines.

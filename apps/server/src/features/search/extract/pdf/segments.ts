@@ -14,10 +14,12 @@ export interface Segment {
   font: string
   monospace: boolean
   rightToLeft: boolean
+  /** Where it was put together: offsets in the text of pieces that begin at these places. */
+  joints: { at: number; x: number }[]
 }
 
 /** Wider gaps part columns and cells, in sizes of the font. */
-const WIDEST_GAP = 1.2
+const WIDEST_GAP = 0.85
 /** Smaller gaps are only the space between letters. */
 const NARROWEST_SPACE = 0.12
 
@@ -59,6 +61,7 @@ export function toSegments(content: TextContent, transform: readonly number[]): 
         font,
         monospace,
         rightToLeft,
+        joints: [],
       })
     }
     isSpaced = false
@@ -80,6 +83,7 @@ function append(last: Segment, piece: Piece, isSpaced: boolean): boolean {
     return drift < 1 && Math.abs(piece.x - last.x0) < 1 && last.text.startsWith(piece.text)
   }
   const needsSpace = (isSpaced || gap > size * NARROWEST_SPACE) && !/\s$/.test(last.text)
+  last.joints.push({ at: last.text.length, x: piece.x })
   last.text += needsSpace && !/^\s/.test(piece.text) ? ` ${piece.text}` : piece.text
   last.x0 = Math.min(last.x0, piece.x)
   last.x1 = Math.max(last.x1, piece.x + piece.width)

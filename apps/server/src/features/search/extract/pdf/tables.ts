@@ -3,6 +3,8 @@ import type { Segment } from './segments.js'
 
 /** Cells further apart than this are not in one table, in sizes of the font. */
 const WIDEST_ROW_GAP = 3.5
+/** A line is nearer to the row below than to the one above if its distance is this share. */
+const CLOSER = 0.85
 /** More are a drawing. */
 const MOST_COLUMNS = 40
 
@@ -83,10 +85,11 @@ function toRows(run: readonly Line[], columns: readonly Span[]): string[][] {
   const rows: string[][] = []
   const gaps = run.slice(1).map((line, index) => line.y - (run[index]?.y ?? 0))
   const tightest = Math.min(...gaps)
+  let above: string[] | undefined
   run.forEach((line, index) => {
     const row = rows.at(-1)
     const cells = columns.map(() => '')
-    for (const segment of line.segments) {
+    for (const segment of line.segments.flatMap((each) => divide(each, columns))) {
       const column = columnOf(segment, columns)
       cells[column] = `${cells[column]} ${segment.text.trim()}`.trim()
     }
@@ -96,8 +99,14 @@ function toRows(run: readonly Line[], columns: readonly Span[]): string[][] {
       line.segments.length < columns.length &&
       (cells[0] === '' ||
         (line.segments.length === 1 && gap < tightest * 1.15 && gap < line.size * 1.35))
-    if (!isContinued) rows.push(cells)
-    else {
+    const after = gaps[index]
+    if (cells[0] === '' && after !== undefined && after < gap * CLOSER) {
+      // Cells of several lines are often centred: their first line stands above the row.
+      above = cells
+    } else if (!isContinued) {
+      rows.push(above === undefined ? cells : cells.map((cell, at) => joined(above?.[at], cell)))
+      above = undefined
+    } else {
       cells.forEach((cell, at) => {
         append(row, at, cell)
       })
@@ -107,7 +116,25 @@ function toRows(run: readonly Line[], columns: readonly Span[]): string[][] {
 }
 
 function append(row: string[], at: number, cell: string): void {
-  if (cell !== '') row[at] = `${row[at] ?? ''} ${cell}`.trim()
+  row[at] = joined(row[at], cell)
+}
+
+function joined(before: string | undefined, cell: string): string {
+  return `${before ?? ''} ${cell}`.trim()
+}
+
+/** Parts of a segment that grew together from cells, such as of a header that is set tightly. */
+function divide(segment: Segment, columns: readonly Span[]): Segment[] {
+  const joint = segment.joints.find(({ x }) =>
+    columns.some((column) => x > segment.x0 && Math.abs(column.x0 - x) < 2),
+  )
+  if (joint === undefined) return [segment]
+  const { text, joints } = segment
+  const first = { ...segment, text: text.slice(0, joint.at), x1: joint.x - 1, joints: [] }
+  const rest = joints.filter(({ at }) => at > joint.at)
+  const moved = rest.map(({ at, x }) => ({ at: at - joint.at, x }))
+  const second = { ...segment, text: text.slice(joint.at), x0: joint.x, joints: moved }
+  return [first, ...divide(second, columns)]
 }
 
 /** The column that a segment overlaps most, else the nearest. */
