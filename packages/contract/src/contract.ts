@@ -11,12 +11,15 @@ import { fileTags } from './resources/file-tags.js'
 import { files } from './resources/files.js'
 import { knowledgeBases } from './resources/knowledge-bases.js'
 import { messages } from './resources/messages.js'
+import { observations } from './resources/observations.js'
 import { resumable } from './resources/resumable.js'
 import { search } from './resources/search.js'
 import { service } from './resources/service.js'
+import { states } from './resources/states.js'
 import { tags } from './resources/tags.js'
 import { tokens } from './resources/tokens.js'
 import { users } from './resources/users.js'
+import { workflows } from './resources/workflows.js'
 import { workspaces } from './resources/workspaces.js'
 
 /** Every operation of the interface, by resource. */
@@ -35,7 +38,10 @@ export const contract = {
   conversations,
   messages,
   events,
+  states,
+  workflows,
   tags,
+  observations,
   chat,
   content,
   resumable,

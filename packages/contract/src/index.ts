@@ -31,6 +31,7 @@ export {
   searchLimitDefault,
   searchLimitMaximum,
 } from './resources/search.js'
+export { State } from './resources/states.js'
 export {
   BotApiKey,
   NewBotApiKey,
@@ -38,5 +39,6 @@ export {
   PersonalAccessToken,
 } from './resources/tokens.js'
 export { User } from './resources/users.js'
+export { Workflow } from './resources/workflows.js'
 export { Workspace } from './resources/workspaces.js'
 export * from './shared.js'
