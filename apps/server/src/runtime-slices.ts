@@ -1,10 +1,14 @@
 import { type Bots, builtInChat } from './features/bots/index.js'
-import { createConversations } from './features/conversations/index.js'
+import { createConversations, toConversation } from './features/conversations/index.js'
 import { createDeliveryBodies, createOutbox } from './features/deliveries/index.js'
 import { createEvents } from './features/events/index.js'
 import { createMessages } from './features/messages/index.js'
+import { createObservations } from './features/observations/index.js'
+import { createRecurring } from './features/recurring/index.js'
+import { createStates } from './features/states/index.js'
 import { createTags } from './features/tags/index.js'
-import { createUsers } from './features/users/index.js'
+import { createUsers, toUser } from './features/users/index.js'
+import { createWorkflows } from './features/workflows/index.js'
 import type { Foundation } from './foundation.js'
 
 /** What the runtime slices stand on. */
@@ -30,6 +34,7 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
       events.service.requireSubjects(actor, { conversationId }),
     onRemoved: async (tx, botId, userId) => {
       await conversations.service.forgetUser(tx, { botId, userId })
+      await states.service.removeOf(tx, botId, 'user', userId)
     },
   })
   const conversations = createConversations({
@@ -38,6 +43,7 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     chatAlias: builtInChat.alias,
     onRemoved: async (tx, conversation) => {
       await messages.service.emptyConversation(tx, conversation)
+      await states.service.removeOf(tx, conversation.botId, 'conversation', conversation.id)
     },
   })
   const events = createEvents({
@@ -50,9 +56,10 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
       conversationId: async (tx, actor, id) =>
         !!(await conversations.service.findVisible(tx, actor, id)),
       messageId: (tx, actor, id) => messages.service.exists(tx, actor, id),
-      workflowId: async () => false,
+      workflowId: (executor, actor, id) => workflows.service.exists(executor, actor, id),
     },
-    onRecurringSettled: async () => {},
+    onRecurringSettled: (tx, botId, name, failure) =>
+      recurring.service.settle(tx, botId, name, failure),
   })
   const messages = createMessages({
     ...foundation,
@@ -62,6 +69,43 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     users: users.service,
     conversations: conversations.service,
   })
+  const recurring = createRecurring({ ...foundation, audiences, events: events.service })
+  const states = createStates({
+    ...foundation,
+    audiences,
+    events: events.service,
+    ownerExists: async (executor, actor, type, id) => {
+      switch (type) {
+        case 'conversation':
+          return !!(await conversations.service.findVisible(executor, actor, id))
+        case 'user':
+          return !!(await users.service.findVisible(executor, actor, id))
+        case 'workflow':
+          return await workflows.service.exists(executor, actor, id)
+        default:
+          return type satisfies never
+      }
+    },
+  })
+  const workflows = createWorkflows({
+    ...foundation,
+    audiences,
+    events: events.service,
+    requireAbout: (executor, actor, about, place) =>
+      events.service.requireSubjectsIn(executor, actor, about, place),
+    describe: async (tx, botId, { conversationId, userId }) => {
+      const [conversation] = conversationId
+        ? await conversations.service.findAll(tx, botId, [conversationId])
+        : []
+      const [user] = userId ? await users.service.findAll(tx, botId, [userId]) : []
+      return {
+        ...(conversation && { conversation: toConversation(conversation, undefined) }),
+        ...(user && { user: toUser(user, undefined) }),
+      }
+    },
+    onRemoved: (tx, botId, id) => states.service.removeOf(tx, botId, 'workflow', id),
+  })
+  const observations = createObservations({ ...foundation, events: events.service })
 
   return {
     outbox,
@@ -69,21 +113,36 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     conversations,
     messages,
     events,
+    recurring,
+    observations,
     /** Bodies of what the outbox holds. */
     bodies: createDeliveryBodies({ events: events.service, messages }),
-    jobs: { ...events.jobs, ...messages.jobs },
+    jobs: {
+      ...events.jobs,
+      ...messages.jobs,
+      ...recurring.jobs,
+      ...states.jobs,
+      ...workflows.jobs,
+    },
     routes: [
       ...users.routes,
       ...conversations.routes,
       ...messages.routes,
       ...events.routes,
       ...tags.routes,
+      ...states.routes,
+      ...workflows.routes,
+      ...observations.routes,
     ],
 
     /** Removes what a deleted bot left behind. */
     async purge(botId: string): Promise<void> {
       await conversations.service.purge(botId, (ids) => messages.service.purge(botId, ids))
       await users.service.purge(botId)
+      await recurring.service.purge(botId)
+      await workflows.service.purge(botId)
+      await states.service.purge(botId)
+      await observations.service.purge(botId)
       await events.service.purge(botId)
       await tags.service.purge(botId)
       await outbox.purge(botId)

@@ -8,10 +8,14 @@ import type { DeliveriesSchema } from './features/deliveries/table.js'
 import type { BotEventsSchema } from './features/events/table.js'
 import type { FilesSchema } from './features/files/table.js'
 import type { MessagesSchema } from './features/messages/table.js'
+import type { ObservationsSchema } from './features/observations/table.js'
+import type { RecurringSchema } from './features/recurring/table.js'
 import type { SearchSchema } from './features/search/table.js'
 import type { VectorsSchema } from './features/search/vectors/table.js'
+import type { StatesSchema } from './features/states/table.js'
 import type { TagsSchema } from './features/tags/table.js'
 import type { UsersSchema } from './features/users/table.js'
+import type { WorkflowsSchema } from './features/workflows/table.js'
 import type { WorkspacesSchema } from './features/workspaces/table.js'
 import type { EventsSchema } from './platform/events/table.js'
 import type { IdempotencySchema } from './platform/idempotency/table.js'
@@ -24,6 +28,10 @@ export interface Schema
     BotsSchema,
     BotEventsSchema,
     TagsSchema,
+    StatesSchema,
+    WorkflowsSchema,
+    RecurringSchema,
+    ObservationsSchema,
     UsersSchema,
     ConversationsSchema,
     DeliveriesSchema,

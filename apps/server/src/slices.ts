@@ -54,6 +54,8 @@ export async function createSlices(
     onCreated: async (tx, botId) => {
       await runtime.users.service.insertBot(tx, botId)
     },
+    onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
+    recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
     onChanged: (botId) => {
       access.authenticator.forgetBot(botId)
       chat.forgetBot(botId)

@@ -20,6 +20,8 @@ import { chatWebhooks } from './0019-chat-webhooks.js'
 import { deliveries } from './0020-deliveries.js'
 import { runtimeObjects } from './0021-runtime-objects.js'
 import { botEvents } from './0022-bot-events.js'
+import { statesAndWorkflows } from './0023-states-and-workflows.js'
+import { observations } from './0024-observations.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -44,4 +46,6 @@ export const migrations: readonly Migration[] = [
   deliveries,
   runtimeObjects,
   botEvents,
+  statesAndWorkflows,
+  observations,
 ]

@@ -16,6 +16,16 @@ export interface Audience {
   wants(type: string): boolean
   /** Whether an installation has a server of its own that messages are sent to. */
   delivers(alias: string): boolean
+  /** What the bot declares of a state; undefined if it does not. */
+  stateOf(type: string, name: string): DeclaredState | undefined
+}
+
+/** What a bot declares of a state. */
+export interface DeclaredState {
+  /** JSON Schema of the payload. */
+  schema: Record<string, unknown>
+  /** Milliseconds without a change after which it expires unless said otherwise. */
+  expiry: number | undefined
 }
 
 /** Audiences from memory, when the bot was asked for within the last seconds. */
@@ -26,7 +36,12 @@ export interface Audiences {
 }
 
 /** Of a bot that is gone. */
-const nobody: Audience = { listens: false, wants: () => false, delivers: () => false }
+const nobody: Audience = {
+  listens: false,
+  wants: () => false,
+  delivers: () => false,
+  stateOf: () => undefined,
+}
 
 export function createAudiences({ db, clock }: { db: Db; clock: Clock }): Audiences {
   const known = createFactCache<Audience>({
@@ -51,7 +66,7 @@ function toAudience(
   bot: { url: string | null; definition: string },
   installations: Awaited<ReturnType<typeof listInstallations>>,
 ): Audience {
-  const { subscriptions } = decodeJson<BotDefinition>(bot.definition)
+  const { subscriptions, states } = decodeJson<BotDefinition>(bot.definition)
   const types = subscriptions.events && new Set(Object.keys(subscriptions.events))
   const remote = new Set(
     installations
@@ -62,5 +77,10 @@ function toAudience(
     listens: bot.url !== null,
     wants: (type) => types === null || types.has(type),
     delivers: (alias) => remote.has(alias),
+    stateOf(type, name) {
+      const state = Object.hasOwn(states, name) ? states[name] : undefined
+      if (state?.type !== type) return undefined
+      return { schema: state.schema, expiry: state.expiry }
+    },
   }
 }

@@ -29,6 +29,14 @@ export interface BotRecord {
   installations: store.InstallationRow[]
   /** In clear only for whoever made the bot, in the answer to making it. */
   signingSecret: string
+  /** How the deliveries of its recurring events went, by name. */
+  recurring: ReadonlyMap<string, RecurringHealth>
+}
+
+/** How the deliveries of a recurring event went. */
+export interface RecurringHealth {
+  failedAttempts: number
+  lastFailureReason: string | null
 }
 
 /** The server of a bot, as calls to it need it. */
@@ -63,6 +71,13 @@ export interface BotsDeps {
   database: Pick<Database, 'foreignChanges'>
   /** Told in the transaction that makes a bot. */
   onCreated: (tx: Tx, botId: string) => Promise<void>
+  /** Told in the transaction that changes what a bot wants to be told again and again. */
+  onRecurring: (tx: Tx, botId: string, declared: BotDefinition['recurringEvents']) => Promise<void>
+  /** How the deliveries of the recurring events of a bot went, by name. */
+  recurringHealth: (
+    executor: Db | Tx,
+    botId: string,
+  ) => Promise<ReadonlyMap<string, RecurringHealth>>
   /** Told after a bot, or what is installed in it, has changed or gone: memories of it are stale. */
   onChanged: (botId: string) => void
 }
@@ -101,6 +116,7 @@ export function createBotsService(deps: BotsDeps) {
       bot,
       installations: await installations.listInstallations(executor, id),
       signingSecret: '',
+      recurring: await deps.recurringHealth(executor, id),
     }
   }
 
@@ -187,7 +203,8 @@ export function createBotsService(deps: BotsDeps) {
         await store.insertBot(tx, bot)
         await installations.insertInstallation(tx, chat)
         await deps.onCreated(tx, id)
-        const made = { bot, installations: [chat], signingSecret }
+        if (input.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
+        const made = { bot, installations: [chat], signingSecret, recurring: new Map() }
         await remember?.(tx, made)
         announce(tx, id)
         return made
@@ -201,7 +218,12 @@ export function createBotsService(deps: BotsDeps) {
       return await run(async (tx) => {
         const current = await load(tx, actor, id)
         const now = isoTime(clock.now())
-        await store.patchBot(tx, actor.workspaceId, id, changesOf(current.bot, patch, now, sealer))
+        const changes = changesOf(current.bot, patch, now, sealer)
+        await store.patchBot(tx, actor.workspaceId, id, changes)
+        if (patch.recurringEvents) {
+          const { recurringEvents } = decodeJson<BotDefinition>(changes.definition)
+          await deps.onRecurring(tx, id, recurringEvents)
+        }
         for (const change of patchesOf(current.installations, patch.integrations, now, sealer)) {
           await installations.patchInstallation(tx, id, change.alias, change.patch)
         }

@@ -18,6 +18,9 @@ export interface BotView {
   keyByAlias: boolean
 }
 
+/** Of an event that has not happened yet. */
+const healthy = { failedAttempts: 0, lastFailureReason: null }
+
 export function toBotSummary(row: BotSummaryRow): WireBotSummary {
   return {
     id: row.id,
@@ -47,7 +50,7 @@ export function toBot(record: BotRecord, view: BotView): WireBot {
     recurringEvents: Object.fromEntries(
       Object.entries(recurringEvents).map(([name, event]) => [
         name,
-        { ...event, failedAttempts: 0, lastFailureReason: null },
+        { ...healthy, ...event, ...record.recurring.get(name) },
       ]),
     ),
     integrations: Object.fromEntries(

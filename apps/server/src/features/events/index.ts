@@ -10,6 +10,7 @@ import {
 
 export type { EventRecord, EventSubjects, EventsService } from './service.js'
 export type { EventRow } from './store.js'
+export type { Subjects } from './subjects.js'
 export { toEvent, type WireEvent } from './view.js'
 
 export interface Events {

@@ -80,9 +80,23 @@ export function createEventsService(deps: EventsDeps) {
   return {
     record: recorder.record,
 
-    /** Throws `ReferenceNotFound` if what a list is asked for is not there for the caller to see. */
-    async requireSubjects(actor: BotActor, subjects: Subjects): Promise<void> {
-      await requireSubjects(deps.subjects, db, actor, subjects, 'query')
+    /** The same with the handle of a transaction or another one. */
+    async requireSubjectsIn(
+      executor: Db | Tx,
+      actor: BotActor,
+      subjects: Subjects,
+      place: 'body' | 'query',
+    ): Promise<void> {
+      await requireSubjects(deps.subjects, executor, actor, subjects, place)
+    },
+
+    /** Throws `ReferenceNotFound` if what is asked for is not there for the caller to see. */
+    async requireSubjects(
+      actor: BotActor,
+      subjects: Subjects,
+      place: 'body' | 'query' = 'query',
+    ): Promise<void> {
+      await requireSubjects(deps.subjects, db, actor, subjects, place)
     },
 
     /** Creates an event as a bot, a person or an integration; scheduled, it happens later. */
