@@ -172,9 +172,12 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { tags: { whose: 'own' }, name: 'Ada', properties: { mood: 'good' } },
   })),
   getUser: byId(({ userId }) => userId),
-  listUsers: own(({ conversationId }) => ({
-    query: { conversationId, rangeField: 'updatedAt', 'tags.whose': 'own' },
-  })),
+  listUsers: {
+    request: ({ conversationId }) => ({
+      query: { conversationId, rangeField: 'updatedAt', 'tags.whose': 'own' },
+    }),
+    foreign: 'ReferenceNotFound',
+  },
   getOrCreateUser: own(() => ({ body: { tags: { whose: 'own' }, name: 'Ada' } })),
   updateUser: byId(({ userId }) => userId, { tags: { whose: 'new' }, name: null }),
   deleteUser: byId(({ userId }) => userId),
@@ -193,7 +196,10 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   getMessage: byId(({ messageId }) => messageId),
   updateMessage: byId(({ messageId }) => messageId, { tags: { whose: 'own' } }),
-  listMessages: own(({ conversationId }) => ({ query: { conversationId, 'tags.whose': 'own' } })),
+  listMessages: {
+    request: ({ conversationId }) => ({ query: { conversationId, 'tags.whose': 'own' } }),
+    foreign: 'ReferenceNotFound',
+  },
   deleteMessage: byId(({ messageId }) => messageId),
   importMessages: {
     request: ({ conversationId, userId }) => ({
@@ -222,8 +228,73 @@ export const examples: Readonly<Record<string, Example>> = {
     foreign: 'ReferenceNotFound',
   },
   getEvent: byId(({ eventId }) => eventId),
-  listEvents: own(({ conversationId }) => ({ query: { conversationId, status: 'pending' } })),
+  listEvents: {
+    request: ({ conversationId }) => ({ query: { conversationId, status: 'pending' } }),
+    foreign: 'ReferenceNotFound',
+  },
   cancelScheduledEvent: byId(({ eventId }) => eventId),
+  getState: {
+    request: ({ conversationId }) => ({
+      params: { type: 'conversation', id: conversationId, name: 'noted' },
+    }),
+    foreign: 'ResourceNotFound',
+  },
+  setState: {
+    request: ({ conversationId }) => ({
+      params: { type: 'conversation', id: conversationId, name: 'noted' },
+      body: { payload: { any: 'thing' }, expiry: null },
+    }),
+    foreign: 'ResourceNotFound',
+  },
+  getOrSetState: {
+    request: ({ conversationId }) => ({
+      params: { type: 'conversation', id: conversationId, name: 'noted' },
+      body: { payload: { any: 'thing' } },
+    }),
+    foreign: 'ResourceNotFound',
+  },
+  patchState: {
+    request: ({ conversationId }) => ({
+      params: { type: 'conversation', id: conversationId, name: 'noted' },
+      body: { payload: { any: 'thing' } },
+    }),
+    foreign: 'ResourceNotFound',
+  },
+  setStateExpiry: {
+    request: ({ conversationId }) => ({
+      params: { type: 'conversation', id: conversationId, name: 'noted' },
+      body: { expiry: null },
+    }),
+    foreign: 'ResourceNotFound',
+  },
+  createWorkflow: {
+    request: ({ conversationId }) => ({
+      body: { name: 'order', status: 'pending', conversationId, tags: { whose: 'own' } },
+    }),
+    foreign: 'ReferenceNotFound',
+  },
+  getWorkflow: byId(({ workflowId }) => workflowId),
+  listWorkflows: {
+    request: ({ conversationId }) => ({
+      query: { conversationId, statuses: ['pending', 'paused'], 'tags.whose': 'own' },
+    }),
+    foreign: 'ReferenceNotFound',
+  },
+  getOrCreateWorkflow: {
+    request: ({ conversationId }) => ({
+      body: { name: 'own', status: 'listening', conversationId, tags: { whose: 'own' } },
+    }),
+    foreign: 'ReferenceNotFound',
+  },
+  updateWorkflow: byId(({ workflowId }) => workflowId, { output: { any: 'thing' } }),
+  deleteWorkflow: byId(({ workflowId }) => workflowId),
+  trackAnalytics: own(() => ({ body: { name: 'orders', count: 1 } })),
+  captureObservation: {
+    request: ({ conversationId }) => ({
+      body: { name: 'slow answer', data: { seconds: 3 }, conversationId },
+    }),
+    foreign: 'ReferenceNotFound',
+  },
   listTagValues: own(() => ({ params: { key: 'whose' }, query: { type: 'conversation' } })),
 
   chatHello: atChat(),

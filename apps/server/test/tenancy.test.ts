@@ -24,6 +24,7 @@ interface Tenant {
   userId: string
   messageId: string
   eventId: string
+  workflowId: string
   userKey: string
   client: Client
 }
@@ -73,7 +74,10 @@ async function furnish(server: TestServer): Promise<Tenant> {
   const { event } = await client.createEvent({
     ...{ type: 'secret', payload: {}, schedule: { delay: 86_400_000 } },
   })
+  const { workflow } = await client.createWorkflow({ name: 'secret', status: 'listening' })
+  await client.setState({ ...noted(conversation.id), payload: { secret: true } })
   return {
+    workflowId: workflow.id,
     messageId: message.id,
     eventId: event.id,
     token,
@@ -105,11 +109,15 @@ async function inventory({ client, botId, ...own }: Tenant) {
     files: (await client.listFiles()).files.map(({ url, ...file }) => file),
     knowledgeBases: (await client.listKnowledgeBases()).knowledgeBases,
     conversations: (await client.listConversations()).conversations.map(({ id }) => id),
+    workflows: (await client.listWorkflows()).workflows,
+    state: await client.getState(noted(own.conversationId)),
     users: (await client.listUsers()).users.map(({ id }) => id),
     events: (await client.listEvents()).events,
     messages: (await client.chatListMessages({ conversationId: own.chatConversationId })).messages,
   }
 }
+
+const noted = (id: string) => ({ type: 'conversation' as const, id, name: 'noted' })
 
 /** Operations that name something by its id, called by one tenant with the ids of another. */
 const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown>> = {
@@ -174,6 +182,32 @@ const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown
     client.createEvent({ type: 'taken', payload: {}, conversationId, userId, messageId }),
   getEvent: (client, { eventId }) => client.getEvent({ id: eventId }),
   listEvents: (client, { conversationId }) => client.listEvents({ conversationId }),
+  getState: (client, { conversationId }) => client.getState(noted(conversationId)),
+  setState: (client, { conversationId }) =>
+    client.setState({ ...noted(conversationId), payload: { taken: true } }),
+  getOrSetState: (client, { conversationId }) =>
+    client.getOrSetState({ ...noted(conversationId), payload: { taken: true } }),
+  patchState: (client, { conversationId }) =>
+    client.patchState({ ...noted(conversationId), payload: { taken: true } }),
+  setStateExpiry: (client, { conversationId }) =>
+    client.setStateExpiry({ ...noted(conversationId), expiry: 1 }),
+  createWorkflow: (client, { conversationId, userId, workflowId }) =>
+    client.createWorkflow({
+      ...{ name: 'taken', status: 'pending', conversationId, userId },
+      parentWorkflowId: workflowId,
+    }),
+  getWorkflow: (client, { workflowId }) => client.getWorkflow({ id: workflowId }),
+  listWorkflows: (client, { conversationId, userId, workflowId }) =>
+    client.listWorkflows({ conversationId, userId, parentWorkflowId: workflowId }),
+  getOrCreateWorkflow: (client, { conversationId }) =>
+    client.getOrCreateWorkflow({ name: 'taken', status: 'pending', conversationId }),
+  updateWorkflow: (client, { workflowId }) =>
+    client.updateWorkflow({ id: workflowId, status: 'cancelled' }),
+  deleteWorkflow: (client, { workflowId }) => client.deleteWorkflow({ id: workflowId }),
+  captureObservation: (client, { conversationId, messageId, userId, eventId }) =>
+    client.captureObservation({
+      ...{ name: 'taken', data: {}, conversationId, messageId, userId, eventId },
+    }),
   cancelScheduledEvent: (client, { eventId }) => client.cancelScheduledEvent({ id: eventId }),
   chatGetConversation: (client, { chatConversationId }) =>
     client.chatGetConversation({ id: chatConversationId }),

@@ -62,6 +62,14 @@ export async function settle(
     conversationId: conversation.id,
     payload: { said: words },
   })
+  const { workflow } = await runtime.createWorkflow({
+    name: words,
+    status: 'listening',
+    conversationId: conversation.id,
+  })
+  await runtime.setState({
+    ...{ type: 'conversation', id: conversation.id, name: 'noted', payload: { words } },
+  })
   const file = await uploadText(runtime, 'own.md', words)
   const { knowledgeBase } = await runtime.createKnowledgeBase({ name: words })
   return {
@@ -81,6 +89,7 @@ export async function settle(
     messageId: message.id,
     chatEventId: chatEvent.id,
     eventId: event.id,
+    workflowId: workflow.id,
   }
 }
 

@@ -66,6 +66,8 @@ export async function createTenants(
     onCreated: async (tx, botId) => {
       await runtime.users.service.insertBot(tx, botId)
     },
+    onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
+    recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
     onChanged: (botId) => access.authenticator.forgetBot(botId),
   })
   const runtime = createRuntimeSlices({ ...shared, bus, queue, events, bots, maxPayloadBytes })

@@ -51,6 +51,16 @@ describe('the commands, pasted in order,', { timeout: 60_000 }, () => {
     expect(written).not.toContain('undefined')
   })
 
+  it('of the guide to the runtime talk as a bot and as an integration', async () => {
+    const written = await follow('docs/guides/runtime.md')
+    expect(written).toContain("{ 'mail:address': 'ada@example.com' }\n{ created: false }\n")
+    expect(written).toContain('incoming\noutgoing\n')
+    expect(written).toContain("{ text: 'It is.' }")
+    expect(written).toContain('scheduled\n{}\n')
+    expect(written).toContain("{ item: 'pump', count: 2 }\nworkflow_started\ncompleted\n")
+    expect(written).not.toContain('undefined')
+  })
+
   it('of the guide to search answer passages in three shapes, and look after them', async () => {
     const written = await follow('docs/guides/search.md')
     expect(written).toMatch(/\[\s+0\.\d+,\s+'ARCHITECTURE.md',\s+\{ type: 'chunk'/)

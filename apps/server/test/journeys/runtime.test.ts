@@ -1,0 +1,387 @@
+import { createServer } from 'node:http'
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { describeEachEngine } from '../engines.js'
+import { existingClient, makeBot } from '../existing-clients.js'
+import { useServer } from '../harness.js'
+
+const hour = 60 * 60 * 1000
+
+/** Waits until the assertion holds and answers what it answers. */
+const eventually = <T>(assertion: () => Promise<T>) =>
+  vi.waitFor(assertion, { timeout: 15_000, interval: 50 })
+
+describeEachEngine('what bots and integrations do', (engine) => {
+  const server = useServer(engine)
+  let made: Awaited<ReturnType<typeof makeBot>>
+  let bot: Awaited<ReturnType<typeof makeBot>>['client']
+  let mail: ReturnType<typeof existingClient>
+
+  beforeAll(async () => {
+    made = await makeBot(server())
+    bot = made.client
+    mail = existingClient(server(), {
+      botId: made.bot.id,
+      integrationId: made.integrationId,
+      integrationAlias: 'mail',
+    })
+  })
+
+  const refused = (type: string) => ({ type })
+  const room = (tags: Record<string, string> = {}) =>
+    mail.createConversation({ channel: 'thread', tags }).then(({ conversation }) => conversation)
+  const person = (tags: Record<string, string> = {}) =>
+    mail.createUser({ tags }).then(({ user }) => user)
+
+  it('merges the tags of users and shows each side its own names', async () => {
+    const { user } = await mail.createUser({ tags: { id: '7', empty: '' }, name: 'Ada' })
+    expect(user.tags).toEqual({ id: '7' })
+    expect((await bot.getUser({ id: user.id })).user.tags).toEqual({ 'mail:id': '7' })
+    await bot.updateUser({ id: user.id, tags: { vip: 'yes' }, properties: { mood: 'good' } })
+    await mail.updateUser({ id: user.id, tags: { id: '8' }, name: null, properties: { x: '' } })
+    const { user: seen } = await bot.getUser({ id: user.id })
+    expect(seen).toMatchObject({
+      tags: { 'mail:id': '8', vip: 'yes' },
+      properties: { mood: 'good' },
+    })
+    expect(seen).not.toHaveProperty('name')
+    expect((await mail.getUser({ id: user.id })).user.tags).toEqual({ id: '8' })
+    await expect(bot.updateUser({ id: user.id, tags: { 'mail:id': '9' } })).rejects.toMatchObject(
+      refused('Forbidden'),
+    )
+    await mail.updateUser({ id: user.id, tags: { id: null } as never })
+    expect((await bot.getUser({ id: user.id })).user.tags).toEqual({ vip: 'yes' })
+  })
+
+  it('is a user itself, also for integrations, and cannot be deleted', async () => {
+    const id = made.bot.id
+    await mail.updateUser({ id, name: 'Robot', tags: { account: 'r2' } })
+    expect((await bot.getUser({ id })).user).toMatchObject({
+      id,
+      name: 'Robot',
+      tags: { 'mail:account': 'r2' },
+    })
+    await expect(bot.deleteUser({ id })).rejects.toMatchObject(refused('ReferenceConstraint'))
+    const { users } = await bot.listUsers({})
+    expect(users.map((user) => user.id)).not.toContain(id)
+  })
+
+  it('keeps what belongs to another installation from an integration', async () => {
+    const other = existingClient(server(), {
+      botId: made.bot.id,
+      integrationId: made.integrationId,
+      integrationAlias: 'phone',
+    })
+    const { id } = await person()
+    const { id: conversationId } = await room()
+    const gone = refused('ResourceNotFound')
+    await expect(other.getUser({ id })).rejects.toMatchObject(gone)
+    await expect(other.getConversation({ id: conversationId })).rejects.toMatchObject(gone)
+    await expect(
+      other.createMessage({ conversationId, userId: id, type: 'text', payload: {}, tags: {} }),
+    ).rejects.toMatchObject(refused('ReferenceNotFound'))
+    await expect(other.listMessages({ conversationId })).rejects.toMatchObject(
+      refused('ReferenceNotFound'),
+    )
+    expect((await other.listUsers({})).users).toEqual([])
+  })
+
+  it('finds by tags what it made before: all of them, or the discriminating ones', async () => {
+    const first = await mail.getOrCreateUser({ tags: { x: '1', y: '2', z: '3' } })
+    expect(first.meta).toEqual({ created: true })
+    const other = await mail.getOrCreateUser({ tags: { x: '1', y: '2' } })
+    expect(other.meta).toEqual({ created: true })
+    const found = await mail.getOrCreateUser({
+      tags: { x: '1', z: '3', extra: 'new', y: '' },
+      discriminateByTags: ['x', 'z'],
+    })
+    expect(found.meta).toEqual({ created: false })
+    expect(found.user).toMatchObject({ id: first.user.id, tags: { x: '1', z: '3', extra: 'new' } })
+    await expect(
+      mail.getOrCreateUser({ tags: { x: '1' }, discriminateByTags: ['id'] }),
+    ).rejects.toMatchObject(refused('InvalidPayload'))
+  })
+
+  it('makes one object of calls that ask for it at the same time', async () => {
+    const { id: conversationId } = await room()
+    const { id: userId } = await person()
+    const tags = { id: 'parallel' }
+    const asked = await Promise.all(
+      Array.from({ length: 12 }, async (_, at) => {
+        const [user, conversation, message, workflow] = await Promise.all([
+          mail.getOrCreateUser({ tags: { ...tags, at: `${at}` }, discriminateByTags: ['id'] }),
+          mail.getOrCreateConversation({ channel: 'thread', tags, discriminateByTags: ['id'] }),
+          mail.getOrCreateMessage({ conversationId, userId, type: 'text', payload: {}, tags }),
+          bot.getOrCreateWorkflow({ name: 'parallel', status: 'listening', tags }),
+        ])
+        return { user, conversation, message, workflow }
+      }),
+    )
+    const only = (ids: string[]) => expect(new Set(ids).size).toBe(1)
+    only(asked.map(({ user }) => user.user.id))
+    only(asked.map(({ conversation }) => conversation.conversation.id))
+    only(asked.map(({ message }) => message.message.id))
+    only(asked.map(({ workflow }) => workflow.workflow.id))
+    for (const of of ['user', 'conversation', 'message', 'workflow'] as const) {
+      expect(asked.filter((answers) => answers[of].meta.created)).toHaveLength(1)
+    }
+    expect((await mail.listMessages({ conversationId })).messages).toHaveLength(1)
+  })
+
+  it('lets authors take part, and tells which way a message goes', async () => {
+    const { id: conversationId } = await room()
+    const { id: userId } = await person()
+    const { message } = await mail.createMessage({
+      ...{ conversationId, userId, type: 'text', payload: { text: 'hello' }, tags: { id: 'm1' } },
+    })
+    expect(message).toMatchObject({ direction: 'incoming', tags: { id: 'm1' }, userId })
+    const answer = await bot.createMessage({
+      ...{ conversationId, userId: made.bot.id, type: 'text', payload: { text: 'hi' }, tags: {} },
+    })
+    expect(answer.message).toMatchObject({ direction: 'outgoing', userId: made.bot.id })
+    const { participants } = await bot.listParticipants({ id: conversationId })
+    expect(participants.map(({ id }) => id)).toEqual([userId])
+    expect((await bot.listUsers({ conversationId })).users).toHaveLength(1)
+    await mail.updateMessage({ id: answer.message.id, tags: { sent: 'yes' } })
+    const { messages } = await bot.listMessages({ conversationId })
+    expect(messages.map(({ tags }) => tags)).toEqual([{ 'mail:sent': 'yes' }, { 'mail:id': 'm1' }])
+    expect((await bot.listMessages({ tags: { 'mail:id': 'm1' } })).messages).toMatchObject([
+      { id: message.id },
+    ])
+    expect((await bot.getConversation({ id: conversationId })).conversation.messageCount).toBe(2)
+    const { user } = await mail.createUser({ tags: {} })
+    await bot.addParticipant({ id: conversationId, userId: user.id })
+    await bot.addParticipant({ id: conversationId, userId: user.id })
+    expect((await bot.getParticipant({ id: conversationId, userId: user.id })).participant.id).toBe(
+      user.id,
+    )
+    await bot.removeParticipant({ id: conversationId, userId: user.id })
+    await expect(bot.getParticipant({ id: conversationId, userId: user.id })).rejects.toMatchObject(
+      refused('ResourceNotFound'),
+    )
+    await bot.deleteMessage({ id: message.id })
+    await expect(bot.getMessage({ id: message.id })).rejects.toMatchObject(
+      refused('ResourceNotFound'),
+    )
+    await bot.deleteConversation({ id: conversationId })
+    await expect(bot.getMessage({ id: answer.message.id })).rejects.toMatchObject(
+      refused('ResourceNotFound'),
+    )
+  })
+
+  it('takes over history once, however often it is sent', async () => {
+    const { id: conversationId } = await room()
+    const { id: userId } = await person()
+    const messages = Array.from({ length: 3 }, (_, at) => ({
+      ...{ conversationId, userId, type: 'text', payload: { at }, tags: { id: `old-${at}` } },
+      ...{ discriminateByTags: ['id'], createdAt: `2020-01-0${at + 1}T00:00:00.000Z` },
+    }))
+    const first = await mail.importMessages({ messages })
+    const second = await mail.importMessages({ messages })
+    expect(second).toEqual(first)
+    expect(
+      (await mail.listMessages({ conversationId })).messages.map(({ payload }) => payload),
+    ).toEqual([{ at: 2 }, { at: 1 }, { at: 0 }])
+  })
+
+  it('gets or makes a user, a conversation and a message in one call', async () => {
+    const discriminateByTags = ['id']
+    const input = {
+      user: { tags: { id: 'u1' }, name: 'Ada', discriminateByTags },
+      conversation: { channel: 'thread', tags: { id: 'c1' }, discriminateByTags },
+      message: { type: 'text', payload: { text: 'x' }, tags: { id: 'm1' }, discriminateByTags },
+    }
+    const first = await mail.initializeIncomingMessage(input)
+    expect(first.message).toMatchObject({
+      direction: 'incoming',
+      userId: first.user.id,
+      conversationId: first.conversation.id,
+    })
+    const again = await mail.initializeIncomingMessage(input)
+    expect(again.message?.id).toBe(first.message?.id)
+    await expect(bot.initializeIncomingMessage(input)).rejects.toMatchObject(refused('Forbidden'))
+  })
+
+  it('remembers states of its own and forgets them in time', async () => {
+    const { id } = await room()
+    const place = { type: 'conversation' as const, id, name: 'order' }
+    await expect(bot.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
+    await expect(bot.patchState({ ...place, payload: {} })).rejects.toMatchObject(
+      refused('ResourceNotFound'),
+    )
+    await bot.getOrSetState({ ...place, payload: { a: 1, b: 2 } })
+    await bot.getOrSetState({ ...place, payload: { a: 9 } })
+    await bot.patchState({ ...place, payload: { b: 3 } })
+    const { state } = await bot.getState(place)
+    expect(state).toMatchObject({ payload: { a: 1, b: 3 }, conversationId: id, name: 'order' })
+    expect(state).not.toHaveProperty('expiresAt')
+    await expect(mail.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
+    await bot.setStateExpiry({ ...place, expiry: hour })
+    server().clock.advance(hour + 1)
+    await expect(bot.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
+    const { state: anew } = await bot.setState({ ...place, payload: { c: 1 } })
+    expect(anew.id).not.toBe(state.id)
+    const { events } = await bot.listEvents({ type: 'state_expired', conversationId: id })
+    expect(events).toMatchObject([
+      { payload: { state: { id: state.id, payload: { a: 1, b: 3 } } } },
+    ])
+    await bot.setState({ ...place, payload: null })
+    await expect(bot.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
+  })
+
+  it('checks declared states', async () => {
+    const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
+    const states = { counter: { type: 'bot' as const, schema, expiry: hour } }
+    await made.admin.updateBot({ id: made.bot.id, states })
+    const place = { type: 'bot' as const, id: made.bot.id, name: 'counter' }
+    await expect(bot.setState({ ...place, payload: { n: 'x' } })).rejects.toMatchObject(
+      refused('InvalidDataFormat'),
+    )
+    expect((await bot.setState({ ...place, payload: { n: 1 } })).state.expiry).toBe(hour)
+  })
+
+  it('lets messages and events happen when they are due, unless they are cancelled', async () => {
+    const { id: conversationId } = await room()
+    const say = (text: string) => ({
+      ...{ conversationId, userId: made.bot.id, type: 'text', payload: { text }, tags: {} },
+      schedule: { delay: hour },
+    })
+    const { message } = await bot.createMessage(say('later'))
+    const { message: never } = await bot.createMessage(say('never'))
+    await bot.deleteMessage({ id: never.id })
+    const happen = { type: 'reminder', payload: { any: 1 }, schedule: { delay: hour } }
+    const { event } = await mail.createEvent(happen)
+    expect(event).toMatchObject({ type: 'reminder', status: 'scheduled', failureReason: null })
+    const { event: dropped } = await bot.createEvent(happen)
+    await bot.cancelScheduledEvent({ id: dropped.id })
+    expect((await bot.getMessage({ id: message.id })).message).toEqual(message)
+    expect((await bot.listMessages({ conversationId })).messages).toEqual([])
+    server().clock.advance(hour + 1000)
+    // Workers look at the clock when something of the kind is asked for.
+    await bot.createMessage(say('even later'))
+    await bot.createEvent(happen)
+    await eventually(async () => {
+      expect((await bot.listMessages({ conversationId })).messages).toMatchObject([
+        { id: message.id, payload: { text: 'later' } },
+      ])
+      expect((await bot.getEvent({ id: event.id })).event).toMatchObject({
+        type: 'mail:reminder',
+        status: 'pending',
+      })
+    })
+    expect((await bot.getEvent({ id: dropped.id })).event.status).toBe('canceled')
+    await expect(bot.cancelScheduledEvent({ id: event.id })).rejects.toMatchObject(
+      refused('RelationConflict'),
+    )
+  })
+
+  it('makes recurring events happen once, however many were missed', async () => {
+    const recurringEvents = {
+      daily: { schedule: { cron: '0 6 * * *' }, type: 'morning', payload: { wake: true } },
+    }
+    await expect(
+      made.admin.updateBot({
+        id: made.bot.id,
+        recurringEvents: { bad: { ...recurringEvents.daily, schedule: { cron: 'often' } } },
+      }),
+    ).rejects.toMatchObject(refused('InvalidPayload'))
+    await made.admin.updateBot({ id: made.bot.id, recurringEvents })
+    const mornings = async () => (await bot.listEvents({ type: 'morning' })).events
+    const { daily } = recurringEvents
+    const wakeWorkers = (cron: string) =>
+      made.admin.updateBot({
+        id: made.bot.id,
+        recurringEvents: { other: { ...daily, type: 'other', schedule: { cron } } },
+      })
+    server().clock.advance(72 * hour)
+    await wakeWorkers('0 0 1 1 *')
+    await eventually(async () => expect(await mornings()).toHaveLength(1))
+    server().clock.advance(24 * hour)
+    await wakeWorkers('0 0 2 1 *')
+    await eventually(async () => expect(await mornings()).toHaveLength(2))
+    expect((await mornings())[0]?.payload).toEqual({ wake: true })
+    await made.admin.updateBot({ id: made.bot.id, recurringEvents: { daily: null, other: null } })
+  })
+
+  it('follows workflows from their start to their end', async () => {
+    const { workflow: whole } = await bot.createWorkflow({ name: 'trip', status: 'pending' })
+    const updates = async (workflowId: string) =>
+      (await bot.listEvents({ workflowId })).events.map(({ payload }) => payload.type).reverse()
+    expect(await updates(whole.id)).toEqual(['workflow_started'])
+    const [start] = (await bot.listEvents({ workflowId: whole.id })).events
+    await expect(bot.updateWorkflow({ id: whole.id, status: 'in_progress' })).rejects.toMatchObject(
+      refused('InvalidPayload'),
+    )
+    const going = { id: whole.id, status: 'in_progress' as const, eventId: start?.id ?? '' }
+    await bot.updateWorkflow(going)
+    await bot.updateWorkflow({ id: whole.id, status: 'listening', output: { seats: 2 } })
+    await bot.updateWorkflow(going)
+    const { workflow: part } = await bot.createWorkflow({
+      ...{ name: 'flight', status: 'listening', parentWorkflowId: whole.id, tags: { to: 'oslo' } },
+    })
+    await bot.updateWorkflow({ id: part.id, status: 'failed', failureReason: 'no seat' })
+    const { workflow: failed } = await bot.getWorkflow({ id: part.id })
+    expect(failed).toMatchObject({ status: 'failed', failureReason: 'no seat' })
+    expect(failed.completedAt).toBeDefined()
+    await expect(bot.updateWorkflow({ id: part.id, status: 'completed' })).rejects.toMatchObject(
+      refused('RelationConflict'),
+    )
+    await bot.deleteWorkflow({ id: part.id })
+    const found = { name: 'trip', status: 'pending' as const, tags: {} }
+    expect((await bot.getOrCreateWorkflow(found)).workflow.id).toBe(whole.id)
+    server().clock.advance(25 * hour)
+    await bot.createWorkflow({ name: 'another', status: 'listening' })
+    await eventually(async () => {
+      expect((await bot.getWorkflow({ id: whole.id })).workflow.status).toBe('timedout')
+    })
+    expect(await updates(whole.id)).toEqual([
+      'workflow_started',
+      'workflow_continued',
+      'child_workflow_finished',
+      'child_workflow_deleted',
+      'workflow_timedout',
+    ])
+    const another = await bot.getOrCreateWorkflow({ ...found, discriminateByStatusGroup: 'active' })
+    expect(another.meta.created).toBe(true)
+    await expect(mail.getWorkflow({ id: whole.id })).rejects.toMatchObject(refused('Forbidden'))
+  })
+
+  it('lists the values of tags, each once', async () => {
+    for (const kind of ['a', 'b', 'a']) await room({ kind })
+    const { tags } = await mail.listTagValues({ key: 'kind', type: 'conversation' })
+    expect(tags.map(({ value }) => value).sort()).toEqual(['a', 'b'])
+    const seen = await bot.listTagValues({ key: 'mail:kind', type: 'conversation', pageSize: 1 })
+    expect(seen.tags).toHaveLength(1)
+    expect(seen.meta.nextToken).toBeDefined()
+    await bot.trackAnalytics({ name: 'orders', count: 2 })
+  })
+
+  it('has a bot that listens told of what comes in, by an event with all that belongs to it', async () => {
+    const ear = createServer((_, response) => response.end('{}'))
+    await new Promise<void>((resolve) => ear.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void ear.close())
+    const address = ear.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    await made.admin.updateBot({ id: made.bot.id, url: `http://127.0.0.1:${port}` })
+    const { id: conversationId } = await room()
+    const { id: userId } = await person({ id: 'teller' })
+    const { message } = await mail.createMessage({
+      ...{ conversationId, userId, type: 'text', payload: { text: 'hello' }, tags: {} },
+    })
+    const { events } = await bot.listEvents({ messageId: message.id })
+    expect(events).toMatchObject([
+      {
+        ...{ type: 'message_created', messageId: message.id, conversationId, userId },
+        payload: {
+          message: { id: message.id, payload: { text: 'hello' } },
+          user: { id: userId, tags: { 'mail:id': 'teller' } },
+          conversation: { id: conversationId, integration: 'mail', messageCount: 1 },
+        },
+      },
+    ])
+    const subscriptions = { events: { other: {} } }
+    await made.admin.updateBot({ id: made.bot.id, subscriptions } as never)
+    const { event } = await bot.createEvent({ type: 'unwanted', payload: {} })
+    expect(event.status).toBe('pending')
+    expect((await bot.getEvent({ id: event.id })).event.status).toBe('ignored')
+  })
+})
