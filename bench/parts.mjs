@@ -5,6 +5,7 @@ import { measureGroupCommit } from './group-commit.mjs'
 import { measureIndexing } from './index.mjs'
 import { load, measure } from './load.mjs'
 import { measureStart, startBenchServer } from './processes.mjs'
+import { searchImpact } from './search-impact.mjs'
 
 const json = { 'content-type': 'application/json' }
 const rate = (figures) => `${Math.round(figures.perSecond).toLocaleString('en')} /s`
@@ -150,4 +151,12 @@ async function start(folder) {
   ]
 }
 
-export const parts = { commits, messages, bots, files, start, index: measureIndexing }
+export const parts = {
+  commits,
+  messages,
+  bots,
+  files,
+  start,
+  index: measureIndexing,
+  'search-impact': searchImpact,
+}
