@@ -5,6 +5,7 @@ import { measureGroupCommit } from './group-commit.mjs'
 import { measureIndexing } from './index.mjs'
 import { load, measure } from './load.mjs'
 import { measureStart, startBenchServer } from './processes.mjs'
+import { search } from './search.mjs'
 import { searchImpact } from './search-impact.mjs'
 
 const json = { 'content-type': 'application/json' }
@@ -157,6 +158,7 @@ export const parts = {
   bots,
   files,
   start,
+  search,
   index: measureIndexing,
   'search-impact': searchImpact,
 }

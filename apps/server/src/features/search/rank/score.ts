@@ -52,7 +52,7 @@ export function score(candidates: readonly Candidate[], options: ScoreOptions): 
   return candidates
     .map((each) => ({
       number: each.number,
-      score: literally(order.get(each.number) ?? 0, each.literal) * height,
+      score: Math.min(1, literally(order.get(each.number) ?? 0, each.literal) * height),
       legs: legsOf(each),
     }))
     .filter(({ score }) => score >= least)

@@ -104,7 +104,7 @@ async function askSpace(
 
 /** In a fitted space a small similarity is mostly chance: squared, it counts for little. */
 function sharpened(similarity: number): number {
-  return Math.max(0, similarity) ** 2
+  return between0And1(similarity) ** 2
 }
 
 /** Neighbours enough that the last of them is one by chance. */
@@ -117,5 +117,10 @@ const manyNeighbours = 20
 function aboveOthers(nearest: readonly Neighbour[]): (similarity: number) => number {
   const last = nearest.at(-1)?.similarity ?? 0
   const chance = nearest.length < manyNeighbours ? 0 : Math.min(0.99, Math.max(0, last))
-  return (similarity) => Math.max(0, (similarity - chance) / (1 - chance))
+  return (similarity) => between0And1((similarity - chance) / (1 - chance))
+}
+
+/** Rounding takes cosines of equal vectors above 1. */
+function between0And1(value: number): number {
+  return Math.min(1, Math.max(0, value))
 }

@@ -1,0 +1,199 @@
+import { type Client, createClient } from '@botstead/contract'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { freePort, useEmbeddings } from '../../../../test/embeddings.js'
+import { engines } from '../../../../test/engines.js'
+import { startTestServer, type TestServer } from '../../../../test/harness.js'
+import { type Database, openDatabase } from '../../../platform/db/open.js'
+import { weightsOf } from './fusion.js'
+import { createRanker } from './ranker.js'
+
+const [sqlite] = engines
+const patience = { timeout: 15_000, interval: 100 }
+
+async function start(environment: Record<string, string> = {}) {
+  if (sqlite === undefined) throw new Error('There is no engine to test on')
+  const server = await startTestServer(sqlite, environment)
+  const database = await openDatabase({ file: `${server.server.config.dataDir}/botstead.db` })
+  return { server, database }
+}
+
+async function newBot(server: TestServer): Promise<{ id: string; client: Client }> {
+  const { bot } = await server.client().createBot({})
+  const options = { baseUrl: server.url, token: server.token, botId: bot.id }
+  return { id: bot.id, client: createClient(options) }
+}
+
+async function upload(client: Client, key: string, content: string): Promise<void> {
+  const { file } = await client.upsertFile({ key, size: Buffer.byteLength(content), index: true })
+  await fetch(file.uploadUrl, { method: 'PUT', body: content })
+  await vi.waitFor(async () => {
+    const { file: now } = await client.getFile({ id: file.id })
+    expect(now.status).toBe('indexing_completed')
+  }, patience)
+}
+
+async function ask(client: Client, query: string): Promise<string[]> {
+  const { passages } = await client.searchFiles({ query, contextDepth: 0 })
+  return passages.map(({ content }) => content)
+}
+
+/** Contents that are found by meaning alone. */
+async function askMeaning(database: Database, botId: string, query: string): Promise<string[]> {
+  const ranker = createRanker({ dialect: database.dialect, weights: weightsOf(['semantic']) })
+  const scope = { botId, integrationId: undefined, now: new Date().toISOString() }
+  const { passages } = await ranker.rank(database.db, { query, scope, tags: [], limit: 20 })
+  const numbers = passages.map(({ number }) => number)
+  if (numbers.length === 0) return []
+  const rows = await database.db
+    .selectFrom('passages')
+    .select('content')
+    .where('number', 'in', numbers)
+    .execute()
+  return rows.map(({ content }) => content)
+}
+
+async function count(database: Database, table: string, botId: string): Promise<number> {
+  const filter =
+    table === 'passage_vectors'
+      ? sql`number in (select number from passages where bot_id = ${botId})`
+      : sql`bot_id = ${botId}`
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from ${sql.table(table)} where ${filter}
+  `.execute(database.db)
+  return Number(rows[0]?.count)
+}
+
+async function countAll(database: Database): Promise<number> {
+  const { rows } = await sql<{
+    count: number
+  }>`select count(*) as count from passage_vectors`.execute(database.db)
+  return Number(rows[0]?.count)
+}
+
+describe('meaning that is learnt from the passages', () => {
+  let running: Awaited<ReturnType<typeof start>>
+  beforeAll(async () => {
+    running = await start()
+  })
+  afterAll(async () => {
+    await running.database.close()
+    await running.server.close()
+  })
+
+  const sections = (subject: string, words: string[][]) =>
+    Array.from({ length: 25 }, (_, at) => {
+      const pick = words.map((list) => list[at % list.length])
+      return `## ${subject} ${at}\n\nThe ${pick.join(' and the ')} of unit u${subject}${at}z.`
+    }).join('\n\n')
+  const manual = [
+    sections('north', [
+      ['valve', 'pump'],
+      ['water', 'pipe', 'valve'],
+      ['pressure', 'leak', 'water'],
+    ]),
+    sections('south', [
+      ['oven', 'dough'],
+      ['bread', 'flour', 'oven'],
+      ['yeast', 'crust', 'bread'],
+    ]),
+  ].join('\n\n')
+
+  it('is asked in the own bot only, and leaves nothing behind', async () => {
+    const { server, database } = running
+    const [mine, other] = [await newBot(server), await newBot(server)]
+    await upload(mine.client, 'manual.md', manual)
+    await upload(other.client, 'other.md', '# Note\n\nThe valve of another bot.')
+    await vi.waitFor(async () => {
+      // No stem of the keyword index is alike.
+      const related = await askMeaning(database, mine.id, 'pressurising')
+      expect(related.length).toBeGreaterThan(0)
+      expect(related.every((text) => text.includes('pressure'))).toBe(true)
+    }, patience)
+    expect((await ask(mine.client, 'pressure')).some((text) => text.includes('another bot'))).toBe(
+      false,
+    )
+    expect(await ask(other.client, 'water')).toEqual([])
+    await vi.waitFor(async () => {
+      expect(await count(database, 'passages_without_vector', mine.id)).toBe(0)
+    }, patience)
+    expect(await count(database, 'passage_vectors', mine.id)).toBe(50)
+    expect(await count(database, 'semantic_spaces', other.id)).toBe(0)
+
+    // A passage that comes later is placed among the others without a new model.
+    await upload(mine.client, 'later.md', '# Later\n\nA valve under pressure.')
+    await vi.waitFor(async () => {
+      expect(await count(database, 'passage_vectors', mine.id)).toBe(51)
+    }, patience)
+
+    await server.client().deleteBot({ id: mine.id })
+    await vi.waitFor(async () => {
+      expect(await count(database, 'semantic_spaces', mine.id)).toBe(0)
+      expect(await countAll(database)).toBe(0)
+    }, patience)
+  })
+
+  it.each(['xyzzy plugh', 'qwertzuiop', '12345678', '???'])(
+    'finds nothing for %s',
+    async (query) => {
+      const { client } = await newBot(running.server)
+      await upload(client, 'manual.md', manual)
+      expect(await ask(client, query)).toEqual([])
+    },
+  )
+
+  it('finds a misspelt word, a part of a compound, and a part number as it stands', async () => {
+    const { client } = await newBot(running.server)
+    await upload(
+      client,
+      'parts.md',
+      '# Parts\n\n## One\n\nStrikethrough text.\n\n## Zwei\n\nDie Wartung der Anlage.\n\n## Three\n\nOrder AX-1200/7 today.\n\n## Four\n\nOrder AX-1200/8 or 7 of AX-1300.',
+    )
+    expect((await ask(client, 'stikethrough'))[0]).toContain('Strikethrough')
+    expect((await ask(client, 'Wartungsvertrag'))[0]).toContain('Wartung')
+    expect((await ask(client, 'AX-1200/7'))[0]).toContain('AX-1200/7')
+    expect((await ask(client, '"1200/8 or"'))[0]).toContain('AX-1200/8')
+  })
+})
+
+describe('meaning by an embeddings endpoint', async () => {
+  const fake = useEmbeddings(await freePort())
+  let running: Awaited<ReturnType<typeof start>>
+  beforeAll(async () => {
+    running = await start({
+      BOTSTEAD_EMBEDDINGS_URL: fake.url,
+      BOTSTEAD_EMBEDDINGS_MODEL: 'small',
+    })
+  })
+  afterAll(async () => {
+    await running.database.close()
+    await running.server.close()
+  })
+
+  it('finds what shares no word, and by words alone when the endpoint is down', async () => {
+    const { server } = running
+    const { client } = await newBot(server)
+    await upload(client, 'a.md', '# One\n\nMy automobile is red.\n\n# Two\n\nThe physician is in.')
+    await vi.waitFor(async () => {
+      expect((await ask(client, 'car'))[0]).toContain('automobile')
+    }, patience)
+    fake.mood = 'down'
+    expect(await ask(client, 'doctor')).toEqual([])
+    expect((await ask(client, 'physician today'))[0]).toContain('physician')
+    fake.mood = 'well'
+    server.clock.advance(11_000)
+    expect((await ask(client, 'doctor'))[0]).toContain('physician')
+  })
+
+  it('goes on with other passages when one is refused', async () => {
+    const { client, id } = await newBot(running.server)
+    fake.mood = 'refusing long texts'
+    const long = `${'word '.repeat(210)}river.`
+    await upload(client, 'a.md', `# One\n\n${long}\n\n# Two\n\nThe loaf is warm.`)
+    await vi.waitFor(async () => {
+      expect((await ask(client, 'bakery'))[0]).toContain('loaf')
+      expect(await count(running.database, 'passages_without_vector', id)).toBe(0)
+    }, patience)
+    fake.mood = 'well'
+  })
+})

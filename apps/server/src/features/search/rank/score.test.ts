@@ -1,0 +1,124 @@
+import { array, assert, double, integer, property, record } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fuse, legWeights, weightsOf } from './fusion.js'
+import { scoreGrams } from './grams.js'
+import { type Candidate, noiseFloor, score } from './score.js'
+import { neighbourhood, widen, withoutFound } from './widen.js'
+
+const share = () => double({ min: 0, max: 1, noNaN: true })
+const candidate = record(
+  {
+    rank: double({ min: 0.01, max: 50, noNaN: true }),
+    grams: share(),
+    coverage: share(),
+    likeness: share(),
+  },
+  { requiredKeys: [] },
+)
+const candidates = array(candidate, { minLength: 1, maxLength: 30 }).map((list) =>
+  list.map((each, number): Candidate => ({ number, ...each })),
+)
+const options = { weights: legWeights, confidence: 1, limit: 20, minScore: 0 }
+
+describe('fusion', () => {
+  it('keeps the better one in front when it is better on every leg', () => {
+    const other = { number: 3, keyword: 1, grams: 0.1, semantic: 0.1 }
+    assert(
+      property(share(), share(), share(), (keyword, grams, semantic) => {
+        const worse = { number: 1, keyword, grams, semantic }
+        const better = { number: 2, keyword: keyword + 1, grams: grams + 1, semantic: semantic + 1 }
+        const fused = fuse([worse, better, other])
+        expect(fused.get(2)).toBeGreaterThan(fused.get(1) ?? 0)
+      }),
+      { seed: 11 },
+    )
+  })
+
+  it('does not change when a leg is measured in other units', () => {
+    const list = [1, 2, 3].map((number) => ({ number, keyword: number * 2, grams: 1 / number }))
+    const scaled = list.map((each) => ({ ...each, keyword: each.keyword * 100 }))
+    expect(fuse(scaled)).toEqual(fuse(list))
+  })
+
+  it('knows its legs', () => {
+    expect(weightsOf(['keyword'])).toEqual({ keyword: legWeights.keyword })
+    expect(() => weightsOf(['magic'])).toThrow('There is no leg "magic"')
+  })
+})
+
+describe('scores', () => {
+  it('lie between the noise and 1, best first, as many as wanted', () => {
+    assert(
+      property(candidates, share(), integer({ min: 1, max: 5 }), (list, confidence, limit) => {
+        const scores = score(list, { ...options, confidence, limit }).map((each) => each.score)
+        expect(scores.length).toBeLessThanOrEqual(limit)
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+        for (const each of scores) {
+          expect(each).toBeGreaterThanOrEqual(noiseFloor)
+          expect(each).toBeLessThanOrEqual(1)
+        }
+      }),
+      { seed: 3 },
+    )
+  })
+
+  it('are low when even the best has little of the question', () => {
+    const poor = [{ number: 1, rank: 9, word: 0.6, grams: 0.2, coverage: 0.15 }]
+    const rich = [{ number: 1, rank: 9, word: 0.6, grams: 0.9, coverage: 0.9 }]
+    expect(score(poor, options)[0]?.score).toBeLessThan(0.2)
+    expect(score(rich, options)[0]?.score).toBeGreaterThan(0.8)
+    expect(score([{ number: 1, rank: 9, coverage: 0.05 }], options)).toEqual([])
+  })
+
+  it('put what has the literal phrase before everything else', () => {
+    const found = score(
+      [
+        { number: 1, rank: 30, grams: 1, coverage: 0.9, likeness: 0.9, literal: 0 },
+        { number: 2, rank: 5, grams: 0.3, coverage: 0.9, likeness: 0.2, literal: 1 },
+      ],
+      options,
+    )
+    expect(found.map(({ number }) => number)).toEqual([2, 1])
+  })
+
+  it('leave out what is below the wish of the caller', () => {
+    const list = [1, 2].map((number) => ({ number, rank: number * 10, grams: number, coverage: 1 }))
+    expect(score(list, { ...options, minScore: 0.9 })).toHaveLength(1)
+  })
+})
+
+describe('grams', () => {
+  it('find a word by its letters, whatever its ending', () => {
+    const scores = scoreGrams(
+      'wartungsvertrag',
+      new Map([
+        [1, 'die wartung der pumpe'],
+        [2, 'der kuchen ist gut'],
+      ]),
+    )
+    expect(scores.get(1)?.coverage).toBeGreaterThan(0.25)
+    expect(scores.get(2)?.coverage).toBe(0)
+    expect(scoreGrams('pump', new Map([[1, 'the pump']])).get(1)?.coverage).toBe(1)
+  })
+})
+
+describe('widening', () => {
+  const query = (...terms: string[]) => ({ terms, phrases: [], exact: [] })
+
+  it.each([
+    ['instalation', 'instal'],
+    ['recieve', 'receive'],
+    ['valvee', 'valve'],
+    ['wartungsvertrag', 'wartung'],
+    ['wartungsvertrag', 'vertrag'],
+    ['micro', 'microphone'],
+  ])('of %s tries %s', (word, stem) => {
+    expect(widen(query(word), [stem, 'unrelated'])?.terms).toEqual([stem])
+  })
+
+  it('leaves words alone that are found, or short', () => {
+    expect(withoutFound(query('restarting', 'pumpp'), ['we restart it']).terms).toEqual(['pumpp'])
+    expect(widen(query('cat'), ['car', 'cats'])).toBeUndefined()
+    expect(neighbourhood(query('cat'))).toEqual({ prefixes: [], words: [] })
+  })
+})

@@ -1,0 +1,88 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll } from 'vitest'
+
+/** How the endpoint behaves at the moment. */
+type Mood = 'well' | 'down' | 'silent' | 'busy once' | 'refusing long texts'
+
+/** A place in a made-up space of meaning: one axis per theme. */
+const themes = [
+  ['car', 'automobile', 'vehicle'],
+  ['doctor', 'physician', 'medic'],
+  ['bread', 'loaf', 'bakery'],
+  ['river', 'stream', 'creek'],
+]
+
+/** An embeddings endpoint in the protocol of OpenAI, as the outside world would have one. */
+export interface FakeEndpoint {
+  /** Address for BOTSTEAD_EMBEDDINGS_URL; known before it listens. */
+  readonly url: string
+  mood: Mood
+  /** Numbers of a vector beyond the themes. */
+  padding: number
+  /** Models and amounts of texts of the calls so far. */
+  readonly calls: { model: string; texts: number; authorization: string | undefined }[]
+}
+
+/** Serves for the tests of the surrounding `describe`. */
+export function useEmbeddings(port: number): FakeEndpoint {
+  const endpoint: FakeEndpoint = {
+    url: `http://127.0.0.1:${port}/v1`,
+    mood: 'well',
+    padding: 4,
+    calls: [],
+  }
+  const server = createServer((request, response) => {
+    let text = ''
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+    request.on('end', () => {
+      const body: { model: string; input: string[] } = JSON.parse(text)
+      const { authorization } = request.headers
+      endpoint.calls.push({ model: body.model, texts: body.input.length, authorization })
+      const answer = (status: number, value: unknown, headers: Record<string, string> = {}) => {
+        response.writeHead(status, { 'content-type': 'application/json', ...headers })
+        response.end(JSON.stringify(value))
+      }
+      if (endpoint.mood === 'silent') return
+      if (endpoint.mood === 'down') return answer(503, { error: 'no model' })
+      if (endpoint.mood === 'busy once') {
+        endpoint.mood = 'well'
+        return answer(429, { error: 'slow down' }, { 'retry-after': '0' })
+      }
+      if (
+        endpoint.mood === 'refusing long texts' &&
+        body.input.some((each) => each.length > 1000)
+      ) {
+        return answer(400, { error: 'too long' })
+      }
+      const data = body.input.map((each, index) => ({ index, embedding: vectorOf(each, endpoint) }))
+      // The order of the answer is not that of the question.
+      answer(200, { data: data.reverse() })
+    })
+  })
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  })
+  afterAll(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return endpoint
+}
+
+function vectorOf(text: string, { padding }: FakeEndpoint): number[] {
+  const words = text.toLowerCase()
+  const place = themes.map((theme) => (theme.some((word) => words.includes(word)) ? 1 : 0.01))
+  return [...place, ...Array.from({ length: padding }, () => 0.01)]
+}
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
