@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Ingestion, IngestProgress } from './ingest-task.js'
 import { createIngestPool, type IngestPool, type IngestRequest, ingest } from './pipeline.js'
 
@@ -67,17 +67,22 @@ describe('a file becomes passages', () => {
   })
 
   test('from a stream, which leaves nothing behind', async () => {
-    const pieces = ['# Str', 'eam\n\n', 'Text'].map((text) => Buffer.from(text))
-    const request = { contentType: 'text/markdown', key: 'a' }
-    const content = { stream: Readable.from(pieces) }
-    expect(await ingest(pool, { ...request, content })).toMatchObject({ title: 'Stream' })
-    const endless = { stream: Readable.from(forever()) }
-    await expect(
-      ingest(pool, { ...request, content: endless, maximumBytes: 1000 }),
-    ).rejects.toMatchObject({ failure: 'too_large' })
-    expect((await readdir(tmpdir())).filter((name) => name.startsWith('botstead-index-'))).toEqual(
-      [],
-    )
+    const folder = await mkdtemp(join(tmpdir(), 'ingest-'))
+    vi.stubEnv('TMPDIR', folder)
+    try {
+      const pieces = ['# Str', 'eam\n\n', 'Text'].map((text) => Buffer.from(text))
+      const request = { contentType: 'text/markdown', key: 'a' }
+      const content = { stream: Readable.from(pieces) }
+      expect(await ingest(pool, { ...request, content })).toMatchObject({ title: 'Stream' })
+      const endless = { stream: Readable.from(forever()) }
+      await expect(
+        ingest(pool, { ...request, content: endless, maximumBytes: 1000 }),
+      ).rejects.toMatchObject({ failure: 'too_large' })
+      expect(await readdir(folder)).toEqual([])
+    } finally {
+      vi.unstubAllEnvs()
+      await rm(folder, { recursive: true })
+    }
   })
 
   test('only if it is what was uploaded', async () => {

@@ -45,7 +45,11 @@ describe('decodeText', () => {
       'a5dda5f3a5d7a4cfc7afa4cbb0ecc5d9c5c0b8a1a4b7a4dea4b9',
       'ポンプは年に一度点検します',
     ],
-    ['GB18030', 'b1c3d5bed4dad1b9c1a6cfc2d4cbd0d0', '泵站在压力下运行'],
+    [
+      'GB18030',
+      'b1c3d5bed4dab4f3d4bccbc4b0cdb5c4d1b9c1a6cfc2d4cbd0d0a3acc3bfc4eab1d8d0ebbcecd0ded2bbb4cea1a3',
+      '泵站在大约四巴的压力下运行，每年必须检修一次。',
+    ],
     ['EUC-KR', 'c6dfc7c1c0e5c0ba20b8c5b3e220c1a1b0cbc7d5b4cfb4d9', '펌프장은 매년 점검합니다'],
   ])('%s is known by its bytes', (_, hex, text) => {
     expect(decodeText(Buffer.from(hex, 'hex'))).toBe(text)

@@ -2,7 +2,7 @@ import type { Span } from './spans.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
 /** What stands in a paragraph. */
-export interface ParagraphContent {
+interface ParagraphContent {
   spans: Span[]
   /** Contents of text boxes that are anchored in the paragraph: paragraphs and tables. */
   boxes: XmlElement[]

@@ -27,7 +27,7 @@ export interface OutlineItem {
 }
 
 /** What of the parser is used. */
-export interface PdfPage {
+interface PdfPage {
   getTextContent(): Promise<TextContent>
   getViewport(options: { scale: number }): { transform: number[]; height: number }
   cleanup(): unknown
