@@ -5,10 +5,10 @@ import { File } from './file-entity.js'
 import { PassageMeta } from './search.js'
 
 /** Characters of a passage that a caller gives. */
-export const givenPassageLength = 20_000
+const givenPassageLength = 20_000
 
 /** What a passage that a caller gives can be. */
-export const givenPassageTypes = [
+const givenPassageTypes = [
   'title',
   'subtitle',
   'paragraph',

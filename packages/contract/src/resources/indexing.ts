@@ -77,7 +77,7 @@ export const Indexing = Type.Object(
 )
 
 /** What is being done with a file that waits to be searchable. */
-export const indexingSteps = ['extract', 'embed', 'publish'] as const
+const indexingSteps = ['extract', 'embed', 'publish'] as const
 
 /** How far the indexing of a file is. */
 export const IndexingProgress = Type.Object(
