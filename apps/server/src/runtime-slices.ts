@@ -10,6 +10,8 @@ import { createTags } from './features/tags/index.js'
 import { createUsers, toUser } from './features/users/index.js'
 import { createWorkflows } from './features/workflows/index.js'
 import type { Foundation } from './foundation.js'
+import { isoTime } from './platform/clock.js'
+import type { Tx } from './schema.js'
 
 /** What the runtime slices stand on. */
 export type RuntimeFoundation = Pick<
@@ -21,7 +23,9 @@ export type RuntimeFoundation = Pick<
   maxPayloadBytes: number
 }
 
-export type RuntimeSlices = ReturnType<typeof createRuntimeSlices>
+/** Milliseconds that events and observations of bots are kept: 30 days. */
+const retention = 30 * 24 * 60 * 60 * 1000
+const rowsAtOnce = 500
 
 /** Builds the slices that bots and integrations work with, and tells each what it needs. */
 export function createRuntimeSlices(foundation: RuntimeFoundation) {
@@ -134,6 +138,13 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
       ...workflows.routes,
       ...observations.routes,
     ],
+
+    /** Removes some of the events and observations that have served their time; answers how many. */
+    async sweep(tx: Tx): Promise<number> {
+      const before = isoTime(foundation.clock.now() - retention)
+      const gone = await events.service.trim(tx, before, rowsAtOnce)
+      return gone + (await observations.service.trim(tx, before, rowsAtOnce))
+    },
 
     /** Removes what a deleted bot left behind. */
     async purge(botId: string): Promise<void> {

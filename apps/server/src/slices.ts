@@ -168,6 +168,7 @@ export async function createSlices(
     workspaces,
     access,
     chat,
+    runtime,
     deliveries,
     files,
     blobs,

@@ -11,7 +11,7 @@ const shareForJobs = 0.7
 /** Begins to work off the jobs of all slices, and asks for those that a start begins with. */
 export async function startWorker(
   foundation: Foundation,
-  slices: Pick<Slices, 'jobs' | 'files' | 'search' | 'chat' | 'deliveries'>,
+  slices: Pick<Slices, 'jobs' | 'files' | 'search' | 'chat' | 'runtime' | 'deliveries'>,
   idempotency: IdempotencyStore,
   closers: Pick<Closers, 'add'>,
 ): Promise<void> {
@@ -19,7 +19,7 @@ export async function startWorker(
     ...foundation,
     idempotency,
     eventRetention: foundation.config.eventRetentionMs,
-    sweeps: [slices.chat.sweep],
+    sweeps: [slices.chat.sweep, slices.runtime.sweep],
   })
   const runner = createRunner({
     ...foundation,

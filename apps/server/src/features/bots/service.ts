@@ -34,7 +34,7 @@ export interface BotRecord {
 }
 
 /** How the deliveries of a recurring event went. */
-export interface RecurringHealth {
+interface RecurringHealth {
   failedAttempts: number
   lastFailureReason: string | null
 }

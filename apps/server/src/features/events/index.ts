@@ -8,8 +8,7 @@ import {
   releaseEventJob,
 } from './service.js'
 
-export type { EventRecord, EventSubjects, EventsService } from './service.js'
-export type { EventRow } from './store.js'
+export type { EventsService } from './service.js'
 export type { Subjects } from './subjects.js'
 export { toEvent, type WireEvent } from './view.js'
 

@@ -22,8 +22,6 @@ export interface NewEvent {
   recurring?: string | undefined
 }
 
-export type EventRecorder = ReturnType<typeof createEventRecorder>
-
 export interface EventRecorderDeps {
   clock: Clock
   ids: Ids

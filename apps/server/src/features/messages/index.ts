@@ -9,7 +9,6 @@ import { createMessagesService, type MessagesDeps, type MessagesService } from '
 export type { DescribedMessage } from './described.js'
 export type { MessagesService } from './service.js'
 export type { MessageRow } from './store.js'
-export { toMessage } from './view.js'
 
 export interface Messages {
   service: MessagesService

@@ -1,3 +1,3 @@
 export { aliasOf } from './caller.js'
 export { encodePayload } from './payload.js'
-export { bodyTimeOf, dueTimeOf, timeOf, type WireSchedule } from './times.js'
+export { bodyTimeOf, dueTimeOf, timeOf } from './times.js'

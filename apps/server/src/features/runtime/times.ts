@@ -22,7 +22,7 @@ export function bodyTimeOf(field: string, given: string): number {
 }
 
 /** When something is to happen: `dateTime`, or `delay` in milliseconds. */
-export interface WireSchedule {
+interface WireSchedule {
   dateTime?: string
   delay?: number
 }

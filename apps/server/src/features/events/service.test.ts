@@ -1,0 +1,78 @@
+import { beforeAll, expect, it } from 'vitest'
+import { type Chats, createChats, type TestBot } from '../../../test/chats.js'
+import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+
+const day = 24 * 60 * 60 * 1000
+
+describeEachEngine('events of bots', (engine) => {
+  const database = useDatabase(engine)
+  let chats: Chats
+  let bot: TestBot
+
+  beforeAll(async () => {
+    chats = await createChats(database())
+    bot = await chats.bot()
+  })
+
+  const create = (type: string, schedule?: { delay: number }) =>
+    chats.runtime.events.service.create(
+      bot.actor,
+      { type, payload: {}, ...(schedule && { schedule }) },
+      undefined,
+    )
+  const statusOf = async (id: string) => {
+    const { row } = await chats.runtime.events.service.get(bot.actor, id)
+    return { status: row.status, reason: row.failure_reason }
+  }
+
+  it('note what became of telling the bot, and a failure can be mended', async () => {
+    const { row } = await create('noted')
+    const { botId } = bot.actor
+    const settle = (failure: string | null) =>
+      chats.run((tx) => chats.runtime.events.service.settle(tx, botId, row.id, failure))
+    await settle('x'.repeat(3000))
+    expect(await statusOf(row.id)).toEqual({ status: 'failed', reason: 'x'.repeat(2000) })
+    await settle(null)
+    expect(await statusOf(row.id)).toEqual({ status: 'processed', reason: null })
+    await settle('too late')
+    expect(await statusOf(row.id)).toEqual({ status: 'processed', reason: null })
+  })
+
+  it('that are scheduled happen once, in however many processes their job runs', async () => {
+    const other = await createChats(database())
+    const { row } = await create('once', { delay: day })
+    await Promise.all(
+      [chats, other, chats].map(({ runtime }) =>
+        runtime.events.service.release(bot.actor.botId, row.id),
+      ),
+    )
+    expect(await statusOf(row.id)).toEqual({ status: 'pending', reason: null })
+  })
+
+  it('are forgotten after 30 days, except for those that are still to come', async () => {
+    const { row: old } = await create('old')
+    const { row: planned } = await create('planned', { delay: 60 * day })
+    chats.clock.advance(29 * day)
+    expect(await chats.run((tx) => chats.runtime.sweep(tx))).toBe(0)
+    chats.clock.advance(2 * day)
+    expect(await chats.run((tx) => chats.runtime.sweep(tx))).toBeGreaterThan(0)
+    await expect(statusOf(old.id)).rejects.toMatchObject({ type: 'ResourceNotFound' })
+    expect(await statusOf(planned.id)).toMatchObject({ status: 'scheduled' })
+  })
+
+  it('recur once per due time, in however many processes their job runs', async () => {
+    const other = await createChats(database())
+    const { botId } = bot.actor
+    const declared = { hourly: { schedule: { cron: '0 * * * *' }, type: 'hour', payload: {} } }
+    await chats.run((tx) => chats.runtime.recurring.service.declare(tx, botId, declared))
+    const fire = (process: Chats) => process.runtime.recurring.service.fire(botId, 'hourly')
+    const happened = async () =>
+      (await chats.runtime.events.service.list(bot.actor, { type: 'hour' })).rows.length
+    await fire(chats)
+    expect(await happened()).toBe(0)
+    chats.clock.advance(day)
+    other.clock.advance(chats.clock.now() - other.clock.now())
+    await Promise.all([fire(chats), fire(other), fire(chats), fire(other)])
+    expect(await happened()).toBe(1)
+  })
+})
