@@ -1,5 +1,6 @@
 // What is measured. Every part answers rows for the table.
 import { join } from 'node:path'
+import { measureListeners } from './chat.mjs'
 import { files } from './files.mjs'
 import { measureGroupCommit } from './group-commit.mjs'
 import { measureIndexing } from './index.mjs'
@@ -152,9 +153,15 @@ async function start(folder) {
   ]
 }
 
+/** Messages against the empty POST, then those who listen. */
+async function chat(folder) {
+  return [...(await messages(folder)), ...(await measureListeners(folder))]
+}
+
 export const parts = {
   commits,
   messages,
+  chat,
   bots,
   files,
   start,

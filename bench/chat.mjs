@@ -1,0 +1,168 @@
+// Listeners: memory of each, how fast they connect, how soon they are told, and how fast they catch up.
+import { readFile } from 'node:fs/promises'
+import http from 'node:http'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startBenchServer } from './processes.mjs'
+
+const json = { 'content-type': 'application/json' }
+const perConversation = 10
+const messagesPerSecond = 100
+const seconds = 10
+const missed = 1000
+
+/** Both ends of a connection are on this machine; each needs a file of its own process. */
+function listenersThatFit(wanted) {
+  const limit = Number(process.env.BENCH_LISTENERS ?? wanted)
+  return Math.min(wanted, limit)
+}
+
+async function request(url, headers, body) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { ...json, ...headers },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`)
+  return await response.json()
+}
+
+async function residentBytes(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024
+}
+
+/** Opens a stream and hands each piece of text to `onText`; resolves when it is let in. */
+function listen(url, key, agent, onText) {
+  return new Promise((resolve, reject) => {
+    const call = http.get(url, { agent, headers: { 'x-user-key': key } }, (response) => {
+      if (response.statusCode !== 200) return reject(new Error(`status ${response.statusCode}`))
+      response
+        .setEncoding('utf8')
+        .on('data', onText)
+        .on('error', () => {})
+      resolve(() => call.destroy())
+    })
+    call.on('error', reject)
+  })
+}
+
+function percentile(sorted, share) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+async function openRooms(server, count) {
+  const { bot } = await fetch(`${server.address}/v1/admin/bots`, {
+    method: 'POST',
+    headers: {
+      ...json,
+      authorization: `Bearer ${server.token}`,
+      'x-workspace-id': server.workspaceId,
+      'x-multiple-integrations': 'true',
+    },
+    body: '{}',
+  }).then((response) => response.json())
+  const chat = bot.integrations.chat.webhookUrl
+  const rooms = []
+  for (let i = 0; i < count; i += 1) {
+    const { key } = await request(`${chat}/users`, {}, {})
+    const { conversation } = await request(`${chat}/conversations`, { 'x-user-key': key }, {})
+    rooms.push({ chat, key, id: conversation.id })
+  }
+  return rooms
+}
+
+const say = (room, text) =>
+  request(
+    `${room.chat}/messages`,
+    { 'x-user-key': room.key },
+    { conversationId: room.id, payload: { type: 'text', text } },
+  )
+const streamOf = (room) => `${room.chat}/conversations/${room.id}/listen`
+
+/** All listeners at once, in batches that a listen backlog takes. */
+async function connectAll(rooms, agent, onText) {
+  const closers = []
+  const wanted = rooms.flatMap((room) => Array.from({ length: perConversation }, () => room))
+  for (let i = 0; i < wanted.length; i += 200) {
+    closers.push(
+      ...(await Promise.all(
+        wanted.slice(i, i + 200).map((room) => listen(streamOf(room), room.key, agent, onText)),
+      )),
+    )
+  }
+  return closers
+}
+
+async function replay(room, agent) {
+  for (let i = 0; i < missed; i += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, j) => say(room, `missed ${i + j}`)))
+  }
+  const start = performance.now()
+  let told = 0
+  await new Promise((resolve, reject) => {
+    listen(`${streamOf(room)}?lastEventId=0`, room.key, agent, (text) => {
+      told += text.split('message_created').length - 1
+      if (told >= missed) resolve()
+    }).catch(reject)
+  })
+  return performance.now() - start
+}
+
+/** Rows of the table: memory, connecting, being told, catching up. */
+export async function measureListeners(folder) {
+  const count = listenersThatFit(10_000)
+  const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
+  const server = await startBenchServer(join(folder, 'listeners'))
+  try {
+    const rooms = await openRooms(server, count / perConversation)
+    const waits = []
+    const onText = (text) => {
+      const now = Date.now()
+      for (const [, at] of text.matchAll(/sent (\d+)/g)) waits.push(now - Number(at))
+    }
+    await sleep(1000)
+    const before = await residentBytes(server.pid)
+    const begin = performance.now()
+    const closers = await connectAll(rooms, agent, onText)
+    const connecting = (performance.now() - begin) / 1000
+    await sleep(3000)
+    const each = ((await residentBytes(server.pid)) - before) / count
+
+    for (let i = 0; i < messagesPerSecond * seconds; i += 1) {
+      const due = performance.now() + 1000 / messagesPerSecond
+      void say(rooms[(i * 7919) % rooms.length], `sent ${Date.now()}`)
+      await sleep(Math.max(0, due - performance.now()))
+    }
+    await sleep(1000)
+    const expected = messagesPerSecond * seconds * perConversation
+    if (waits.length !== expected) throw new Error(`${waits.length} of ${expected} were told`)
+    waits.sort((a, b) => a - b)
+    const p95 = percentile(waits, 0.95)
+    for (const close of closers) close()
+    const milliseconds = await replay(rooms[0], agent)
+    const many = count.toLocaleString('en')
+    return [
+      {
+        work: `memory of one of ${many} listeners`,
+        figure: `${(each / 1024).toFixed(1)} KB`,
+        against: '20 KB',
+        ratio: (20 * 1024) / each,
+        budget: 1,
+      },
+      { work: `connect ${many} listeners`, figure: `${Math.round(count / connecting)} /s` },
+      {
+        work: `message to listener, ${messagesPerSecond} /s, ${perConversation} listeners each`,
+        figure: `p50 ${percentile(waits, 0.5)} ms, p95 ${p95} ms, p99 ${percentile(waits, 0.99)} ms`,
+        against: '50 ms (p95)',
+        ratio: 50 / Math.max(1, p95),
+        budget: 1,
+      },
+      { work: `catch up with ${missed} missed messages`, figure: `${Math.round(milliseconds)} ms` },
+    ]
+  } finally {
+    agent.destroy()
+    await server.stop()
+  }
+}
