@@ -286,7 +286,7 @@ type Derived =
   | 'roles'
   | 'allowedNetworks'
 
-export interface Rate {
+interface Rate {
   /** Undefined refuses nobody. */
   readonly perMinute: number | undefined
   /** Callers on this machine are not counted. */

@@ -81,6 +81,11 @@ describe('the commands, pasted in order,', { timeout: 60_000 }, () => {
     expect(new Set(ids).size).toBe(1)
   })
 
+  it('of the guide to the stream tell of a message that was missed', async () => {
+    const written = await follow('docs/guides/stream.md')
+    expect(written).toMatch(/id: 1\nevent: message\ndata: \{"type":"message_created",/)
+  })
+
   it('of the guide to errors are refused as it says', async () => {
     const written = await follow('docs/guides/errors.md')
     expect(written).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nx-request-id: req_/)

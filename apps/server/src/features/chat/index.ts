@@ -22,9 +22,6 @@ import { createUserKeys } from './user-keys.js'
 import * as cursors from './webhook-store.js'
 import { createWebhooks, type WebhooksDeps, webhookJob } from './webhooks.js'
 
-export type { CustomEventData, CustomEvents } from './events.js'
-export type { MessageStreamInput } from './message-streams.js'
-
 export interface ChatDeps
   extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'listening' | 'customEvents'>,
     CustomEventsDeps,

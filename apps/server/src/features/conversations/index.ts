@@ -7,7 +7,7 @@ import {
 } from './service.js'
 
 export { publicIdOf } from './membership.js'
-export { type ConversationRef, type CustomEvent, type News, news, type Told } from './news.js'
+export { type ConversationRef, type CustomEvent, news, type Told } from './news.js'
 export type { Place } from './participant-store.js'
 export type { FoundConversation } from './runtime.js'
 export type { ConversationsService } from './service.js'

@@ -54,7 +54,7 @@ export const keepAlive = {
 }
 
 /** The bytes by which a server sends a text; servers do not mask. */
-export function toTextFrame(text: string): Buffer {
+function toTextFrame(text: string): Buffer {
   const payload = Buffer.from(text)
   const { length } = payload
   if (length < 126) return Buffer.concat([Buffer.from([wholeText, length]), payload])
