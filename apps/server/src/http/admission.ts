@@ -56,6 +56,8 @@ export function admission(options: AdmissionOptions): HttpContext['admit'] {
 
   /** Failed attempts count against the address: who only fails is soon told to wait. */
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): Error => {
+    // Whoever was counted already is told of that count.
+    if (error instanceof ApiError && error.type === 'RateLimited') return error
     request.principal = principalOf(undefined, request)
     try {
       count(request, reply)

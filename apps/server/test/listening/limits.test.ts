@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { useServer } from '../harness.js'
+import { openRoom } from './raw-stream.js'
+
+describe('chat addresses under load', () => {
+  const server = useServer(undefined, {
+    BOTSTEAD_CHAT_NEW_USERS: '4',
+    BOTSTEAD_CHAT_USER_MESSAGES: '3',
+    BOTSTEAD_CHAT_ADDRESS_MESSAGES: '5',
+  })
+
+  it('count new users by address, and messages by user and by address', async () => {
+    const room = await openRoom(server())
+    const guest = await room.guest()
+    await room.owner.chat.chatAddParticipant({
+      conversationId: room.conversation.id,
+      userId: guest.user.id,
+    })
+    for (let i = 0; i < 3; i++) await room.say('x')
+    const limited = { type: 'RateLimited' }
+    await expect(room.say('x')).rejects.toMatchObject(limited)
+    // The other user of the same address has its own count, and the address one over both.
+    await room.say('x', guest.chat)
+    await expect(room.say('x', guest.chat)).rejects.toMatchObject(limited)
+    await room.guest()
+    await room.guest()
+    await expect(room.guest()).rejects.toMatchObject(limited)
+    const refused = await server().fetch(`/chat/${room.webhookId}/users`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('ratelimit-limit')).toBe('4')
+    expect(refused.headers.get('ratelimit-remaining')).toBe('0')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    server().clock.advance(60_000)
+    await room.guest()
+    await room.say('x')
+  })
+
+  it('answer requests that offer HTTP/2 as if they had not', async () => {
+    const { port, hostname } = new URL(server().url)
+    const body = JSON.stringify({ name: 'Ada' })
+    const room = await openRoom(server())
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      [
+        `POST /chat/${room.webhookId}/users HTTP/1.1`,
+        'Host: localhost',
+        'Connection: Upgrade, HTTP2-Settings',
+        'Upgrade: h2c',
+        'HTTP2-Settings: AAMAAABk',
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+        '',
+        body,
+      ].join('\r\n'),
+    )
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 201 /)
+    expect(String(answer)).toContain('"name":"Ada"')
+  })
+})
+
+describe('the webhook of a chat', () => {
+  const server = useServer()
+
+  it('gets every signal in order, again after it has failed', async () => {
+    const room = await openRoom(server())
+    const got: { path: string; secret: unknown; signal: { type: string; data: { id: string } } }[] =
+      []
+    let failures = 1
+    const app = createServer(async (request, response) => {
+      const signal = JSON.parse(await text(request))
+      if (failures > 0) {
+        failures -= 1
+        response.writeHead(503).end()
+        return
+      }
+      got.push({ path: request.url ?? '', secret: request.headers['x-secret-key'], signal })
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(app, 'listening')
+    const address = app.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const admin = server().client({ headers: { 'x-multiple-integrations': 'true' } })
+    const configuration = { webhookUrl: `http://127.0.0.1:${port}/signals`, webhookSecret: 's3' }
+    await admin.updateBot({ id: room.bot.id, integrations: { chat: { configuration } } })
+    const wanted: string[] = []
+    await expect
+      .poll(
+        async () => {
+          wanted.push((await room.say('x')).message.id)
+          return got.length
+        },
+        { timeout: 15_000, interval: 200 },
+      )
+      .toBeGreaterThan(2)
+    const ids = got.map(({ signal }) => signal.data.id)
+    expect(ids).toEqual(
+      wanted.slice(wanted.indexOf(ids[0] ?? ''), wanted.indexOf(ids[0] ?? '') + ids.length),
+    )
+    expect(got[0]).toMatchObject({
+      path: '/signals/',
+      secret: 's3',
+      signal: { type: 'message_created', data: { isBot: false } },
+    })
+    app.closeAllConnections()
+    app.close()
+  })
+})
