@@ -90,7 +90,7 @@ export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedd
 const prefix = 'endpoint'
 
 /** What vectors of an endpoint are known by. */
-export function endpointId(url: string, model: string): string {
+function endpointId(url: string, model: string): string {
   return `${prefix} ${url} ${model}`
 }
 

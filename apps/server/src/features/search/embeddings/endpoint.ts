@@ -12,7 +12,7 @@ export interface EndpointOptions {
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
 }
 
-export interface EmbedRequest {
+interface EmbedRequest {
   model: string
   texts: readonly string[]
   /** Milliseconds that one call may take. */

@@ -37,7 +37,7 @@ export interface RankedPassage {
   legs: { keyword?: number; grams?: number; semantic?: number }
 }
 
-export interface Ranking {
+interface Ranking {
   /** Best first. */
   passages: RankedPassage[]
   /**

@@ -11,7 +11,7 @@ import { hasWaiting } from '../vectors/waiting-store.js'
 import type { RankRequest } from './ranker.js'
 
 /** How alike the meaning of a passage and a question is, from 0, for chance, to 1. */
-export interface Likeness {
+interface Likeness {
   number: number
   likeness: number
 }

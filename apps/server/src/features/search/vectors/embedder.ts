@@ -26,7 +26,7 @@ export interface Embedder {
   ): Promise<EmbeddedPassage[]>
 }
 
-export interface PreparedSpace {
+interface PreparedSpace {
   dimensions: number
   model: Uint8Array | null
 }

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 import type { TimeColumn } from '../../../platform/db/columns.js'
 
 /** What makes the vectors of one bot, at one time. */
-export interface SemanticSpacesTable {
+interface SemanticSpacesTable {
   number: Generated<number>
   bot_id: string
   /** Which maker of vectors, in which version; vectors of different ones cannot be compared. */
@@ -18,13 +18,13 @@ export interface SemanticSpacesTable {
 }
 
 /** Passages that wait for the job that makes their vectors. */
-export interface PassagesWithoutVectorTable {
+interface PassagesWithoutVectorTable {
   bot_id: string
   number: number
 }
 
 /** On PostgreSQL there only with pgvector. What is in the columns is the engine's own. */
-export interface PassageVectorsTable {
+interface PassageVectorsTable {
   space: number
   number: number
 }

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../schema.js'
 import type { FileScope, TagCondition } from '../../files/index.js'
 
-export interface VectorEntry {
+interface VectorEntry {
   /** Of the row of the passage. */
   number: number
   vector: Float32Array
