@@ -27,8 +27,8 @@ export interface ScoreOptions {
 }
 
 /**
- * Below this score a passage is not an answer. Of questions about something else entirely, most find
- * nothing above it; figures in `docs/decisions/0015-fusion.md`.
+ * Below this score a passage is not an answer: it has little of the question's letters and none of its
+ * meaning. Why so low is said in `docs/decisions/0015-fusion.md`.
  */
 export const noiseFloor = 0.1
 
