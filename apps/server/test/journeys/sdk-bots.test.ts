@@ -1,0 +1,127 @@
+import type { Signals } from '@botpress/chat'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type BotProcess, startBotProcess } from '../bot-processes.js'
+import { describeEachEngine } from '../engines.js'
+import { connect, existingClient } from '../existing-clients.js'
+import { useServer } from '../harness.js'
+
+const versions = [
+  { version: '5.4.3', name: '@botpress/sdk' },
+  { version: '7.2.4', name: 'sdk7' },
+]
+const hour = 60 * 60 * 1000
+
+const eventually = <T>(assertion: () => Promise<T> | T) =>
+  vi.waitFor(assertion, { timeout: 15_000, interval: 25 })
+
+describeEachEngine('bots made with the SDK', (engine) => {
+  const server = useServer(engine)
+
+  describe.each(versions)('of version $version', ({ name }) => {
+    let process: BotProcess
+    let bot: ReturnType<typeof existingClient>
+    let botId = ''
+    let webhookId = ''
+
+    beforeAll(async () => {
+      const words = ['apps/server/test/processes/sdk-bot.mjs', name, `Bot of ${name}`]
+      process = await startBotProcess(server(), words, /^bot .+\n/m)
+      botId = /^bot (.+)$/m.exec(process.output())?.[1] ?? ''
+      const known = await existingClient(server()).getBot({ id: botId })
+      webhookId = Object.values(known.bot.integrations)[0]?.webhookId ?? ''
+      bot = existingClient(server(), { botId })
+    })
+    afterAll(async () => {
+      await process.kill()
+    })
+
+    /** A user in a conversation, who hears what the bot says there. */
+    async function talk() {
+      const ada = await connect(server(), webhookId)
+      const { conversation } = await ada.createConversation({})
+      const listener = await ada.listenConversation({ id: conversation.id })
+      const heard: Signals['message_created'][] = []
+      listener.on('message_created', (message) => {
+        if (message.isBot) heard.push(message)
+      })
+      const send = (text: string, metadata?: Record<string, unknown>) =>
+        ada.createMessage({
+          conversationId: conversation.id,
+          payload: { type: 'text', text },
+          ...(metadata !== undefined && { metadata }),
+        })
+      return { id: conversation.id, heard, send, leave: () => listener.disconnect() }
+    }
+
+    /** The event that told the bot of a message. */
+    const eventOf = async (messageId: string) => (await bot.listEvents({ messageId })).events[0]
+
+    it('answer, in order, and their deliveries are processed', async () => {
+      const { send, heard, leave } = await talk()
+      const { message } = await send('hello')
+      await send('one')
+      await send('metadata', { trace: ['t1', 2] })
+      await send('bloc')
+      await eventually(() => expect(heard).toHaveLength(4))
+      expect(heard.map(({ payload }) => payload)).toMatchObject([
+        { type: 'text', text: 'Hello! Try "story", "bloc" or "metadata".' },
+        { type: 'text', text: 'one' },
+        { type: 'text', text: 'metadata' },
+        { type: 'bloc', items: [{ type: 'text' }, { type: 'image' }, { type: 'location' }] },
+      ])
+      expect(heard[2]?.metadata).toEqual({ trace: ['t1', 2] })
+      await eventually(async () => expect((await eventOf(message.id))?.status).toBe('processed'))
+      await leave()
+    })
+
+    it('may stop a message in a hook, and refuse it for good with a reason', async () => {
+      const { send, heard, leave } = await talk()
+      const { message } = await send('refuse')
+      await send('after')
+      await eventually(() => expect(heard).toHaveLength(1))
+      expect(heard[0]?.payload).toEqual({ type: 'text', text: 'after' })
+      expect(await eventOf(message.id)).toMatchObject({ status: 'failed' })
+      expect((await eventOf(message.id))?.failureReason).toContain('It is closed on Mondays.')
+      await leave()
+    })
+
+    it('are asked again after a failure that may pass, which only version 7 tells apart', async () => {
+      const { send, heard, leave } = await talk()
+      const { message } = await send('stumble')
+      await send('after')
+      const repeats = name === 'sdk7'
+      const expected = repeats ? ['Up again', 'after'] : ['after']
+      await eventually(() => expect(heard).toHaveLength(expected.length))
+      expect(heard.map(({ payload }) => 'text' in payload && payload.text)).toEqual(expected)
+      expect(await eventOf(message.id)).toMatchObject({ status: repeats ? 'processed' : 'failed' })
+      expect(JSON.stringify(await eventOf(message.id))).not.toContain('A detail')
+      await leave()
+    })
+
+    it('handle their own events, expired states and workflows', async () => {
+      const { id, heard, leave } = await talk()
+      await bot.createEvent({
+        type: 'reminder',
+        payload: { about: 'pump', conversationId: id },
+      })
+      await eventually(() => expect(heard).toHaveLength(1))
+      expect(heard[0]?.payload).toEqual({ type: 'text', text: 'Remember: pump' })
+
+      const { workflow } = await bot.createWorkflow({
+        ...{ name: 'mend', status: 'pending', input: { item: 'lamp' } },
+      })
+      await eventually(async () => {
+        const { workflow: ended } = await bot.getWorkflow({ id: workflow.id })
+        expect(ended).toMatchObject({ status: 'completed', output: { mended: 'lamp' } })
+      })
+
+      const place = { type: 'conversation' as const, id, name: 'order' }
+      await bot.setState({ ...place, payload: { item: 'pump' }, expiry: hour })
+      server().clock.advance(hour + 1000)
+      await expect(bot.getState(place)).rejects.toMatchObject({ type: 'ResourceNotFound' })
+      await eventually(() => expect(heard).toHaveLength(2))
+      expect(heard[1]?.payload).toEqual({ type: 'text', text: 'Gone: pump' })
+      await leave()
+    })
+  })
+})

@@ -1,0 +1,48 @@
+// The example bot and every other kind of handler, served by the version of the bot SDK that the
+// first argument names: @botpress/sdk or sdk7. It writes a line when it listens.
+import { teach } from '../../../../examples/hello-bot/bot.mjs'
+import { startBot } from '../../../../examples/start-bot.mjs'
+
+const { Bot, RuntimeError } = await (process.argv[2] === 'sdk7'
+  ? import('sdk7')
+  : import('@botpress/sdk'))
+
+const bot = new Bot({ actions: {}, plugins: {} })
+
+/** Says something in a conversation as the bot. */
+const say = ({ client, ctx }, conversationId, text) =>
+  client.createMessage({
+    ...{ conversationId, userId: ctx.botId, type: 'text', payload: { text }, tags: {} },
+  })
+
+const stumbledOver = new Set()
+const special = {
+  refuse: () => {
+    throw new RuntimeError('It is closed on Mondays.')
+  },
+  stumble: async (props, { id, conversationId }) => {
+    if (stumbledOver.has(id)) return await say(props, conversationId, 'Up again')
+    stumbledOver.add(id)
+    throw new Error('A detail that nobody but the log is told')
+  },
+}
+bot.on.beforeIncomingMessage('text', async ({ data, ...props }) => {
+  const handle = special[data.payload.text]
+  if (handle === undefined) return { data }
+  await handle(props, data)
+  return { stop: true }
+})
+bot.on.event('reminder', async ({ event, ...props }) => {
+  await say(props, event.payload.conversationId, `Remember: ${event.payload.about}`)
+})
+bot.on.stateExpired('order', async ({ state, ...props }) => {
+  await say(props, state.conversationId, `Gone: ${state.payload.item}`)
+})
+bot.on.workflowStart('mend', async ({ workflow }) => {
+  const { workflow: begun } = await workflow.acknowledgeStartOfProcessing()
+  await begun.setCompleted({ output: { mended: workflow.input.item } })
+})
+
+teach(bot)
+const { id } = await startBot(bot, { name: process.argv[3], port: 0 })
+process.stdout.write(`bot ${id}\n`)

@@ -1,0 +1,18 @@
+// A bot that answers, made with the bot SDK.
+//
+//   npm start              in one terminal
+//   npm run hello-bot      in another one, in the folder of this checkout
+//
+// It needs no entry anywhere: it makes itself known to the server when it starts.
+import { Bot } from '@botpress/sdk'
+import { startBot } from '../start-bot.mjs'
+import { teach } from './bot.mjs'
+
+const bot = new Bot({ actions: {}, plugins: {} })
+teach(bot)
+
+const name = 'Hello bot'
+const { chatAddress } = await startBot(bot, { name, port: 8072 })
+console.log(`${name} listens. Its chat address, for pages and apps:\n  ${chatAddress}`)
+console.log('Say "hello" to it in another terminal:')
+console.log(`  npx botstead chat --bot "${name}"`)
