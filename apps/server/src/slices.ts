@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { type Access, createAccess } from './features/access/index.js'
 import { createAccounts } from './features/accounts/index.js'
+import { type Actions, createActions } from './features/actions/index.js'
 import { createBots, purgeBotJob } from './features/bots/index.js'
 import { type Chat, createChat } from './features/chat/index.js'
 import { createDeliveries } from './features/deliveries/index.js'
@@ -60,6 +61,7 @@ export async function createSlices(
       access.authenticator.forgetBot(botId)
       chat.forgetBot(botId)
       deliveries.forget(botId)
+      actions.forgetBot(botId)
     },
   })
   const access: Access = createAccess({
@@ -106,6 +108,13 @@ export async function createSlices(
     version,
   })
   await chat.start()
+  const actions: Actions = createActions({
+    ...foundation,
+    audiences: bots.audiences,
+    targets: deliveries.targets,
+    chat,
+    findIntegrationAction: () => undefined,
+  })
 
   const blobs = await openBlobs(foundation, { sweep: true })
   const files = createFiles({
@@ -189,6 +198,7 @@ export async function createSlices(
       ...search.routes,
       ...runtime.routes,
       ...chat.routes,
+      ...actions.routes,
     ],
   }
 }

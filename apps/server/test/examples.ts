@@ -288,6 +288,12 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   updateWorkflow: byId(({ workflowId }) => workflowId, { output: { any: 'thing' } }),
   deleteWorkflow: byId(({ workflowId }) => workflowId),
+  callAction: {
+    request: ({ conversationId }) => ({
+      body: { type: 'chat:sendEvent', input: { conversationId, payload: { any: 'thing' } } },
+    }),
+    foreign: 'ResourceNotFound',
+  },
   trackAnalytics: own(() => ({ body: { name: 'orders', count: 1 } })),
   captureObservation: {
     request: ({ conversationId }) => ({

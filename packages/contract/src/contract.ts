@@ -1,5 +1,6 @@
 import type { Operation } from './operation.js'
 import { accounts } from './resources/accounts.js'
+import { actions } from './resources/actions.js'
 import { bots } from './resources/bots.js'
 import { chat } from './resources/chat.js'
 import { content } from './resources/content.js'
@@ -40,6 +41,7 @@ export const contract = {
   events,
   states,
   workflows,
+  actions,
   tags,
   observations,
   chat,

@@ -36,6 +36,8 @@ export type Tag =
   | 'Events'
   | 'States'
   | 'Workflows'
+  | 'Actions'
+  | 'Integrations'
   | 'Chat'
   | 'Service'
 

@@ -37,6 +37,8 @@ const tags: Record<Tag, string> = {
   Events: 'What happens in a bot, also later and again and again.',
   States: 'What a bot and its integrations remember.',
   Workflows: 'Work of a bot that takes longer than one event.',
+  Actions: 'What bots, their plugins and integrations do when they are asked to.',
+  Integrations: 'What connects bots to other services, and what is installed where.',
   Chat: 'What web chats call, at the chat address of one bot.',
   Service: 'Probes for those who run the server.',
 }

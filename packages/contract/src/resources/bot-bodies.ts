@@ -42,10 +42,11 @@ const common = {
     Text(52_428_800, 'Code of the bot, at most 50 MiB. Stored; bots run where their `url` says.'),
   ),
   maxExecutionTime: Type.Optional(
-    Type.Number({
+    Type.Integer({
       minimum: 0,
       maximum: 86_400,
-      description: 'Longest time for one delivery, in seconds, at most a day.',
+      description:
+        'Longest time for one delivery, in whole seconds, at most a day; 0 for the default of a minute.',
     }),
   ),
   medias: Type.Optional(

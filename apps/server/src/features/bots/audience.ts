@@ -18,6 +18,20 @@ export interface Audience {
   delivers(alias: string): boolean
   /** What the bot declares of a state; undefined if it does not. */
   stateOf(type: string, name: string): DeclaredState | undefined
+  /** What the bot declares of an action of its own or of a plugin; undefined if it does not. */
+  actionOf(name: string): DeclaredAction | undefined
+  /** What is installed under an alias. */
+  installationOf(alias: string): InstalledAs | undefined
+}
+
+/** What is declared of an action. */
+export type DeclaredAction = BotDefinition['actions'][string]
+
+/** An integration as a bot knows it. */
+export interface InstalledAs {
+  integrationId: string
+  /** Whether it takes part. */
+  enabled: boolean
 }
 
 /** What a bot declares of a state. */
@@ -41,6 +55,8 @@ const nobody: Audience = {
   wants: () => false,
   delivers: () => false,
   stateOf: () => undefined,
+  actionOf: () => undefined,
+  installationOf: () => undefined,
 }
 
 export function createAudiences({ db, clock }: { db: Db; clock: Clock }): Audiences {
@@ -66,8 +82,14 @@ function toAudience(
   bot: { url: string | null; definition: string },
   installations: Awaited<ReturnType<typeof listInstallations>>,
 ): Audience {
-  const { subscriptions, states } = decodeJson<BotDefinition>(bot.definition)
+  const { subscriptions, states, actions } = decodeJson<BotDefinition>(bot.definition)
   const types = subscriptions.events && new Set(Object.keys(subscriptions.events))
+  const installed = new Map(
+    installations.map(({ alias, integration_id, enabled }) => [
+      alias,
+      { integrationId: integration_id, enabled: enabled === 1 },
+    ]),
+  )
   const remote = new Set(
     installations
       .filter((row) => row.enabled === 1 && row.integration_id !== builtInChat.id)
@@ -82,5 +104,7 @@ function toAudience(
       if (state?.type !== type) return undefined
       return { schema: state.schema, expiry: state.expiry }
     },
+    actionOf: (name) => (Object.hasOwn(actions, name) ? actions[name] : undefined),
+    installationOf: (alias) => installed.get(alias),
   }
 }

@@ -1,5 +1,5 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
-import { Ajv } from 'ajv'
+import { schemaFaultOf } from '../../platform/json-schema.js'
 
 type WireBot = Output<typeof contract.bots.get>['bot']
 type NewBot = Body<typeof contract.bots.create>
@@ -46,8 +46,6 @@ const mostOwnTags = 200
 /** Most bytes of one JSON schema, and of the configuration. */
 const maxSchemaBytes = 102_400
 const maxConfigurationBytes = 20_480
-
-const ajv = new Ajv({ strict: false })
 
 /** Applies a merge patch and checks what comes out against the limits of a definition. */
 export function patchDefinition(current: BotDefinition, patch: DefinitionPatch): BotDefinition {
@@ -164,13 +162,9 @@ function checkSchema(field: string, schema: unknown): void {
   if (!isMap(schema)) {
     throw new ApiError('InvalidJsonSchema', `body.${field} must be a JSON schema, an object.`)
   }
-  // A `$schema` of another draft is welcome: the words that are shared are checked as such.
-  const { $schema: _, ...words } = schema
-  if (!ajv.validateSchema(words)) {
-    throw new ApiError(
-      'InvalidJsonSchema',
-      `body.${field} is not a valid JSON schema: ${ajv.errorsText(ajv.errors)}.`,
-    )
+  const fault = schemaFaultOf(schema)
+  if (fault !== undefined) {
+    throw new ApiError('InvalidJsonSchema', `body.${field} is not a valid JSON schema: ${fault}.`)
   }
 }
 

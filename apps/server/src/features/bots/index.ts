@@ -4,7 +4,7 @@ import { botsRoutes } from './routes.js'
 import { type BotsDeps, type BotsService, createBotsService } from './service.js'
 import type { BotView } from './view.js'
 
-export type { Audience, Audiences, DeclaredState } from './audience.js'
+export type { Audience, Audiences, DeclaredAction, DeclaredState } from './audience.js'
 export { builtInChat } from './built-in-chat.js'
 export { type BotsService, type ChatInstallation, purgeBotJob } from './service.js'
 

@@ -17,7 +17,7 @@ export async function findBotTarget(
     url: server.url,
     headers: { 'x-bot-id': botId, 'x-bp-configuration': toHeader(server.configuration) },
     secrets: server.secrets,
-    timeoutMs: Math.min(server.maxExecutionTime ?? defaultSeconds, mostSeconds) * 1000,
+    timeoutMs: Math.min(server.maxExecutionTime || defaultSeconds, mostSeconds) * 1000,
   }
 }
 

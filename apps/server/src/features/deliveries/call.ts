@@ -1,22 +1,8 @@
-import { type Clock, isoTime } from '../../platform/clock.js'
+import { isoTime } from '../../platform/clock.js'
 import { OutgoingError } from '../../platform/outgoing/errors.js'
-import type { Outgoing } from '../../platform/outgoing/outgoing.js'
-import { signatureHeader, signatureOf } from './signature.js'
+import { type Call, type CallDeps, sendCall } from './request.js'
 import type { Target } from './targets.js'
 import { judge, type Verdict } from './verdict.js'
-
-/** One call to a bot or an integration. */
-export interface Call {
-  /** Name of the operation in `x-bp-operation`. */
-  operation: string
-  /** What kind of it, in `x-bp-type`. */
-  type: string
-  /** JSON text. */
-  body: string
-  /** Headers beside those of every call. */
-  headers?: Readonly<Record<string, string>>
-  signal?: AbortSignal
-}
 
 /** What came of a call. */
 export interface CallResult {
@@ -35,11 +21,11 @@ const keptAnswerBytes = 4096
 
 /** Calls a receiver once, signed, and judges the answer. Rejects only with the reason of the signal. */
 export async function callReceiver(
-  { outgoing, clock }: { outgoing: Outgoing; clock: Clock },
+  deps: CallDeps,
   target: Target,
   call: Call,
 ): Promise<CallResult> {
-  const started = clock.now()
+  const started = deps.clock.now()
   const since = performance.now()
   const result = (verdict: Verdict, status: number | null, answer: string | null): CallResult => ({
     verdict,
@@ -49,22 +35,7 @@ export async function callReceiver(
     answer,
   })
   try {
-    const answer = await outgoing.send(target.url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'botstead',
-        'x-bp-operation': call.operation,
-        'x-bp-type': call.type,
-        ...target.headers,
-        ...call.headers,
-        [signatureHeader]: signatureOf(target.secrets, call.body, started),
-      },
-      body: call.body,
-      timeoutMs: target.timeoutMs,
-      maximumAnswerBytes: keptAnswerBytes,
-      ...(call.signal && { signal: call.signal }),
-    })
+    const answer = await sendCall(deps, target, call, keptAnswerBytes)
     return result(judge(answer), answer.status, storable(answer.body))
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error

@@ -6,7 +6,9 @@ import { createTargets, type Target, type Targets } from './targets.js'
 
 export { createDeliveryBodies, type DeliveryBodies, type DeliveryBody } from './bodies.js'
 export { createOutbox, type NewDelivery, type Outbox } from './outbox.js'
-export type { Target } from './targets.js'
+export { type Call, type CallDeps, sendCall } from './request.js'
+export type { Target, Targets } from './targets.js'
+export { reasonOf } from './verdict.js'
 
 export interface Deliveries {
   /** Sends what waits; to be started by the processes that work in the background. */

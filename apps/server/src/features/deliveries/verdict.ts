@@ -24,7 +24,7 @@ export function judge(answer: Pick<OutgoingAnswer, 'status' | 'headers' | 'body'
 }
 
 /** What the receiver says went wrong: the message of a standard error body, or the bare text. */
-function reasonOf(body: Buffer): string {
+export function reasonOf(body: Buffer): string {
   const text = body.toString('utf8').trim()
   const said = messageIn(text) ?? text
   return said === '' ? 'no reason given' : said.slice(0, 500)

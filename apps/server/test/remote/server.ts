@@ -1,0 +1,104 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+
+/** What the server of a bot or an integration was asked. */
+export interface RemoteRequest {
+  method: string
+  url: string
+  headers: Record<string, string | undefined>
+  body: string
+  /** The body as JSON, with the members that tests look at. */
+  json: RemoteBody
+}
+
+interface RemoteBody {
+  type?: string
+  input?: Record<string, unknown>
+  [member: string]: unknown
+}
+
+/** What it answers. */
+export interface RemoteAnswer {
+  status?: number
+  headers?: Record<string, string | string[]>
+  /** Text as it is, anything else as JSON. */
+  body?: unknown
+  /** Breaks the connection instead. */
+  breaks?: boolean
+}
+
+/** Undefined lets the caller wait for ever. */
+type Behavior = (request: RemoteRequest) => RemoteAnswer | undefined | Promise<RemoteAnswer>
+
+/** An HTTP server in a process of its own whose answers the test decides. */
+export interface Remote {
+  url: string
+  /** What it was asked since the test began. */
+  requests: RemoteRequest[]
+  /** Those with one operation in `x-bp-operation`. */
+  asked(operation: string): RemoteRequest[]
+  /** How it answers from now on, until the end of the test; at first with 200 and `{}`. */
+  behave(behavior: Behavior): void
+  close(): void
+}
+
+const obliging: Behavior = () => ({})
+
+export async function startRemote(): Promise<Remote & { reset(): void }> {
+  const child = fork(fileURLToPath(new URL('./process.mjs', import.meta.url)), { stdio: 'inherit' })
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once('message', (first) => resolve(Number(Reflect.get(Object(first), 'port'))))
+    child.once('error', reject)
+  })
+  let behavior = obliging
+  const requests: RemoteRequest[] = []
+  child.on('message', (message: RemoteRequest & { id: number }) => {
+    const request = { ...message, json: parse(message.body) }
+    requests.push(request)
+    void Promise.resolve(behavior(request)).then(
+      (answer) => answer && send(child, message.id, answer),
+    )
+  })
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    asked: (operation) => requests.filter(({ headers }) => headers['x-bp-operation'] === operation),
+    behave(next) {
+      behavior = next
+    },
+    reset() {
+      behavior = obliging
+      requests.length = 0
+    },
+    close: () => child.disconnect(),
+  }
+}
+
+/** One for the tests of the surrounding `describe`, fresh in each; call the answer inside a test. */
+export function useRemote(): () => Remote {
+  let running: Awaited<ReturnType<typeof startRemote>> | undefined
+  beforeAll(async () => {
+    running = await startRemote()
+  })
+  beforeEach(() => running?.reset())
+  afterAll(() => running?.close())
+  return () => {
+    if (running === undefined) throw new Error('The remote server is there only while a test runs')
+    return running
+  }
+}
+
+function send(child: ChildProcess, id: number, answer: RemoteAnswer): void {
+  const { status = 200, headers = {}, body = {}, breaks = false } = answer
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  child.send({ id, status, headers, body: text, breaks })
+}
+
+function parse(body: string): RemoteBody {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return {}
+  }
+}
