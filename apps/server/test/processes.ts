@@ -62,15 +62,20 @@ export async function startServerProcess(
   }
 }
 
-/** Runs the command to its end, as at a prompt. */
+/**
+ * Runs the command to its end, as at a prompt.
+ * @param input what it reads, if anything
+ */
 export async function runCommand(
   words: readonly string[],
   environment: Record<string, string> = {},
+  input = '',
 ): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [command, ...words], {
     env: { ...withoutSettings(process.env), ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
+  child.stdin.on('error', () => {}).end(input)
   const [stdout, stderr, [status]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

@@ -140,8 +140,8 @@ function headersOf(
 const lowerCased = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** The error a refusal stands for; what is not a standard body, for example of a proxy, is `Unknown`. */
-function toApiError(status: number, text: string): ApiError {
+/** The error that a refusal stands for; what is not a standard body, for example of a proxy, is `Unknown`. */
+export function toApiError(status: number, text: string): ApiError {
   const body = parseObject(text)
   if (body === undefined || !isErrorType(body.type)) {
     return new ApiError('Unknown', `status ${status}: ${text.slice(0, 1000)}`)

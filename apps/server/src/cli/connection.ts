@@ -15,6 +15,8 @@ export interface Connection {
   url: string
   token: string
   botId: string
+  /** Workspace of the bot; unknown when the token is the key of a bot. */
+  workspaceId: string | undefined
   /** Calls as the token, on the bot. */
   client: Client
 }
@@ -36,10 +38,9 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const url = (options.url ?? config.url ?? config.local.publicUrl).replace(/\/+$/, '')
   if (!URL.canParse(url)) throw new Error(`--url must be an address such as http://localhost:8787.`)
   const token = options.token ?? config.token ?? (await localToken(config, url))
-  const botId = await reachable(url, () =>
-    findBot({ url, token, wanted: options.bot ?? config.bot }),
-  )
-  return { url, token, botId, client: createClient({ baseUrl: url, token, botId }) }
+  const bot = await reachable(url, () => findBot({ url, token, wanted: options.bot ?? config.bot }))
+  const { id: botId, workspaceId } = bot
+  return { url, token, botId, workspaceId, client: createClient({ baseUrl: url, token, botId }) }
 }
 
 /** The token of the server in this folder; it goes to this machine only. */
@@ -70,25 +71,31 @@ interface Wanted {
   wanted: string | undefined
 }
 
-async function findBot({ url, token, wanted }: Wanted): Promise<string> {
+async function findBot({ url, token, wanted }: Wanted): Promise<FoundBot> {
   // The key of a bot cannot list bots, and its id is all that is needed.
-  if (token.startsWith('bp_bak_') && wanted !== undefined) return wanted
+  if (token.startsWith('bp_bak_') && wanted !== undefined) {
+    return { id: wanted, workspaceId: undefined }
+  }
   const bots = await listBots(url, token)
   if (wanted !== undefined) {
     const byId = bots.find(({ id }) => id === wanted)
     const named = bots.filter(({ name }) => name === wanted)
     const found = byId ?? (named.length === 1 ? named[0] : undefined)
-    if (found !== undefined) return found.id
+    if (found !== undefined) return found
     const why = named.length > 1 ? `${named.length} bots are called` : 'There is no bot'
     throw new Error(`${why} "${wanted}". ${choices(bots)}`)
   }
   const [only] = bots
-  if (only !== undefined && bots.length === 1) return only.id
+  if (only !== undefined && bots.length === 1) return only
   throw new Error(`Which bot? ${choices(bots)}`)
 }
 
-interface ListedBot {
+interface FoundBot {
   id: string
+  workspaceId: string | undefined
+}
+
+interface ListedBot extends FoundBot {
   name: string
 }
 
@@ -96,15 +103,18 @@ async function listBots(url: string, token: string): Promise<ListedBot[]> {
   const found: ListedBot[] = []
   const account = createClient({ baseUrl: url, token })
   for await (const workspaces of pages((next) => account.listWorkspaces(next))) {
-    for (const { id } of workspaces.workspaces) {
-      const client = createClient({ baseUrl: url, token, workspaceId: id })
-      for await (const page of pages((next) => client.listBots(next))) found.push(...page.bots)
+    for (const { id: workspaceId } of workspaces.workspaces) {
+      const client = createClient({ baseUrl: url, token, workspaceId })
+      for await (const page of pages((next) => client.listBots(next))) {
+        found.push(...page.bots.map(({ id, name }) => ({ id, name, workspaceId })))
+      }
     }
   }
   return found
 }
 
-async function* pages<Page extends { meta: { nextToken?: string } }>(
+/** All pages of a list, one after the other. */
+export async function* pages<Page extends { meta: { nextToken?: string } }>(
   read: (next: { nextToken?: string }) => Promise<Page>,
 ): AsyncGenerator<Page> {
   let nextToken: string | undefined

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config.js'
 import { nearest } from '../platform/nearest.js'
 import { version } from '../version.js'
+import { chatCommand } from './chat/command.js'
 import { checkCommand } from './check.js'
 import { configCommand } from './config.js'
 import { demoCommand } from './demo/command.js'
@@ -31,6 +32,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(evalCommand())
     .addCommand(filesCommand())
     .addCommand(searchCommand())
+    .addCommand(chatCommand())
     .addCommand(reindexCommand())
     .addCommand(checkCommand())
   for (const command of program.commands) command.exitOverride()

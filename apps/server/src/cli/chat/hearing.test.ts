@@ -1,0 +1,101 @@
+import { createClient, type Signal } from '@botstead/contract'
+import { describe, expect, it } from 'vitest'
+import { createHearing } from './hearing.js'
+import type { Screen } from './screen.js'
+
+const time = { createdAt: '2026-03-01T12:00:00.000Z', conversationId: 'c' }
+
+function piece(streamId: string, delta: string): Signal {
+  const data = { ...time, streamId, userId: 'bot', sequence: 1, delta }
+  return { type: 'message_stream_delta', data, sequence: 1 }
+}
+
+function message(
+  id: string,
+  text: string,
+  more: { streamId?: string; userId?: string } = {},
+): Signal {
+  const { streamId, userId = 'bot' } = more
+  const data = {
+    ...time,
+    id,
+    userId,
+    payload: { type: 'text', text },
+    isBot: userId === 'bot',
+    ...(streamId !== undefined && { metadata: { streamId } }),
+  }
+  return { type: 'message_created', data, sequence: 1 }
+}
+
+/** What stands on the screen after the signals, and what was noted of answers. */
+async function hear(...signals: Signal[]) {
+  let shown = ''
+  let isGrowing = false
+  const screen: Screen = {
+    show(text) {
+      shown += `${isGrowing ? '\n' : ''}${text === '' ? '' : `${text}\n`}`
+      isGrowing = false
+    },
+    grow(text) {
+      shown += text
+      isGrowing = true
+    },
+  }
+  const noted: string[] = []
+  const { take } = createHearing({
+    room: {
+      chat: createClient({ baseUrl: 'http://localhost' }),
+      baseUrl: '',
+      webhookId: '',
+      userKey: '',
+      userId: 'me',
+      conversationId: 'c',
+      isNew: true,
+      botName: 'Guide',
+      botId: 'bot',
+    },
+    screen,
+    answers: {
+      expect: () => {},
+      heard: () => noted.push('heard'),
+      writing: (streamId) => noted.push(`+${streamId}`),
+      finished: (streamId) => noted.push(`-${streamId}`),
+      settled: async () => true,
+    },
+  })
+  for (const signal of signals) await take(signal)
+  return { shown, noted }
+}
+
+describe('what is shown of a conversation', () => {
+  it('lets a message grow piece by piece and does not repeat it', async () => {
+    const { shown, noted } = await hear(
+      piece('s', 'Hel'),
+      piece('s', 'lo'),
+      message('m1', 'Hello', { streamId: 's' }),
+      message('m1', 'Hello', { streamId: 's' }),
+      message('m2', 'Next'),
+      message('m3', 'mine', { userId: 'me' }),
+      message('m4', 'theirs', { userId: 'ada' }),
+    )
+    expect(shown).toBe('Guide: Hello\nGuide: Next\nada: theirs\n')
+    expect(noted.slice(0, 4)).toEqual(['+s', '+s', '-s', 'heard'])
+  })
+
+  it('shows the message again that became another one than its pieces', async () => {
+    const { shown } = await hear(piece('s', 'Helo'), message('m1', 'Hello', { streamId: 's' }))
+    expect(shown).toBe('Guide: Helo\nGuide: Hello\n')
+  })
+
+  it('follows one of several messages, and says when one is broken off', async () => {
+    const { shown, noted } = await hear(
+      piece('a', 'One'),
+      piece('b', 'Two'),
+      piece('a', ' and a half'),
+      { type: 'message_stream_abort', data: { streamId: 'a', conversationId: 'c' }, sequence: 4 },
+      message('m2', 'Two', { streamId: 'b' }),
+    )
+    expect(shown).toBe('Guide: One and a half [broken off]\nGuide: Two\n')
+    expect(noted).toEqual(['+a', '+b', '+a', '-a', '-b', 'heard'])
+  })
+})

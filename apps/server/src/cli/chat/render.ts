@@ -1,0 +1,101 @@
+/** Something that can be chosen by its number. */
+export interface Choice {
+  label: string
+  /** What is sent when it is chosen. */
+  value: string
+}
+
+/** A message as a person reads it, and what it offers to choose. */
+export interface Rendered {
+  text: string
+  choices: Choice[]
+}
+
+type Members = Record<string, unknown>
+
+/** Writes any payload as text; kinds that nobody knows yet show what they hold. */
+export function render(payload: Members): Rendered {
+  const choices: Choice[] = []
+  return { text: printable(write(payload, choices)), choices }
+}
+
+/**
+ * Text that cannot steer the terminal: bots and other users write it, and an escape sequence could
+ * hide or forge lines.
+ */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+  return text.replace(/\r\n?/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+}
+
+function write(payload: Members, choices: Choice[]): string {
+  const { type, title, text } = payload
+  switch (type) {
+    case 'text':
+      return words(text)
+    case 'markdown':
+      return words(payload.markdown)
+    case 'image':
+    case 'audio':
+    case 'video':
+    case 'file':
+      return line(`[${type}]`, title, payload[`${type}Url`])
+    case 'location': {
+      const place = `(${words(payload.latitude)}, ${words(payload.longitude)})`
+      return line('[location]', title, payload.address, place)
+    }
+    case 'card':
+      return writeCard(payload, choices)
+    case 'carousel':
+      return list(payload.items)
+        .map((item) => writeCard(item, choices))
+        .join('\n\n')
+    case 'choice':
+    case 'dropdown':
+      return [words(text), ...list(payload.options).map((option) => offer(option, choices))].join(
+        '\n',
+      )
+    case 'bloc':
+      return list(payload.items)
+        .map((item) => write(item, choices))
+        .join('\n')
+    default: {
+      const { type: _, ...rest } = payload
+      return line(`[${words(type)}]`, JSON.stringify(rest))
+    }
+  }
+}
+
+function writeCard({ title, subtitle, imageUrl, actions }: Members, choices: Choice[]): string {
+  const lines = [
+    words(title),
+    words(subtitle),
+    imageUrl === undefined ? '' : line('[image]', imageUrl),
+    ...list(actions).map((action) =>
+      action.action === 'url'
+        ? line('  -', `${words(action.label)}:`, action.value)
+        : offer(action, choices),
+    ),
+  ]
+  return lines.filter((each) => each !== '').join('\n')
+}
+
+/** A line with a number, by which what it says can be chosen. */
+function offer({ label, value }: Members, choices: Choice[]): string {
+  choices.push({ label: words(label), value: words(value) })
+  return `  ${choices.length}. ${words(label)}`
+}
+
+const line = (...parts: unknown[]): string =>
+  parts
+    .map(words)
+    .filter((part) => part !== '')
+    .join(' ')
+
+const words = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+function list(value: unknown): Members[] {
+  if (!Array.isArray(value)) return []
+  return value.filter((item) => typeof item === 'object' && item !== null)
+}

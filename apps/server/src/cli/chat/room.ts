@@ -1,0 +1,86 @@
+import { ApiError, type Client, createClient } from '@botstead/contract'
+import { type ConnectionOptions, connect, isConnectionFailure } from '../connection.js'
+
+export interface RoomOptions extends ConnectionOptions {
+  /** Chat address, instead of looking for that of a bot. */
+  address?: string
+  userKey?: string
+  conversation?: string
+}
+
+/** A conversation, and who takes part in it from this terminal. */
+export interface Room {
+  /** Calls as the user. */
+  chat: Client
+  baseUrl: string
+  webhookId: string
+  userKey: string
+  userId: string
+  conversationId: string
+  /** Whether the conversation was made for this talk: nothing was said in it before. */
+  isNew: boolean
+  botName: string
+  /** Author of the messages of the bot; unknown when only its address is given. */
+  botId: string | undefined
+}
+
+type Address = Pick<Room, 'baseUrl' | 'webhookId' | 'botName' | 'botId'>
+
+/** Finds the chat address, becomes a user of it and opens a conversation, as the options say. */
+export async function enterRoom(options: RoomOptions): Promise<Room> {
+  const address = options.address ? parseAddress(options.address) : await findAddress(options)
+  try {
+    const userKey = options.userKey ?? (await createUser(address))
+    const chat = createClient({ ...address, userKey })
+    const { user } = await chat.chatGetOrCreateUser({})
+    const { conversation } = options.conversation
+      ? await chat.chatGetConversation({ id: options.conversation })
+      : await chat.chatCreateConversation({})
+    return {
+      ...address,
+      chat,
+      userKey,
+      userId: user.id,
+      conversationId: conversation.id,
+      isNew: options.conversation === undefined,
+    }
+  } catch (error) {
+    if (!isConnectionFailure(error)) throw error
+    throw new Error(`No server answers at ${address.baseUrl}.`, { cause: error })
+  }
+}
+
+function parseAddress(text: string): Address {
+  const [, baseUrl, webhookId] = /^(https?:\/\/.+)\/chat\/([^/?#]+)\/*$/.exec(text) ?? []
+  if (baseUrl === undefined || webhookId === undefined) {
+    throw new Error('--address must be a chat address such as http://localhost:8787/chat/<id>.')
+  }
+  return { baseUrl, webhookId, botName: 'bot', botId: undefined }
+}
+
+async function findAddress(options: ConnectionOptions): Promise<Address> {
+  const { url: baseUrl, token, botId, workspaceId } = await connect(options)
+  if (workspaceId === undefined) {
+    throw new Error(
+      'The key of a bot does not tell its chat address: give it with --address, or use a personal token.',
+    )
+  }
+  const admin = createClient({ baseUrl, token, workspaceId })
+  const headers = { 'x-multiple-integrations': 'true' }
+  const { bot } = await admin.getBot({ id: botId }, { headers })
+  const webhookId = bot.integrations.chat?.webhookId
+  if (webhookId === undefined) throw new Error(`The bot ${bot.name} has no chat.`)
+  return { baseUrl, webhookId, botName: bot.name, botId }
+}
+
+async function createUser(address: Address): Promise<string> {
+  try {
+    return (await createClient(address).chatCreateUser({})).key
+  } catch (error) {
+    if (!(error instanceof ApiError && error.type === 'Unauthorized')) throw error
+    throw new Error(
+      'This chat has an encryption key of its own, so nobody can make users here: give a key that was signed with it as --user-key.',
+      { cause: error },
+    )
+  }
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { type HeardMessage, startBot } from '../bot-server.js'
+import { useServer } from '../harness.js'
+import { runCommand } from '../processes.js'
+
+describe('botstead chat', { timeout: 60_000 }, () => {
+  const server = useServer()
+
+  /** A bot with a server; what it heard, and the options that name it. */
+  async function makeBot(reply: (message: HeardMessage) => Record<string, unknown>[]) {
+    const { bot } = await server().client().createBot({ name: 'Waiter' })
+    const client = server().client({ botId: bot.id })
+    const heard: unknown[] = []
+    const url = await startBot(async ({ conversationId, payload }) => {
+      heard.push(payload.text)
+      for (const { type, ...rest } of reply({ conversationId, payload })) {
+        await client.createMessage({
+          conversationId,
+          userId: bot.id,
+          type: String(type),
+          payload: rest,
+          tags: {},
+        })
+      }
+    })
+    await server().client().updateBot({ id: bot.id, url })
+    return { bot, heard, client }
+  }
+
+  const chat = (input: string, words: string[], environment: Record<string, string> = {}) =>
+    runCommand(
+      ['chat', ...words],
+      { BOTSTEAD_URL: server().url, BOTSTEAD_TOKEN: server().token, ...environment },
+      input,
+    )
+
+  it('sends each line after the answer to the one before, and a number as the option it names', async () => {
+    const { heard, bot } = await makeBot(({ payload }) =>
+      payload.text === 'Hello'
+        ? [
+            { type: 'text', text: 'Welcome.\u001b[2J' },
+            {
+              type: 'choice',
+              text: 'Tea or coffee?',
+              options: [
+                { label: 'Tea', value: 'tea' },
+                { label: 'Coffee', value: 'coffee, please' },
+              ],
+            },
+          ]
+        : [{ type: 'image', imageUrl: 'https://example.com/cup.png', title: 'Your cup' }],
+    )
+    const { status, stdout, stderr } = await chat('Hello\n\n2\n/quit\nnever sent\n', [
+      '--bot',
+      bot.id,
+    ])
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(heard).toEqual(['Hello', 'coffee, please'])
+    expect(stdout).toBe(
+      [
+        'Waiter: Welcome.[2J',
+        'Waiter: Tea or coffee?',
+        '  1. Tea',
+        '  2. Coffee',
+        'Waiter: [image] Your cup https://example.com/cup.png',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('says when there is no answer, and who is meant', async () => {
+    const { bot } = await makeBot(() => [])
+    const silent = await chat('Hello', ['--bot', bot.id, '--timeout', '0.3'])
+    expect(silent).toEqual({ status: 1, stdout: '', stderr: 'No answer within 0.3 s.\n' })
+    await makeBot(() => [])
+    const which = await chat('', [])
+    expect(which.status).toBe(1)
+    expect(which.stderr).toContain('Which bot?')
+  })
+
+  it('goes on with a conversation at an address, without a token', async () => {
+    const { bot } = await makeBot(({ payload }) => [{ type: 'text', text: `${payload.text}?` }])
+    const [installation] = Object.values(bot.integrations)
+    const webhookId = installation?.webhookId ?? ''
+    const { user, key } = await server().client({ webhookId }).chatCreateUser({})
+    const mine = server().client({ webhookId, userKey: key })
+    const { conversation } = await mine.chatCreateConversation({})
+    const address = `${server().url}/chat/${webhookId}/`
+    const words = ['--address', address, '--user-key', key, '--conversation', conversation.id]
+    const { status, stdout } = await chat('Really', words, { BOTSTEAD_TOKEN: '' })
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'bot: Really?\n' })
+    const { messages } = await mine.chatListMessages({ conversationId: conversation.id })
+    expect(messages.map(({ userId }) => userId)).toEqual([bot.id, user.id])
+    const wrong = await chat('Hello', ['--address', address, '--user-key', 'no key'])
+    expect(wrong.status).toBe(1)
+    expect(wrong.stderr).toMatch(/user key/i)
+  })
+})

@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { followConversation, type Signal } from '../src/index.js'
+
+type Answer = (response: ServerResponse) => void
+
+/** A server that answers each connection as the script says; what was asked for is kept. */
+async function startScript(answers: Answer[]) {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    const answer = answers.shift()
+    if (answer === undefined) response.destroy()
+    else answer(response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return { asked, baseUrl: `http://127.0.0.1:${port}/` }
+}
+
+const frame = (sequence: number | undefined, text: string) =>
+  `${sequence === undefined ? '' : `id: ${sequence}\n`}event: message\ndata: ${JSON.stringify({
+    type: 'message_deleted',
+    data: { id: text },
+  })}\n\n`
+
+const stream = (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+
+const room = {
+  webhookId: 'w',
+  userKey: 'k',
+  conversationId: 'a/b',
+  pauses: { first: 1, longest: 4 },
+}
+
+async function collect(signals: AsyncIterable<Signal>, count: number): Promise<string[]> {
+  const told: string[] = []
+  for await (const { data, sequence } of signals) {
+    told.push(`${sequence} ${'id' in data ? data.id : ''}`)
+    if (told.length === count) break
+  }
+  return told
+}
+
+describe('following a conversation', () => {
+  it('goes on after the last number, whatever breaks', async () => {
+    const { asked, baseUrl } = await startScript([
+      (response) => {
+        const bytes = Buffer.from(`${frame(4, 'füür')}data: ping\n\n${frame(5, 'two')}`)
+        // In the middle of a character, and of a frame.
+        stream(response).write(bytes.subarray(0, 63))
+        setTimeout(() => response.end(bytes.subarray(63)), 5)
+      },
+      (response) => response.writeHead(503).end('down'),
+      (response) => response.destroy(),
+      (response) => {
+        stream(response).write(`${frame(undefined, 'aside')}${frame(6, 'three')}id: 7\nda`)
+        setTimeout(() => response.destroy(), 5)
+      },
+      (response) => stream(response).write(frame(7, 'four')),
+    ])
+    const states: string[] = []
+    const signals = followConversation({
+      ...room,
+      baseUrl,
+      after: 3,
+      onConnection: (state) => states.push(state),
+    })
+    expect(await collect(signals, 5)).toEqual([
+      '4 füür',
+      '5 two',
+      'undefined aside',
+      '6 three',
+      '7 four',
+    ])
+    const path = '/chat/w/conversations/a%2Fb/listen?lastEventId='
+    expect(asked).toEqual([3, 5, 5, 5, 6].map((last) => path + last))
+    expect(states).toEqual(['open', 'broken', 'broken', 'broken', 'open', 'broken', 'open'])
+  })
+
+  it('leaves a connection that says nothing', async () => {
+    const { baseUrl } = await startScript([
+      (response) => stream(response).write(frame(1, 'one')),
+      (response) => stream(response).write(frame(2, 'two')),
+    ])
+    expect(await collect(followConversation({ ...room, baseUrl, silence: 30 }), 2)).toEqual([
+      '1 one',
+      '2 two',
+    ])
+  })
+
+  it('throws the refusal, and ends with its signal', async () => {
+    const body = { id: 'x', code: 403, type: 'Forbidden', message: 'no part' }
+    const { baseUrl } = await startScript([
+      (response) => response.writeHead(403).end(JSON.stringify(body)),
+      (response) => stream(response).write(frame(1, 'one')),
+    ])
+    await expect(collect(followConversation({ ...room, baseUrl }), 1)).rejects.toMatchObject({
+      type: 'Forbidden',
+      message: 'no part',
+    })
+    const controller = new AbortController()
+    const told: Signal[] = []
+    for await (const signal of followConversation({
+      ...room,
+      baseUrl,
+      signal: controller.signal,
+    })) {
+      told.push(signal)
+      controller.abort()
+    }
+    expect(told).toHaveLength(1)
+  })
+})
