@@ -1,9 +1,9 @@
 import { createChat } from '../src/features/chat/index.js'
 import type { BotActor, Caller, ChatUserActor } from '../src/platform/actor.js'
-
 import type { EventBus } from '../src/platform/bus/event-bus.js'
-
 import type { Database } from '../src/platform/db/open.js'
+import { createAddressRules } from '../src/platform/outgoing/address-rules.js'
+import { createOutgoing } from '../src/platform/outgoing/outgoing.js'
 import { createTenants, maxPayloadBytes } from './tenants.js'
 
 /** A bot with the address of its chat. */
@@ -33,6 +33,7 @@ export async function createChats(
     messages,
     botEvents: runtime.events.service,
     audiences: tenants.audiences,
+    outgoing: createOutgoing({ rules: createAddressRules({ allowed: [], allowLoopback: true }) }),
     maxPayloadBytes,
     version: '0.0.0',
     limits: { perUser: options.listenersPerUser ?? 50, perProcess: 1000, pendingBytes: 65_536 },

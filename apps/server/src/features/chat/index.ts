@@ -25,7 +25,7 @@ import { createWebhooks, type WebhooksDeps, webhookJob } from './webhooks.js'
 export interface ChatDeps
   extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'listening' | 'customEvents'>,
     CustomEventsDeps,
-    Pick<WebhooksDeps, 'events' | 'queue'> {
+    Pick<WebhooksDeps, 'events' | 'queue' | 'outgoing'> {
   bots: Pick<BotsService, 'findChatInstallation' | 'findChatConfiguration' | 'listSignalReceivers'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number

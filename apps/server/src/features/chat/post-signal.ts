@@ -1,25 +1,30 @@
+import type { Outgoing } from '../../platform/outgoing/outgoing.js'
+
 /** Milliseconds that the other side has to answer. */
-const timeout = 10_000
+const timeoutMs = 10_000
 
 /**
- * Posts a signal to the webhook of an app. Rejects when it is not taken, to be tried again.
+ * Posts a signal to the webhook of an app. Rejects when it is not taken, to be tried again; also when
+ * the address is private, which the operator may allow later.
  * @param json the signal as it stands in a stream
  */
 export async function postSignal(
+  outgoing: Outgoing,
   target: { url: string; secret: string },
   json: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const response = await fetch(`${target.url.replace(/\/+$/, '')}/`, {
+  const { status } = await outgoing.send(`${target.url.replace(/\/+$/, '')}/`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       ...(target.secret !== '' && { 'x-secret-key': target.secret }),
     },
     body: json,
-    redirect: 'manual',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+    timeoutMs,
+    // The status says all.
+    maximumAnswerBytes: 1024,
+    signal,
   })
-  await response.body?.cancel()
-  if (!response.ok) throw new Error(`The webhook answered with status ${response.status}`)
+  if (status < 200 || status > 299) throw new Error(`The webhook answered with status ${status}`)
 }

@@ -4,6 +4,7 @@ import { readEvents } from '../../platform/events/read.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Log } from '../../platform/log.js'
+import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
 import { type ConversationsService, publicIdOf } from '../conversations/index.js'
@@ -18,6 +19,7 @@ export interface WebhooksDeps {
   events: EventPublisher
   queue: Queue
   log: Log
+  outgoing: Outgoing
   bots: Pick<BotsService, 'findChatConfiguration' | 'listSignalReceivers'>
   conversations: Pick<ConversationsService, 'findFor'>
   render: Render
@@ -44,7 +46,7 @@ interface WebhookPayload {
  * again with growing pauses, and the next waits for it.
  */
 export function createWebhooks(deps: WebhooksDeps) {
-  const { db, run, bus, events, queue, log, bots, conversations, render } = deps
+  const { db, run, bus, events, queue, log, outgoing, bots, conversations, render } = deps
   let receivers = new Set<string>()
 
   async function load(): Promise<void> {
@@ -96,14 +98,17 @@ export function createWebhooks(deps: WebhooksDeps) {
         const news = await readEvents(db, conversationId, after, eventsAtOnce)
         if (news.length === 0) return
         for (const entry of await render(room, news)) {
-          for (const frame of entry.frames) await postSignal(target, frame.json, signal)
+          for (const frame of entry.frames) await postSignal(outgoing, target, frame.json, signal)
           await run((tx) => store.moveCursor(tx, botId, conversationId, entry.sequence))
         }
       }
     },
     async onDead(tx, { payload }, err) {
       const { botId, conversationId } = payload
-      log.error({ err, botId, conversationId }, 'signals were given up: the webhook refuses them')
+      log.error(
+        { err, botId, conversationId },
+        'signals were given up: the webhook does not take them',
+      )
       await store.deleteCursor(tx, botId, conversationId)
     },
   }
