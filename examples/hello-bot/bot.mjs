@@ -1,9 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { liveMessage } from '../live-message.mjs'
 
-/** What the bot says piece by piece, as one that writes with a language model would. */
+const greeting = 'Hello! Try "story", "bloc" or "metadata".'
 const story =
   'A lighthouse keeper wrote a letter every evening and gave it to the tide. One morning the tide brought an answer: "Please write larger."'
+/** Three things in one message. */
+const parts = [
+  { type: 'text', payload: { text: 'A text, a picture and a place.' } },
+  { type: 'image', payload: { imageUrl: 'https://example.com/lighthouse.png' } },
+  { type: 'location', payload: { latitude: 59.97, longitude: 10.74, title: 'Oslo' } },
+]
 
 /**
  * Gives a bot its answers.
@@ -24,13 +30,13 @@ export function teach(bot) {
 
     switch (message.type === 'text' ? text.trim().toLowerCase() : undefined) {
       case 'hello':
-        return await say('text', { text: 'Hello! Try "story", "bloc" or "metadata".' })
+        return await say('text', { text: greeting })
       case 'metadata':
         return await say('text', { text, metadata })
       case 'bloc':
         return await say('bloc', { items: parts })
       case 'story':
-        return await tell(story, { client, conversation, say })
+        return await tell(liveMessage({ client, ctx, logger }, conversation.id))
       default:
         return await say(message.type, message.payload)
     }
@@ -43,31 +49,11 @@ export function teach(bot) {
   })
 }
 
-/** Three things in one message. */
-const parts = [
-  { type: 'text', payload: { text: 'A text, a picture and a place.' } },
-  { type: 'image', payload: { imageUrl: 'https://example.com/lighthouse.png' } },
-  { type: 'location', payload: { latitude: 59.97, longitude: 10.74, title: 'Oslo' } },
-]
-
-/** Shows a text while it is being written, and leaves it as one message in the end. */
-async function tell(text, { client, conversation, say }) {
-  const streamId = randomUUID()
-  let sequence = 0
-  for (const delta of text.match(/\S+\s*/g)) {
-    sequence += 1
-    const signal = {
-      type: 'delta',
-      streamId,
-      createdAt: new Date().toISOString(),
-      sequence,
-      delta,
-    }
-    await client.callAction({
-      type: 'chat:publishMessageStream',
-      input: { conversationId: conversation.id, signal },
-    })
+/** Writes word by word, as a bot with a language model would. */
+async function tell(live) {
+  for (const word of story.match(/\S+\s*/g)) {
+    await live.write(word)
     await sleep(20)
   }
-  await say('text', { text, metadata: { streamId } })
+  await live.complete()
 }

@@ -1,13 +1,22 @@
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startBotProcess } from '../bot-processes.js'
 import { connect, existingClient } from '../existing-clients.js'
+import { pdf, sentences } from '../formats/pdf.js'
 import { useServer } from '../harness.js'
+import { startLanguageModel } from '../language-model.js'
 
 const server = useServer()
 
 /** Starts an example as its guide says; answers its chat address, which the example prints. */
-async function startExample(name: string, environment: Record<string, string> = {}) {
-  const words = [`examples/${name}/main.mjs`]
+async function startExample(
+  name: string,
+  environment: Record<string, string> = {},
+  files: readonly string[] = [],
+) {
+  const words = [`examples/${name}/main.mjs`, ...files]
   const bot = await startBotProcess(server(), words, /botstead chat --bot/, environment)
   onTestFinished(() => bot.kill())
   const [address = '', webhookId = ''] = /http\S+\/chat\/(\S+)/.exec(bot.output()) ?? []
@@ -43,3 +52,78 @@ it('starts the hello bot with one command, and finds its bot again at the next s
   const { bots } = await existingClient(server()).listBots({})
   expect(bots.map(({ name }) => name)).toEqual(['Hello bot'])
 }, 60_000)
+
+describe('the knowledge bot', { timeout: 60_000 }, () => {
+  let folder = ''
+  let manual = ''
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'botstead-knowledge-'))
+    manual = join(folder, 'manual.pdf')
+    const drawn = await pdf((document) => {
+      document.fontSize(20).text('The pump').fontSize(11).text(sentences('pumps', 5))
+      document.addPage().fontSize(20).text('Frost').fontSize(11)
+      document.text('Drain the pump before the first frost. Open both valves for it.')
+    })
+    await writeFile(manual, drawn)
+  })
+  afterAll(async () => {
+    await rm(folder, { recursive: true })
+  })
+
+  /** The bot, when what it was given can be found. */
+  async function startKnowing(environment: Record<string, string> = {}) {
+    const bot = await startExample('knowledge-bot', environment, [manual])
+    const { bots } = await existingClient(server()).listBots({})
+    const botId = bots.find(({ name }) => name === 'Knowledge bot')?.id ?? ''
+    const client = existingClient(server(), { botId })
+    await vi.waitFor(
+      async () => {
+        const { file } = await client.getFile({ id: 'manual.pdf' })
+        expect(file.status).toBe('indexing_completed')
+      },
+      { timeout: 15_000, interval: 50 },
+    )
+    return bot
+  }
+  const textOf = ({ payload }: Awaited<ReturnType<typeof ask>>) =>
+    payload.type === 'text' ? payload.text : ''
+
+  it('answers with quotes, page and link, and says when it knows nothing', async () => {
+    const { webhookId } = await startKnowing()
+    const answer = textOf(await ask(webhookId, 'What has to be done before frost?'))
+    expect(answer).toMatch(/^“Drain the pump before the first frost\. Open both valves for it\.”\n/)
+    expect(answer).toContain('— manual.pdf › Frost, page 2\n')
+    const link = /http\S+#page=2$/m.exec(answer)?.[0] ?? ''
+    const content = await fetch(link)
+    expect(content.headers.get('content-type')).toBe('application/pdf')
+    expect(Buffer.from(await content.arrayBuffer())).toEqual(await readFile(manual))
+
+    const nothing = textOf(await ask(webhookId, 'Who won the world cup in 1998?'))
+    expect(nothing).toMatch(/^I found nothing about that in my documents\./)
+    const hint = textOf(await ask(webhookId, 'hi, how are you?'))
+    expect(hint).toMatch(/^Ask me something that stands in my documents/)
+  })
+
+  it('has a language model write the answer, and quotes when that fails', async () => {
+    await using model = await startLanguageModel()
+    const { webhookId } = await startKnowing({
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'sk-test',
+      OPENAI_MODEL: 'small',
+    })
+    model.words = ['Drain ', 'the pump', ' [1].']
+    const answer = textOf(await ask(webhookId, 'What has to be done before frost?'))
+    expect(answer).toMatch(
+      /^Drain the pump \[1\]\.\n\n\[1\] — manual\.pdf › Frost, page 2\n {2}http/,
+    )
+    expect(model.calls).toMatchObject([{ authorization: 'Bearer sk-test', model: 'small' }])
+    expect(model.calls[0]?.prompt).toContain('Open both valves')
+
+    model.breaks = true
+    const quoted = textOf(await ask(webhookId, 'What has to be done before frost?'))
+    expect(quoted).toMatch(/^“Drain the pump before the first frost\./)
+
+    await ask(webhookId, 'Who won the world cup in 1998?')
+    expect(model.calls).toHaveLength(2)
+  })
+})

@@ -50,7 +50,7 @@ describeEachEngine('bots made with the SDK', (engine) => {
           payload: { type: 'text', text },
           ...(metadata !== undefined && { metadata }),
         })
-      return { id: conversation.id, heard, send, leave: () => listener.disconnect() }
+      return { ada, id: conversation.id, listener, heard, send, leave: () => listener.disconnect() }
     }
 
     /** The event that told the bot of a message. */
@@ -96,6 +96,46 @@ describeEachEngine('bots made with the SDK', (engine) => {
       expect(await eventOf(message.id)).toMatchObject({ status: repeats ? 'processed' : 'failed' })
       expect(JSON.stringify(await eventOf(message.id))).not.toContain('A detail')
       await leave()
+    })
+
+    it('show what they write before it is complete', async () => {
+      const { send, heard, listener, leave } = await talk()
+      let shown = ''
+      // The installed client does not know signals of messages being written, and passes them on.
+      listener.on('unknown', (signal) => {
+        const { type, data } = JSON.parse(String(signal))
+        if (type === 'message_stream_delta') shown += data.delta
+      })
+      await send('story')
+      await eventually(() => expect(heard).toHaveLength(1))
+      expect(heard[0]?.payload).toEqual({ type: 'text', text: shown })
+      expect(heard[0]?.metadata).toEqual({ streamId: expect.any(String) })
+      expect(shown).toMatch(/^A lighthouse keeper .* larger\."$/)
+      await leave()
+    })
+
+    it('send the events of a page back to it', async () => {
+      const { ada, id, listener, leave } = await talk()
+      const back: Signals['event_created'][] = []
+      listener.on('event_created', (event) => {
+        if (event.isBot) back.push(event)
+      })
+      await ada.createEvent({ conversationId: id, payload: { color: ['red', 1] } })
+      await eventually(() => expect(back).toHaveLength(1))
+      expect(back[0]).toMatchObject({ id: null, payload: { color: ['red', 1] }, userId: botId })
+      await leave()
+    })
+
+    it('do their actions when they are called', async () => {
+      const anything = { schema: { type: 'object' } }
+      const actions = { double: { input: anything, output: anything } }
+      await existingClient(server()).updateBot({ id: botId, actions })
+      const { output } = await bot.callAction({ type: 'double', input: { number: 21 } })
+      expect(output).toEqual({ doubled: 42 })
+      await expect(bot.callAction({ type: 'double', input: {} })).rejects.toMatchObject({
+        type: 'Runtime',
+        message: expect.stringContaining('A number is needed.'),
+      })
     })
 
     it('handle their own events, expired states and workflows', async () => {

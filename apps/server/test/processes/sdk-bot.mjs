@@ -7,7 +7,15 @@ const { Bot, RuntimeError } = await (process.argv[2] === 'sdk7'
   ? import('sdk7')
   : import('@botpress/sdk'))
 
-const bot = new Bot({ actions: {}, plugins: {} })
+const bot = new Bot({
+  actions: {
+    double: async ({ input }) => {
+      if (typeof input.number !== 'number') throw new RuntimeError('A number is needed.')
+      return { doubled: 2 * input.number }
+    },
+  },
+  plugins: {},
+})
 
 /** Says something in a conversation as the bot. */
 const say = ({ client, ctx }, conversationId, text) =>

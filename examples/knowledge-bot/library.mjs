@@ -1,0 +1,44 @@
+import { mentions, quote } from './quote.mjs'
+
+/** Quotes in one answer, and how good a passage is at least: below, it is about something else. */
+const most = 3
+const leastScore = 0.25
+/** Passages that are hardly worse than the best are quoted too. */
+const nearlyAsGood = 0.7
+
+/**
+ * Looks in the indexed files of the bot.
+ * @returns what was found, best first; nothing when no file has it
+ */
+export async function lookUp(client, question) {
+  const { passages } = await client.searchFiles({
+    query: question,
+    limit: 2 * most,
+    contextDepth: 0,
+    withContext: true,
+  })
+  const least = Math.max(leastScore, nearlyAsGood * (passages[0]?.score ?? 0))
+  const good = passages.filter(({ score }) => score >= least).slice(0, most)
+  const sources = await Promise.all(good.map((passage) => toSource(client, question, passage)))
+  // The best may say it in other words; those after it only add to it.
+  return sources.filter((source, at) => at === 0 || mentions(source.quote, question))
+}
+
+async function toSource(client, question, { content, meta, file, context = [] }) {
+  const above = context.filter(({ type }) => type === 'breadcrumb').map(({ text }) => text)
+  const own = /^#{1,6}\s+(.+)$/m.exec(content)?.[1]
+  const headings = own === undefined || above.includes(own) ? above : [...above, own]
+  const page = meta.pageNumber
+  return {
+    content,
+    quote: quote(content, question),
+    place: [file.key, ...headings].join(' › ') + (page === undefined ? '' : `, page ${page}`),
+    link: meta.sourceUrl ?? (await linkTo(client, file.id, page)),
+  }
+}
+
+/** The address of the content; it is signed and good for an hour, unless the file is public. */
+async function linkTo(client, id, page) {
+  const { file } = await client.getFile({ id })
+  return page === undefined ? file.url : `${file.url}#page=${page}`
+}

@@ -1,0 +1,44 @@
+// A bot that answers questions from documents, with quotes and links.
+//
+//   npm start                                          in one terminal
+//   npm run knowledge-bot                              in another one: it knows the guides of this checkout
+//   npm run knowledge-bot -- manual.pdf terms.docx     or the files that you give it
+//
+// With OPENAI_BASE_URL, OPENAI_MODEL and OPENAI_API_KEY, a language model writes the answers from
+// what was found; without, the bot quotes. Nothing leaves the machine then.
+import { readdir, readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@botpress/client'
+import { Bot } from '@botpress/sdk'
+import { startBot } from '../start-bot.mjs'
+import { teach } from './bot.mjs'
+import { configuredModel } from './model.mjs'
+
+const name = process.env.BOT_NAME ?? 'Knowledge bot'
+const model = configuredModel()
+const bot = new Bot({ actions: {}, plugins: {} })
+teach(bot, model)
+
+const { id, apiUrl, token, chatAddress } = await startBot(bot, { name, port: 8073 })
+const files = process.argv.length > 2 ? process.argv.slice(2) : await guides()
+const client = new Client({ apiUrl, token, botId: id })
+await Promise.all(files.map(upload))
+
+console.log(`${name} listens. Its chat address, for pages and apps:\n  ${chatAddress}`)
+console.log(
+  `It answers with ${model === undefined ? 'quotes' : model.model}. Ask it in another terminal:`,
+)
+console.log(`  npx botstead chat --bot "${name}"`)
+
+/** Adds a document to what the bot knows; one that has not changed is not read again. */
+async function upload(path) {
+  const key = basename(path)
+  const { file } = await client.uploadFile({ key, index: true, content: await readFile(path) })
+  console.log(`knows ${file.key}`)
+}
+
+async function guides() {
+  const folder = fileURLToPath(new URL('../../docs/guides/', import.meta.url))
+  return (await readdir(folder)).map((each) => folder + each)
+}

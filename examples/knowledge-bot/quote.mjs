@@ -1,0 +1,71 @@
+/** How long a quote may be, in characters. */
+const longest = 420
+/** Words of questions that say nothing about what is asked. */
+const empty = new Set(
+  'a about an and any are as at be but by can could did do does for from get has have hello hi how i if in is it its me my no not of on or please should so tell than that the their there this to was we were what when where which who why will with would yes you your'.split(
+    ' ',
+  ),
+)
+
+/** Whether a text asks for something that could be looked up. */
+export function asksForSomething(question) {
+  return stems(question).size > 0
+}
+
+/** Whether a text has a word of the question. */
+export function mentions(text, question) {
+  const own = stems(text)
+  return [...stems(question)].some((stem) => own.has(stem))
+}
+
+/**
+ * What of a passage answers a question best: the sentence that has most of its words, and what
+ * follows it as far as there is room.
+ */
+export function quote(passage, question) {
+  const sentences = toBlocks(passage).flatMap(toSentences)
+  const wanted = [...stems(question)]
+  const own = sentences.map(stems)
+  // A word that stands everywhere tells sentences apart less than one that stands once.
+  const weights = wanted.map((stem) => 1 / Math.max(1, own.filter((each) => each.has(stem)).length))
+  const worth = own.map((each) =>
+    wanted.reduce((sum, stem, at) => sum + (each.has(stem) ? weights[at] : 0), 0),
+  )
+  const best = worth.indexOf(Math.max(...worth))
+  let chosen = sentences[best] ?? ''
+  for (const next of sentences.slice(best + 1)) {
+    if (chosen.length + next.length >= longest) break
+    chosen += ` ${next}`
+  }
+  return chosen.length > longest ? `${chosen.slice(0, longest - 1)}…` : chosen
+}
+
+/** Paragraphs, list items and rows: without headings, and without code where there is anything else. */
+function toBlocks(passage) {
+  const prose = passage.replaceAll(/^```.*?(?:^```$|$(?![\s\S]))/gms, '\n\n')
+  const isOnlyCode = !toBlocksOf(prose).some(isText)
+  return toBlocksOf(isOnlyCode ? passage : prose).filter(isText)
+}
+
+function toBlocksOf(text) {
+  return text.split(/\n\s*\n|\n(?=\s*(?:[|*+#-]|\d+\.)\s?)/).map((block) => block.trim())
+}
+
+/** Neither a heading nor a line that only draws something. */
+function isText(block) {
+  return /\p{L}/u.test(block) && !/^#{1,6}\s/.test(block)
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' })
+
+function toSentences(block) {
+  const line = block.replaceAll(/\s*\n\s*/g, ' ')
+  return Array.from(segmenter.segment(line), ({ segment }) => segment.trim())
+}
+
+/** The beginnings of words that say something, so that forms of one word are the same. */
+function stems(text) {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? []
+  const telling = words.filter((word) => !empty.has(word))
+  return new Set(telling.map((word) => word.slice(0, Math.max(4, word.length - 2))))
+}
