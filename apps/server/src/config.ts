@@ -84,6 +84,20 @@ const settings = {
     meaning: 'Secret (HS256) of the user keys that chat applications sign themselves.',
     secret: true,
   }),
+  metricsAccess: setting('BOTSTEAD_METRICS', oneOf('off', 'loopback', 'public'), {
+    default: 'loopback',
+    meaning:
+      'Who may read /metrics: nobody, callers on this machine that do not come through a proxy, or anybody.',
+  }),
+  metricsToken: optional(
+    'BOTSTEAD_METRICS_TOKEN',
+    text('20 to 512 characters, no spaces', /^[!-~]{20,512}$/),
+    {
+      default: 'none',
+      meaning: 'Bearer token with which /metrics may be read from anywhere, unless it is off.',
+      secret: true,
+    },
+  ),
   logLevel: setting(
     'LOG_LEVEL',
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
@@ -285,12 +299,21 @@ type Derived =
   | 'chatAddressMessages'
   | 'roles'
   | 'allowedNetworks'
+  | 'metricsAccess'
+  | 'metricsToken'
 
 interface Rate {
   /** Undefined refuses nobody. */
   readonly perMinute: number | undefined
   /** Callers on this machine are not counted. */
   readonly exemptLoopback: boolean
+}
+
+/** Who may read the metrics. */
+export interface MetricsAccess {
+  readonly access: 'off' | 'loopback' | 'public'
+  /** With it, callers from anywhere may, unless it is off. */
+  readonly token: string | undefined
 }
 
 /** The settings of a process, checked and complete. Sizes are bytes, durations milliseconds. */
@@ -306,6 +329,7 @@ export interface Config extends Readonly<Omit<Values<typeof settings>, Derived>>
   readonly outgoing: AddressRulesOptions
   /** Addresses and networks of proxies that tell truly who calls. */
   readonly trustedProxies: readonly string[]
+  readonly metrics: MetricsAccess
   readonly rateLimit: Rate & { readonly burst: number }
   /** What is counted at chat addresses beside all requests. */
   readonly chatRates: {
@@ -365,6 +389,8 @@ export function loadConfig(
   const {
     rateBurst,
     allowedNetworks,
+    metricsAccess,
+    metricsToken,
     chatNewUsers,
     chatUserMessages,
     chatAddressMessages,
@@ -385,6 +411,7 @@ export function loadConfig(
       allowed: allowedNetworks === 'public' ? [] : allowedNetworks,
       allowLoopback: /^(localhost|127\..*|::1)$/.test(values.host),
     }),
+    metrics: Object.freeze({ access: metricsAccess, token: metricsToken }),
     rateLimit: Object.freeze({ ...toRate(values.rateLimit, 600), burst: rateBurst }),
     chatRates: Object.freeze({
       newUsers: toRate(chatNewUsers, 60),

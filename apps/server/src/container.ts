@@ -8,13 +8,17 @@ import { type FirstStart, firstStart } from './first-start.js'
 import { type Foundation, type FoundationOptions, layFoundation } from './foundation.js'
 import { createApp } from './http/app.js'
 import { closeHttp } from './http/close.js'
+import { createRequestMeter, mountMetrics } from './http/metrics.js'
 import type { Route } from './http/mount.js'
 import { mountReference } from './http/reference.js'
 import { serviceRoutes } from './http/service-routes.js'
 import { createThrottle } from './http/throttle.js'
+import { serverMetrics } from './metrics.js'
 import { createAddresses } from './platform/addresses.js'
 import { createIdempotencyStore } from './platform/idempotency/store.js'
 import { createLog } from './platform/log.js'
+import { processMetrics } from './platform/metrics/process.js'
+import { renderMetrics } from './platform/metrics/render.js'
 import { createRateLimiter, type RateLimiter } from './platform/rate-limit.js'
 import { createSlices, openBlobs, type SlicesOptions } from './slices.js'
 import { type Closers, createClosers } from './stop.js'
@@ -79,6 +83,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const idempotency = createIdempotencyStore(foundation)
   if (config.roles.worker) await startWorker(foundation, slices, idempotency, closers)
 
+  const meter = config.metrics.access === 'off' ? undefined : createRequestMeter()
   let stopping = false
   const probes = serviceRoutes({
     checks: [
@@ -99,11 +104,20 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     log,
     newRequestId: () => foundation.ids.next('req'),
     trustedProxies: config.trustedProxies,
+    meter,
     limits: { smallBody: config.limits.bodyBytes, largeBody: config.limits.adminBodyBytes },
     allowedOrigins: config.allowedOrigins,
     checkAnswers: options.checkAnswers ?? false,
   })
   mountReference(app, version)
+  if (meter !== undefined) {
+    const ownProcess = processMetrics()
+    closers.add('metrics', async () => ownProcess[Symbol.dispose]())
+    const metrics = [...serverMetrics(foundation, slices), meter, ownProcess]
+    mountMetrics(app, config.metrics, () =>
+      renderMetrics(metrics, (err) => log.warn({ err }, 'something cannot be measured now')),
+    )
+  }
   closers.add('http', async (timeLeft) => {
     // Streams have no end of their own, and the connections of clients are to be closed in order.
     slices.chat.listening.stop()

@@ -172,6 +172,7 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
     trustedProxies: [],
     limits: { smallBody: 1_000_000, largeBody: 1_000_000 },
     allowedOrigins: undefined,
+    meter: undefined,
     checkAnswers: true,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -97,6 +97,7 @@ async function createTestApp(
     trustedProxies,
     limits: { smallBody: 1000, largeBody: 2000 },
     allowedOrigins: undefined,
+    meter: undefined,
     checkAnswers: true,
   })
 }

@@ -11,6 +11,7 @@ import { admission } from './admission.js'
 import type { HttpContext } from './context.js'
 import { createErrorHandler, errorBody, pathOf } from './errors.js'
 import { readJsonBodies } from './json-body.js'
+import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
 import { announceResumableUploads, resumableUploadHeaders } from './resumable-uploads.js'
 import type { Throttle } from './throttle.js'
@@ -30,6 +31,8 @@ export interface AppOptions {
   /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
   trustedProxies: readonly string[]
   limits: HttpContext['limits']
+  /** Counts answers; undefined when nobody asks for the counts. */
+  meter: RequestMeter | undefined
   /** Origins that browsers may call from; undefined allows any. */
   allowedOrigins: readonly string[] | undefined
   /** Checks every answer against its contract: on in tests. */
@@ -105,6 +108,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     admit: admission(options),
     idempotency: options.idempotency,
     limits: options.limits,
+    observe: (operation) => options.meter?.of(operation),
     checkAnswers: options.checkAnswers ? checkAnswers : () => undefined,
   }
   await app.register(async (streams) => {
@@ -114,7 +118,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   for (const route of options.routes) if (!route.operation.upload) route.register(app, context)
 
-  refuseUnknownRoutes(app, options.routes)
+  refuseUnknownRoutes(app, options.routes, options.meter)
   acceptUpgrades(app)
   return app
 }
@@ -180,7 +184,11 @@ const whatThereIs =
   'The operations of this version are listed at /docs; a / inside an id or key is written %2F.'
 
 /** A known path with another method is 405 and says which methods it has; an unknown path is 404. */
-function refuseUnknownRoutes(app: FastifyInstance, routes: readonly Route[]): void {
+function refuseUnknownRoutes(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  meter: RequestMeter | undefined,
+): void {
   const known = routes.map(({ operation }) => ({
     method: operation.method,
     pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
@@ -189,6 +197,7 @@ function refuseUnknownRoutes(app: FastifyInstance, routes: readonly Route[]): vo
     const path = request.url.split('?', 1)[0] ?? '/'
     const plain = path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
     const methods = known.filter(({ pattern }) => pattern.test(plain)).map(({ method }) => method)
+    meter?.unknown(methods.length === 0 ? 404 : 405)
     if (methods.length === 0) {
       throw new ApiError('ResourceNotFound', `There is nothing at ${path}. ${whatThereIs}`)
     }

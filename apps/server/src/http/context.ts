@@ -19,6 +19,8 @@ export interface HttpContext {
     /** Bytes of a JSON body where definitions and code are sent. */
     largeBody: number
   }
+  /** What is told of every answer of an operation; undefined when nobody counts. */
+  observe(operation: Operation): ((status: number, milliseconds: number) => void) | undefined
   /** Checks answers against the contract; undefined outside tests. */
   checkAnswers(operation: Operation): ((answer: unknown) => void) | undefined
 }

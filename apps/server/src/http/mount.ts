@@ -95,6 +95,7 @@ function mount<const Spec extends Operation>(
   const readQuery = compileQueryReader(operation.query)
   const checkAnswer = context.checkAnswers(operation)
   const memory = createAnswerMemory()
+  const observe = context.observe(operation)
 
   const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
     const answer = await handler(toCall(context, operation, request, reply))
@@ -144,6 +145,13 @@ function mount<const Spec extends Operation>(
       if (operation.upload !== undefined) discardUnreadBody(request, reply)
       context.admit(operation, request, reply, done)
     },
+    // Of the route and not of the application, so that nobody has to find out which operation it was.
+    ...(observe && {
+      onResponse: (_request, reply, done) => {
+        observe(reply.statusCode, reply.elapsedTime)
+        done()
+      },
+    }),
     handler: (request, reply) => {
       const state = revision?.(request.actor as ActorByAuth[Spec['auth']])
       if (state === undefined) return answerTo(request, reply)

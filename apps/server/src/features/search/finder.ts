@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { Database } from '../../platform/db/open.js'
-import { createGate } from '../../platform/workers/gate.js'
+import { createGate, type Load } from '../../platform/workers/gate.js'
 import { createThreadPool } from '../../platform/workers/thread-pool.js'
 import { WorkerLimitError } from '../../platform/workers/worker-errors.js'
 import { type Findings, type FindRequest, find } from './find.js'
@@ -15,6 +15,8 @@ export interface Finder extends AsyncDisposable {
    *   long, waiting included
    */
   find(request: FindRequest, signal?: AbortSignal): Promise<Findings>
+  /** Searches that run and wait now. */
+  load(): Load
 }
 
 export interface FinderOptions {
@@ -61,6 +63,7 @@ function createThreadFinder(options: FinderOptions, file: string): Finder {
         throw toApiError(error, options.timeLimitMs, signal)
       }
     },
+    load: pool.load,
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
 }
@@ -103,6 +106,7 @@ function createConnectionFinder(options: FinderOptions): Finder {
         throw toApiError(error, timeLimitMs, signal)
       }
     },
+    load: gate.load,
     async [Symbol.asyncDispose]() {
       gate.close(new Error('Search is closed'))
       await (await opening?.catch(() => undefined))?.close()

@@ -3,10 +3,12 @@ import type { Database } from '../../platform/db/open.js'
 import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
+import type { Metric } from '../../platform/metrics/metric.js'
 import type { Tx } from '../../schema.js'
 import { createFinder } from './finder.js'
 import { createSearchJobs } from './jobs.js'
 import { createKeywordIndex } from './keyword-index.js'
+import { createSearchMeter, loadMetric } from './metrics.js'
 import { createPassagesService } from './passages.js'
 import { createRankingBackground, type EmbeddingsSettings } from './rank/background.js'
 import { searchRoutes } from './routes.js'
@@ -18,6 +20,7 @@ export { createIngestPool } from './pipeline.js'
 export interface Search extends AsyncDisposable {
   service: SearchService
   routes: Route[]
+  metrics: readonly Metric[]
   /** What the job runner does, by kind. */
   jobs: Record<string, JobHandler>
   /** Deletes the passages of a bot that is gone. */
@@ -32,7 +35,7 @@ export interface Search extends AsyncDisposable {
 
 export type SearchOptions = Omit<
   SearchDeps,
-  'db' | 'run' | 'index' | 'vectors' | 'questions' | 'finder' | 'limits'
+  'db' | 'run' | 'index' | 'vectors' | 'questions' | 'finder' | 'meter' | 'limits'
 > & {
   database: Database
   /** Whose vectors to use; undefined for those that are built in. */
@@ -69,7 +72,8 @@ export function createSearch({ database, log, findEntry, legs, ...given }: Searc
     log,
   })
   const { vectors, questions } = ranking
-  const deps = { ...given, db, run, log, index, vectors, questions, finder }
+  const meter = createSearchMeter()
+  const deps = { ...given, db, run, log, index, vectors, questions, finder, meter }
   const service = createSearchService(deps)
   return {
     service,
@@ -78,6 +82,15 @@ export function createSearch({ database, log, findEntry, legs, ...given }: Searc
       passages: createPassagesService(deps),
       toFile: deps.files.toFile,
     }),
+    metrics: [
+      ...meter.all,
+      loadMetric('botstead_searches', 'Searches of this process.', finder.load),
+      loadMetric(
+        'botstead_document_readers',
+        'Files that processes of this one read, and files that wait for such a process.',
+        given.ingestPool.load,
+      ),
+    ],
     jobs: { ...createSearchJobs({ ...deps, indexing: deps.files.indexing }), ...vectors.jobs },
     async purge(botId) {
       await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit))

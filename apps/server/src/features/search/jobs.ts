@@ -18,15 +18,16 @@ const concurrency = 4
 
 /** What search does in the background: read files into passages, and remove those of no use. */
 export function createSearchJobs(
-  deps: IndexFileDeps & Pick<SearchDeps, 'queue'>,
+  deps: IndexFileDeps & Pick<SearchDeps, 'queue' | 'meter'>,
 ): Record<string, JobHandler> {
-  const { run, indexing, log } = deps
+  const { run, indexing, log, meter } = deps
 
   async function publish(tx: Tx, job: IndexFile, outcome: IndexOutcome): Promise<void> {
     const { botId: bot, fileId: file, generation } = job
     const failedReason = outcome && 'failedReason' in outcome ? outcome.failedReason : undefined
     if (outcome !== undefined && (await indexing.finish(tx, job, failedReason))) {
       afterCommit(tx, () => {
+        meter.indexed('passages' in outcome ? 'indexed' : 'failed')
         if ('passages' in outcome) {
           log.info({ bot, file, generation, passages: outcome.passages }, 'file indexed')
         } else {
@@ -36,6 +37,7 @@ export function createSearchJobs(
       return
     }
     const payload: ClearPassages = { botId: bot, fileId: file }
+    afterCommit(tx, () => meter.indexed('superseded'))
     await deps.queue.enqueue(tx, { kind: clearPassagesJob, key: file, payload })
   }
 

@@ -10,6 +10,7 @@ import type { QuestionVectors } from './embeddings/question-vectors.js'
 import type { Finder } from './finder.js'
 import { byFile, type Found, toFound } from './found.js'
 import type { KeywordIndex } from './keyword-index.js'
+import type { SearchMeter } from './metrics.js'
 import type { IngestPool } from './pipeline.js'
 import type { VectorIndex } from './vectors/vector-index.js'
 
@@ -26,6 +27,7 @@ export interface SearchDeps {
   vectors: VectorIndex
   questions: QuestionVectors
   finder: Finder
+  meter: SearchMeter
   ingestPool: IngestPool
   log: Log
   limits: {
@@ -38,36 +40,41 @@ export type SearchService = ReturnType<typeof createSearchService>
 
 const maxQueryBytes = 2048
 
-export function createSearchService(deps: Pick<SearchDeps, 'clock' | 'finder' | 'questions'>) {
-  const { clock, finder, questions } = deps
+export function createSearchService(
+  deps: Pick<SearchDeps, 'clock' | 'finder' | 'questions' | 'meter'>,
+) {
+  const { clock, finder, questions, meter } = deps
+
+  async function findPassages(
+    actor: BotActor,
+    input: SearchQuery,
+    signal: AbortSignal | undefined,
+  ): Promise<{ found: Found[]; degraded: readonly string[] }> {
+    if (Buffer.byteLength(input.query) > maxQueryBytes) {
+      throw new ApiError(
+        'InvalidQuery',
+        `query.query must have at most ${maxQueryBytes} bytes of UTF-8.`,
+        { metadata: { in: 'query', field: 'query' } },
+      )
+    }
+    const queryVector = await questions.of(actor.botId, input.query, signal)
+    const request = {
+      query: input.query,
+      ...(queryVector && { queryVector }),
+      scope: scopeOf(actor, isoTime(clock.now())),
+      tags: toTagConditions(input.tags),
+      limit: input.limit ?? searchLimitDefault,
+      depth: input.contextDepth ?? 1,
+      ...(input.minScore !== undefined && { minScore: input.minScore }),
+    }
+    const findings = await finder.find(request, signal)
+    const found = toFound(findings)
+    return { found: input.consolidate ? byFile(found) : found, degraded: findings.degraded }
+  }
 
   return {
     /** Finds passages, best first: one per match, or one per file with `consolidate`. */
-    async search(
-      actor: BotActor,
-      input: SearchQuery,
-      signal?: AbortSignal,
-    ): Promise<{ found: Found[]; degraded: readonly string[] }> {
-      if (Buffer.byteLength(input.query) > maxQueryBytes) {
-        throw new ApiError(
-          'InvalidQuery',
-          `query.query must have at most ${maxQueryBytes} bytes of UTF-8.`,
-          { metadata: { in: 'query', field: 'query' } },
-        )
-      }
-      const queryVector = await questions.of(actor.botId, input.query, signal)
-      const request = {
-        query: input.query,
-        ...(queryVector && { queryVector }),
-        scope: scopeOf(actor, isoTime(clock.now())),
-        tags: toTagConditions(input.tags),
-        limit: input.limit ?? searchLimitDefault,
-        depth: input.contextDepth ?? 1,
-        ...(input.minScore !== undefined && { minScore: input.minScore }),
-      }
-      const findings = await finder.find(request, signal)
-      const found = toFound(findings)
-      return { found: input.consolidate ? byFile(found) : found, degraded: findings.degraded }
-    },
+    search: (actor: BotActor, input: SearchQuery, signal?: AbortSignal) =>
+      meter.measure(() => findPassages(actor, input, signal), signal),
   }
 }

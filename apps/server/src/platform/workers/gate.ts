@@ -1,3 +1,9 @@
+/** How full it is. */
+export interface Load {
+  running: number
+  waiting: number
+}
+
 /** Lets a bounded number in at a time; a bounded number of others wait in order. */
 export interface Gate {
   /**
@@ -7,6 +13,7 @@ export interface Gate {
    * @throws what `full` makes if the waiting line is full, the signal's reason, or the reason of `close`
    */
   enter(signal?: AbortSignal): Promise<() => void>
+  load(): Load
   /** Refuses everyone who waits and who comes later. */
   close(reason: Error): void
 }
@@ -47,6 +54,7 @@ export function createGate(places: number, line: number, full: () => Error): Gat
       await wait(waiting, signal)
       return leave
     },
+    load: () => ({ running: places - free, waiting: waiting.size }),
     close(reason) {
       closed = reason
       for (const waiter of waiting) waiter.refuse(reason)

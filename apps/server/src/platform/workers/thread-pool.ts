@@ -1,4 +1,4 @@
-import { createGate } from './gate.js'
+import { createGate, type Load } from './gate.js'
 import { startThread, type Thread, ThreadEndError } from './thread.js'
 import { resolveThreadEntry } from './worker-entry.js'
 import { WorkerLimitError } from './worker-errors.js'
@@ -32,6 +32,8 @@ export interface ThreadPool<Input, Output> extends AsyncDisposable {
    * @throws what the task itself threw, as a plain `Error`
    */
   run(input: Input, signal?: AbortSignal): Promise<Output>
+  /** Tasks that run and wait now. */
+  load(): Load
 }
 
 /**
@@ -111,6 +113,7 @@ export function createThreadPool<Input, Output>(
       })
       return await Promise.race([running, aborted(limit.signal)])
     },
+    load: gate.load,
     async [Symbol.asyncDispose]() {
       closed = new Error('The thread pool is closed')
       gate.close(closed)

@@ -1,4 +1,4 @@
-import { createGate } from './gate.js'
+import { createGate, type Load } from './gate.js'
 import { resolveEntry } from './worker-entry.js'
 import { WorkerLimitError } from './worker-errors.js'
 import { startWorkerProcess, WorkerExitError, type WorkerProcess } from './worker-process.js'
@@ -45,6 +45,8 @@ export interface WorkerPool<Input, Output, Progress = never> extends AsyncDispos
    * @throws what the task itself threw, as a plain `Error`
    */
   run(input: Input, options?: TaskOptions<Progress>): Promise<Output>
+  /** Tasks that run and wait now. */
+  load(): Load
 }
 
 /**
@@ -125,6 +127,7 @@ export function createWorkerPool<Input, Output, Progress = never>(
         leave()
       }
     },
+    load: gate.load,
     async [Symbol.asyncDispose]() {
       closed = new Error('The worker pool is closed')
       gate.close(closed)
