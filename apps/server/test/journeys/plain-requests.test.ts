@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { contract, Output } from '@botstead/contract'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../engines.js'
@@ -114,7 +115,12 @@ describeEachEngine('plain requests', (engine) => {
     })
     const { id, uploadUrl } = created.answer.file
     expect((await fetch(uploadUrl, { method: 'PUT', body: document })).status).toBe(200)
-    const completed = { ...common, size: document.length, status: 'indexing_completed' }
+    const completed = {
+      ...common,
+      size: document.length,
+      sha256: createHash('sha256').update(document).digest('hex'),
+      status: 'indexing_completed',
+    }
     await vi.waitFor(
       async () => {
         const { answer } = await call('GET', `/v1/files/${id}`, inBot())
