@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type * as Chat from '@botpress/chat'
+import { createClient } from '@botstead/contract'
+import type { JSHandle, Page } from 'playwright-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { browserPath, openBrowser } from '../browser.js'
+import { createCommandPlace } from '../command-place.js'
+import { checkout, withoutProxies } from '../documents.js'
+import { freePort, type ServerProcess, startServerProcess } from '../processes.js'
+
+const token = 'a-token-for-tests-only'
+const patience = { timeout: 20_000, interval: 100 }
+
+const title =
+  browserPath === undefined ? 'in a browser (skipped: no Chromium here)' : 'in a browser'
+
+describe.skipIf(browserPath === undefined)(title, { timeout: 60_000 }, () => {
+  it('keeps a page on another origin up to date, over a crash of the server', async () => {
+    await using place = await createCommandPlace()
+    const settings = {
+      ...place.environment,
+      PORT: String(await freePort()),
+      BOTSTEAD_ADMIN_TOKEN: token,
+      LOG_LEVEL: 'error',
+    }
+    let server = await startServerProcess(settings)
+    onTestFinished(() => server.kill())
+    const { bot, chatAddress } = await makeBot(server)
+    const page = await openPage(await serveExample(chatAddress))
+    await expect.poll(() => statusOf(page), patience).toBe('open')
+
+    await type(page, 'one')
+    await expect.poll(() => textsOf(page), patience).toEqual(['one'])
+    await server.kill()
+    await expect.poll(() => statusOf(page), patience).toBe('broken')
+    await type(page, 'two')
+    await type(page, 'three')
+    expect(await page.locator('.waiting').allTextContents()).toEqual(['two', 'three'])
+
+    server = await startServerProcess(settings)
+    await bot.say(server, 'said meanwhile')
+    await expect.poll(() => page.locator('.waiting').count(), patience).toBe(0)
+    const texts = ['one', 'said meanwhile', 'three', 'two']
+    await expect.poll(async () => (await textsOf(page)).sort(), patience).toEqual(texts)
+    const before = await textsOf(page)
+    expect(before.indexOf('two')).toBeLessThan(before.indexOf('three'))
+
+    // A reload finds the same user and the same conversation.
+    await page.reload()
+    await expect.poll(() => textsOf(page), patience).toEqual(before)
+  })
+
+  it('serves every operation of the client package, with credentials', async () => {
+    await using place = await createCommandPlace()
+    await using server = await startServerProcess({
+      ...place.environment,
+      BOTSTEAD_ADMIN_TOKEN: token,
+      LOG_LEVEL: 'error',
+    })
+    const { chatAddress } = await makeBot(server)
+    const page = await openPage(await serveExample(chatAddress))
+    // With this cookie the client sends a header more, which the preflight must allow.
+    await page.context().addCookies([{ name: 'XSRF-TOKEN', value: 'abc', url: page.url() }])
+    const chat: JSHandle<typeof Chat> = await page.evaluateHandle("import('@botpress/chat')")
+    expect(await page.evaluate(callEverything, { chat, apiUrl: chatAddress })).toEqual({
+      names: ['Ada', 'Ada', 'Countess'],
+      same: true,
+      listed: 1,
+      participants: ['grace', 'ada'],
+      event: { step: 1 },
+      page: ['hello', 'hello'],
+      heard: ['participant_added', 'message_created', 'event_created', 'message_deleted'],
+      refusals: ['Forbidden', 'ResourceNotFound', 'Unauthorized', 'AlreadyExists'],
+    })
+  })
+})
+
+/** Runs in the page: every operation once, and what it showed. */
+async function callEverything({ chat, apiUrl }: { chat: typeof Chat; apiUrl: string }) {
+  const { Client } = chat
+  const ada = await Client.connect({ apiUrl, userId: 'ada' })
+  const grace = await Client.connect({ apiUrl, userId: 'grace' })
+  const names = [
+    (await ada.updateUser({ name: 'Ada' })).user.name,
+    (await ada.getUser({})).user.name,
+    (await ada.updateUser({ name: 'Countess' })).user.name,
+  ]
+  const { conversation } = await ada.createConversation({})
+  const { id } = conversation
+  const conversationId = id
+  const heard: string[] = []
+  const listener = await ada.listenConversation({ id })
+  for (const type of [
+    'message_created',
+    'message_deleted',
+    'event_created',
+    'participant_added',
+  ] as const) {
+    listener.on(type, () => heard.push(type))
+  }
+  const same = (await ada.getConversation({ id })).conversation.id === id
+  const listed = (await ada.listConversations({})).conversations.length
+  await ada.addParticipant({ conversationId, userId: 'grace' })
+  await ada.getParticipant({ conversationId, userId: 'grace' })
+  const participants = (await ada.listParticipants({ conversationId })).participants
+  const payload = { type: 'text' as const, text: 'hello' }
+  const { message } = await ada.createMessage({ conversationId, payload })
+  const { event } = await ada.createEvent({ conversationId, payload: { step: 1 } })
+  const texts = [
+    (await ada.getMessage({ id: message.id })).message,
+    ...(await ada.listMessages({ conversationId })).messages,
+  ].map((each) => (each.payload.type === 'text' ? each.payload.text : ''))
+  const stored = (await ada.getEvent({ id: event.id })).event.payload
+  await ada.deleteMessage({ id: message.id })
+  while (!heard.includes('message_deleted')) await new Promise((resolve) => setTimeout(resolve, 10))
+  await listener.disconnect()
+
+  const refusals: string[] = []
+  const refused = (error: Error) => refusals.push(String(Reflect.get(error, 'type')))
+  const other = (await grace.createConversation({})).conversation.id
+  await ada.getConversation({ id: other }).catch(refused)
+  await ada.getMessage({ id: message.id }).catch(refused)
+  await Client.connect({ apiUrl, userKey: 'no key' }).catch(refused)
+  await new Client({ apiUrl }).createUser({ id: 'ada' }).catch(refused)
+  await ada.removeParticipant({ conversationId, userId: 'grace' })
+  await ada.deleteConversation({ id })
+  await ada.deleteUser({})
+  return {
+    names,
+    same,
+    listed,
+    participants: participants.map((each) => each.id),
+    event: stored,
+    page: texts,
+    heard,
+    refusals,
+  }
+}
+
+async function makeBot({ url: baseUrl }: ServerProcess) {
+  const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
+  const admin = createClient({ baseUrl, token, workspaceId: workspaces[0]?.id ?? '' })
+  const { bot } = await admin.createBot({})
+  const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+  return {
+    chatAddress: `${baseUrl}/chat/${webhookId}`,
+    bot: {
+      /** Says something in the only conversation. */
+      async say(server: ServerProcess, text: string) {
+        const client = createClient({ baseUrl: server.url, token, botId: bot.id })
+        const { conversations } = await client.listConversations()
+        const conversationId = conversations[0]?.id ?? ''
+        const message = {
+          conversationId,
+          userId: bot.id,
+          type: 'text',
+          payload: { text },
+          tags: {},
+        }
+        await client.createMessage(message)
+      },
+    },
+  }
+}
+
+/** Runs the example as its guide says; answers the address of the page. */
+async function serveExample(chatAddress: string): Promise<string> {
+  const script = join(checkout, 'examples/browser-chat/main.mjs')
+  const child = spawn(process.execPath, [script, chatAddress], {
+    env: { ...withoutProxies(process.env), PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill())
+  const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
+  return /http\S+/.exec(line)?.[0] ?? ''
+}
+
+async function openPage(address: string): Promise<Page> {
+  const browser = await openBrowser()
+  onTestFinished(() => browser.close())
+  const page = await browser.newPage()
+  await page.goto(address)
+  return page
+}
+
+async function type(page: Page, text: string): Promise<void> {
+  await page.locator('#text').fill(text)
+  await page.locator('#text').press('Enter')
+}
+
+const statusOf = (page: Page) => page.locator('#status').textContent()
+const textsOf = (page: Page) => page.locator('#messages li:not(.waiting)').allTextContents()

@@ -1,0 +1,31 @@
+// Serves the page, from another origin than the chat: node examples/browser-chat/main.mjs [chat address]
+import { createReadStream } from 'node:fs'
+import { createServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
+
+const [, , chatAddress] = process.argv
+const port = Number(process.env.PORT ?? 8080)
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url))
+const files = {
+  '/': [here('index.html'), 'text/html'],
+  '/page.mjs': [here('page.mjs'), 'text/javascript'],
+  '/follow.mjs': [here('follow.mjs'), 'text/javascript'],
+  '/outbox.mjs': [here('outbox.mjs'), 'text/javascript'],
+  // The file of the package that is made for browsers.
+  '/chat-client.mjs': [here('../../node_modules/@botpress/chat/dist/index.mjs'), 'text/javascript'],
+}
+
+const server = createServer((request, response) => {
+  const [path, type] = files[new URL(request.url, 'http://localhost').pathname] ?? []
+  if (path === undefined) return response.writeHead(404).end('There is no such page.\n')
+  response.writeHead(200, { 'content-type': `${type}; charset=utf-8` })
+  createReadStream(path).pipe(response)
+})
+
+server.listen(port, '127.0.0.1', () => {
+  const page = new URL(`http://127.0.0.1:${server.address().port}/`)
+  if (chatAddress !== undefined) page.searchParams.set('chat', chatAddress)
+  console.log(`Open ${page}`)
+  if (chatAddress === undefined) console.log('and add ?chat=<chat address> of a bot.')
+})
