@@ -12,7 +12,7 @@ const bot = new Bot({ actions: {}, plugins: {} })
 teach(bot)
 
 const name = 'Hello bot'
-const { chatAddress } = await startBot(bot, { name, port: 8072 })
-console.log(`${name} listens. Its chat address, for pages and apps:\n  ${chatAddress}`)
+const { url, chatAddress } = await startBot(bot, { name, port: 8072 })
+console.log(`${name} listens at ${url}\nIts chat address, for pages and apps:\n  ${chatAddress}`)
 console.log('Say "hello" to it in another terminal:')
 console.log(`  npx botstead chat --bot "${name}"`)

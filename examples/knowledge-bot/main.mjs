@@ -20,12 +20,12 @@ const model = configuredModel()
 const bot = new Bot({ actions: {}, plugins: {} })
 teach(bot, model)
 
-const { id, apiUrl, token, chatAddress } = await startBot(bot, { name, port: 8073 })
+const { id, url, apiUrl, token, chatAddress } = await startBot(bot, { name, port: 8073 })
 const files = process.argv.length > 2 ? process.argv.slice(2) : await guides()
 const client = new Client({ apiUrl, token, botId: id })
 await Promise.all(files.map(upload))
 
-console.log(`${name} listens. Its chat address, for pages and apps:\n  ${chatAddress}`)
+console.log(`${name} listens at ${url}\nIts chat address, for pages and apps:\n  ${chatAddress}`)
 console.log(
   `It answers with ${model === undefined ? 'quotes' : model.model}. Ask it in another terminal:`,
 )

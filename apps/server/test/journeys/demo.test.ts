@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkout, withoutProxies } from '../documents.js'
 
 const command = join(checkout, 'apps/server/bin/botstead.js')
@@ -60,32 +60,57 @@ async function runDemo(
   return { status, output }
 }
 
+interface LineAnswer {
+  messages?: unknown[]
+}
+
+/** Pastes a line; the one that reads the conversation again, until the bot has answered. */
+async function runLine(line: string): Promise<LineAnswer> {
+  const { stdout } = await run('sh', ['-c', line], { env: withoutProxies(process.env) })
+  const answer: LineAnswer = JSON.parse(stdout)
+  if (answer.messages !== undefined) expect(answer.messages).toHaveLength(6)
+  return answer
+}
+
 describe('the demonstration', { timeout: 60_000 }, () => {
   it('makes every call and ends with status 0', async () => {
     const { status, output } = await runDemo(['--once', '--port', '0'])
     expect(status, output).toBe(0)
     expect(output).toMatch(/PUT \/uploads\/\S+ {2}200 {2}\d+ ms/)
     expect(output).toMatch(/1\. 0\.\d\d {2}ARCHITECTURE\.md › Architecture › What happens/)
-    expect(output.match(/POST \/chat\/[\w-]+\/messages {2}201/g)).toHaveLength(2)
+    expect(output.match(/POST \/chat\/[\w-]+\/messages {2}201/g)).toHaveLength(3)
+    expect(output).toMatch(/GET \/chat\/\S+\/listen {2}200/)
+    expect(output).toMatch(
+      /Guide answers, \d+ ms after the question:\n {4}“[^”]+”\n {4}— ARCHITECTURE\.md › /,
+    )
     expect(output).not.toContain('\u001b')
     expect(await readdir(temporary)).toEqual([])
   })
 
   it('gives lines that work as pasted, and removes its folder after Ctrl-C', async () => {
     const answers: unknown[] = []
+    let botAddress = ''
     const { status } = await runDemo(['--port', '0'], {}, async (output) => {
       for (const [line] of output.matchAll(/^ {2}curl .*$/gm)) {
-        const { stdout } = await run('sh', ['-c', line], { env: withoutProxies(process.env) })
-        answers.push(JSON.parse(stdout))
+        const answer = await vi.waitFor(() => runLine(line), { timeout: 15_000, interval: 50 })
+        answers.push(answer)
       }
+      botAddress = /listens at (\S+)/.exec(output)?.[1] ?? ''
+      expect(await (await fetch(`${botAddress}/health`)).text()).toBe('ok')
     })
     expect(answers).toMatchObject([
       { passages: [{ file: { key: 'ARCHITECTURE.md' } }] },
-      { message: { payload: { type: 'text', text: 'Hello from the command line' } } },
-      { messages: [{}, {}, {}] },
+      { message: { payload: { type: 'text', text: 'How does the server stop?' } } },
+      {
+        messages: [
+          { payload: { text: expect.stringContaining('— ARCHITECTURE.md › ') } },
+          ...[{ payload: { text: 'How does the server stop?' } }, {}, {}, {}, {}],
+        ],
+      },
       { bots: [{ name: 'Guide' }] },
     ])
     expect(status).toBe(0)
+    await expect(fetch(`${botAddress}/health`)).rejects.toThrow('fetch failed')
     expect(await readdir(temporary)).toEqual([])
   })
 

@@ -6,6 +6,7 @@ import { loadConfig } from '../../config.js'
 import type { Server } from '../../container.js'
 import { createLog } from '../../platform/log.js'
 import { untilStopped } from '../start.js'
+import { createDemoBot } from './bot.js'
 import { createPrinter, type Printer } from './print.js'
 import { suggest } from './suggest.js'
 
@@ -40,7 +41,8 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
   const port = options.port ?? String(loadConfig(undefined, { envFile: '.env' }).config.port)
   const server = await startDemoServer(dataDir, port, print)
   print.title(`Botstead is running at ${server.address}, with its data in ${dataDir}.`)
-  const made = await runTour(server, print)
+  await using bot = createDemoBot()
+  const made = await runTour(server, print, bot)
   if (made !== undefined && !options.once) {
     suggest(print, made)
     print.title('The server runs until you press Ctrl-C; then its data is deleted.')

@@ -9,14 +9,17 @@ import { toQuote } from './quote.js'
 import type { Step } from './step.js'
 
 const key = 'ARCHITECTURE.md'
-const path = fileURLToPath(new URL('../../../../../ARCHITECTURE.md', import.meta.url))
+/** The document of the demonstration. */
+export const documentPath = fileURLToPath(
+  new URL('../../../../../ARCHITECTURE.md', import.meta.url),
+)
 const question = 'Can a message get lost when the power fails?'
 /** Longest wait for a document to become searchable, in milliseconds. */
 const indexingPatience = 30_000
 
 /** Announces the document and sends its content to the signed address of the answer. */
 export async function uploadDocument(client: Client, step: Step): Promise<void> {
-  const content = await readFile(path)
+  const content = await readFile(documentPath)
   await step({
     what: 'Upload a document, to be found by search',
     sent: { key, size: `${content.length} bytes`, index: 'true' },

@@ -29,6 +29,8 @@ export interface Printer {
   list(lines: readonly string[]): void
   quotes(quotes: readonly Quote[]): void
   note(text: string): void
+  /** What somebody said, of many lines; addresses are cut. */
+  said(text: string): void
   failed(failure: Explained): void
   /** A line that works as pasted, and what it does. */
   command(what: string, line: string): void
@@ -88,6 +90,14 @@ export function createPrinter(out: NodeJS.WritableStream): Printer {
       }
     },
     note: (text) => indented([paint('green', text)]),
+    said: (text) => {
+      for (const line of text.split('\n')) {
+        if (line.trim() === '') write('')
+        else if (URL.canParse(line.trim()))
+          indented([`  ${paint('dim', abbreviate(line.trim(), width - 2))}`])
+        else indented(wrapText(line, width))
+      }
+    },
     failed: ({ what, advice }) => {
       indented(wrapText(`✗ ${what}`, width).map((line) => paint('red', line)))
       indented(wrapText(advice, width))

@@ -17,7 +17,7 @@ export function suggest(print: Printer, made: Made): void {
   const json = "-H 'Content-Type: application/json'"
   const message = JSON.stringify({
     conversationId: made.conversationId,
-    payload: { type: 'text', text: 'Hello from the command line' },
+    payload: { type: 'text', text: 'How does the server stop?' },
   })
   print.title('Try next, in another terminal:')
   print.command(
@@ -25,11 +25,11 @@ export function suggest(print: Printer, made: Made): void {
     `curl -G '${made.address}/v1/files/search' --data-urlencode 'query=How does the server stop?' -d limit=1 ${bearer} -H 'x-bot-id: ${made.botId}'`,
   )
   print.command(
-    'Send a message as Ada, with her user key',
+    'Ask the bot, as Ada with her user key',
     `curl -X POST '${made.chatAddress}/messages' -H 'x-user-key: ${made.userKey}' ${json} -d '${message}'`,
   )
   print.command(
-    'Read the conversation',
+    'Read the conversation: the answer of the bot is the newest message',
     `curl '${made.chatAddress}/conversations/${made.conversationId}/messages' -H 'x-user-key: ${made.userKey}'`,
   )
   print.command(

@@ -2,6 +2,8 @@ import * as chat from '@botpress/chat'
 import { Client } from '@botpress/client'
 import type { Server } from '../../container.js'
 import { abbreviate } from '../text.js'
+import { askBot } from './answer.js'
+import type { DemoBot } from './bot.js'
 import { watchCalls } from './calls.js'
 import { askDocument, uploadDocument, waitUntilSearchable } from './document.js'
 import { DemoError, explain } from './explain.js'
@@ -10,11 +12,18 @@ import { createStep, type Step } from './step.js'
 import type { Made } from './suggest.js'
 import { readBack, sendMessages } from './talk.js'
 
+const botName = 'Guide'
+
 /**
  * The main calls, through the client packages that bots and web chats use.
+ * @param demoBot started on the way
  * @returns what was made, or undefined when a step failed
  */
-export async function runTour(server: Server, print: Printer): Promise<Made | undefined> {
+export async function runTour(
+  server: Server,
+  print: Printer,
+  demoBot: DemoBot,
+): Promise<Made | undefined> {
   using calls = watchCalls(server.address)
   const step = createStep(print, calls)
   try {
@@ -42,6 +51,7 @@ export async function runTour(server: Server, print: Printer): Promise<Made | un
     const talker = await chat.Client.connect({ apiUrl: bot.chatAddress, userKey })
     await sendMessages(talker, conversationId, step)
     await readBack(talker, conversationId, step)
+    await askBot({ bot: demoBot, botName, address, token, talker, conversationId }, step)
     return { ...first, address, ...bot, conversationId, userKey }
   } catch (error) {
     print.failed(explain(error))
@@ -50,7 +60,7 @@ export async function runTour(server: Server, print: Printer): Promise<Made | un
 }
 
 async function createBot(admin: Client, step: Step) {
-  const name = 'Guide'
+  const name = botName
   const addressOf = (answer: Awaited<ReturnType<typeof admin.createBot>>) =>
     answer.bot.integrations.chat?.webhookUrl
   const answer = await step({
