@@ -14,6 +14,7 @@ import { knowledgeBases } from './0012-knowledge-bases.js'
 import { resumableUploads } from './0013-resumable-uploads.js'
 import { fileHashes } from './0014-file-hashes.js'
 import { semanticSpaces } from './0015-semantic-spaces.js'
+import { vectorRevisions } from './0016-vector-revisions.js'
 import { indexing } from './0017-indexing.js'
 import { chat } from './0018-chat.js'
 import { chatWebhooks } from './0019-chat-webhooks.js'
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   resumableUploads,
   fileHashes,
   semanticSpaces,
+  vectorRevisions,
   indexing,
   chat,
   chatWebhooks,

@@ -1,5 +1,5 @@
-import { normalise } from './normalise.js'
-import { toIndexTokens, toRuns } from './tokens.js'
+import { isAscii, normalise } from './normalise.js'
+import { toAsciiTokens, toIndexTokens, toRuns } from './tokens.js'
 
 /**
  * The words of a text as both engines shall see them: lower case, without accents and punctuation,
@@ -9,5 +9,9 @@ import { toIndexTokens, toRuns } from './tokens.js'
  * @param text plain text or Markdown; punctuation and Markdown marks are not indexed
  */
 export function toIndexText(text: string): string {
-  return toRuns(normalise(text)).flatMap(toIndexTokens).join(' ')
+  const normalised = normalise(text)
+  const tokens = isAscii(normalised)
+    ? toAsciiTokens(normalised)
+    : toRuns(normalised).flatMap(toIndexTokens)
+  return tokens.join(' ')
 }

@@ -21,7 +21,7 @@ const ARABIC_ALEF = /[\u0622\u0623\u0625\u0671]/g
  * A line break between two characters of a script without spaces is not a word boundary and goes.
  */
 export function normalise(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase()
+  if (isAscii(text)) return text.toLowerCase()
   let result = text.normalize('NFKC').replace(INVISIBLE, '').toLowerCase().replaceAll('ß', 'ss')
   if (MAY_HAVE_ACCENTS.test(result)) {
     result = result.normalize('NFD').replace(ACCENTED, '$1').normalize('NFC')
@@ -34,6 +34,11 @@ export function normalise(text: string): string {
       .replaceAll('\u0629', '\u0647')
   }
   return HAS_UNSPACED.test(result) ? result.replace(LINE_BREAK_IN_UNSPACED, '') : result
+}
+
+/** Whether a text is letters, digits and signs that need no tables of scripts. */
+export function isAscii(text: string): boolean {
+  return ASCII.test(text)
 }
 
 /** Stretches of one word that belong to a script without spaces, and those that do not. */

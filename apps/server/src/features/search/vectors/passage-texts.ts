@@ -84,6 +84,7 @@ export async function listUnchanged(
   tx: Tx,
   passages: readonly Pick<PassageText, 'number' | 'id'>[],
 ): Promise<Set<number>> {
+  if (passages.length === 0) return new Set()
   const rows = await tx
     .selectFrom('passages')
     .select(['number', 'id'])

@@ -49,7 +49,7 @@ export const postgresVectors: VectorStore = {
   async nearest(db, search) {
     const isNarrow = search.tags.length > 0 || search.scope.integrationId !== undefined
     const { space } = search
-    const byIndex = space.passages >= largeSpace && space.dimensions <= largestIndexed
+    const byIndex = space.size >= largeSpace && space.dimensions <= largestIndexed
     return byIndex && !isNarrow && !search.exact
       ? await nearestByIndex(db, search)
       : await nearestExactly(db, search)

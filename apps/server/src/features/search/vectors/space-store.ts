@@ -4,9 +4,11 @@ import type { Space } from './vector-store.js'
 /** What makes the vectors of a bot, without the model itself. */
 export interface SpaceRow extends Space {
   embedder: string
+  /** How many passages it was built from. */
+  passages: number
 }
 
-const columns = ['number', 'embedder', 'dimensions', 'passages'] as const
+const columns = ['number', 'embedder', 'dimensions', 'passages', 'size', 'revision'] as const
 
 /** The space that searches of a bot use, if it has one yet. */
 export async function findServing(db: Db | Tx, botId: string): Promise<SpaceRow | undefined> {
@@ -47,6 +49,7 @@ export async function insertSpace(
       embedder: space.embedder,
       dimensions: space.dimensions,
       passages: space.passages,
+      size: space.passages,
       model: space.model,
       serving: 0,
       created_at: space.createdAt,
@@ -71,6 +74,16 @@ export async function serve(tx: Tx, botId: string, space: number): Promise<boole
     .where('number', '=', space)
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** Notes how many passages a space has now, about. */
+export async function resize(tx: Tx, botId: string, space: number, size: number): Promise<void> {
+  await tx
+    .updateTable('semantic_spaces')
+    .set({ size })
+    .where('bot_id', '=', botId)
+    .where('number', '=', space)
+    .execute()
 }
 
 /** The newest space of an embedder that an attempt before this one did not finish. */

@@ -1,116 +1,153 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../../schema.js'
 import { searchableFiles } from '../../files/index.js'
 import { toBytes, toSignature } from './quantize.js'
-import {
-  largeSpace,
-  type Neighbour,
-  type NeighbourSearch,
-  type VectorStore,
-} from './vector-store.js'
+import { createShelf, type Shelf } from './shelf.js'
+import type { Neighbour, NeighbourSearch, VectorStore } from './vector-store.js'
 
-/** Of a large space, this many times the wanted passages are chosen by signature for an exact look. */
+/** In a space that is too large for memory, this many times the wanted ones are chosen by signature. */
 const oversampling = 10
+/** More than are wanted, because some may belong to files that are not found. */
+const spare = 50
+/** Looked at in memory, before only those that may be seen are read and compared. */
+const narrowSpare = 1000
 
-/** Vectors as one byte per number, compared by the functions of sqlite-vec. */
-export const sqliteVectors: VectorStore = {
-  async missing(db) {
-    try {
-      await sql`select vec_version()`.execute(db)
-      return undefined
-    } catch {
-      return 'sqlite-vec has no build for this platform'
-    }
-  },
+/**
+ * Vectors of one byte per number. Whoever searches has those of the bots that are asked most in memory;
+ * the others are compared by the functions of sqlite-vec.
+ */
+export function createSqliteVectors(shelf: Shelf = createShelf()): VectorStore {
+  return {
+    async missing(db) {
+      try {
+        await sql`select vec_version()`.execute(db)
+        return undefined
+      } catch {
+        return 'sqlite-vec has no build for this platform'
+      }
+    },
 
-  async prepare() {},
+    async prepare() {},
 
-  async add(tx, space, entries) {
-    for (const { number, vector } of entries) {
-      // A passage can be deleted while its vector is made.
-      await sql`
-        insert or replace into passage_vectors (space, number, vector, signature)
-        select ${space.number}, number, ${toBytes(vector)}, ${toSignature(vector)}
-        from passages where number = ${number}
-      `.execute(tx)
-    }
-  },
+    async add(tx, space, entries) {
+      if (entries.length === 0) return
+      const bumped = await tx
+        .updateTable('semantic_spaces')
+        .set((eb) => ({ revision: eb('revision', '+', 1) }))
+        .where('number', '=', space.number)
+        .returning('revision')
+        .executeTakeFirst()
+      // A space that was dropped meanwhile takes no vectors.
+      if (bumped === undefined) return
+      for (const { number, vector } of entries) {
+        // A passage can be deleted while its vector is made.
+        await sql`
+          insert or replace into passage_vectors (space, number, vector, signature, revision)
+          select ${space.number}, number, ${toBytes(vector)}, ${toSignature(vector)}, ${bumped.revision}
+          from passages where number = ${number}
+        `.execute(tx)
+      }
+    },
 
-  async nearest(db, search) {
-    // Nearly all vectors belong to passages that are found, so some more than wanted are enough.
-    const isNarrow = search.tags.length > 0 || search.scope.integrationId !== undefined
-    if (!isNarrow) {
-      const some = search.limit + 50
-      const { rows } = await sql<Neighbour & { looked: number }>`
-        with near as materialized (${nearIn(search, some)}),
-          looked as (select count(*) as looked from near)
-        select near.number, near.similarity, looked.looked
-        from near
-        cross join looked
-        cross join passages on passages.number = near.number
-        cross join (${searchableFiles(db, search.scope, search.tags)}) as found
-          on found.file_id = passages.file_id and found.generation = passages.generation
-        order by near.similarity desc, near.number
-        limit ${search.limit}
+    async nearest(db, search) {
+      const isNarrow = search.tags.length > 0 || search.scope.integrationId !== undefined
+      const packed = await shelf.take(db, search.space)
+      // Nearly all vectors belong to passages that are found, so some more than wanted are enough.
+      const some = search.limit + (isNarrow ? narrowSpare : spare)
+      if (packed !== undefined) {
+        const near = packed.nearest(toBytes(search.vector), some)
+        const found = await onlyFound(db, search, near)
+        if (found.length === search.limit || near.length < some) return found
+        // Many that are gone stand in the way of those that are there.
+        if (!isNarrow) shelf.drop(search.space.number)
+      } else if (!isNarrow) {
+        const near = await nearestOfSpace(db, search, some)
+        const found = await onlyFound(db, search, near)
+        if (found.length === search.limit || near.length < some) return found
+      }
+      return await nearestOfFiles(db, search)
+    },
+
+    async similarities(db, space, vector, numbers) {
+      if (numbers.length === 0) return []
+      const { rows } = await sql<Neighbour>`
+        select number, ${similarity(vector)} as similarity
+        from passage_vectors
+        where space = ${space.number} and number in (${sql.join(numbers)})
       `.execute(db)
-      const isWhole = rows.length === search.limit || (rows[0]?.looked ?? 0) < some
-      if (isWhole && rows.length > 0) return rows
-    }
-    const { rows } = await sql<Neighbour>`
-      select number, ${similarity(search.vector)} as similarity
-      from passage_vectors
-      where space = ${search.space.number}
-        and number in (
-          select passages.number
-          from (${searchableFiles(db, search.scope, search.tags)}) as found
-          cross join passages
-            on passages.file_id = found.file_id and passages.generation = found.generation
+      return rows
+    },
+
+    async deleteSome(tx, space, limit) {
+      const { numAffectedRows } = await sql`
+        delete from passage_vectors where space = ${space} and number in (
+          select number from passage_vectors where space = ${space} limit ${limit}
         )
-      order by similarity desc, number
-      limit ${search.limit}
-    `.execute(db)
-    return rows
-  },
+      `.execute(tx)
+      return Number(numAffectedRows ?? 0)
+    },
+  }
+}
 
-  async similarities(db, space, vector, numbers) {
-    if (numbers.length === 0) return []
-    const { rows } = await sql<Neighbour>`
-      select number, ${similarity(vector)} as similarity
-      from passage_vectors
-      where space = ${space.number} and number in (${sql.join(numbers)})
-    `.execute(db)
-    return rows
-  },
+/** Those that are still there and that the caller may find, in their order. */
+async function onlyFound(
+  db: Db,
+  { space, scope, tags, limit }: NeighbourSearch,
+  near: readonly Neighbour[],
+): Promise<Neighbour[]> {
+  const { rows } = await sql<{ number: number }>`
+    select passages.number
+    from json_each(${JSON.stringify(near.map(({ number }) => number))}) as near
+    cross join passage_vectors
+      on passage_vectors.space = ${space.number} and passage_vectors.number = near.value
+    cross join passages on passages.number = near.value
+    cross join (${searchableFiles(db, scope, tags)}) as found
+      on found.file_id = passages.file_id and found.generation = passages.generation
+  `.execute(db)
+  const found = new Set(rows.map(({ number }) => number))
+  return near.filter(({ number }) => found.has(number)).slice(0, limit)
+}
 
-  async deleteSome(tx, space, limit) {
-    const { numAffectedRows } = await sql`
-      delete from passage_vectors where space = ${space} and number in (
-        select number from passage_vectors where space = ${space} limit ${limit}
+/** The nearest of the files that the caller may find, compared one by one. */
+async function nearestOfFiles(db: Db, search: NeighbourSearch): Promise<Neighbour[]> {
+  const { rows } = await sql<Neighbour>`
+    select number, ${similarity(search.vector)} as similarity
+    from passage_vectors
+    where space = ${search.space.number}
+      and number in (
+        select passages.number
+        from (${searchableFiles(db, search.scope, search.tags)}) as found
+        cross join passages
+          on passages.file_id = found.file_id and passages.generation = found.generation
       )
-    `.execute(tx)
-    return Number(numAffectedRows ?? 0)
-  },
+    order by similarity desc, number
+    limit ${search.limit}
+  `.execute(db)
+  return rows
 }
 
 /** The nearest of a whole space, whatever they belong to. */
-function nearIn({ space, vector, exact }: NeighbourSearch, limit: number): RawBuilder<unknown> {
-  if (exact || space.passages < largeSpace) {
-    return sql`
-      select number, ${similarity(vector)} as similarity
-      from passage_vectors where space = ${space.number}
-      order by similarity desc, number limit ${limit}
-    `
-  }
-  return sql`
-    select number, ${similarity(vector)} as similarity
-    from passage_vectors
-    where space = ${space.number} and number in (
+async function nearestOfSpace(
+  db: Db,
+  { space, vector, exact }: NeighbourSearch,
+  limit: number,
+): Promise<Neighbour[]> {
+  const chosen = sql`
+    and number in (
       select number from passage_vectors indexed by passage_vectors_by_signature
       where space = ${space.number}
       order by vec_distance_hamming(vec_bit(signature), vec_bit(${toSignature(vector)}))
       limit ${limit * oversampling}
     )
-    order by similarity desc, number limit ${limit}
   `
+  const { rows } = await sql<Neighbour>`
+    select number, ${similarity(vector)} as similarity
+    from passage_vectors
+    where space = ${space.number} ${exact ? sql`` : chosen}
+    order by similarity desc, number
+    limit ${limit}
+  `.execute(db)
+  return rows
 }
 
 function similarity(vector: Float32Array): RawBuilder<number> {

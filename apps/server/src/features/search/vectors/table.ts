@@ -12,6 +12,10 @@ interface SemanticSpacesTable {
   serving: number
   /** How many passages of the bot it was built from. */
   passages: number
+  /** How many it has, about: counted after vectors are made. */
+  size: Generated<number>
+  /** Grows whenever vectors are added, so that who holds a copy sees that it is old. */
+  revision: Generated<number>
   /** The fitted model, if the embedder is the built-in one. */
   model: Uint8Array | null
   created_at: TimeColumn
@@ -23,10 +27,14 @@ interface PassagesWithoutVectorTable {
   number: number
 }
 
-/** On PostgreSQL there only with pgvector. What is in the columns is the engine's own. */
+/** On PostgreSQL there only with pgvector. What is in the other columns is the engine's own. */
 interface PassageVectorsTable {
   space: number
   number: number
+  /** On SQLite, a byte per number. */
+  vector: Uint8Array
+  /** On SQLite, that of the space since when it is there. */
+  revision: number
 }
 
 export interface VectorsSchema {

@@ -5,7 +5,7 @@ import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Db, Run, Tx } from '../../../schema.js'
 import type { EmbeddedPassage, Embedder } from './embedder.js'
 import { countPassages, listNumbers, listUnchanged } from './passage-texts.js'
-import { planVectors } from './policy.js'
+import { planVectors, type VectorPlan } from './policy.js'
 import * as spaces from './space-store.js'
 import type { VectorIndex } from './vector-index.js'
 import type { Space, VectorStore } from './vector-store.js'
@@ -64,30 +64,67 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
   async function make(botId: string, signal: AbortSignal): Promise<void> {
     // What waits goes on waiting: the extension may come with the next start.
     if ((await store.missing(db)) !== undefined) return
+    // Many passages can come while vectors are made: so many that the model is to be fitted anew.
+    while ((await makeOnce(botId, signal)) === 'build');
+  }
+
+  /** Does what is to be done; answers what there was. */
+  async function makeOnce(botId: string, signal: AbortSignal): Promise<VectorPlan | undefined> {
     const passages = await countPassages(db, botId)
-    if (passages === 0) return await dropAll(botId)
+    if (passages === 0) {
+      await dropAll(botId)
+      return undefined
+    }
     const plan = planVectors(embedder, passages, await spaces.findServing(db, botId))
-    if (plan === 'none') return await clearWaiting(botId)
+    if (plan === 'none') {
+      await clearWaiting(botId)
+      return plan
+    }
     if (plan === 'build') await build(botId, passages, signal)
     await dropIdle(botId)
     const serving = await spaces.findServing(db, botId)
     // A bot that was deleted meanwhile has none.
-    if (serving !== undefined) await fill(botId, serving, signal)
+    if (serving === undefined) return undefined
+    await fill(botId, serving, signal)
+    const size = await countPassages(db, botId)
+    if (size !== serving.size) await run((tx) => spaces.resize(tx, botId, serving.number, size))
+    return plan
   }
 
   /** Makes a space of all passages, or goes on with one that an earlier attempt began. */
   async function build(botId: string, passages: number, signal: AbortSignal): Promise<void> {
     const begun = await spaces.findBegun(db, botId, embedder.id)
     const space = begun ?? (await begin(botId, passages, signal))
+    const old = await spaces.findServing(db, botId)
     let after = begun === undefined ? -1 : await spaces.lastNumber(db, space.number)
+    let served = after
     for (;;) {
       const numbers = await listNumbers(db, botId, after, batchSize)
       const last = numbers.at(-1)
       if (last === undefined) break
+      if (old?.embedder === embedder.id) served = await serveMeanwhile(botId, old, served, signal)
       await embed(botId, space, numbers, signal)
       after = last
     }
     await run((tx) => spaces.serve(tx, botId, space.number))
+  }
+
+  /**
+   * Gives new passages a vector in the space that answers while another one is made, so that they need
+   * not wait for its end. They go on waiting, because the other one has them not yet.
+   */
+  async function serveMeanwhile(
+    botId: string,
+    old: Space,
+    after: number,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const numbers = await waiting.findWaiting(db, botId, batchSize, after)
+    const last = numbers.at(-1)
+    if (last === undefined) return after
+    const made = await embedder.embed(botId, old, numbers, signal)
+    await run((tx) => addUnchanged(tx, old, made))
+    return last
   }
 
   async function begin(botId: string, passages: number, signal: AbortSignal): Promise<Space> {
@@ -98,7 +135,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
       await store.prepare(tx, made.dimensions)
       return space
     })
-    return { number, dimensions: made.dimensions, passages }
+    return { number, dimensions: made.dimensions, size: passages, revision: 0 }
   }
 
   async function fill(botId: string, space: Space, signal: AbortSignal): Promise<void> {
@@ -119,18 +156,25 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     const made = await embedder.embed(botId, space, numbers, signal)
     signal.throwIfAborted()
     await run(async (tx) => {
-      const same = await listUnchanged(tx, made)
-      await store.add(
-        tx,
-        space,
-        made.filter(({ number }) => same.has(number)),
-      )
+      const same = await addUnchanged(tx, space, made)
       await waiting.deleteWaiting(
         tx,
         botId,
         numbers.filter((each) => isDone(each, made, same)),
       )
     })
+  }
+
+  /** Stores vectors of passages that are still the same; answers their numbers. */
+  async function addUnchanged(
+    tx: Tx,
+    space: Space,
+    made: readonly EmbeddedPassage[],
+  ): Promise<ReadonlySet<number>> {
+    const same = await listUnchanged(tx, made)
+    const entries = made.filter(({ number }) => same.has(number))
+    await store.add(tx, space, entries)
+    return same
   }
 
   async function clearWaiting(botId: string): Promise<void> {

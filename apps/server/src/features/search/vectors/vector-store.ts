@@ -29,10 +29,12 @@ export interface Space {
   number: number
   dimensions: number
   /** About how many passages it has. */
-  passages: number
+  size: number
+  /** Grows whenever vectors are added. */
+  revision: number
 }
 
-/** From this many passages on, a space is searched by an index that may miss some. */
+/** From this many passages on, PostgreSQL searches a space by an index that may miss some. */
 export const largeSpace = 20_000
 
 /** Vectors in one engine: all that engines do differently with them is behind this. */

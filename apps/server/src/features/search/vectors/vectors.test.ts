@@ -18,7 +18,7 @@ import type { Db, Run, Schema } from '../../../schema.js'
 import { createRandom } from '../lsa/random.js'
 import { openPostgresVectors } from './open-postgres-vectors.js'
 import { postgresVectors } from './postgres-vectors.js'
-import { sqliteVectors } from './sqlite-vectors.js'
+import { createSqliteVectors } from './sqlite-vectors.js'
 import { largeSpace, type VectorStore } from './vector-store.js'
 
 const writer = {
@@ -61,7 +61,7 @@ function usePgvector(): () => { db: Db; run: Run } {
 const [sqlite] = engines
 if (sqlite === undefined) throw new Error('There is no engine to test on')
 
-describe('vectors on sqlite', () => testVectors(sqliteVectors, useDatabase(sqlite)))
+describe('vectors on sqlite', () => testVectors(createSqliteVectors(), useDatabase(sqlite)))
 describe('vectors on pgvector', () => testVectors(postgresVectors, usePgvector()))
 
 function testVectors(store: VectorStore, database: () => { db: Db; run: Run }): void {
@@ -74,7 +74,7 @@ function testVectors(store: VectorStore, database: () => { db: Db; run: Run }): 
   /** A bot with a file of passages that have these vectors. */
   async function newBot(vectors: readonly Float32Array[]) {
     made += 1
-    const space = { number: made, dimensions: 128, passages: vectors.length }
+    const space = { number: made, dimensions: 128, size: vectors.length, revision: 1 }
     const botId = `bot${made}`
     const first = made * 10_000
     await database().run(async (tx) => {
@@ -124,9 +124,9 @@ function testVectors(store: VectorStore, database: () => { db: Db; run: Run }): 
     const { botId, space, first } = await newBot(vectors)
     await newBot(vectors)
     const wanted = vectors[7] ?? random()
-    for (const passages of [300, largeSpace]) {
+    for (const size of [300, largeSpace]) {
       const search = {
-        space: { ...space, passages },
+        space: { ...space, size },
         vector: wanted,
         scope: scopeOf(botId),
         tags: [],

@@ -18,12 +18,18 @@ export async function hasWaiting(db: Db | Tx, botId: string): Promise<boolean> {
   return (await findWaiting(db, botId, 1)).length > 0
 }
 
-/** Numbers of passages that wait, lowest first. */
-export async function findWaiting(db: Db | Tx, botId: string, limit: number): Promise<number[]> {
+/** Numbers of passages that wait, lowest first, above `after`. */
+export async function findWaiting(
+  db: Db | Tx,
+  botId: string,
+  limit: number,
+  after = -1,
+): Promise<number[]> {
   const rows = await db
     .selectFrom('passages_without_vector')
     .select('number')
     .where('bot_id', '=', botId)
+    .where('number', '>', after)
     .orderBy('number')
     .limit(limit)
     .execute()

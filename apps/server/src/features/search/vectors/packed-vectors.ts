@@ -1,0 +1,121 @@
+import type { Neighbour } from './vector-store.js'
+
+/** Many vectors of one byte per number, side by side, so that all are compared in one go. */
+export interface PackedVectors {
+  /** Memory that they take. */
+  readonly bytes: number
+  readonly size: number
+  /** Puts a vector there, or another one in its place. */
+  set(number: number, vector: Uint8Array): void
+  /** The vectors that point most nearly the same way, nearest first. */
+  nearest(vector: Uint8Array, limit: number): Neighbour[]
+}
+
+/** Beside the numbers of a vector: its own number, its length, and its place in a map. */
+export const bytesPerEntry = 64
+const fewest = 64
+
+/** @param dimensions numbers of each vector */
+export function createPackedVectors(dimensions: number): PackedVectors {
+  const places = new Map<number, number>()
+  let values = new Int8Array(fewest * dimensions)
+  let numbers = new Float64Array(fewest)
+  /** One divided by the length of each vector; 0 for one that points nowhere. */
+  let scales = new Float64Array(fewest)
+  let similarities = new Float64Array(fewest)
+
+  function reserve(amount: number): void {
+    if (amount <= numbers.length) return
+    const room = Math.ceil(amount * 1.25)
+    values = grown(values, new Int8Array(room * dimensions))
+    numbers = grown(numbers, new Float64Array(room))
+    scales = grown(scales, new Float64Array(room))
+    similarities = new Float64Array(room)
+  }
+
+  return {
+    get bytes() {
+      return numbers.length * (dimensions + bytesPerEntry)
+    },
+    get size() {
+      return places.size
+    },
+    set(number, vector) {
+      const place = places.get(number) ?? places.size
+      reserve(place + 1)
+      places.set(number, place)
+      const signed = new Int8Array(vector.buffer, vector.byteOffset, vector.length)
+      values.set(signed, place * dimensions)
+      numbers[place] = number
+      scales[place] = scaleOf(signed)
+    },
+    nearest(vector, limit) {
+      const amount = places.size
+      const asked = new Int8Array(vector.buffer, vector.byteOffset, vector.length)
+      multiply(values, asked, similarities, amount)
+      const scale = scaleOf(asked)
+      for (let place = 0; place < amount; place++) {
+        similarities[place] = (similarities[place] ?? 0) * (scales[place] ?? 0) * scale
+      }
+      return largest(similarities, numbers, amount, limit)
+    },
+  }
+}
+
+/** The inner products of one vector and many. Whole numbers, four sums at a time: half the time of a plain loop. */
+function multiply(many: Int8Array, one: Int8Array, products: Float64Array, amount: number): void {
+  const width = one.length
+  const inFours = width - (width % 4)
+  const factors = Int32Array.from(one)
+  let at = 0
+  for (let row = 0; row < amount; row++) {
+    let a = 0
+    let b = 0
+    let c = 0
+    let d = 0
+    let column = 0
+    for (; column < inFours; column += 4, at += 4) {
+      a += Math.imul(many[at] ?? 0, factors[column] ?? 0)
+      b += Math.imul(many[at + 1] ?? 0, factors[column + 1] ?? 0)
+      c += Math.imul(many[at + 2] ?? 0, factors[column + 2] ?? 0)
+      d += Math.imul(many[at + 3] ?? 0, factors[column + 3] ?? 0)
+    }
+    for (; column < width; column++, at++) a += (many[at] ?? 0) * (factors[column] ?? 0)
+    products[row] = a + b + c + d
+  }
+}
+
+/** The highest values with their numbers, sorted; what cannot be among them is never sorted. */
+function largest(
+  values: Float64Array,
+  numbers: Float64Array,
+  amount: number,
+  limit: number,
+): Neighbour[] {
+  const kept: Neighbour[] = []
+  let least = Number.NEGATIVE_INFINITY
+  const cut = () => {
+    kept.sort((a, b) => b.similarity - a.similarity || a.number - b.number)
+    kept.length = Math.min(kept.length, limit)
+    if (kept.length === limit) least = kept.at(-1)?.similarity ?? least
+  }
+  for (let place = 0; place < amount; place++) {
+    const similarity = values[place] ?? 0
+    if (similarity < least) continue
+    kept.push({ number: numbers[place] ?? 0, similarity })
+    if (kept.length >= limit * 4) cut()
+  }
+  cut()
+  return kept
+}
+
+function scaleOf(vector: Int8Array): number {
+  let sum = 0
+  for (const value of vector) sum += value * value
+  return sum === 0 ? 0 : 1 / Math.sqrt(sum)
+}
+
+function grown<T extends Int8Array | Float64Array>(old: T, larger: T): T {
+  larger.set(old)
+  return larger
+}
