@@ -31,7 +31,9 @@ export async function runAsPasted(commands: string, server: TestServer): Promise
   const folder = await mkdtemp(join(tmpdir(), 'botstead-tour-'))
   try {
     await symlink(server.server.config.dataDir, join(folder, 'data'))
-    await symlink(join(checkout, 'ARCHITECTURE.md'), join(folder, 'ARCHITECTURE.md'))
+    for (const part of ['ARCHITECTURE.md', 'examples', 'node_modules']) {
+      await symlink(join(checkout, part), join(folder, part))
+    }
     const script = `set -e\n${commands.replaceAll('http://localhost:8787', server.url)}`
     const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], {
       cwd: folder,

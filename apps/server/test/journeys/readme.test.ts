@@ -86,6 +86,11 @@ describe('the commands, pasted in order,', { timeout: 60_000 }, () => {
     expect(written).toMatch(/id: 1\nevent: message\ndata: \{"type":"message_created",/)
   })
 
+  it('of the guide to bots write one that answers', async () => {
+    const written = await follow('docs/guides/bots.md')
+    expect(written).toBe("Good morning\n[ 'You said: Good morning', 'Good morning' ]\n")
+  })
+
   it('of the guide to errors are refused as it says', async () => {
     const written = await follow('docs/guides/errors.md')
     expect(written).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nx-request-id: req_/)
