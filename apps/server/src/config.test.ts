@@ -45,6 +45,7 @@ describe('without any variable', () => {
       logLevel: 'info',
       allowedOrigins: undefined,
       trustedProxies: [],
+      metrics: { access: 'loopback', token: undefined },
       outgoing: { allowed: [], allowLoopback: true },
       embeddingsUrl: undefined,
       embeddingsModel: undefined,
