@@ -27,6 +27,8 @@ export interface IndexableContent {
   /** Whether the bytes are passages that a caller gave, as JSON, and not the content. */
   isPassages: boolean
   open(): Promise<Readable>
+  /** Where the bytes are a file of this machine; undefined when they are elsewhere. */
+  path: string | undefined
 }
 
 /** Which passages of a file are of use. */
@@ -72,6 +74,7 @@ export function createIndexing(
             ? {}
             : decodeJson<{ configuration: IndexingConfiguration }>(content.indexing).configuration,
         open: () => blobs.get(blobKey),
+        path: blobs.localPath?.(blobKey),
       }
     },
 

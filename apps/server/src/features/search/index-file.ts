@@ -48,7 +48,8 @@ export function createIndexFile(deps: IndexFileDeps) {
     const { passages } = await ingest(
       deps.ingestPool,
       {
-        content: { stream: await content.open() },
+        content:
+          content.path === undefined ? { stream: await content.open() } : { path: content.path },
         sha256: content.sha256,
         isPassages: content.isPassages,
         contentType: content.contentType,

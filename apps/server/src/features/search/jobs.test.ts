@@ -35,6 +35,14 @@ describeEachEngine('indexing', (engine) => {
     configuration: { parsing: { minimumParagraphLength: 0 }, chunking: { maximumChunkLength: 64 } },
   }
 
+  it('reads a content where it lies, without a copy', async () => {
+    const copies = vi.spyOn(bench().blobs, 'get')
+    const file = await bench().newBot().uploadAndWait({ key: 'a.md', index: true }, '# Here')
+    expect(file.status).toBe('indexing_completed')
+    expect(copies).not.toHaveBeenCalled()
+    copies.mockRestore()
+  })
+
   describe('a file that cannot be indexed', () => {
     it.each([
       ['an unknown format', { key: 'a.zip' }, 'x', 'cannot be indexed'],

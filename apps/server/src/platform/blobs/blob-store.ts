@@ -41,6 +41,12 @@ export interface BlobStore {
   /** Addresses of the contents themselves; absent where they are reached through this server alone. */
   readonly direct?: DirectAccess
 
+  /**
+   * Path of the file that a blob is, for processes of this machine to read; absent where blobs are no
+   * files here. There may be nothing at it, now or later: blobs are removed while others know of them.
+   */
+  localPath?(key: string): string
+
   /** Rejects with the reason when contents cannot be reached now. Fast enough for a probe. */
   check(): Promise<void>
 }

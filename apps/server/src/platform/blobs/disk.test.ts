@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
-import { mkdtemp, open, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -28,6 +28,13 @@ async function makeStore() {
   const store = await openDiskBlobStore(folder)
   return { folder, draftFolder: join(folder, 'tmp'), store }
 }
+
+it('a blob on disk is a file that other processes can read', async () => {
+  const { store } = await makeStore()
+  await store.put(key, Readable.from([Buffer.from('content')]))
+  expect(String(await readFile(store.localPath?.(key) ?? ''))).toBe('content')
+  expect(() => store.localPath?.('../../../etc/passwd')).toThrow('A blob key has')
+})
 
 describe('a put on disk', () => {
   it('leaves no draft behind, whether it succeeds or fails', async () => {

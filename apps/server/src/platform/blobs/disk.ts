@@ -128,6 +128,8 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
       return removed
     },
 
+    localPath: (key) => placeOf(key).path,
+
     check: () => access(draftFolder, constants.W_OK),
   }
 }
