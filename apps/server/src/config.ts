@@ -234,7 +234,8 @@ const limits = {
   }),
   indexingWorkers: setting('BOTSTEAD_INDEXING_WORKERS', either(['auto'], integer(1, 64)), {
     default: 'auto',
-    meaning: 'Files that one process reads at a time; auto means one per processor but one.',
+    meaning:
+      'Files that one process reads at a time; auto means one per processor but one. Up to three that take long are read beside them.',
   }),
   indexingTimeoutMs: setting('BOTSTEAD_INDEXING_TIMEOUT_MS', duration('1s', '1h'), {
     default: '2m',

@@ -13,8 +13,8 @@ import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-
 import type { SearchDeps } from './service.js'
 import * as store from './store.js'
 
-/** Files that one process indexes at a time; the workers that read them are fewer or as many. */
-const concurrency = 4
+/** Files that one process indexes at a time, at least. */
+const leastConcurrency = 4
 
 /** What search does in the background: read files into passages, and remove those of no use. */
 export function createSearchJobs(
@@ -42,7 +42,8 @@ export function createSearchJobs(
   }
 
   const index: JobHandler<IndexFile, IndexOutcome> = {
-    concurrency,
+    // One more than are read, so that slow ones leave room for a file that is read already.
+    concurrency: Math.max(leastConcurrency, deps.ingestPool.places + 1),
     handler: createIndexFile(deps),
     onDone: (tx, { payload }, outcome) => publish(tx, payload, outcome),
     onDead: (tx, job, error) => publish(tx, job.payload, { failedReason: adviceOn(error, job) }),

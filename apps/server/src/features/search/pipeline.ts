@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { WorkerLimitError } from '../../platform/workers/worker-errors.js'
 import {
   createWorkerPool,
@@ -11,6 +11,8 @@ import { type Content, withWorkerContent } from './ingest-content.js'
 import type { IngestInput, Ingestion, IngestOutput, IngestProgress } from './ingest-task.js'
 
 const MEGABYTE = 1024 * 1024
+/** Processors are few and slow files go last, so that more of them would end no sooner. */
+const mostSlowPlaces = 3
 /** Files above this are not indexed. */
 const MAXIMUM_BYTES = 95_000_000
 
@@ -25,6 +27,8 @@ interface DocumentLimits {
 /** Processes that turn files into passages. */
 export interface IngestPool extends WorkerPool<IngestInput, IngestOutput, IngestProgress> {
   readonly limits: DocumentLimits
+  /** Files that are read at a time, slow ones included. */
+  readonly places: number
 }
 
 /** A file to be made searchable. */
@@ -56,18 +60,34 @@ export type IngestPoolOptions = Partial<Omit<WorkerPoolOptions, 'entry'> & Docum
 /** Starts the pool; it has no process until there is a file. */
 export function createIngestPool(options: IngestPoolOptions): IngestPool {
   const { maximumPages = 5000, maximumUnpackedBytes = 256 * MEGABYTE, ...workers } = options
+  // One processor stays free for requests.
+  const { workers: ordinary = Math.max(1, availableParallelism() - 1) } = workers
+  const { memoryLimitMb = 512 } = workers
+  const { slow = { places: slowPlacesIn(memoryLimitMb, ordinary), afterMs: 1000 } } = workers
   const pool = createWorkerPool<IngestInput, IngestOutput, IngestProgress>({
-    // One processor stays free for requests.
-    workers: Math.max(1, availableParallelism() - 1),
     maximumQueue: 100,
     timeLimitMs: 120_000,
-    memoryLimitMb: 512,
     maximumOutputBytes: 64 * MEGABYTE,
     idleTimeoutMs: 30_000,
     ...workers,
+    ...{ workers: ordinary, slow, memoryLimitMb },
     entry: new URL('./ingest-worker.js', import.meta.url),
   })
-  return { ...pool, limits: { maximumPages, maximumUnpackedBytes } }
+  return {
+    ...pool,
+    limits: { maximumPages, maximumUnpackedBytes },
+    places: ordinary + slow.places,
+  }
+}
+
+/**
+ * Files that take long and are read beside the others: a few, if all of them together can have half of
+ * the memory; at least one, because one slow file must never hold up the rest.
+ */
+function slowPlacesIn(memoryLimitMb: number, ordinary: number): number {
+  const allowed = process.constrainedMemory() || Number.POSITIVE_INFINITY
+  const readers = Math.floor(Math.min(totalmem(), allowed) / 2 / (memoryLimitMb * MEGABYTE))
+  return Math.min(mostSlowPlaces, Math.max(1, readers - ordinary))
 }
 
 /**

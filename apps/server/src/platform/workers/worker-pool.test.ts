@@ -60,6 +60,34 @@ describe('limits', () => {
   })
 })
 
+describe('a task that takes long', () => {
+  test('does not hold up others, as long as there is room beside them', async () => {
+    await using pool = openPool({ slow: { places: 1, afterMs: 20 } })
+    const [first, second] = [new AbortController(), new AbortController()]
+    const slow = pool.run({ trouble: 'loop' }, { signal: first.signal })
+    expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+    const slowToo = pool.run({ trouble: 'loop' }, { signal: second.signal })
+    const quick = pool.run({ trouble: 'echo' })
+    await vi.waitFor(() => expect(pool.load()).toEqual({ running: 2, waiting: 1 }))
+    first.abort(new Error('enough'))
+    await expect(slow).rejects.toThrow('enough')
+    // Its place beside the others went to the other slow one.
+    expect(await quick).toMatchObject({ size: 0 })
+    expect(pool.load()).toEqual({ running: 1, waiting: 0 })
+    second.abort(new Error('enough'))
+    await expect(slowToo).rejects.toThrow('enough')
+    expect(pool.load()).toEqual({ running: 0, waiting: 0 })
+  })
+
+  test('keeps its place while nobody waits', async () => {
+    await using pool = openPool({ slow: { places: 1, afterMs: 1 } })
+    const before = await pool.run({ trouble: 'echo' })
+    await vi.waitFor(() => expect(pool.load()).toEqual({ running: 0, waiting: 0 }))
+    // The process of a slow one is not used again; this one is.
+    expect(await pool.run({ trouble: 'echo' })).toEqual(before)
+  })
+})
+
 describe('failures', () => {
   test('what a task throws reaches the caller and leaves its process alive', async () => {
     await using pool = openPool()

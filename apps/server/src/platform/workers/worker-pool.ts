@@ -1,4 +1,5 @@
 import { createGate, type Load } from './gate.js'
+import { createSlowLane, type Place, type SlowLaneOptions } from './slow-lane.js'
 import { resolveEntry } from './worker-entry.js'
 import { WorkerLimitError } from './worker-errors.js'
 import { startWorkerProcess, WorkerExitError, type WorkerProcess } from './worker-process.js'
@@ -10,6 +11,8 @@ export interface WorkerPoolOptions {
   entry: URL
   /** Tasks that run at a time, each in a process of its own. */
   workers: number
+  /** Room beside those for tasks that take long, so that others need not wait for them; none by default. */
+  slow?: SlowLaneOptions
   /** Tasks that wait for a worker; more are refused. */
   maximumQueue: number
   /** Milliseconds after which a running task is stopped together with its process. */
@@ -62,6 +65,10 @@ export function createWorkerPool<Input, Output, Progress = never>(
     options.maximumQueue,
     () => new WorkerLimitError('queue', `More than ${options.maximumQueue} tasks are waiting`),
   )
+  const slowLane = createSlowLane({
+    ...(options.slow ?? { places: 0, afterMs: options.timeLimitMs }),
+    isWanted: () => gate.load().waiting > 0,
+  })
   const alive = new Set<WorkerProcess>()
   const idle = new Map<WorkerProcess, NodeJS.Timeout>()
   let closed: Error | undefined
@@ -94,13 +101,26 @@ export function createWorkerPool<Input, Output, Progress = never>(
     idle.set(worker, setTimeout(end, options.idleTimeoutMs, worker).unref())
   }
 
-  async function runNow(input: Input, task: TaskOptions<Progress>): Promise<Output> {
+  /** What becomes of a worker after a task. */
+  function settle(worker: WorkerProcess, place: Place, signal: AbortSignal): void {
+    // A process that has once been put last cannot be put first again.
+    if (place.isSlow()) end(worker)
+    else if (!signal.aborted) giveBack(worker)
+    place.leave()
+  }
+
+  async function runNow(
+    input: Input,
+    task: TaskOptions<Progress>,
+    leave: () => void,
+  ): Promise<Output> {
     const limit = task.timeLimitMs ?? options.timeLimitMs
     const late = AbortSignal.timeout(limit)
     const signal = AbortSignal.any([late, ...(task.signal ? [task.signal] : [])])
     const envelope: TaskEnvelope<Input> = { input, maximumOutputBytes: options.maximumOutputBytes }
     task.signal?.throwIfAborted()
     const worker = take()
+    const place = slowLane.hold(leave, worker.yieldToOthers)
     signal.addEventListener('abort', worker.kill, { once: true })
     try {
       const hear = (progress: unknown) => task.onProgress?.(progress as Progress)
@@ -113,21 +133,24 @@ export function createWorkerPool<Input, Output, Progress = never>(
       throw toLimitError(error, options) ?? error
     } finally {
       signal.removeEventListener('abort', worker.kill)
-      if (!signal.aborted) giveBack(worker)
+      settle(worker, place, signal)
     }
   }
 
   return {
     async run(input, task = {}) {
-      const leave = await gate.enter(task.signal)
+      const leave = once(await gate.enter(task.signal))
       try {
         if (closed !== undefined) throw closed
-        return await runNow(input, task)
+        return await runNow(input, task, leave)
       } finally {
         leave()
       }
     },
-    load: gate.load,
+    load() {
+      const { running, waiting } = gate.load()
+      return { running: running + slowLane.count(), waiting }
+    },
     async [Symbol.asyncDispose]() {
       closed = new Error('The worker pool is closed')
       gate.close(closed)
@@ -159,4 +182,12 @@ function toLimitError(
     `The task needed more than ${options.memoryLimitMb} MB of memory`,
     { cause: error },
   )
+}
+
+function once(work: () => void): () => void {
+  let done = false
+  return () => {
+    if (!done) work()
+    done = true
+  }
 }

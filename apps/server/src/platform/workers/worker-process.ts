@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { Socket } from 'node:net'
+import { constants, setPriority } from 'node:os'
 import type { WorkerEntry } from './worker-entry.js'
 import type { TaskAnswer, TaskProgress } from './worker-task.js'
 
@@ -26,6 +27,8 @@ export interface WorkerProcess {
    * @throws WorkerExitError if the process ends first
    */
   run(envelope: object, onProgress?: (progress: unknown) => void): Promise<TaskAnswer>
+  /** Lets everybody else go first from now on. */
+  yieldToOthers(): void
   /** Ends the process whatever it is doing. */
   kill(): void
   /** Resolves with the reason once the process has ended. */
@@ -80,6 +83,14 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
       } finally {
         hear = undefined
         idle(true)
+      }
+    },
+    yieldToOthers() {
+      try {
+        if (child.pid !== undefined)
+          setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+      } catch {
+        // It has just ended, or the system does not allow it: it goes on as it was.
       }
     },
     kill() {
