@@ -186,7 +186,7 @@ const settings = {
   jobLeaseMs: setting('BOTSTEAD_JOB_LEASE_MS', duration('1s', '10m'), {
     default: '30s',
     meaning:
-      'How long the background work of a process that died waits until another process, or the next start, goes on with it.',
+      'How long the background work of a process that died waits until another process goes on with it; with SQLite the next start does so at once.',
   }),
   shutdownTimeoutMs: setting('BOTSTEAD_SHUTDOWN_TIMEOUT_MS', duration('0', '10m'), {
     default: '5s',

@@ -23,6 +23,7 @@ export async function startWorker(
   })
   const runner = createRunner({
     ...foundation,
+    alone: foundation.config.databaseUrl === undefined,
     leaseMilliseconds: foundation.config.jobLeaseMs,
     handlers: { ...slices.jobs, ...housekeeping.jobs },
   })
@@ -31,7 +32,7 @@ export async function startWorker(
     await slices.search.schedule(tx)
     await housekeeping.schedule(tx)
   })
-  runner.start()
+  await runner.start()
   await slices.deliveries.dispatcher.start()
   closers.add('deliveries', (timeLeft) =>
     slices.deliveries.dispatcher.stop(timeLeft * shareForJobs),

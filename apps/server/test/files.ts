@@ -186,7 +186,7 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
       handlers: { ...files.jobs, ...search.jobs },
       pollMilliseconds: 200,
     })
-    runner.start()
+    void runner.start()
   }
   const pauseJobs = async () => {
     await runner?.stop()

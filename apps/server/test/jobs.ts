@@ -64,7 +64,7 @@ export async function createJobsBench(database: Database): Promise<JobsBench> {
         ...{ leaseMilliseconds: lease, random: () => 0.5 },
         ...options,
       })
-      runner.start()
+      void runner.start()
       onTestFinished(async () => {
         await pass(timers, runner.stop())
       })

@@ -36,6 +36,26 @@ describeEachEngine('the lease of a job', (engine) => {
     await eventually(async () => expect(await find(kind, 'a')).toBeUndefined())
   })
 
+  it('is not waited for by a process that is alone', async () => {
+    const { enqueue, start, time, logged, find } = await bench()
+    const kind = newKind()
+    const [dead, other] = [controlledHandler(), controlledHandler()]
+    start({ [kind]: dead }, { timers: new ManualTime() })
+    const id = await enqueue({ kind, key: 'a', payload: 'p' })
+    await dead.run(0)
+    const killedAt = time.now()
+    start({ [kind]: other }, { alone: true })
+    const takeover = await other.run(0)
+    expect(time.now()).toBe(killedAt)
+    // It counts as an attempt: it may be the job that ends its workers.
+    expect(takeover.job).toMatchObject({ id, payload: 'p', attempt: 2 })
+    expect(logged).toContainEqual(
+      expect.objectContaining({ job: id, msg: 'job taken over from a silent worker' }),
+    )
+    takeover.succeed()
+    await eventually(async () => expect(await find(kind, 'a')).toBeUndefined())
+  })
+
   it('is prolonged for as long as the worker lives', async () => {
     const { enqueue, start, time, find, queue } = await bench()
     const kind = newKind()

@@ -10,7 +10,7 @@ import { JobLostError, RunnerStoppedError } from './errors.js'
 import type { JobHandler } from './handler.js'
 import { announceJobs, jobsTopic } from './hints.js'
 import { createLane } from './lane.js'
-import { extendLeases, type JobRow } from './store.js'
+import { extendLeases, type JobRow, releaseAll } from './store.js'
 
 export interface RunnerOptions {
   db: Db
@@ -22,6 +22,11 @@ export interface RunnerOptions {
   ids: Ids
   /** What to do, by kind. Jobs of other kinds are left to other runners. */
   handlers: Readonly<Record<string, JobHandler>>
+  /**
+   * Whether no other process can be working, as with SQLite: what a crash left is taken up at once.
+   * Default false.
+   */
+  alone?: boolean
   /** A number from 0 up to 1. Default `Math.random`. */
   random?: () => number
   /**
@@ -38,7 +43,7 @@ export interface RunnerOptions {
 /** Works off jobs until it is stopped. */
 export interface Runner extends AsyncDisposable {
   /** Begins to claim jobs. Once. */
-  start(): void
+  start(): Promise<void>
   /**
    * Claims nothing more and waits for the running jobs, `deadline` milliseconds by default 10,000;
    * then aborts those that are left and gives them back. Disposing does the same.
@@ -125,7 +130,8 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 
   return {
-    start() {
+    async start() {
+      if (options.alone) await run((tx) => releaseAll(tx, isoTime(clock.now())))
       unsubscribes = lanes.map(({ kind, wake }) =>
         bus.subscribe({ topic: jobsTopic, key: kind }, { onHint: wake, onGap: wake }),
       )

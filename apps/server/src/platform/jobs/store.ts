@@ -123,6 +123,21 @@ export async function findNextDue(db: Db, kind: string): Promise<string | undefi
   return row?.due_at ?? undefined
 }
 
+/**
+ * Lets jobs be claimed at once whose workers are certainly gone. They still count as taken over from a
+ * silent worker, and the attempt counts: it may be the job that ends workers.
+ * @returns how many
+ */
+export async function releaseAll(tx: Tx, now: string): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('jobs')
+    .set({ due_at: now })
+    .where('state', '=', 'running')
+    .where('due_at', '>', now)
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
 /** Prolongs the leases that `owner` still has of these jobs and answers which those are. */
 export async function extendLeases(
   tx: Tx,
