@@ -14,11 +14,15 @@ async function readDocument(path: string): Promise<string> {
   return await readFile(join(checkout, path), 'utf8')
 }
 
-/** The shell commands of a document that are meant to be pasted in order: its tour. */
-export async function tourOf(path: string): Promise<string> {
-  const tours = (await readDocument(path)).matchAll(/<!-- tour -->(.*?)<!-- \/tour -->/gs)
+/**
+ * The shell commands of a document that are meant to be pasted in order: its tour.
+ * @param name of the comments around them, for what is pasted elsewhere
+ */
+export async function tourOf(path: string, name = 'tour'): Promise<string> {
+  const around = new RegExp(`<!-- ${name} -->(.*?)<!-- /${name} -->`, 'gs')
+  const tours = (await readDocument(path)).matchAll(around)
   const blocks = [...tours].flatMap(([, tour = '']) => [...tour.matchAll(/^```sh\n(.*?)^```$/gms)])
-  if (blocks.length === 0) throw new Error(`${path} has no tour`)
+  if (blocks.length === 0) throw new Error(`${path} has no ${name}`)
   return blocks.map(([, commands]) => commands).join('')
 }
 

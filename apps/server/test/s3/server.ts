@@ -9,7 +9,7 @@ import { createObjects, refused, type StoreAnswer } from './objects.js'
 import { refusalOf } from './signature.js'
 
 const bucket = 'contents'
-const keys = { BOTSTEAD: 'the secret of the bucket/+=' }
+const keys = { BOTSTEAD: 'the-secret-of-the-bucket/+=' }
 
 /** A request as faults see it. */
 interface SeenRequest {
@@ -33,6 +33,8 @@ export interface TestS3 {
   /** For `BOTSTEAD_BLOBS_URL`; each call has a prefix of its own unless one is given. */
   url(options?: { bucket?: string; prefix?: string; secret?: string; user?: string }): string
   endpoint: string
+  accessKeyId: string
+  secretAccessKey: string
   /** Asked about every request. */
   fault: Fault | undefined
   /** Requests so far. */
@@ -95,6 +97,8 @@ export async function startTestS3(): Promise<TestS3> {
 
   const test: TestS3 = {
     endpoint,
+    accessKeyId: 'BOTSTEAD',
+    secretAccessKey: keys.BOTSTEAD,
     fault: undefined,
     seen,
     openUploads: objects.openUploads,
