@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
 import { describeRealS3 } from '../../../test/s3/real.js'
+import { hasSwift, startSwift } from '../../../test/s3/swift.js'
 import { stalled, testBlobStore } from './conformance.js'
 import { openS3BlobStore } from './s3.js'
 import type { S3Address } from './s3-address.js'
@@ -116,5 +118,23 @@ describeRealS3('an object store that nobody wrote for these tests', (store) => {
     ])('with %s', async (_, changes, message) => {
       await expect(openS3BlobStore(store().address(changes))).rejects.toThrow(message)
     })
+  })
+})
+
+describe.skipIf(!hasSwift())('a store that takes fewer parts of an object than S3 does', () => {
+  it('refuses a larger content with its own words, and keeps nothing of it', async () => {
+    const swift = await startSwift({ mostParts: 2 })
+    try {
+      const blobs = await openS3BlobStore(swift.address, { partSize: 5 * mebibyte })
+      const fits = newKey()
+      await blobs.put(fits, Readable.from(bytes(10)))
+      expect(await blobs.head(fits)).toMatchObject({ size: 10 * mebibyte })
+      const key = newKey()
+      await expect(blobs.put(key, Readable.from(bytes(11)))).rejects.toThrow(/400 InvalidArgument/)
+      expect(await blobs.head(key)).toBeUndefined()
+      expect(await blobs.sweepTemporary(-60_000)).toBe(0)
+    } finally {
+      await swift.close()
+    }
   })
 })
