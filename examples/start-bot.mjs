@@ -1,36 +1,43 @@
-// Makes a bot known to the server and starts it. Settings: BOTSTEAD_URL, BOTSTEAD_TOKEN, PORT and BOT_URL.
+// Makes a bot known to the server and starts it. Settings: BOTSTEAD_URL, BOTSTEAD_TOKEN, PORT,
+// BOT_NAME, BOT_URL and BOT_SECRET.
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { Client } from '@botpress/client'
+import { refuseOthers } from './signed.mjs'
 
 /**
  * Serves the bot, and has the server send it whatever is said to it from now on.
  * @param bot made with the bot SDK
- * @param name under which the bot is found again at the next start
+ * @param defaultName under which the bot is found again at the next start, unless BOT_NAME is set
  * @param port to listen on unless PORT is set; 0 takes a free one
  */
-export async function startBot(bot, { name, port }) {
+export async function startBot(bot, { name: defaultName, port }) {
+  const name = process.env.BOT_NAME ?? defaultName
   const apiUrl = process.env.BOTSTEAD_URL ?? 'http://localhost:8787'
   const token = process.env.BOTSTEAD_TOKEN ?? (await firstToken())
+  const { workspaces } = await new Client({ apiUrl, token }).listWorkspaces({})
+  const admin = new Client({ apiUrl, token, workspaceId: workspaces[0]?.id })
+  const known = (await findBot(admin, name)) ?? (await admin.createBot({ name })).bot
+  const { id, integrations } = known
 
+  // The client that the SDK hands to the bot takes these two from the environment.
+  Object.assign(process.env, { BP_API_URL: apiUrl, BP_TOKEN: token })
+  // The answer to the creation of a bot has its secret; later only the server knows it.
+  if (process.env.BOT_SECRET) refuseOthers(bot, process.env.BOT_SECRET)
   const listener = await bot.start(Number(process.env.PORT ?? port))
   await once(listener, 'listening')
   // Where the server reaches the bot. On other machines than the server's, BOT_URL has to say it.
   const url = process.env.BOT_URL ?? `http://127.0.0.1:${listener.address().port}`
+  await admin.updateBot({ id, url })
 
-  // The client that the SDK hands to the bot takes these two from the environment.
-  Object.assign(process.env, { BP_API_URL: apiUrl, BP_TOKEN: token })
-  const { workspaces } = await new Client({ apiUrl, token }).listWorkspaces({})
-  const admin = new Client({ apiUrl, token, workspaceId: workspaces[0]?.id })
-  const id = (await findBot(admin, name)) ?? (await admin.createBot({ name })).bot.id
-  const { bot: known } = await admin.updateBot({ id, url })
-
-  const chat = Object.values(known.integrations).find((each) => each.name === 'chat')
-  return { id, url, apiUrl, token, chatAddress: chat?.webhookUrl, listener }
+  const chat = Object.values(integrations).find((each) => each.name === 'chat')
+  return { id, name, url, apiUrl, token, chatAddress: chat?.webhookUrl }
 }
 
 async function findBot(admin, name) {
-  for await (const bot of admin.list.bots({})) if (bot.name === name) return bot.id
+  for await (const { id, ...bot } of admin.list.bots({})) {
+    if (bot.name === name) return (await admin.getBot({ id })).bot
+  }
 }
 
 /** The token that the first start of the server keeps in its data folder. */

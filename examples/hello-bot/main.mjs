@@ -11,8 +11,7 @@ import { teach } from './bot.mjs'
 const bot = new Bot({ actions: {}, plugins: {} })
 teach(bot)
 
-const name = 'Hello bot'
-const { url, chatAddress } = await startBot(bot, { name, port: 8072 })
+const { name, url, chatAddress } = await startBot(bot, { name: 'Hello bot', port: 8072 })
 console.log(`${name} listens at ${url}\nIts chat address, for pages and apps:\n  ${chatAddress}`)
 console.log('Say "hello" to it in another terminal:')
 console.log(`  npx botstead chat --bot "${name}"`)

@@ -15,12 +15,14 @@ import { startBot } from '../start-bot.mjs'
 import { teach } from './bot.mjs'
 import { configuredModel } from './model.mjs'
 
-const name = process.env.BOT_NAME ?? 'Knowledge bot'
 const model = configuredModel()
 const bot = new Bot({ actions: {}, plugins: {} })
 teach(bot, model)
 
-const { id, url, apiUrl, token, chatAddress } = await startBot(bot, { name, port: 8073 })
+const { id, name, url, apiUrl, token, chatAddress } = await startBot(bot, {
+  name: 'Knowledge bot',
+  port: 8073,
+})
 const files = process.argv.length > 2 ? process.argv.slice(2) : await guides()
 const client = new Client({ apiUrl, token, botId: id })
 await Promise.all(files.map(upload))

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,6 +41,33 @@ async function ask(webhookId: string, text: string) {
   )
 }
 
+it('refuses whoever is not the server, when it knows the secret of the bot', async () => {
+  const { bot: made } = await existingClient(server()).createBot({ name: 'Signed bot' })
+  const { signingSecret } = made
+  const environment = { BOT_NAME: 'Signed bot', BOT_SECRET: signingSecret }
+  const bot = await startExample('hello-bot', environment)
+  expect((await ask(bot.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+
+  const [, url = ''] = /listens at (\S+)/.exec(bot.output()) ?? []
+  const body = '{"event":{"type":"message_created"}}'
+  const time = Math.floor(Date.now() / 1000)
+  const sign = (secret: string, at = time) =>
+    `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`
+  const call = async (signature: string) => {
+    const headers = {
+      ...{ 'x-bot-id': 'any', 'x-bp-operation': 'ping', 'x-bp-type': 'ping' },
+      ...{ 'x-bp-configuration': 'e30=', 'x-botstead-signature': signature },
+    }
+    return (await fetch(url, { method: 'POST', body, headers })).status
+  }
+  expect(await call(sign(signingSecret))).toBe(200)
+  expect(await call(`${sign('another')},${sign(signingSecret).split(',')[1]}`)).toBe(200)
+  expect(await call(sign('another'))).toBe(401)
+  expect(await call(sign(signingSecret, time - 1000))).toBe(401)
+  expect(await call('')).toBe(401)
+  expect(await call('t=,v1=')).toBe(401)
+}, 60_000)
+
 it('starts the hello bot with one command, and finds its bot again at the next start', async () => {
   const first = await startExample('hello-bot')
   const { payload } = await ask(first.webhookId, 'hello')
@@ -50,7 +78,7 @@ it('starts the hello bot with one command, and finds its bot again at the next s
   expect(second.address).toBe(first.address)
   expect((await ask(second.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
   const { bots } = await existingClient(server()).listBots({})
-  expect(bots.map(({ name }) => name)).toEqual(['Hello bot'])
+  expect(bots.filter(({ name }) => name === 'Hello bot')).toHaveLength(1)
 }, 60_000)
 
 describe('the knowledge bot', { timeout: 60_000 }, () => {

@@ -24,11 +24,18 @@ describeEachEngine('bots made with the SDK', (engine) => {
     let webhookId = ''
 
     beforeAll(async () => {
-      const words = ['apps/server/test/processes/sdk-bot.mjs', name, `Bot of ${name}`]
-      process = await startBotProcess(server(), words, /^bot .+\n/m)
-      botId = /^bot (.+)$/m.exec(process.output())?.[1] ?? ''
-      const known = await existingClient(server()).getBot({ id: botId })
-      webhookId = Object.values(known.bot.integrations)[0]?.webhookId ?? ''
+      const { url: apiUrl, token } = server()
+      process = await startBotProcess(
+        server(),
+        ['apps/server/test/processes/sdk-bot.mjs', name],
+        /^ready .+\n/m,
+        { BP_API_URL: apiUrl, BP_TOKEN: token },
+      )
+      const [, url = ''] = /^ready (.+)$/m.exec(process.output()) ?? []
+      const admin = existingClient(server())
+      const made = await admin.createBot({ name: `Bot of ${name}`, url })
+      botId = made.bot.id
+      webhookId = Object.values(made.bot.integrations)[0]?.webhookId ?? ''
       bot = existingClient(server(), { botId })
     })
     afterAll(async () => {

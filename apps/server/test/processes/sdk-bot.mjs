@@ -1,7 +1,7 @@
 // The example bot and every other kind of handler, served by the version of the bot SDK that the
-// first argument names: @botpress/sdk or sdk7. It writes a line when it listens.
+// first argument names: @botpress/sdk or sdk7. It writes its address when it listens.
+import { once } from 'node:events'
 import { teach } from '../../../../examples/hello-bot/bot.mjs'
-import { startBot } from '../../../../examples/start-bot.mjs'
 
 const { Bot, RuntimeError } = await (process.argv[2] === 'sdk7'
   ? import('sdk7')
@@ -52,5 +52,6 @@ bot.on.workflowStart('mend', async ({ workflow }) => {
 })
 
 teach(bot)
-const { id } = await startBot(bot, { name: process.argv[3], port: 0 })
-process.stdout.write(`bot ${id}\n`)
+const listener = await bot.start(0)
+await once(listener, 'listening')
+process.stdout.write(`ready http://127.0.0.1:${listener.address().port}\n`)
