@@ -39,8 +39,8 @@ export {
   type PassagesOf,
 } from './job-kinds.js'
 export type { Progress } from './progress.js'
-export { type FileScope, scopeOf, searchableFiles } from './scope.js'
-export { type FileRow, listFilesByIds } from './store.js'
+export { type FileScope, scopeOf } from './scope.js'
+export type { FileRow } from './store.js'
 export { type TagCondition, toTagConditions } from './tag-filter.js'
 
 export interface Files {

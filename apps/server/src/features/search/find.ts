@@ -1,5 +1,5 @@
 import type { Db } from '../../schema.js'
-import { type FileRow, listFilesByIds } from '../files/index.js'
+import { type FileRow, listFilesByIds } from '../files/reading.js'
 import type { RankedPassage, Ranker, RankRequest } from './rank/ranker.js'
 import { listNearby, type NearbyRow } from './store.js'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { searchableFiles } from '../../files/index.js'
+import { searchableFiles } from '../../files/reading.js'
 import {
   largeSpace,
   type Neighbour,

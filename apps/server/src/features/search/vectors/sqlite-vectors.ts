@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../schema.js'
-import { searchableFiles } from '../../files/index.js'
+import { searchableFiles } from '../../files/reading.js'
 import { toBytes, toSignature } from './quantize.js'
 import { createShelf, type Shelf } from './shelf.js'
 import type { Neighbour, NeighbourSearch, VectorStore } from './vector-store.js'
