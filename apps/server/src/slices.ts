@@ -60,7 +60,7 @@ export async function createSlices(
     onChanged: (botId) => {
       access.authenticator.forgetBot(botId)
       chat.forgetBot(botId)
-      deliveries.forget(botId)
+      deliveries.changed(botId)
       actions.forgetBot(botId)
     },
   })

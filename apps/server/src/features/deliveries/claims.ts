@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
 import type { DeliveryRow } from './store.js'
@@ -34,7 +35,10 @@ export async function listDue(
   return await query.execute()
 }
 
-/** Takes those deliveries that are still due, until `leaseUntil` or their end. */
+/**
+ * Takes those deliveries that are still due, until `leaseUntil` or their end. Those that another
+ * process is just taking are passed over.
+ */
 export async function claim(
   tx: Tx,
   ids: readonly string[],
@@ -43,23 +47,33 @@ export async function claim(
   leaseUntil: string,
 ): Promise<DeliveryRow[]> {
   if (ids.length === 0) return []
-  return await tx
-    .updateTable('deliveries')
-    .set((eb) => ({ owner, next_attempt_at: leaseUntil, attempts: eb('attempts', '+', 1) }))
+  const due = tx
+    .selectFrom('deliveries')
+    .select('id')
     .where('id', 'in', [...ids])
     .where('next_attempt_at', '<=', now)
+    .where('status', '=', 'pending')
+  return await tx
+    .with('due', () => dialectOf(tx).lockFreeRows(due))
+    .updateTable('deliveries')
+    .set((eb) => ({ owner, next_attempt_at: leaseUntil, attempts: eb('attempts', '+', 1) }))
+    .where('id', 'in', ({ selectFrom }) => selectFrom('due').select('id'))
     .returningAll()
     .execute()
 }
 
-/** Takes deliveries out of the way while their receiver is paused. */
+/**
+ * Takes deliveries out of the way while their receiver is paused. Whoever had claimed one and was
+ * silent for too long has lost it. The caller holds the pause, so that it cannot end meanwhile.
+ */
 export async function setAside(tx: Tx, ids: readonly string[], now: string): Promise<void> {
   if (ids.length === 0) return
   await tx
     .updateTable('deliveries')
-    .set({ set_aside: 1, next_attempt_at: null })
+    .set({ set_aside: 1, next_attempt_at: null, owner: null })
     .where('id', 'in', [...ids])
     .where('next_attempt_at', '<=', now)
+    .where('status', '=', 'pending')
     .execute()
 }
 
@@ -127,6 +141,45 @@ export async function endClaim(
   return (await finishClaim.affected(tx, values)) > 0
 }
 
+const giveBackClaim = prepared<{
+  id: string
+  attempts: number
+  owner: string
+  made: number
+  last_error: string | null
+  next_attempt_at: string
+}>()((db, p) =>
+  db
+    .updateTable('deliveries')
+    .set({
+      owner: null,
+      attempts: p('made'),
+      last_error: p('last_error'),
+      next_attempt_at: p('next_attempt_at'),
+    })
+    .where('id', '=', p('id'))
+    .where('attempts', '=', p('attempts'))
+    .where('owner', '=', p('owner'))
+    .where('status', '=', 'pending'),
+)
+
+/**
+ * Ends a claim without an outcome.
+ * @param called whether the receiver may have been called, so that the next attempt may be a repeat
+ * @returns false if the claim was lost to another process, or the delivery is gone
+ */
+export async function giveBack(
+  tx: Tx,
+  { id, attempts, owner }: Claim,
+  { called, lastError, at }: { called: boolean; lastError: string | null; at: string },
+): Promise<boolean> {
+  const values = {
+    ...{ id, attempts, owner: owner ?? '', last_error: lastError, next_attempt_at: at },
+    made: called ? attempts : attempts - 1,
+  }
+  return (await giveBackClaim.affected(tx, values)) > 0
+}
+
 /** Prolongs the leases of everything that a process is sending; answers the ids that are still its. */
 export async function prolong(
   tx: Tx,
@@ -156,12 +209,12 @@ export async function freeAll(tx: Tx, now: string): Promise<number> {
   return Number(result.numUpdatedRows)
 }
 
-/** When the next delivery is due or loses its sender; undefined if none is. */
-export async function findNextDue(db: Db): Promise<string | undefined> {
+/** When after `now` the next delivery is due or loses its sender; undefined if none is. */
+export async function findNextDue(db: Db, now: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('deliveries')
     .select('next_attempt_at')
-    .where('next_attempt_at', 'is not', null)
+    .where('next_attempt_at', '>', now)
     .orderBy('next_attempt_at')
     .limit(1)
     .executeTakeFirst()

@@ -5,13 +5,13 @@ import type { Ids } from '../../platform/ids.js'
 import type { Log } from '../../platform/log.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Timers } from '../../platform/timers.js'
-import type { Db, Run } from '../../schema.js'
+import type { Db, Run, Tx } from '../../schema.js'
 import type { DeliveryBodies } from './bodies.js'
 import { callReceiver } from './call.js'
 import * as claims from './claims.js'
-import { deliveriesTopic } from './hints.js'
+import { announceDelivery, deliveriesTopic, receiversTopic } from './hints.js'
 import { createPauses } from './pauses.js'
-import { listReceivers, receiverKey } from './receivers.js'
+import { holdPause, listReceivers, receiverKey } from './receivers.js'
 import { createSettle, type SettleDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
 import type { Targets } from './targets.js'
@@ -46,8 +46,6 @@ export interface Dispatcher {
   start(): Promise<void>
   /** Claims nothing more and waits `deadlineMs` for what is on the way; then gives the rest back. */
   stop(deadlineMs: number): Promise<void>
-  /** Looks at once whether a paused receiver is back, for one that has just been changed. */
-  nudge(botId: string): Promise<void>
 }
 
 /** Deliveries of one line in a row before others get the place. */
@@ -61,6 +59,8 @@ class StoppedError extends Error {}
 interface Sending {
   row: DeliveryRow
   abort: AbortController
+  /** Whether what stands behind it may be sent right after it. */
+  chain: boolean
   done: Promise<void>
 }
 
@@ -68,17 +68,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { db, run, bus, clock, timers, log, bodies, targets, limits } = deps
   const owner = `${hostname()}/${process.pid}/${deps.ids.uuid()}`
   const settle = createSettle(deps)
-  const pauses = createPauses({ ...deps, wake: () => wake() })
+  const pauses = createPauses({ ...deps, wake: () => wakeForReceivers() })
   const sending = new Map<string, Sending>()
   const perReceiver = new Map<string, number>()
   /** Receivers that had failed when last looked at: their success is worth a note. */
-  let failing = new Set<string>()
+  const failing = new Set<string>()
   let wanted = false
+  let pausesWanted = false
   let closed = false
   let looking: Promise<void> | undefined
   let cancelAlarm = () => {}
   let cancelBeat = () => {}
-  let unsubscribe = () => {}
+  let unsubscribe: (() => void)[] = []
 
   const leaseEnd = () => isoTime(clock.now() + limits.leaseMs)
   const keyOf = (row: { bot_id: string; integration: string }) =>
@@ -89,6 +90,19 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (!closed) looking ??= look()
   }
 
+  /** Wakes also for what changes rarely: pauses that begin or end. */
+  function wakeForReceivers(): void {
+    pausesWanted = true
+    wake()
+  }
+
+  /** What is known of a bot is old, and its pause may have begun: its lines stop after this delivery. */
+  function reconsider(botId: string): void {
+    targets.forget(botId)
+    for (const entry of sending.values()) if (entry.row.bot_id === botId) entry.chain = false
+    wakeForReceivers()
+  }
+
   /** Fills the free places until nobody asks for another look; then sets the alarm. */
   async function look(): Promise<void> {
     cancelAlarm()
@@ -96,48 +110,69 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     try {
       while (wanted && !closed) {
         wanted = false
-        await pauses.look()
-        pause = await fill()
+        if (pausesWanted) {
+          pausesWanted = false
+          await pauses.look()
+        }
+        await fill()
+        if (!wanted) pause = await untilNext()
       }
     } catch (err) {
       log.warn({ err }, 'deliveries cannot be claimed, trying again later')
+      wanted = false
     }
     looking = undefined
-    if (!closed) cancelAlarm = timers.after(pause, wake)
+    if (closed) return
+    if (wanted) wake()
+    else cancelAlarm = timers.after(pause, wakeForReceivers)
   }
 
-  /** Claims what is due; answers the milliseconds until there may be more. */
-  async function fill(): Promise<number> {
+  /** Claims what is due and begins to send it. */
+  async function fill(): Promise<void> {
     const free = limits.concurrency - sending.size
-    if (free <= 0) return limits.pollMs
+    if (free <= 0) return
     const limit = Math.min(free * 2, longestLook)
     const now = isoTime(clock.now())
     const due = await claims.listDue(db, now, busyReceivers(), limit)
+    if (due.length === 0) return
     const states = await listReceivers(
       db,
       due.map(({ bot_id }) => bot_id),
     )
     const paused = new Set(states.filter((state) => state.paused !== null).map(keyOf))
-    failing = new Set(states.filter((state) => state.failures > 0).map(keyOf))
+    const failed = new Set(states.filter((state) => state.failures > 0).map(keyOf))
+    for (const key of new Set(due.map(keyOf))) {
+      if (failed.has(key)) failing.add(key)
+      else failing.delete(key)
+    }
     const aside = due.filter((row) => paused.has(keyOf(row)))
     const chosen = choose(
       due.filter((row) => !paused.has(keyOf(row))),
       free,
     )
-    if (due.length > 0) {
-      const rows = await run(async (tx) => {
-        await claims.setAside(
-          tx,
-          aside.map(({ id }) => id),
-          now,
-        )
-        return await claims.claim(tx, chosen, owner, now, leaseEnd())
-      })
-      for (const row of rows) begin(row)
-      // Whatever was looked at is out of the way now, so that there may be more behind it.
-      if (due.length === limit && rows.length + aside.length > 0) wanted = true
+    const rows = await run(async (tx) => {
+      await setAside(tx, aside, now)
+      return await claims.claim(tx, chosen, owner, now, leaseEnd())
+    })
+    for (const row of rows) begin(row)
+    // What was looked at is out of the way now, or another process has it: there may be more behind.
+    const isContested = rows.length < chosen.length
+    if (isContested || (due.length === limit && rows.length + aside.length > 0)) wanted = true
+  }
+
+  /** Puts away what waits for paused receivers, unless their pause has just ended. */
+  async function setAside(tx: Tx, rows: readonly claims.DueDelivery[], now: string): Promise<void> {
+    // In one order, so that two processes do not wait for each other.
+    for (const key of [...new Set(rows.map(keyOf))].sort()) {
+      const own = rows.filter((row) => keyOf(row) === key)
+      const [{ bot_id: botId, integration } = { bot_id: '', integration: '' }] = own
+      if (!(await holdPause(tx, { botId, integration }))) continue
+      await claims.setAside(
+        tx,
+        own.map(({ id }) => id),
+        now,
+      )
     }
-    return Math.min(limits.pollMs, await untilNext())
   }
 
   /** As many of the due ones as there is room for, here and at their receivers. */
@@ -165,19 +200,19 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       })
   }
 
+  /** Milliseconds until there may be more to do. */
   async function untilNext(): Promise<number> {
-    const next = [await claims.findNextDue(db), await pauses.nextLook()]
-    const times = next.flatMap((time) => (time === undefined ? [] : [Date.parse(time)]))
-    const wait = Math.min(...times) - clock.now()
-    // Due and yet not claimed: its receiver is busy, and the end of a delivery looks again.
-    return wait > 0 ? wait : limits.pollMs
+    const now = clock.now()
+    const times = [await claims.findNextDue(db, isoTime(now)), pauses.nextLook]
+    const waits = times.flatMap((time) => (time === undefined ? [] : [Date.parse(time) - now]))
+    return Math.max(0, Math.min(limits.pollMs, ...waits))
   }
 
   function begin(row: DeliveryRow): void {
     const key = keyOf(row)
     perReceiver.set(key, (perReceiver.get(key) ?? 0) + 1)
     const abort = new AbortController()
-    const entry: Sending = { row, abort, done: Promise.resolve() }
+    const entry: Sending = { row, abort, chain: true, done: Promise.resolve() }
     sending.set(row.id, entry)
     entry.done = deliverLine(entry)
       .catch((err: unknown) => {
@@ -225,14 +260,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         signal: entry.abort.signal,
       })
       const key = keyOf(row)
-      const nextClaim = chain && !closed ? { owner, leaseUntil: leaseEnd() } : undefined
+      const mayChain = chain && entry.chain && !closed
+      const nextClaim = mayChain ? { owner, leaseUntil: leaseEnd() } : undefined
       const settled = await settle.attempt(row, result, failing.has(key), nextClaim)
       if (result.verdict.result === 'retry') failing.add(key)
+      else failing.delete(key)
+      if (settled?.pausedNow) pausesWanted = true
       return settled?.next
     } catch (error) {
       if (error instanceof ClaimLostError) return undefined
       if (!(error instanceof StoppedError)) throw error
-      await settle.release(entry.row)
+      await settle.release(row)
+      announceDelivery(bus, row.bot_id)
       return undefined
     }
   }
@@ -250,7 +289,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         log.warn({ err }, 'the leases of deliveries could not be prolonged')
       }
     }
-    if (!closed) scheduleBeat()
+    if (!closed || sending.size > 0) scheduleBeat()
   }
 
   function scheduleBeat(): void {
@@ -260,16 +299,21 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   return {
     async start() {
       if (deps.alone) await run((tx) => claims.freeAll(tx, isoTime(clock.now())))
-      unsubscribe = bus.subscribe({ topic: deliveriesTopic }, { onHint: wake, onGap: wake })
+      unsubscribe = [
+        bus.subscribe({ topic: deliveriesTopic }, { onHint: wake, onGap: wake }),
+        bus.subscribe(
+          { topic: receiversTopic },
+          { onHint: ({ key }) => reconsider(key), onGap: wakeForReceivers },
+        ),
+      ]
       scheduleBeat()
-      wake()
+      wakeForReceivers()
     },
 
     async stop(deadlineMs) {
       closed = true
-      unsubscribe()
+      for (const end of unsubscribe) end()
       cancelAlarm()
-      cancelBeat()
       await looking
       const onTheWay = [...sending.values()]
       const cancelLate = timers.after(deadlineMs, () => {
@@ -277,13 +321,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       })
       await Promise.all(onTheWay.map(({ done }) => done))
       cancelLate()
-      await pauses.settled()
-    },
-
-    async nudge(botId) {
-      targets.forget(botId)
-      await pauses.probeSoon(botId)
-      wake()
+      cancelBeat()
+      await pauses.stop()
     },
   }
 }

@@ -1,7 +1,9 @@
+import { isoTime } from '../../platform/clock.js'
 import type { BotsService } from '../bots/index.js'
 import { findBotTarget } from './bot-target.js'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.js'
-import type { Receiver } from './receivers.js'
+import { announceReceiver } from './hints.js'
+import { hastenProbes, type Receiver } from './receivers.js'
 import { createTargets, type Target, type Targets } from './targets.js'
 
 export { createDeliveryBodies, type DeliveryBodies, type DeliveryBody } from './bodies.js'
@@ -15,8 +17,11 @@ export interface Deliveries {
   /** Sends what waits; to be started by the processes that work in the background. */
   dispatcher: Dispatcher
   targets: Targets
-  /** To be told when a bot or what is installed in it was changed or removed. */
-  forget(botId: string): void
+  /**
+   * To be told when a bot or what is installed in it was changed or removed: memories of it are
+   * stale, and one that was left alone because it failed is asked at once whether it is back.
+   */
+  changed(botId: string): void
 }
 
 type DeliveriesDeps = Omit<
@@ -40,7 +45,7 @@ const minute = 60 * second
 
 /** How bots and integrations are told what they have to know. */
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
-  const { clock, bots, findIntegrationTarget, limits } = deps
+  const { run, bus, log, clock, bots, findIntegrationTarget, limits } = deps
   const targets = createTargets({
     clock,
     findTarget: (receiver) =>
@@ -65,5 +70,14 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       pollMs: 5 * second,
     },
   })
-  return { dispatcher, targets, forget: targets.forget }
+  return {
+    dispatcher,
+    targets,
+    changed(botId) {
+      targets.forget(botId)
+      run((tx) => hastenProbes(tx, botId, isoTime(clock.now())))
+        .then(() => announceReceiver(bus, botId))
+        .catch((err: unknown) => log.warn({ err, botId }, 'a changed bot waits for its next ping'))
+    },
+  }
 }

@@ -3,7 +3,6 @@ import type { Log } from '../../platform/log.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Db, Run } from '../../schema.js'
 import { callReceiver } from './call.js'
-import { putBack } from './claims.js'
 import * as receivers from './receivers.js'
 import type { PausePolicy } from './settle.js'
 import type { Targets } from './targets.js'
@@ -37,14 +36,18 @@ export function createPauses({
   wake,
 }: PausesDeps) {
   const probes = new Set<Promise<void>>()
+  const stopping = new AbortController()
+  let nextAt: string | undefined
 
   async function probe(receiver: receivers.Receiver): Promise<void> {
+    // What is remembered may be older than the change that asked for this ping.
+    targets.forget(receiver.botId)
     const target = await targets.of(receiver)
     if (target === undefined) return
     const { status } = await callReceiver(
       { outgoing, clock },
       { ...target, timeoutMs: Math.min(target.timeoutMs, pingTimeoutMs) },
-      { operation: 'ping', type: 'ping', body: '{}' },
+      { operation: 'ping', type: 'ping', body: '{}', signal: stopping.signal },
     )
     if (status === null || status >= 500) return
     if (!(await run((tx) => receivers.resume(tx, receiver)))) return
@@ -54,42 +57,42 @@ export function createPauses({
 
   function begin(receiver: receivers.Receiver): void {
     const running = probe(receiver)
-      .catch((err: unknown) => log.warn({ err, ...receiver }, 'a paused receiver cannot be pinged'))
+      .catch((err: unknown) => {
+        if (stopping.signal.aborted) return
+        log.warn({ err, ...receiver }, 'a paused receiver cannot be pinged')
+      })
       .finally(() => probes.delete(running))
     probes.add(running)
   }
 
   /** Moves what was set aside back to where it is claimed, some per transaction. */
   async function release(receiver: receivers.Receiver): Promise<void> {
-    const { botId, integration } = receiver
-    const move = () => run((tx) => putBack(tx, botId, integration, isoTime(clock.now()), batchSize))
-    while ((await move()) === batchSize);
-    await run((tx) => receivers.endRelease(tx, receiver))
+    const now = isoTime(clock.now())
+    while (await run((tx) => receivers.releaseSome(tx, receiver, now, batchSize)));
   }
 
   return {
     /** Does what is due now; pings go on beside. */
     async look(): Promise<void> {
       for (const receiver of await receivers.listReleasing(db)) await release(receiver)
-      const next = await receivers.findNextProbe(db)
+      nextAt = await receivers.findNextProbe(db)
       const now = clock.now()
-      if (next === undefined || Date.parse(next) > now) return
+      if (nextAt === undefined || Date.parse(nextAt) > now) return
       const after = isoTime(now + pausing.probeEveryMs)
       for (const receiver of await run((tx) => receivers.claimProbes(tx, isoTime(now), after))) {
         begin(receiver)
       }
+      nextAt = await receivers.findNextProbe(db)
     },
 
-    /** ISO 8601 time of the next ping. */
-    nextLook: () => receivers.findNextProbe(db),
-
-    /** Makes the pings of a bot and its installations due. */
-    async probeSoon(botId: string): Promise<void> {
-      await run((tx) => receivers.hastenProbes(tx, botId, isoTime(clock.now())))
+    /** ISO 8601 time of the next ping, as the last look found it. */
+    get nextLook(): string | undefined {
+      return nextAt
     },
 
-    /** Resolves when no ping is on the way. */
-    async settled(): Promise<void> {
+    /** Breaks off the pings that are on the way. */
+    async stop(): Promise<void> {
+      stopping.abort(new Error('The server stops.'))
       await Promise.all(probes)
     },
   }

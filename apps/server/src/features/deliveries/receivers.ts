@@ -1,6 +1,6 @@
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
-import type { ReceiverRow } from './claims.js'
+import { putBack, type ReceiverRow } from './claims.js'
 
 /** Who is told: a bot, or an integration installed in it. */
 export interface Receiver {
@@ -79,6 +79,7 @@ export async function noteSuccess(tx: Tx, { botId, integration }: Receiver): Pro
 /**
  * Stops sending to a receiver.
  * @param probeAt ISO 8601 time of the first ping that may end the pause; null if only people end it
+ * @param reason why; null keeps the last failure
  * @returns false if it was paused already
  */
 export async function pause(
@@ -87,10 +88,12 @@ export async function pause(
   by: 'failures' | 'operator',
   now: string,
   probeAt: string | null,
+  reason: string | null = null,
 ): Promise<boolean> {
+  const paused = { paused: by, paused_at: now, probe_at: probeAt, releasing: 0 }
   const row = {
-    ...{ bot_id: botId, integration, failures: 0, failing_since: null, reason: null },
-    ...{ paused: by, paused_at: now, probe_at: probeAt, releasing: 0 },
+    ...{ bot_id: botId, integration, failures: 0, failing_since: null, reason },
+    ...paused,
   }
   const result = await tx
     .insertInto('delivery_receivers')
@@ -98,7 +101,7 @@ export async function pause(
     .onConflict((conflict) =>
       conflict
         .columns(['bot_id', 'integration'])
-        .doUpdateSet({ paused: by, paused_at: now, probe_at: probeAt, releasing: 0 })
+        .doUpdateSet({ ...paused, ...(reason !== null && { reason }) })
         // An operator's pause stays one, and replaces one of its own accord.
         .where((eb) =>
           by === 'operator'
@@ -135,14 +138,40 @@ export async function listReleasing(db: Db): Promise<Receiver[]> {
   return rows.map(({ bot_id, integration }) => ({ botId: bot_id, integration }))
 }
 
-/** All that was set aside is back, unless the receiver was paused again. */
-export async function endRelease(tx: Tx, { botId, integration }: Receiver): Promise<void> {
-  await tx
+/**
+ * Puts back some of what was set aside at a receiver, in the transaction of the caller.
+ * @returns false if nothing is left to do: all is back, or the receiver was paused again
+ */
+export async function releaseSome(
+  tx: Tx,
+  receiver: Receiver,
+  now: string,
+  limit: number,
+): Promise<boolean> {
+  const own = tx
     .updateTable('delivery_receivers')
-    .set({ releasing: 0 })
-    .where('bot_id', '=', botId)
-    .where('integration', '=', integration)
-    .execute()
+    .where('bot_id', '=', receiver.botId)
+    .where('integration', '=', receiver.integration)
+  // Holds the row: nobody pauses it, or sets anything aside, until this transaction ends.
+  const held = await own.set({ releasing: 1 }).where('releasing', '=', 1).executeTakeFirst()
+  if (held.numUpdatedRows === 0n) return false
+  if ((await putBack(tx, receiver.botId, receiver.integration, now, limit)) === limit) return true
+  await own.set({ releasing: 0 }).execute()
+  return false
+}
+
+const holdOne = prepared<{ bot_id: string; integration: string }>()((db, p) =>
+  db
+    .updateTable('delivery_receivers')
+    .set((eb) => ({ paused: eb.ref('paused') }))
+    .where('bot_id', '=', p('bot_id'))
+    .where('integration', '=', p('integration'))
+    .where('paused', 'is not', null),
+)
+
+/** Holds the pause of a receiver until the transaction ends; false if it is not paused any more. */
+export async function holdPause(tx: Tx, { botId, integration }: Receiver): Promise<boolean> {
+  return (await holdOne.affected(tx, { bot_id: botId, integration })) > 0
 }
 
 /**

@@ -3,7 +3,7 @@ import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Log } from '../../platform/log.js'
 import type { Run, Tx } from '../../schema.js'
 import type { CallResult } from './call.js'
-import { claim, endClaim, keepAttempt, type Outcome } from './claims.js'
+import { claim, endClaim, giveBack, keepAttempt, type Outcome } from './claims.js'
 import { leaveLine } from './lines.js'
 import { noteFailure, noteSuccess, pause } from './receivers.js'
 import { pauseAfter, type RetryPolicy } from './retry.js'
@@ -45,6 +45,8 @@ export interface NextClaim {
   owner: string
   leaseUntil: string
 }
+
+const noAddress = 'The receiver has no address.'
 
 /** Stores what came of an attempt, and everything that follows from it, in one transaction. */
 export function createSettle(deps: SettleDeps) {
@@ -167,32 +169,24 @@ export function createSettle(deps: SettleDeps) {
       })
     },
 
-    /** Gives a delivery back as if it had not been claimed, except for the count of its attempts. */
+    /** Gives back a delivery whose call was broken off: the receiver may have it. */
     async release(row: DeliveryRow): Promise<void> {
-      await run(async (tx) => {
-        const now = isoTime(clock.now())
-        const outcome = {
-          status: 'pending',
-          last_error: row.last_error,
-          next_attempt_at: now,
-        } as const
-        await endClaim(tx, row, outcome, now)
-      })
+      const at = isoTime(clock.now())
+      await run((tx) => giveBack(tx, row, { called: true, lastError: row.last_error, at }))
     },
 
     /** Leaves a receiver without an address alone until it has one. */
     async park(row: DeliveryRow): Promise<void> {
       await run(async (tx) => {
         const now = clock.now()
-        const receiver = { botId: row.bot_id, integration: row.integration }
         const at = isoTime(now)
-        await endClaim(
-          tx,
-          row,
-          { status: 'pending', last_error: 'No address.', next_attempt_at: at },
-          at,
-        )
-        await pause(tx, receiver, 'failures', at, isoTime(now + pausing.probeEveryMs))
+        const receiver = { botId: row.bot_id, integration: row.integration }
+        const given = { called: false, lastError: noAddress, at }
+        // A delivery that is gone belonged to a bot that is gone, and leaves nothing behind.
+        if (!(await giveBack(tx, row, given))) return
+        const probeAt = isoTime(now + pausing.probeEveryMs)
+        if (!(await pause(tx, receiver, 'failures', at, probeAt, noAddress))) return
+        afterCommit(tx, () => log.info(receiver, 'deliveries wait: the receiver has no address'))
       })
     },
   }

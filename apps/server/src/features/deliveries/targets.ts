@@ -29,15 +29,20 @@ export interface TargetsDeps {
 }
 
 export function createTargets({ clock, findTarget }: TargetsDeps): Targets {
-  const known = createFactCache<Target>({
+  // That there is none is a fact too: it has to be forgotten as soon as there is one.
+  const known = createFactCache<{ target: Target | undefined }>({
     clock,
-    read: (key) => {
+    read: async (key) => {
       const slash = key.indexOf('/')
-      return findTarget({ botId: key.slice(0, slash), integration: key.slice(slash + 1) })
+      const receiver = { botId: key.slice(0, slash), integration: key.slice(slash + 1) }
+      return { target: await findTarget(receiver) }
     },
   })
   return {
-    of: (receiver) => known.get(receiverKey(receiver)),
+    of(receiver) {
+      const found = known.get(receiverKey(receiver))
+      return found instanceof Promise ? found.then((fact) => fact?.target) : found?.target
+    },
     forget: (botId) => known.forget((key) => key.startsWith(`${botId}/`)),
   }
 }
