@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { pauseAfter } from './retry.js'
+import { signatureOf } from './signature.js'
+import { judge } from './verdict.js'
+
+const judged = (status: number, body = '', headers = {}) =>
+  judge({ status, headers, body: Buffer.from(body) })
+
+describe('the verdict on an answer', () => {
+  it.each([200, 201, 204, 299])('takes %i as delivered', (status) => {
+    expect(judged(status)).toEqual({ result: 'delivered' })
+  })
+
+  it.each([400, 401, 404, 410, 413, 422])('takes %i as final', (status) => {
+    expect(judged(status)).toMatchObject({ result: 'refused' })
+  })
+
+  it.each([301, 302, 307, 408, 425, 429, 500, 502, 503, 504])('tries again after %i', (status) => {
+    expect(judged(status)).toMatchObject({ result: 'retry', waitMs: 0 })
+  })
+
+  it('says what the receiver says: a standard body, an SDK body, bare text, or nothing', () => {
+    const errorOf = (body: string) => {
+      const verdict = judged(400, body)
+      return verdict.result === 'delivered' ? '' : verdict.error
+    }
+    expect(errorOf('{"code":400,"message":"no channel"}')).toBe('Status 400: no channel')
+    expect(errorOf('{"error":"Missing header"}')).toBe('Status 400: Missing header')
+    expect(errorOf('{"message":5}')).toBe('Status 400: {"message":5}')
+    expect(errorOf('<html>oh</html>')).toBe('Status 400: <html>oh</html>')
+    expect(errorOf('null')).toBe('Status 400: null')
+    expect(errorOf(' ')).toBe('Status 400: no reason given')
+    expect(errorOf('x'.repeat(4000))).toHaveLength('Status 400: '.length + 500)
+  })
+
+  it('waits as long as the receiver wishes, in seconds', () => {
+    expect(judged(503, '', { 'retry-after': '7' })).toMatchObject({ waitMs: 7000 })
+    for (const odd of ['-1', 'soon', '1.5', ['7', '8']]) {
+      expect(judged(503, '', { 'retry-after': odd })).toMatchObject({ waitMs: 0 })
+    }
+  })
+})
+
+describe('the pause after an attempt', () => {
+  const policy = { maximumAttempts: 20, firstPauseMs: 1000, longestPauseMs: 600_000 }
+
+  it('doubles up to the longest, spread over its second half', () => {
+    expect([1, 2, 3, 11, 500].map((attempt) => pauseAfter(policy, attempt, 0, 0))).toEqual([
+      500, 1000, 2000, 300_000, 300_000,
+    ])
+    expect(pauseAfter(policy, 1, 0, 0.999)).toBe(1000)
+  })
+
+  it('is as long as wished, but not longer than the longest', () => {
+    expect(pauseAfter(policy, 1, 90_000, 0)).toBe(90_000)
+    expect(pauseAfter(policy, 1, 9_000_000, 0)).toBe(600_000)
+  })
+})
+
+describe('the signature', () => {
+  it('is what a receiver computes of the time and the body, once per secret', () => {
+    const body = '{"event":{"id":"evt_1","text":"ü"}}'
+    const mac = (secret: string) =>
+      createHmac('sha256', secret).update(`1700000000.${body}`).digest('hex')
+    expect(signatureOf(['new', 'old'], body, 1_700_000_000_999)).toBe(
+      `t=1700000000,v1=${mac('new')},v1=${mac('old')}`,
+    )
+  })
+})

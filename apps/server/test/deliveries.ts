@@ -1,0 +1,171 @@
+import { onTestFinished } from 'vitest'
+import { createDispatcher, type DispatcherDeps } from '../src/features/deliveries/dispatcher.js'
+import { announceReceiver } from '../src/features/deliveries/hints.js'
+import { createOutbox, type NewDelivery } from '../src/features/deliveries/outbox.js'
+import * as receivers from '../src/features/deliveries/receivers.js'
+import type { DeliveryRow } from '../src/features/deliveries/store.js'
+import { createTargets } from '../src/features/deliveries/targets.js'
+import { createLocalBus } from '../src/platform/bus/local.js'
+import { isoTime } from '../src/platform/clock.js'
+import type { Database } from '../src/platform/db/open.js'
+import { createIds } from '../src/platform/ids.js'
+import { createLog } from '../src/platform/log.js'
+import { OutgoingError } from '../src/platform/outgoing/errors.js'
+import type { Outgoing, OutgoingAnswer } from '../src/platform/outgoing/outgoing.js'
+import type { Run } from '../src/schema.js'
+import { pass } from './jobs.js'
+import { ManualTime } from './manual-time.js'
+
+/** Milliseconds after which a bench's dispatchers lose what they give no sign of life for. */
+export const lease = 30_000
+
+/** A call to a receiver that the test answers. */
+export interface OpenCall {
+  /** Name of the dispatcher that calls. */
+  by: string
+  botId: string
+  operation: string
+  deliveryId: string
+  attempt: number
+  /** What the delivery tells of. */
+  subject: string
+  /** When it was begun, by the clock of the bench. */
+  at: number
+  signal: AbortSignal | undefined
+  answer(status: number, body?: string, headers?: Record<string, string>): void
+  /** Ends it without an answer. */
+  fail(failure: OutgoingError['failure']): void
+}
+
+export interface BenchOptions {
+  run?: Run
+  timers?: ManualTime
+  name?: string
+  pausing?: DispatcherDeps['pausing']
+  limits?: Partial<DispatcherDeps['limits']>
+  maximumAttempts?: number
+}
+
+/** An outbox on a database, dispatchers with time of their own, and receivers that the test plays. */
+export async function createDeliveriesBench(database: Database) {
+  const { db, run } = database
+  const time = new ManualTime()
+  const ids = createIds(time)
+  const logged: Record<string, unknown>[] = []
+  const log = await createLog({
+    level: 'info',
+    destination: { write: (line) => logged.push(JSON.parse(line)) },
+  })
+  const bus = createLocalBus(log)
+  const outbox = createOutbox({ run, clock: time, ids, bus })
+  const calls: OpenCall[] = []
+  const begun: OpenCall[] = []
+  const finished: { subject: string; failure: string | null }[] = []
+  /** Bots without an address. */
+  const homeless = new Set<string>()
+  /** Subjects that were deleted. */
+  const deleted = new Set<string>()
+
+  function outgoingOf(by: string): Outgoing {
+    return {
+      send: (_url, { headers, body, signal }) =>
+        new Promise<OutgoingAnswer>((resolve, reject) => {
+          const end = () => {
+            calls.splice(calls.indexOf(call) >>> 0, 1)
+            signal?.removeEventListener('abort', abort)
+          }
+          const abort = () => {
+            end()
+            reject(signal?.reason)
+          }
+          const call: OpenCall = {
+            by,
+            at: time.now(),
+            signal,
+            botId: headers['x-bot-id'] ?? '',
+            operation: headers['x-bp-operation'] ?? '',
+            deliveryId: headers['x-botstead-delivery'] ?? '',
+            attempt: Number(headers['x-botstead-attempt']),
+            subject: JSON.parse(String(body)).subject,
+            answer(status, text = '{}', answered = {}) {
+              end()
+              resolve({ status, headers: answered, body: Buffer.from(text), cut: false })
+            },
+            fail(failure) {
+              end()
+              reject(new OutgoingError(failure, `It ended with ${failure}.`))
+            },
+          }
+          signal?.addEventListener('abort', abort)
+          calls.push(call)
+          begun.push(call)
+        }),
+      [Symbol.asyncDispose]: async () => {},
+    }
+  }
+
+  return {
+    ...{ time, calls, begun, finished, homeless, deleted, logged, bus, db, run },
+    enqueue: (delivery: Partial<NewDelivery> & Pick<NewDelivery, 'subjectId'>) =>
+      run((tx) => outbox.enqueue(tx, { botId: 'bot', kind: 'event_received', ...delivery })),
+    find: async (id: string): Promise<DeliveryRow | undefined> =>
+      await db.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirst(),
+    attemptsOf: async (id: string) =>
+      await db
+        .selectFrom('delivery_attempts')
+        .selectAll()
+        .where('delivery_id', '=', id)
+        .orderBy('number')
+        .execute(),
+    receiver: async (botId = 'bot') => (await receivers.listReceivers(db, [botId]))[0],
+    async pause(botId: string) {
+      const now = isoTime(time.now())
+      await run((tx) => receivers.pause(tx, { botId, integration: '' }, 'operator', now, null))
+      announceReceiver(bus, botId)
+    },
+    async resume(botId: string) {
+      await run((tx) => receivers.resume(tx, { botId, integration: '' }))
+      announceReceiver(bus, botId)
+    },
+    /** Starts a dispatcher; with timers that nobody moves it is as one that was killed. */
+    async start({ timers = time, name = 'one', limits, ...options }: BenchOptions = {}) {
+      const targets = createTargets({
+        clock: time,
+        findTarget: async ({ botId, integration }) =>
+          homeless.has(botId)
+            ? undefined
+            : {
+                url: `http://localhost/${botId}/${integration}`,
+                headers: { 'x-bot-id': botId },
+                secrets: ['secret'],
+                timeoutMs: 60_000,
+              },
+      })
+      const dispatcher = createDispatcher({
+        ...{ db, run, bus, log, ids, clock: time, timers, targets },
+        outgoing: outgoingOf(name),
+        random: () => 0.5,
+        bodies: {
+          of: async (_db, { subject_id: subject }) =>
+            deleted.has(subject) ? undefined : { type: 'test', body: { subject } as never },
+        },
+        onFinished: async (_tx, { subject_id: subject }, failure) => {
+          finished.push({ subject, failure })
+        },
+        alone: false,
+        retry: {
+          maximumAttempts: options.maximumAttempts ?? 5,
+          firstPauseMs: 1000,
+          longestPauseMs: 60_000,
+        },
+        pausing: { afterMs: 300_000, afterFailures: 5, probeEveryMs: 30_000, ...options.pausing },
+        limits: { concurrency: 64, perReceiver: 16, leaseMs: lease, pollMs: 5000, ...limits },
+        ...(options.run && { run: options.run }),
+      })
+      await dispatcher.start()
+      const stop = () => pass(timers, dispatcher.stop(1000))
+      onTestFinished(stop)
+      return { stop }
+    },
+  }
+}
