@@ -7,6 +7,7 @@ import type { DeliveryRow } from '../src/features/deliveries/store.js'
 import { createTargets } from '../src/features/deliveries/targets.js'
 import { createLocalBus } from '../src/platform/bus/local.js'
 import { isoTime } from '../src/platform/clock.js'
+import { afterCommit } from '../src/platform/db/after-commit.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createIds } from '../src/platform/ids.js'
 import { createLog } from '../src/platform/log.js'
@@ -149,8 +150,8 @@ export async function createDeliveriesBench(database: Database) {
           of: async (_db, { subject_id: subject }) =>
             deleted.has(subject) ? undefined : { type: 'test', body: { subject } as never },
         },
-        onFinished: async (_tx, { subject_id: subject }, failure) => {
-          finished.push({ subject, failure })
+        onFinished: async (tx, { subject_id: subject }, failure) => {
+          afterCommit(tx, () => void finished.push({ subject, failure }))
         },
         alone: false,
         retry: {
