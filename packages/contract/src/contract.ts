@@ -5,6 +5,7 @@ import { bots } from './resources/bots.js'
 import { chat } from './resources/chat.js'
 import { content } from './resources/content.js'
 import { conversations } from './resources/conversations.js'
+import { deliveries } from './resources/deliveries.js'
 import { events } from './resources/events.js'
 import { fileEvents } from './resources/file-events.js'
 import { filePassages } from './resources/file-passages.js'
@@ -29,6 +30,7 @@ export const contract = {
   tokens,
   workspaces,
   bots,
+  deliveries,
   files,
   fileTags,
   knowledgeBases,

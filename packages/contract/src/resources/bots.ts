@@ -129,4 +129,20 @@ export const bots = {
     status: 200,
     errors: ['ResourceNotFound'],
   }),
+  rotateSigningSecrets: operation({
+    id: 'rotateBotSigningSecrets',
+    method: 'POST',
+    path: '/v1/admin/bots/{id}/signing-secrets/rotate',
+    tag: 'Bots',
+    summary: 'Make a new secret that signs the calls to a bot',
+    description:
+      'For 24 hours calls are signed with the secret before as well, so that the bot can be told of the new one. One that was rotated away before that ends at once.',
+    auth: 'workspace',
+    params: botId,
+    result: Type.Object({
+      newSigningSecret: Type.String({ description: 'The new secret. Shown only here.' }),
+    }),
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
 }

@@ -1,0 +1,157 @@
+import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import type { Db, Tx } from '../../schema.js'
+import { lineOf } from './lines.js'
+import type { DeliveryRow } from './store.js'
+import type { DeliveryAttemptsTable } from './table.js'
+
+export type AttemptRow = DeliveryAttemptsTable
+
+/** What a list of deliveries is narrowed to; undefined for anything. */
+export interface DeliveryFilter {
+  status?: DeliveryRow['status'] | undefined
+  kind?: DeliveryRow['kind'] | undefined
+  integration?: string | undefined
+  /** Of the bot, or of the integration if that is given. */
+  conversationId?: string | undefined
+  /** ISO 8601 times: from the first on, before the second. */
+  since?: string | undefined
+  until?: string | undefined
+}
+
+function ofBot(executor: Db | Tx, botId: string, filter: DeliveryFilter) {
+  const { status, kind, integration, conversationId, since, until } = filter
+  let query = executor.selectFrom('deliveries').where('bot_id', '=', botId)
+  if (status !== undefined) query = query.where('status', '=', status)
+  if (kind !== undefined) query = query.where('kind', '=', kind)
+  if (integration !== undefined) query = query.where('integration', '=', integration)
+  if (conversationId !== undefined) {
+    query = query.where('order_key', '=', lineOf(botId, integration ?? '', conversationId))
+  }
+  if (since !== undefined) query = query.where('created_at', '>=', since)
+  if (until !== undefined) query = query.where('created_at', '<', until)
+  return query
+}
+
+export async function pageDeliveries(
+  db: Db,
+  botId: string,
+  filter: DeliveryFilter,
+  page: PageRequest<'created_at'>,
+): Promise<Page<DeliveryRow>> {
+  return await paginate(ofBot(db, botId, filter).selectAll(), page)
+}
+
+/** Ids of deliveries, the oldest first. */
+export async function listIds(
+  tx: Tx,
+  botId: string,
+  filter: DeliveryFilter,
+  limit: number,
+): Promise<string[]> {
+  const rows = await ofBot(tx, botId, filter)
+    .select('id')
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function findDelivery(
+  executor: Db | Tx,
+  botId: string,
+  id: string,
+): Promise<DeliveryRow | undefined> {
+  return await executor
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .executeTakeFirst()
+}
+
+/** The attempts at a delivery, the first one first. */
+export async function listAttempts(
+  db: Db,
+  botId: string,
+  deliveryId: string,
+): Promise<AttemptRow[]> {
+  return await db
+    .selectFrom('delivery_attempts')
+    .selectAll()
+    .where('delivery_id', '=', deliveryId)
+    .where('bot_id', '=', botId)
+    .orderBy('number')
+    .execute()
+}
+
+/**
+ * Makes a finished delivery pending again, at another place.
+ * @returns false if it is pending already, or gone
+ */
+export async function reopen(
+  tx: Tx,
+  botId: string,
+  id: string,
+  place: { position: number; nextAttemptAt: string | null },
+  now: string,
+): Promise<boolean> {
+  const result = await tx
+    .updateTable('deliveries')
+    .set({
+      ...{ status: 'pending', owner: null, set_aside: 0, updated_at: now },
+      ...{ position: place.position, next_attempt_at: place.nextAttemptAt },
+      // The attempts of before do not count against it; their numbers are not used again.
+      given_attempts: (eb) => eb.ref('attempts'),
+    })
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .where('status', '<>', 'pending')
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Removes finished deliveries made before an ISO 8601 time, with their attempts; answers how many. */
+export async function deleteOld(tx: Tx, before: string, limit: number): Promise<number> {
+  const rows = await tx
+    .selectFrom('deliveries')
+    .select('id')
+    .where('created_at', '<', before)
+    .where('updated_at', '<', before)
+    .where('status', '<>', 'pending')
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
+  if (rows.length === 0) return 0
+  const ids = rows.map(({ id }) => id)
+  await tx.deleteFrom('delivery_attempts').where('delivery_id', 'in', ids).execute()
+  await tx.deleteFrom('deliveries').where('id', 'in', ids).execute()
+  return ids.length
+}
+
+/** Deliveries made before an ISO 8601 time that nobody is sending, the first of each line. */
+export async function listStale(tx: Tx, before: string, limit: number): Promise<DeliveryRow[]> {
+  return await tx
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('created_at', '<', before)
+    .where('updated_at', '<', before)
+    .where('status', '=', 'pending')
+    .where('owner', 'is', null)
+    .where((eb) => eb.or([eb('next_attempt_at', 'is not', null), eb('set_aside', '=', 1)]))
+    .orderBy('created_at')
+    .limit(limit)
+    .execute()
+}
+
+/** Gives up a delivery that nobody is sending; false if that has changed. */
+export async function expire(tx: Tx, id: string, reason: string, now: string): Promise<boolean> {
+  const result = await tx
+    .updateTable('deliveries')
+    .set({ status: 'failed', last_error: reason, set_aside: 0, next_attempt_at: null, updated_at: now })
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .where('owner', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}

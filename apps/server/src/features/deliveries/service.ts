@@ -1,0 +1,193 @@
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import type { WorkspaceActor } from '../../platform/actor.js'
+import type { EventBus } from '../../platform/bus/event-bus.js'
+import { type Clock, isoTime } from '../../platform/clock.js'
+import { afterCommit } from '../../platform/db/after-commit.js'
+import type { Pager } from '../../platform/db/pager.js'
+import type { Page } from '../../platform/db/paginate.js'
+import type { Ids } from '../../platform/ids.js'
+import type { Outgoing } from '../../platform/outgoing/outgoing.js'
+import type { Db, Run, Tx } from '../../schema.js'
+import type { BotsService } from '../bots/index.js'
+import { type CallResult, callReceiver } from './call.js'
+import type { ReceiverRow } from './claims.js'
+import { announceDelivery, announceReceiver } from './hints.js'
+import * as history from './history-store.js'
+import { joinLine } from './lines.js'
+import * as receivers from './receivers.js'
+import type { DeliveryRow } from './store.js'
+import type { Targets } from './targets.js'
+
+type DeliveryQuery = Query<typeof contract.deliveries.list>
+type Narrowing = Body<typeof contract.deliveries.replayFailed>
+type TestEvent = Body<typeof contract.deliveries.test>
+
+export interface DeliveriesServiceDeps {
+  db: Db
+  run: Run
+  bus: EventBus
+  clock: Clock
+  ids: Ids
+  pager: Pager
+  outgoing: Outgoing
+  targets: Targets
+  bots: Pick<BotsService, 'workspaceOf' | 'installationsOf'>
+}
+
+/** Most deliveries that one call sends once more. */
+const mostReplays = 1000
+
+export type DeliveriesService = ReturnType<typeof createDeliveriesService>
+
+/** What people do with deliveries: look, send again, stop and go on. */
+export function createDeliveriesService(deps: DeliveriesServiceDeps) {
+  const { db, run, bus, clock, ids, pager, targets, bots } = deps
+
+  async function requireBot({ workspaceId }: WorkspaceActor, botId: string): Promise<void> {
+    if ((await bots.workspaceOf(botId)) === workspaceId) return
+    throw new ApiError('ResourceNotFound', `There is no bot ${botId} in this workspace.`)
+  }
+
+  async function requireReceiver(
+    actor: WorkspaceActor,
+    botId: string,
+    integration: string | undefined,
+  ): Promise<receivers.Receiver> {
+    await requireBot(actor, botId)
+    if (integration === undefined) return { botId, integration: '' }
+    const installed = await bots.installationsOf(botId)
+    if (installed.some(({ alias }) => alias === integration)) return { botId, integration }
+    throw new ApiError(
+      'ResourceNotFound',
+      `body.integration: nothing is installed in this bot as ${integration}.`,
+    )
+  }
+
+  async function find(executor: Db | Tx, botId: string, id: string): Promise<DeliveryRow> {
+    const row = await history.findDelivery(executor, botId, id)
+    if (row === undefined) {
+      throw new ApiError('ResourceNotFound', `There is no delivery ${id} of this bot.`)
+    }
+    return row
+  }
+
+  /** Puts a finished delivery at the end of its line; false if it is pending already. */
+  async function replayIn(tx: Tx, { bot_id, id, order_key }: DeliveryRow): Promise<boolean> {
+    const now = isoTime(clock.now())
+    const place = order_key === null ? undefined : await joinLine(tx, bot_id, order_key)
+    const nextAttemptAt = (place?.isFirst ?? true) ? now : null
+    const position = place?.position ?? 0
+    return await history.reopen(tx, bot_id, id, { position, nextAttemptAt }, now)
+  }
+
+  return {
+    async list(
+      actor: WorkspaceActor,
+      botId: string,
+      query: DeliveryQuery,
+    ): Promise<Page<DeliveryRow>> {
+      await requireBot(actor, botId)
+      const { nextToken, pageSize, ...filter } = query
+      const page = pager.page({
+        operation: 'listDeliveries',
+        scope: botId,
+        filter,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken,
+        pageSize,
+      })
+      return await history.pageDeliveries(db, botId, filter, page)
+    },
+
+    async get(
+      actor: WorkspaceActor,
+      botId: string,
+      id: string,
+    ): Promise<{ delivery: DeliveryRow; attempts: history.AttemptRow[] }> {
+      await requireBot(actor, botId)
+      const delivery = await find(db, botId, id)
+      return { delivery, attempts: await history.listAttempts(db, botId, id) }
+    },
+
+    /** Sends a finished delivery once more, behind what waits in its line. */
+    async replay(actor: WorkspaceActor, botId: string, id: string): Promise<DeliveryRow> {
+      await requireBot(actor, botId)
+      return await run(async (tx) => {
+        const delivery = await find(tx, botId, id)
+        if (delivery.status === 'pending' || !(await replayIn(tx, delivery))) {
+          throw new ApiError('RelationConflict', `The delivery ${id} is pending already.`)
+        }
+        afterCommit(tx, () => announceDelivery(bus, botId))
+        return await find(tx, botId, id)
+      })
+    },
+
+    /** Sends once more what failed, the oldest first. */
+    async replayFailed(actor: WorkspaceActor, botId: string, narrowing: Narrowing) {
+      await requireBot(actor, botId)
+      const filter = { ...narrowing, status: 'failed' as const }
+      const replayed = await run(async (tx) => {
+        const found = await history.listIds(tx, botId, filter, mostReplays)
+        for (const id of found) {
+          const delivery = await find(tx, botId, id)
+          await replayIn(tx, delivery)
+        }
+        if (found.length > 0) afterCommit(tx, () => announceDelivery(bus, botId))
+        return found.length
+      })
+      return { replayed, more: replayed === mostReplays }
+    },
+
+    async listReceivers(actor: WorkspaceActor, botId: string): Promise<ReceiverRow[]> {
+      await requireBot(actor, botId)
+      const rows = await receivers.listReceivers(db, [botId])
+      return rows.filter(({ paused, failures }) => paused !== null || failures > 0)
+    },
+
+    async pause(
+      actor: WorkspaceActor,
+      botId: string,
+      integration: string | undefined,
+    ): Promise<void> {
+      const receiver = await requireReceiver(actor, botId, integration)
+      const now = isoTime(clock.now())
+      await run(async (tx) => {
+        await receivers.pause(tx, receiver, 'operator', now, null)
+        afterCommit(tx, () => announceReceiver(bus, botId))
+      })
+    },
+
+    async resume(
+      actor: WorkspaceActor,
+      botId: string,
+      integration: string | undefined,
+    ): Promise<void> {
+      const receiver = await requireReceiver(actor, botId, integration)
+      await run(async (tx) => {
+        await receivers.resume(tx, receiver)
+        afterCommit(tx, () => announceReceiver(bus, botId))
+      })
+    },
+
+    /** Calls the bot with an event that nobody stores. */
+    async test(
+      actor: WorkspaceActor,
+      botId: string,
+      { type = 'test', payload = {} }: TestEvent,
+    ): Promise<CallResult> {
+      await requireBot(actor, botId)
+      const target = await targets.of({ botId, integration: '' })
+      if (target === undefined) {
+        throw new ApiError('ReferenceNotFound', 'The bot has no address: set its url first.')
+      }
+      const event = {
+        id: ids.next('evt'),
+        createdAt: isoTime(clock.now()),
+        ...{ type, payload, status: 'pending', failureReason: null },
+      }
+      const call = { operation: 'event_received', type, body: JSON.stringify({ event }) }
+      return await callReceiver(deps, target, call)
+    },
+  }
+}
