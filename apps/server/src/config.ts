@@ -183,6 +183,11 @@ const settings = {
     default: '7d',
     meaning: 'How far back listeners can resume: how long what happened in a conversation is kept.',
   }),
+  deliveryRetentionMs: setting('BOTSTEAD_DELIVERY_RETENTION', duration('1h', '3650d'), {
+    default: '7d',
+    meaning:
+      'How long finished deliveries and their attempts are kept, and how long others wait for a bot that is gone.',
+  }),
   jobLeaseMs: setting('BOTSTEAD_JOB_LEASE_MS', duration('1s', '10m'), {
     default: '30s',
     meaning:

@@ -88,6 +88,7 @@ export async function createSlices(
       await runtime.events.service.settle(tx, delivery.bot_id, delivery.subject_id, failure)
     },
     alone: config.databaseUrl === undefined,
+    retentionMs: config.deliveryRetentionMs,
     limits: config.limits,
   })
   const chat: Chat = createChat({
@@ -193,6 +194,7 @@ export async function createSlices(
       ...accounts.routes,
       ...workspaces.routes,
       ...bots.routes,
+      ...deliveries.routes,
       ...access.routes,
       ...files.routes,
       ...search.routes,

@@ -19,7 +19,7 @@ export async function startWorker(
     ...foundation,
     idempotency,
     eventRetention: foundation.config.eventRetentionMs,
-    sweeps: [slices.chat.sweep, slices.runtime.sweep],
+    sweeps: [slices.chat.sweep, slices.runtime.sweep, ...slices.deliveries.sweeps],
   })
   const runner = createRunner({
     ...foundation,

@@ -34,6 +34,12 @@ const atForgedUpload: Example = {
   foreign: 'Forbidden',
 }
 
+/** The bot of a tenant listens nowhere, so that nothing was ever to be delivered to it. */
+const atDelivery: Example = {
+  request: ({ botId }) => ({ params: { id: botId, deliveryId: 'delivery_none' } }),
+  foreign: 'ResourceNotFound',
+}
+
 /** Every operation of the interface, by id. */
 export const examples: Readonly<Record<string, Example>> = {
   getAccount: own(),
@@ -79,6 +85,16 @@ export const examples: Readonly<Record<string, Example>> = {
   getBot: byId(({ botId }) => botId),
   updateBot: byId(({ botId }) => botId, { name: 'Renamed', tags: { whose: 'new' } }),
   deleteBot: byId(({ botId }) => botId),
+  rotateBotSigningSecrets: byId(({ botId }) => botId),
+
+  listDeliveries: byId(({ botId }) => botId),
+  getDelivery: atDelivery,
+  replayDelivery: atDelivery,
+  replayFailedDeliveries: byId(({ botId }) => botId, { conversationId: 'none' }),
+  listDeliveryReceivers: byId(({ botId }) => botId),
+  pauseDeliveries: byId(({ botId }) => botId, { integration: 'chat' }),
+  resumeDeliveries: byId(({ botId }) => botId, { integration: 'chat' }),
+  sendTestEvent: byId(({ botId }) => botId, { type: 'test', payload: { any: 'thing' } }),
 
   upsertFile: own(() => ({
     body: { key: 'own.md', size: 5, tags: { whose: 'own' }, metadata: { any: 'thing' } },

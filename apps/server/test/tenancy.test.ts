@@ -133,6 +133,17 @@ const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown
   getBot: (client, { botId }) => client.getBot({ id: botId }),
   updateBot: (client, { botId }) => client.updateBot({ id: botId, name: 'taken' }),
   deleteBot: (client, { botId }) => client.deleteBot({ id: botId }),
+  rotateBotSigningSecrets: (client, { botId }) => client.rotateBotSigningSecrets({ id: botId }),
+  listDeliveries: (client, { botId }) => client.listDeliveries({ id: botId }),
+  getDelivery: (client, { botId }) =>
+    client.getDelivery({ id: botId, deliveryId: 'delivery_none' }),
+  replayDelivery: (client, { botId }) =>
+    client.replayDelivery({ id: botId, deliveryId: 'delivery_none' }),
+  replayFailedDeliveries: (client, { botId }) => client.replayFailedDeliveries({ id: botId }),
+  listDeliveryReceivers: (client, { botId }) => client.listDeliveryReceivers({ id: botId }),
+  pauseDeliveries: (client, { botId }) => client.pauseDeliveries({ id: botId }),
+  resumeDeliveries: (client, { botId }) => client.resumeDeliveries({ id: botId }),
+  sendTestEvent: (client, { botId }) => client.sendTestEvent({ id: botId }),
   getFile: (client, { fileId }) => client.getFile({ id: fileId }),
   listFilePassages: (client, { fileId }) => client.listFilePassages({ id: fileId }),
   setFilePassages: (client, { fileId }) =>

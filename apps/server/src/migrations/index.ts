@@ -23,6 +23,7 @@ import { runtimeObjects } from './0021-runtime-objects.js'
 import { botEvents } from './0022-bot-events.js'
 import { statesAndWorkflows } from './0023-states-and-workflows.js'
 import { observations } from './0024-observations.js'
+import { deliveryHistory } from './0025-delivery-history.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   botEvents,
   statesAndWorkflows,
   observations,
+  deliveryHistory,
 ]

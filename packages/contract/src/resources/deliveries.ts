@@ -38,7 +38,11 @@ export const deliveries = {
       status: Type.Optional(OneOf(deliveryStatuses, 'Only those with this status.')),
       kind: Type.Optional(OneOf(deliveryKinds, 'Only those of this kind.')),
       integration: Type.Optional(
-        Text(200, 'Only those to this installation; left out: all of them, and those to the bot.', 1),
+        Text(
+          200,
+          'Only those to this installation; left out: all of them, and those to the bot.',
+          1,
+        ),
       ),
     }),
     result: pageOf('deliveries', Delivery, 'Deliveries, newest first.'),

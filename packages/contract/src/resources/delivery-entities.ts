@@ -37,7 +37,9 @@ export const Delivery = Type.Object(
     ),
     attempts: Type.Integer({ description: 'Attempts begun so far.' }),
     nextAttemptAt: Type.Optional(
-      Timestamp('When it is tried next at the earliest; absent when it is finished or not its turn.'),
+      Timestamp(
+        'When it is tried next at the earliest; absent when it is finished or not its turn.',
+      ),
     ),
     lastError: Type.Optional(Type.String({ description: 'Why the last attempt failed.' })),
   },

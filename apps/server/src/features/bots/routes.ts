@@ -42,6 +42,10 @@ export function botsRoutes({ service, view }: BotsRoutesDeps): Route[] {
       bot: toBot(await service.update(actor, params.id, body), viewFor(headers)),
     })),
 
+    route(contract.bots.rotateSigningSecrets, async ({ actor, params }) => ({
+      newSigningSecret: await service.rotateSigningSecret(actor, params.id),
+    })),
+
     route(contract.bots.remove, async ({ actor, params }) => {
       await service.remove(actor, params.id)
       return {}

@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { Sealer } from '../../platform/sealing.js'
+import type { BotsTable } from './table.js'
 
 /** Secrets of a bot as they are stored: name to sealed value. */
 export type SealedSecrets = Record<string, string>
@@ -29,4 +30,16 @@ export function mergeSecrets(
     throw new ApiError('LimitExceeded', `body.secrets may hold ${mostSecrets} entries.`)
   }
   return Object.fromEntries(next)
+}
+
+/** The secrets that sign calls now, the newest first. */
+export function liveSecrets(
+  sealer: Sealer,
+  bot: Pick<BotsTable, 'signing_secret' | 'previous_signing_secret' | 'previous_secret_until'>,
+  now: string,
+): string[] {
+  const newest = sealer.open(bot.signing_secret)
+  const { previous_signing_secret: previous, previous_secret_until: until } = bot
+  if (previous === null || until === null || until <= now) return [newest]
+  return [newest, sealer.open(previous)]
 }

@@ -16,7 +16,7 @@ import { type BotDefinition, emptyDefinition, mergeTags, patchDefinition } from 
 import * as installations from './installation-store.js'
 import { type InstallationPatches, newChatInstallation, patchesOf } from './installations.js'
 import { createBotsRevision } from './revision.js'
-import { mergeSecrets, type SealedSecrets } from './secrets.js'
+import { liveSecrets, mergeSecrets, type SealedSecrets } from './secrets.js'
 import * as store from './store.js'
 
 type NewBot = Body<typeof contract.bots.create>
@@ -84,6 +84,9 @@ export interface BotsDeps {
 
 /** Name of the job that removes what a deleted bot leaves behind. */
 export const purgeBotJob = 'bots.purge'
+
+/** Milliseconds that the signing secret before the newest still signs. */
+const overlapMs = 24 * 60 * 60 * 1000
 
 /** Milliseconds: other processes trust what they know of a bot for five seconds and may still write. */
 const purgeDelay = 10_000
@@ -193,6 +196,8 @@ export function createBotsService(deps: BotsDeps) {
         definition: encodeJson(definition),
         secrets: encodeJson(mergeSecrets(sealer, {}, input.secrets)),
         signing_secret: sealer.seal(signingSecret),
+        previous_signing_secret: null,
+        previous_secret_until: null,
         created_by: actor.accountId,
         deployed_at: input.code !== undefined || input.url !== undefined ? now : null,
         created_at: now,
@@ -232,6 +237,21 @@ export function createBotsService(deps: BotsDeps) {
       })
     },
 
+    /** Makes a new signing secret; the one before signs too for a day. Answers the new one. */
+    async rotateSigningSecret(actor: WorkspaceActor, id: string): Promise<string> {
+      const secret = newSigningSecret()
+      await run(async (tx) => {
+        const bot = await require(tx, actor, id)
+        await store.patchBot(tx, actor.workspaceId, id, {
+          signing_secret: sealer.seal(secret),
+          previous_signing_secret: bot.signing_secret,
+          previous_secret_until: isoTime(clock.now() + overlapMs),
+        })
+        announce(tx, id)
+      })
+      return secret
+    },
+
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
       const removed = await run((tx) => removeIn(tx, actor.workspaceId, id))
       if (!removed) {
@@ -256,7 +276,7 @@ export function createBotsService(deps: BotsDeps) {
       return {
         url: bot.url,
         configuration: decodeJson<BotDefinition>(bot.definition).configuration.data,
-        secrets: [sealer.open(bot.signing_secret)],
+        secrets: liveSecrets(sealer, bot, isoTime(clock.now())),
         maxExecutionTime: bot.max_execution_time ?? undefined,
       }
     },

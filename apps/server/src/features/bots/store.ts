@@ -7,6 +7,13 @@ import type { BotsTable, InstallationsTable } from './table.js'
 export type BotRow = Selectable<BotsTable>
 export type InstallationRow = Selectable<InstallationsTable>
 
+const secretColumns = [
+  'signing_secret',
+  'previous_signing_secret',
+  'previous_secret_until',
+] as const
+type SecretColumns = Pick<BotRow, (typeof secretColumns)[number]>
+
 /** A bot as lists show it. */
 export type BotSummaryRow = Pick<
   BotRow,
@@ -65,12 +72,12 @@ export async function findBotServer(
   db: Db,
   id: string,
 ): Promise<
-  | Pick<BotRow, 'url' | 'blocked' | 'signing_secret' | 'max_execution_time' | 'definition'>
+  | Pick<BotRow, 'url' | 'blocked' | 'max_execution_time' | 'definition' | keyof SecretColumns>
   | undefined
 > {
   return await db
     .selectFrom('bots')
-    .select(['url', 'blocked', 'signing_secret', 'max_execution_time', 'definition'])
+    .select(['url', 'blocked', 'max_execution_time', 'definition', ...secretColumns])
     .where('id', '=', id)
     .executeTakeFirst()
 }

@@ -23,6 +23,9 @@ export interface BotsTable {
   secrets: string
   /** Sealed. */
   signing_secret: string
+  /** Sealed; the one before, which signs too until `previous_secret_until`. */
+  previous_signing_secret: string | null
+  previous_secret_until: string | null
   created_by: string | null
   deployed_at: string | null
   created_at: string

@@ -98,12 +98,12 @@ export async function reopen(
 ): Promise<boolean> {
   const result = await tx
     .updateTable('deliveries')
-    .set({
-      ...{ status: 'pending', owner: null, set_aside: 0, updated_at: now },
+    .set((eb) => ({
+      ...{ status: 'pending' as const, owner: null, set_aside: 0, updated_at: now },
       ...{ position: place.position, next_attempt_at: place.nextAttemptAt },
       // The attempts of before do not count against it; their numbers are not used again.
-      given_attempts: (eb) => eb.ref('attempts'),
-    })
+      spent: eb.ref('attempts'),
+    }))
     .where('id', '=', id)
     .where('bot_id', '=', botId)
     .where('status', '<>', 'pending')
@@ -148,7 +148,13 @@ export async function listStale(tx: Tx, before: string, limit: number): Promise<
 export async function expire(tx: Tx, id: string, reason: string, now: string): Promise<boolean> {
   const result = await tx
     .updateTable('deliveries')
-    .set({ status: 'failed', last_error: reason, set_aside: 0, next_attempt_at: null, updated_at: now })
+    .set({
+      status: 'failed',
+      last_error: reason,
+      set_aside: 0,
+      next_attempt_at: null,
+      updated_at: now,
+    })
     .where('id', '=', id)
     .where('status', '=', 'pending')
     .where('owner', 'is', null)

@@ -1,9 +1,15 @@
+import type { Route } from '../../http/mount.js'
 import { isoTime } from '../../platform/clock.js'
+import type { Pager } from '../../platform/db/pager.js'
+import type { Tx } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
 import { findBotTarget } from './bot-target.js'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.js'
 import { announceReceiver } from './hints.js'
 import { hastenProbes, type Receiver } from './receivers.js'
+import { createRetention } from './retention.js'
+import { deliveriesRoutes } from './routes.js'
+import { createDeliveriesService } from './service.js'
 import { createTargets, type Target, type Targets } from './targets.js'
 
 export { createDeliveryBodies, type DeliveryBodies, type DeliveryBody } from './bodies.js'
@@ -17,6 +23,9 @@ export interface Deliveries {
   /** Sends what waits; to be started by the processes that work in the background. */
   dispatcher: Dispatcher
   targets: Targets
+  routes: Route[]
+  /** Remove what has served its time, some per call, and answer how much it was. */
+  sweeps: readonly ((tx: Tx) => Promise<number>)[]
   /**
    * To be told when a bot or what is installed in it was changed or removed: memories of it are
    * stale, and one that was left alone because it failed is asked at once whether it is back.
@@ -28,7 +37,10 @@ type DeliveriesDeps = Omit<
   DispatcherDeps,
   'targets' | 'retry' | 'pausing' | 'random' | 'limits'
 > & {
-  bots: Pick<BotsService, 'findServer'>
+  bots: Pick<BotsService, 'findServer' | 'workspaceOf' | 'installationsOf'>
+  pager: Pager
+  /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
+  retentionMs: number
   /** How an integration is called; undefined if it has no server. */
   findIntegrationTarget: (receiver: Receiver) => Promise<Target | undefined>
   limits: {
@@ -73,6 +85,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   return {
     dispatcher,
     targets,
+    routes: deliveriesRoutes(createDeliveriesService({ ...deps, targets })),
+    sweeps: createRetention(deps),
     changed(botId) {
       targets.forget(botId)
       run((tx) => hastenProbes(tx, botId, isoTime(clock.now())))

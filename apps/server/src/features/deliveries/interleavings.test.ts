@@ -4,7 +4,6 @@ import { expect, it } from 'vitest'
 import { createDeliveriesBench, lease, type OpenCall } from '../../../test/deliveries.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { ManualTime } from '../../../test/manual-time.js'
-import { deliveries } from '../../migrations/0020-deliveries.js'
 import type { Database } from '../../platform/db/open.js'
 import type { Run } from '../../schema.js'
 
@@ -211,7 +210,7 @@ async function createPlay(database: Database, turn: () => Promise<unknown>) {
 }
 
 describeEachEngine('deliveries under any interleaving', (engine) => {
-  const database = useDatabase(engine, [deliveries])
+  const database = useDatabase(engine)
   // Reads of PostgreSQL come over a socket and are not counted as transactions are.
   const turn = () => (engine.name === 'sqlite' ? nextTurn() : sleep(1))
 

@@ -7,6 +7,11 @@ import type { Tx } from '../../schema.js'
  * leaves one row per conversation to look at, not one per message.
  */
 
+/** Name of the line of a conversation, or whatever else the key stands for, to one receiver. */
+export function lineOf(botId: string, integration: string, key: string): string {
+  return `${botId}/${integration}/${key}`
+}
+
 interface Joined {
   last_position: number
   waiting: number

@@ -5,7 +5,7 @@ import { purge } from '../../platform/db/purge.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Run, Tx } from '../../schema.js'
 import { announceDelivery } from './hints.js'
-import { joinLine } from './lines.js'
+import { joinLine, lineOf } from './lines.js'
 import { type DeliveryRow, deleteSomeOfBot, insertDelivery } from './store.js'
 
 /** Something that a bot or one of its integrations has to be told. */
@@ -43,7 +43,7 @@ export function createOutbox({ run, clock, ids, bus }: OutboxDeps): Outbox {
     async enqueue(tx, { botId, integration = '', kind, subjectId, orderKey }) {
       const id = ids.next('delivery')
       // Receivers do not wait for each other.
-      const line = orderKey === undefined ? null : `${botId}/${integration}/${orderKey}`
+      const line = orderKey === undefined ? null : lineOf(botId, integration, orderKey)
       const place = line === null ? undefined : await joinLine(tx, botId, line)
       const now = isoTime(clock.now())
       const isFirst = place?.isFirst ?? true

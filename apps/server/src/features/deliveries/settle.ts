@@ -59,11 +59,12 @@ export function createSettle(deps: SettleDeps) {
       case 'refused':
         return { status: 'failed', last_error: verdict.error, next_attempt_at: null }
       case 'retry': {
-        if (row.attempts >= retry.maximumAttempts) {
-          const last_error = `Given up after ${row.attempts} attempts. ${verdict.error}`
+        const made = row.attempts - row.spent
+        if (made >= retry.maximumAttempts) {
+          const last_error = `Given up after ${made} attempts. ${verdict.error}`
           return { status: 'failed', last_error, next_attempt_at: null }
         }
-        const wait = pauseAfter(retry, row.attempts, verdict.waitMs, deps.random())
+        const wait = pauseAfter(retry, made, verdict.waitMs, deps.random())
         const next_attempt_at = isoTime(now + wait)
         return { status: 'pending', last_error: verdict.error, next_attempt_at }
       }

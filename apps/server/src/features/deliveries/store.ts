@@ -30,6 +30,7 @@ const insert = prepared<NewRow>()((db, parameter) =>
     position: parameter('position'),
     status: 'pending',
     attempts: 0,
+    spent: 0,
     owner: null,
     next_attempt_at: parameter('next_attempt_at'),
     set_aside: 0,

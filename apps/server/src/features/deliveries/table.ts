@@ -16,6 +16,8 @@ export interface DeliveriesTable {
   status: 'pending' | 'delivered' | 'failed' | 'canceled'
   /** Attempts begun so far; with the owner it names one claim. */
   attempts: number
+  /** Attempts that were made before it was sent once more by hand. */
+  spent: number
   /** Process that sends it now. */
   owner: string | null
   /**

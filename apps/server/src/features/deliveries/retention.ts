@@ -1,0 +1,39 @@
+import type { EventBus } from '../../platform/bus/event-bus.js'
+import { type Clock, isoTime } from '../../platform/clock.js'
+import { afterCommit } from '../../platform/db/after-commit.js'
+import type { Tx } from '../../schema.js'
+import { announceDelivery } from './hints.js'
+import * as history from './history-store.js'
+import { leaveLine } from './lines.js'
+import type { SettleDeps } from './settle.js'
+
+interface RetentionDeps extends Pick<SettleDeps, 'onFinished'> {
+  clock: Clock
+  bus: EventBus
+  /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
+  retentionMs: number
+}
+
+const rowsAtOnce = 500
+const tooOld = 'Given up: it has waited for longer than deliveries are kept.'
+
+/** Some of what has served its time, per call; each answers how much it was. */
+export function createRetention({ clock, bus, retentionMs, onFinished }: RetentionDeps) {
+  const before = () => isoTime(clock.now() - retentionMs)
+  return [
+    (tx: Tx) => history.deleteOld(tx, before(), rowsAtOnce),
+
+    /** Gives up what waits for a receiver that does not come back. */
+    async (tx: Tx) => {
+      const now = isoTime(clock.now())
+      const stale = await history.listStale(tx, before(), rowsAtOnce)
+      for (const row of stale) {
+        if (!(await history.expire(tx, row.id, tooOld, now))) continue
+        await onFinished(tx, row, tooOld)
+        if (row.order_key !== null) await leaveLine(tx, row.order_key, now)
+        afterCommit(tx, () => announceDelivery(bus, row.bot_id))
+      }
+      return stale.length
+    },
+  ]
+}

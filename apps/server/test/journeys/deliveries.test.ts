@@ -1,0 +1,257 @@
+import { createHmac } from 'node:crypto'
+import { beforeAll, expect, it } from 'vitest'
+import { describeEachEngine } from '../engines.js'
+import { useServer } from '../harness.js'
+import { startHttpBot } from '../http-bot.js'
+import { eventually } from '../jobs.js'
+
+const hour = 60 * 60 * 1000
+
+describeEachEngine('bots that are told over HTTP', (engine) => {
+  const server = useServer(engine)
+  let admin: ReturnType<ReturnType<typeof server>['client']>
+
+  beforeAll(() => {
+    admin = server().client()
+  })
+
+  async function meet(url: string | undefined, more: object = {}) {
+    const { bot } = await admin.createBot({ ...(url && { url }), ...more })
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const { key: userKey } = await server().client({ webhookId }).chatCreateUser({})
+    const chat = server().client({ webhookId, userKey })
+    const open = async () => (await chat.chatCreateConversation({})).conversation.id
+    const say = async (conversationId: string, ...texts: string[]) => {
+      for (const text of texts) {
+        await chat.chatCreateMessage({ conversationId, payload: { type: 'text', text } })
+      }
+    }
+    const events = () =>
+      server()
+        .client({ botId: bot.id })
+        .listEvents({ type: 'message_created', pageSize: 100 })
+        .then((page) => page.events.toReversed())
+    const listed = async () =>
+      (await admin.listDeliveries({ id: bot.id, pageSize: 100 })).deliveries.toReversed()
+    return { bot, id: bot.id, open, say, events, listed }
+  }
+
+  /** Lets time pass, a second per look, until the assertion holds. */
+  const inTime = <T>(assertion: () => Promise<T>, step = 1000) =>
+    eventually(async () => {
+      try {
+        return await assertion()
+      } catch (error) {
+        server().clock.advance(step)
+        throw error
+      }
+    })
+
+  /** Writes to a bot that is gone until its deliveries are paused. */
+  async function failOften({
+    id,
+    open,
+    say,
+  }: Pick<Awaited<ReturnType<typeof meet>>, 'id' | 'open' | 'say'>) {
+    for (const text of numbers(5, 'noise')) await say(await open(), text)
+    await inTime(async () => {
+      const { receivers } = await admin.listDeliveryReceivers({ id })
+      expect(receivers).toMatchObject([{ paused: 'failures' }])
+    }, 120_000)
+  }
+
+  const numbers = (count: number, name = 'm') =>
+    Array.from({ length: count }, (_, i) => `${name}${i}`)
+  const firstTries = (texts: string[]) => texts.map((text) => ({ text, attempt: 1 }))
+
+  it('get every message of a conversation once, in order, as the platform speaks', async () => {
+    const bot = await startHttpBot()
+    const { id, open, say, events } = await meet(bot.url)
+    const conversationId = await open()
+    await say(conversationId, ...numbers(20))
+    await eventually(async () => expect(await bot.told()).toHaveLength(20))
+    expect(await bot.told()).toEqual(firstTries(numbers(20)))
+    const [{ headers, body } = { headers: {}, body: '' }] = await bot.calls()
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-bot-id': id,
+      'x-bp-operation': 'event_received',
+      'x-bp-type': 'message_created',
+      'x-botstead-attempt': '1',
+    })
+    const given = Buffer.from(headers['x-bp-configuration'] ?? '', 'base64').toString()
+    expect(JSON.parse(given)).toEqual({ payload: '{}' })
+    expect(JSON.parse(body).event).toMatchObject({
+      ...{ type: 'message_created', conversationId },
+      payload: { message: { payload: { text: 'm0' } }, conversation: { id: conversationId } },
+    })
+    await eventually(async () => {
+      expect((await events()).map(({ status }) => status)).toEqual(Array(20).fill('processed'))
+    })
+  })
+
+  it('that are slow hold up their conversation and no other', async () => {
+    const bot = await startHttpBot('slow')
+    const { open, say } = await meet(bot.url)
+    const rooms = await Promise.all(numbers(8).map(open))
+    const begin = performance.now()
+    await Promise.all(rooms.map((room) => say(room, ...numbers(4))))
+    await eventually(async () => expect(await bot.told()).toHaveLength(32))
+    // One after the other they would take 4.8 s.
+    expect(performance.now() - begin).toBeLessThan(3500)
+    for (const room of rooms) expect(await bot.told(room)).toEqual(firstTries(numbers(4)))
+  })
+
+  it.each(['shaky', 'crashing'] as const)('that are %s get everything in order', async (manner) => {
+    const bot = await startHttpBot(manner)
+    const { open, say, listed } = await meet(bot.url)
+    const room = await open()
+    await say(room, ...numbers(2))
+    const isDone = async () =>
+      expect((await listed()).map(({ status }) => status)).toEqual(Array(2).fill('delivered'))
+    await inTime(isDone)
+    const tries = manner === 'shaky' ? [1, 2, 3] : [1, 2]
+    expect(await bot.told()).toEqual(
+      numbers(2).flatMap((text) => tries.map((attempt) => ({ text, attempt }))),
+    )
+  })
+
+  it('that refuse are not asked again, and the event says why', async () => {
+    const bot = await startHttpBot('refusing')
+    const { id, open, say, events, listed } = await meet(bot.url)
+    await say(await open(), ...numbers(2))
+    await eventually(async () => {
+      expect((await events()).map(({ status, failureReason }) => [status, failureReason])).toEqual(
+        Array(2).fill(['failed', 'Status 400: I do not want this.']),
+      )
+    })
+    expect(await bot.told()).toEqual(firstTries(numbers(2)))
+    const [first] = await listed()
+    const { delivery } = await admin.getDelivery({ id, deliveryId: first?.id ?? '' })
+    expect(delivery.attemptLog).toEqual([
+      expect.objectContaining({ number: 1, status: 400, answer: expect.stringContaining('want') }),
+    ])
+  })
+
+  it('that hang are given up after their own time limit, and asked again', async () => {
+    const bot = await startHttpBot('hanging')
+    const { open, say, listed } = await meet(bot.url, { maxExecutionTime: 1 })
+    await say(await open(), 'hello')
+    await inTime(async () => expect((await listed())[0]?.status).toBe('delivered'), 100)
+    expect(await bot.told()).toEqual([
+      { text: 'hello', attempt: 1 },
+      { text: 'hello', attempt: 2 },
+    ])
+  })
+
+  it('that talk nonsense have taken it, and only the beginning is kept', async () => {
+    const bot = await startHttpBot('garbage')
+    const { id, open, say, listed } = await meet(bot.url)
+    await say(await open(), 'hello')
+    const [done] = await eventually(async () => {
+      const all = await listed()
+      expect(all[0]?.status).toBe('delivered')
+      return all
+    })
+    const { delivery } = await admin.getDelivery({ id, deliveryId: done?.id ?? '' })
+    expect(delivery.attemptLog[0]?.answer?.length).toBeLessThanOrEqual(4096)
+  })
+
+  it('that are gone for an hour get everything in order when they are back', async () => {
+    const before = await startHttpBot()
+    const { id, open, say, listed } = await meet(before.url)
+    await before.kill()
+    const room = await open()
+    await say(room, ...numbers(3))
+    await failOften({ id, open, say })
+    server().clock.advance(hour)
+    await say(room, 'late')
+    const after = await startHttpBot('echo', before.port)
+    await inTime(async () => {
+      expect((await listed()).map(({ status }) => status)).toEqual(Array(9).fill('delivered'))
+    }, 10_000)
+    expect((await after.told(room)).map(({ text }) => text)).toEqual([...numbers(3), 'late'])
+    expect((await admin.listDeliveryReceivers({ id })).receivers).toEqual([])
+  })
+
+  it('are told at once when they are given another address', async () => {
+    const { id, open, say } = await meet('http://127.0.0.1:9/')
+    const room = await open()
+    await say(room, 'hello')
+    await failOften({ id, open, say })
+    const bot = await startHttpBot()
+    await admin.updateBot({ id, url: bot.url })
+    await eventually(async () =>
+      expect((await bot.told(room)).map(({ text }) => text)).toEqual(['hello']),
+    )
+  })
+
+  it('can be paused, resumed and told again by hand, and tried with an event', async () => {
+    const bot = await startHttpBot()
+    const { id, open, say, listed } = await meet(bot.url)
+    const room = await open()
+    await admin.pauseDeliveries({ id })
+    await say(room, ...numbers(2))
+    const tried = await admin.sendTestEvent({ id, type: 'probe', payload: { a: 1 } })
+    expect(tried.result).toMatchObject({ delivered: true, status: 200, answer: '{}' })
+    expect(await bot.calls()).toHaveLength(1)
+    await admin.resumeDeliveries({ id })
+    await eventually(async () => {
+      expect((await listed()).map(({ status }) => status)).toEqual(['delivered', 'delivered'])
+    })
+    const [first] = await listed()
+    const deliveryId = first?.id ?? ''
+    await admin.replayDelivery({ id, deliveryId })
+    await eventually(async () => expect(await bot.calls()).toHaveLength(4))
+    const texts = (await bot.told()).slice(1)
+    expect(texts).toEqual([...firstTries(numbers(2)), { text: 'm0', attempt: 2 }])
+    await expect(admin.getDelivery({ id, deliveryId: 'delivery_none' })).rejects.toMatchObject({
+      type: 'ResourceNotFound',
+    })
+    const { deliveries } = await admin.listDeliveries({
+      id,
+      conversationId: room,
+      status: 'failed',
+    })
+    expect(deliveries).toEqual([])
+  })
+
+  it('get all that failed once more, with new attempts', async () => {
+    const refusing = await startHttpBot('refusing')
+    const { id, open, say, listed } = await meet(refusing.url)
+    await say(await open(), ...numbers(3))
+    await eventually(async () => {
+      expect((await listed()).map(({ status }) => status)).toEqual(Array(3).fill('failed'))
+    })
+    const bot = await startHttpBot()
+    await admin.updateBot({ id, url: bot.url })
+    expect(await admin.replayFailedDeliveries({ id })).toEqual({ replayed: 3, more: false })
+    await eventually(async () => expect(await bot.told()).toHaveLength(3))
+    expect((await bot.told()).map(({ text }) => text)).toEqual(numbers(3))
+  })
+
+  it('know the platform by its signature, also while secrets are rotated', async () => {
+    const bot = await startHttpBot()
+    const { bot: made, id, open, say } = await meet(bot.url)
+    const room = await open()
+    const verify = async (text: string, secrets: string[]) => {
+      await say(room, text)
+      const call = await eventually(async () => {
+        const all = await bot.calls()
+        const found = all.find(({ body }) => body.includes(`"${text}"`))
+        if (!found) throw new Error('There is no call')
+        return found
+      })
+      const [time, ...macs] = (call.headers['x-botstead-signature'] ?? '').split(',')
+      const seconds = time?.slice(2)
+      const mac = (secret: string) =>
+        `v1=${createHmac('sha256', secret).update(`${seconds}.${call.body}`).digest('hex')}`
+      expect(macs).toEqual(secrets.map(mac))
+    }
+    await verify('first', [made.signingSecret])
+    const { newSigningSecret } = await admin.rotateBotSigningSecrets({ id })
+    await verify('second', [newSigningSecret, made.signingSecret])
+    server().clock.advance(24 * hour + 10_000)
+    await verify('third', [newSigningSecret])
+  })
+})
