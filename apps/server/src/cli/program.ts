@@ -5,6 +5,7 @@ import { version } from '../version.js'
 import { chatCommand } from './chat/command.js'
 import { checkCommand } from './check.js'
 import { configCommand } from './config.js'
+import { deliveriesCommand } from './deliveries.js'
 import { demoCommand } from './demo/command.js'
 import { evalCommand } from './eval/command.js'
 import { filesCommand } from './files/command.js'
@@ -32,6 +33,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(evalCommand())
     .addCommand(filesCommand())
     .addCommand(searchCommand())
+    .addCommand(deliveriesCommand())
     .addCommand(chatCommand())
     .addCommand(reindexCommand())
     .addCommand(checkCommand())

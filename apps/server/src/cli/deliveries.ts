@@ -1,0 +1,142 @@
+import type { Client } from '@botstead/contract'
+import { createClient } from '@botstead/contract'
+import { Command } from 'commander'
+import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
+
+type Delivery = Awaited<ReturnType<Client['listDeliveries']>>['deliveries'][number]
+
+interface ListOptions extends ConnectionOptions {
+  status?: Delivery['status']
+  conversation?: string
+  since?: string
+}
+
+interface ReceiverOptions extends ConnectionOptions {
+  integration?: string
+}
+
+/** `botstead deliveries`: what a bot was told, and what to do when it was not. */
+export function deliveriesCommand(): Command {
+  const command = new Command('deliveries').description(
+    'Show what a bot was told; send it again; stop and go on.',
+  )
+  command.addCommand(listCommand())
+  command.addCommand(
+    action('show', 'show one delivery with its attempts', async (of, id) => {
+      const { delivery } = await of.client.getDelivery({ id: of.botId, deliveryId: id })
+      const { attemptLog, ...rest } = delivery
+      print(JSON.stringify(rest, undefined, 2))
+      for (const { number, startedAt, durationMs, status, error } of attemptLog) {
+        print(`${number}. ${startedAt}  ${durationMs} ms  ${error ?? `status ${status}`}`)
+      }
+    }).argument('<id>', 'id of the delivery'),
+  )
+  command.addCommand(
+    action('replay', 'send a finished delivery once more, or all that failed', async (of, id) => {
+      if (id !== 'failed') {
+        await of.client.replayDelivery({ id: of.botId, deliveryId: id })
+        return print(`${id} is pending again.`)
+      }
+      let total = 0
+      for (let more = true; more; ) {
+        const answer = await of.client.replayFailedDeliveries({ id: of.botId })
+        total += answer.replayed
+        more = answer.more
+      }
+      print(`${total} deliveries are pending again.`)
+    }).argument('<id>', 'id of the delivery, or "failed" for all that failed'),
+  )
+  for (const [name, does] of [
+    ['pause', 'stop sending, and keep what comes'],
+    ['resume', 'send again, in order'],
+  ] as const) {
+    const receiver = new Command(name)
+      .description(does)
+      .option('--integration <alias>', 'the installation that is meant, instead of the bot')
+    command.addCommand(
+      addConnectionOptions(receiver).action(async (options: ReceiverOptions) => {
+        const { client, botId } = await connectAsPerson(options)
+        const given = {
+          id: botId,
+          ...(options.integration !== undefined && { integration: options.integration }),
+        }
+        if (name === 'pause') await client.pauseDeliveries(given)
+        else await client.resumeDeliveries(given)
+        print(`Deliveries are ${name}d.`)
+      }),
+    )
+  }
+  command.addCommand(testCommand())
+  return command
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .description('list deliveries, newest first')
+    .option('--status <status>', 'only pending, delivered, failed or canceled ones')
+    .option('--conversation <id>', 'only those of a conversation')
+    .option('--since <time>', 'only those made since an ISO 8601 time')
+  return addConnectionOptions(command).action(async (options: ListOptions) => {
+    const { client, botId } = await connectAsPerson(options)
+    const { receivers } = await client.listDeliveryReceivers({ id: botId })
+    for (const { integration, paused, failures, reason } of receivers) {
+      const state = paused === undefined ? `${failures} failures` : `paused (${paused})`
+      print(`! ${integration ?? 'bot'}: ${state}${reason === undefined ? '' : `: ${reason}`}`)
+    }
+    const { deliveries } = await client.listDeliveries({
+      ...{ id: botId, pageSize: 100 },
+      ...(options.status && { status: options.status }),
+      ...(options.conversation && { conversationId: options.conversation }),
+      ...(options.since && { since: options.since }),
+    })
+    for (const delivery of deliveries) print(lineOf(delivery))
+    if (deliveries.length === 0) process.stderr.write('There are no such deliveries.\n')
+  })
+}
+
+function testCommand(): Command {
+  const command = new Command('test').description('call the bot at once and show its answer')
+  return addConnectionOptions(command).action(async (options: ConnectionOptions) => {
+    const { client, botId } = await connectAsPerson(options)
+    const { result } = await client.sendTestEvent({ id: botId })
+    const { delivered, durationMs, status, error, answer } = result
+    print(`${delivered ? 'Delivered' : 'Failed'} after ${durationMs} ms: ${error ?? status}`)
+    if (answer) print(answer)
+    if (!delivered) process.exitCode = 1
+  })
+}
+
+type Work = (of: { client: Client; botId: string }, id: string) => Promise<void>
+
+function action(name: string, does: string, work: Work): Command {
+  return addConnectionOptions(new Command(name).description(does)).action(
+    async (id: string, options: ConnectionOptions) => work(await connectAsPerson(options), id),
+  )
+}
+
+/** Deliveries are the business of a person in the workspace of the bot. */
+async function connectAsPerson(options: ConnectionOptions) {
+  const { url: baseUrl, token, botId } = await connect(options)
+  const account = createClient({ baseUrl, token })
+  let next: { nextToken?: string } = {}
+  do {
+    const { workspaces, meta } = await account.listWorkspaces(next)
+    for (const { id: workspaceId } of workspaces) {
+      const client = createClient({ baseUrl, token, workspaceId })
+      const found = await client.getBot({ id: botId }).catch(() => undefined)
+      if (found !== undefined) return { client, botId }
+    }
+    next = meta.nextToken === undefined ? {} : { nextToken: meta.nextToken }
+  } while (next.nextToken !== undefined)
+  throw new Error(`No workspace of this token has the bot ${botId}.`)
+}
+
+function lineOf({ id, createdAt, status, kind, attempts, integration, lastError }: Delivery) {
+  const to = integration === undefined ? '' : ` to ${integration}`
+  const why = lastError === undefined ? '' : `  ${lastError}`
+  return `${id}  ${createdAt}  ${status.padEnd(9)}  ${kind}${to}, ${attempts} attempts${why}`
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
