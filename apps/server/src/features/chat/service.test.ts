@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { type Chats, createChats, type TestBot, text } from '../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
@@ -261,55 +260,6 @@ describeEachEngine('chat', (engine) => {
       { topic: 'events', key: id, seq: 1 },
       { topic: 'events', key: id, seq: 2 },
     ])
-  })
-
-  it('refuses a payload above the limit, and takes one that just fits', async () => {
-    const ada = await chats.user(bot)
-    const { id } = await open(ada)
-    const frame = '{"text":""}'.length
-    const fits = 'é'.repeat((chats.maxPayloadBytes - frame) / 2)
-    await send(ada, id, fits)
-    await expect(send(ada, id, `${fits}xx`)).rejects.toMatchObject({ type: 'LimitExceeded' })
-    await expect(
-      chats.chat.createMessage(
-        ada,
-        { conversationId: id, payload: text('x'), metadata: { fits } },
-        undefined,
-      ),
-    ).rejects.toMatchObject({ type: 'LimitExceeded' })
-    expect(await list(ada, id)).toHaveLength(1)
-  })
-
-  it('does not take metadata for a part of the payload', async () => {
-    const ada = await chats.user(bot)
-    const { id } = await open(ada)
-    const payload = { ...text('x'), metadata: {} }
-    await expect(
-      chats.chat.createMessage(ada, { conversationId: id, payload }, undefined),
-    ).rejects.toMatchObject({ type: 'InvalidPayload' })
-  })
-
-  it('answers and lists what was said as it was said', async () => {
-    const ada = await chats.user(bot)
-    const { id } = await open(ada)
-    const metadata = fc.option(fc.dictionary(fc.string(), fc.jsonValue()), { nil: undefined })
-    await fc.assert(
-      fc.asyncProperty(
-        fc.string({ minLength: 1, maxLength: 50 }),
-        metadata,
-        async (words, facts) => {
-          const payload = text(words)
-          const input = { conversationId: id, payload, ...(facts && { metadata: facts }) }
-          const sent = await chats.chat.createMessage(ada, input, undefined)
-          const [listed] = await list(ada, id)
-          const expected = JSON.parse(
-            JSON.stringify({ payload, ...(facts && { metadata: facts }) }),
-          )
-          expect(listed).toEqual({ ...sent, content: expected })
-        },
-      ),
-      { numRuns: 30 },
-    )
   })
 
   it('does not write for a user whom another process removed', async () => {
