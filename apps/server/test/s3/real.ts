@@ -8,7 +8,7 @@ import { hasSwift, startSwift } from './swift.js'
 
 /** An object store that nobody wrote for these tests. */
 export interface RealS3 {
-  /** Where to reach it; each call has a prefix of its own unless one is given. */
+  /** Where to reach it; each call has a prefix of its own unless one is given, below that of the run. */
   address(changes?: Partial<S3Address>): S3Address
   /** The same as settings of a server. */
   environment(changes?: Partial<S3Address>): Record<string, string>
@@ -38,8 +38,8 @@ function useRealS3(): () => RealS3 {
   return () => {
     if (running === undefined) throw new Error('The store is there only while a test runs')
     const base = running.address
-    const address: RealS3['address'] = (changes = {}) => {
-      return { ...base, prefix: `${base.prefix}${randomUUID()}/`, ...changes }
+    const address: RealS3['address'] = ({ prefix = `${randomUUID()}/`, ...changes } = {}) => {
+      return { ...base, ...changes, prefix: `${base.prefix}${prefix}` }
     }
     return { address, environment: (changes) => toEnvironment(address(changes)) }
   }
