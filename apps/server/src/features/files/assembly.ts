@@ -6,6 +6,7 @@ import { discardBlob, type StoredBytes } from './blob-uses.js'
 import { type ContentRow, findContent } from './content-store.js'
 import type { Generations } from './generations.js'
 import { type AssembleContent, sweepBlobsJob } from './job-kinds.js'
+import { besideLostBlob } from './lost-blobs.js'
 import { listParts, type PartRow } from './part-store.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
@@ -35,7 +36,7 @@ export function createAssembly({
         await blobs.remove(blobKey)
         throw new Error(`The parts have ${stored.size} bytes, the content ${content.size}`)
       }
-      return { blobKey, ...stored }
+      return await besideLostBlob({ db, blobs }, botId, { blobKey, ...stored })
     },
 
     onDone: async (tx, { payload: { botId, ...id } }, stored) => {

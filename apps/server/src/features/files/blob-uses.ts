@@ -7,14 +7,18 @@ export interface StoredBytes {
   /** Hex, over all bytes. */
   sha256: string
   size: number
+  /** A blob that is counted as having the same bytes, but that the store has lost. */
+  lostBlobKey?: string
 }
 
 /**
  * Counts a use of bytes that were just stored, and answers under which key to find them: that of
- * an older blob where the bot has the same bytes already. The new blob is then for the sweeper.
+ * an older blob where the bot has the same bytes already. The new blob is then for the sweeper,
+ * unless the older one is lost: then it takes over from it.
  */
 export async function useBytes(tx: Tx, botId: string, bytes: StoredBytes): Promise<string> {
-  const { blobKey, sha256, size } = bytes
+  const { blobKey, sha256, size, lostBlobKey } = bytes
+  if (lostBlobKey !== undefined && (await takeOverUses(tx, lostBlobKey, blobKey))) return blobKey
   const row = await tx
     .insertInto('file_blobs')
     .values({ blob_key: blobKey, bot_id: botId, sha256, size, uses: 1 })
@@ -25,6 +29,27 @@ export async function useBytes(tx: Tx, botId: string, bytes: StoredBytes): Promi
     .executeTakeFirstOrThrow()
   if (row.blob_key !== blobKey) await discardBlob(tx, blobKey)
   return row.blob_key
+}
+
+/**
+ * Gives all contents that use a lost blob the one that has its bytes again, and counts one use more.
+ * @returns whether the lost one was still in use
+ */
+async function takeOverUses(tx: Tx, lost: string, blobKey: string): Promise<boolean> {
+  const moved = await tx
+    .updateTable('file_blobs')
+    .set(({ eb }) => ({ blob_key: blobKey, uses: eb('uses', '+', 1) }))
+    .where('blob_key', '=', lost)
+    .returning('blob_key')
+    .executeTakeFirst()
+  if (moved === undefined) return false
+  for (const column of ['blob_key', 'passages_blob_key'] as const) {
+    const change = { [column]: blobKey }
+    await tx.updateTable('file_contents').set(change).where(column, '=', lost).execute()
+  }
+  // Half of it may still be there.
+  await discardBlob(tx, lost)
+  return true
 }
 
 /** Counts one more use of a blob; the caller has locked a file that uses it. */
@@ -65,6 +90,20 @@ export async function findBlob(db: Db, blobKey: string): Promise<StoredBytes | u
     .selectFrom('file_blobs')
     .select(['blob_key as blobKey', 'sha256', 'size'])
     .where('blob_key', '=', blobKey)
+    .executeTakeFirst()
+}
+
+/** The blob with which new bytes of a bot would be shared. */
+export async function findEqualBlob(
+  db: Db,
+  botId: string,
+  sha256: string,
+): Promise<StoredBytes | undefined> {
+  return await db
+    .selectFrom('file_blobs')
+    .select(['blob_key as blobKey', 'sha256', 'size'])
+    .where('bot_id', '=', botId)
+    .where('sha256', '=', sha256)
     .executeTakeFirst()
 }
 

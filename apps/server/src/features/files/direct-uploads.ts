@@ -6,6 +6,7 @@ import { uploadAddressLifetime } from './addresses.js'
 import { type ContentRow, findContent } from './content-store.js'
 import type { Generations } from './generations.js'
 import { directUploadJob } from './job-kinds.js'
+import { besideLostBlob } from './lost-blobs.js'
 import type { FilesDeps } from './service.js'
 import { wrongSize } from './upload-errors.js'
 import { requireTagging, type UploadGate } from './upload-gate.js'
@@ -69,8 +70,9 @@ export function createDirectUploads(
     const stored = await blobs.put(blobKey, await blobs.get(staged), { maxBytes: content.size })
     try {
       if (stored.size !== content.size) await refuse(content, stored.size)
+      const bytes = await besideLostBlob(deps, content.bot_id, { blobKey, ...stored })
       await gate.settle(content, (tx, file, pending) =>
-        generations.completeUpload(tx, file, pending, { blobKey, ...stored }),
+        generations.completeUpload(tx, file, pending, bytes),
       )
     } catch (error) {
       // If this fails too, the blob is an orphan, and those are swept.

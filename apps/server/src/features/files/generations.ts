@@ -242,7 +242,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
       bytes: StoredBytes,
     ): Promise<void> {
       const blobKey = await useBytes(tx, file.bot_id, bytes)
-      if (blobKey !== bytes.blobKey) await sweepBlobs(tx)
+      if (blobKey !== bytes.blobKey || bytes.lostBlobKey !== undefined) await sweepBlobs(tx)
       await complete(tx, file, content, { blobKey, sha256: bytes.sha256 })
     },
 

@@ -4,9 +4,9 @@ import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../platform/actor.js'
 import { isoTime } from '../../platform/clock.js'
 import type { Tx } from '../../schema.js'
-import type { StoredBytes } from './blob-uses.js'
 import { type ContentRow, findContent } from './content-store.js'
 import type { Generations } from './generations.js'
+import { besideLostBlob } from './lost-blobs.js'
 import { lockOwnFile } from './require-file.js'
 import type { FilesDeps } from './service.js'
 import type { FileRow } from './store.js'
@@ -15,7 +15,7 @@ export type Remaking = ReturnType<typeof createRemaking>
 
 /** Has the passages of files made anew without another upload. */
 export function createRemaking(
-  deps: Pick<FilesDeps, 'run' | 'clock' | 'blobs'> & { generations: Generations },
+  deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'blobs'> & { generations: Generations },
 ) {
   const { run, clock, blobs, generations } = deps
 
@@ -60,8 +60,8 @@ export function createRemaking(
       await run((tx) => requireContent(tx, actor, idOrKey))
       const blobKey = randomUUID()
       const stored = await blobs.put(blobKey, Readable.from([Buffer.from(passages)]))
-      const bytes: StoredBytes = { blobKey, ...stored }
       try {
+        const bytes = await besideLostBlob(deps, actor.botId, { blobKey, ...stored })
         return await run(async (tx) => {
           const { file, content } = await requireContent(tx, actor, idOrKey)
           return await generations.remake(tx, file, content, bytes)

@@ -7,6 +7,7 @@ import { openByteSource } from './byte-source.js'
 import { type ContentRow, patchContent } from './content-store.js'
 import type { Generations } from './generations.js'
 import { type AssembleContent, assembleJob } from './job-kinds.js'
+import { besideLostBlob } from './lost-blobs.js'
 import { watchUpload } from './pace.js'
 import { type Part, readChecksum, receiveParts } from './part-receiver.js'
 import { insertPart } from './part-store.js'
@@ -53,21 +54,23 @@ const assembleDeadline = 60 * 60 * 1000
  * sum of rows, so it survives whatever happens to this process, and any process can go on.
  */
 export function createResumableUploads(
-  deps: Pick<FilesDeps, 'blobs' | 'timers' | 'queue'> & {
+  deps: Pick<FilesDeps, 'db' | 'blobs' | 'timers' | 'queue'> & {
     generations: Generations
     gate: UploadGate
     writers: Writers
   },
 ) {
-  const { blobs, timers, queue, generations, gate, writers } = deps
+  const { db, blobs, timers, queue, generations, gate, writers } = deps
 
   /** Adds parts to the content; with its last byte it is complete, or soon put together. */
   async function store(content: ContentRow, writer: Writer, parts: readonly Part[]): Promise<void> {
+    const [only] = parts
+    const isWhole = only?.start === 0 && only.size === content.size
+    const whole = isWhole ? await besideLostBlob({ db, blobs }, content.bot_id, only) : undefined
     await gate.settle(content, async (tx, file, pending) => {
       requireClaim(pending, writer.id)
-      const [only] = parts
-      if (only?.start === 0 && only.size === pending.size) {
-        await generations.completeUpload(tx, file, pending, only)
+      if (whole !== undefined) {
+        await generations.completeUpload(tx, file, pending, whole)
         return
       }
       const { bot_id, file_id, generation } = pending
@@ -152,8 +155,9 @@ export function createResumableUploads(
   async function completeEmpty(content: ContentRow): Promise<void> {
     const blobKey = randomUUID()
     const stored = await blobs.put(blobKey, Readable.from([]))
+    const bytes = await besideLostBlob({ db, blobs }, content.bot_id, { blobKey, ...stored })
     await gate.settle(content, (tx, file, pending) =>
-      generations.completeUpload(tx, file, pending, { blobKey, ...stored }),
+      generations.completeUpload(tx, file, pending, bytes),
     )
   }
 

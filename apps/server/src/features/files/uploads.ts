@@ -4,6 +4,7 @@ import { ApiError } from '@botstead/contract'
 import { BlobTooLargeError } from '../../platform/blobs/blob-store.js'
 import type { ContentRow } from './content-store.js'
 import type { Generations } from './generations.js'
+import { besideLostBlob } from './lost-blobs.js'
 import { watchUpload } from './pace.js'
 import type { FilesDeps } from './service.js'
 import { brokenOff, tooLarge, toUploadError, wrongSize } from './upload-errors.js'
@@ -34,13 +35,13 @@ const claimedFrom = 1024 * 1024
 export type Uploads = ReturnType<typeof createUploads>
 
 export function createUploads(
-  deps: Pick<FilesDeps, 'blobs' | 'timers'> & {
+  deps: Pick<FilesDeps, 'db' | 'blobs' | 'timers'> & {
     generations: Generations
     gate: UploadGate
     writers: Writers
   },
 ) {
-  const { blobs, timers, generations, gate, writers } = deps
+  const { db, blobs, timers, generations, gate, writers } = deps
 
   /** Stores the bytes, unless the upload has to end first. */
   async function storeBlob(content: ContentRow, upload: Upload, { id, signal }: Writer) {
@@ -79,9 +80,10 @@ export function createUploads(
       if (stored.size !== content.size) {
         await gate.fail(content, wrongSize(content.size, stored.size))
       }
+      const bytes = await besideLostBlob({ db, blobs }, content.bot_id, stored)
       await gate.settle(content, async (tx, file, pending) => {
         if (isClaimed) requireClaim(pending, writer.id)
-        await generations.completeUpload(tx, file, pending, stored)
+        await generations.completeUpload(tx, file, pending, bytes)
       })
     } catch (error) {
       // If this fails too, the blob is an orphan, and those are swept.
