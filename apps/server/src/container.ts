@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type Config, localAddress } from './config.js'
 import { createOperatorTokens, type OperatorTokens } from './features/access/index.js'
 import { createAccounts } from './features/accounts/index.js'
-import { checkFiles, type Finding } from './features/files/index.js'
+import { type CheckOptions, checkFiles, type Finding } from './features/files/index.js'
 import { type FirstStart, firstStart } from './first-start.js'
 import { type Foundation, type FoundationOptions, layFoundation } from './foundation.js'
 import { createApp } from './http/app.js'
@@ -164,7 +164,7 @@ function ownAddress(config: Config, listening: string | AddressInfo | null): str
 /** Opens database and blobs for the check of files, without serving. */
 export async function withFilesCheck<T>(
   config: Config,
-  options: { repair: boolean },
+  options: CheckOptions,
   work: (findings: AsyncIterable<Finding>) => Promise<T>,
 ): Promise<T> {
   return await withFoundation(config, async (foundation) => {

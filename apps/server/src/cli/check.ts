@@ -7,9 +7,10 @@ export function checkCommand(): Command {
   return new Command('check')
     .description('Compare files, quotas and stored contents; with or without a running server.')
     .option('--repair', 'put right what is not lost', false)
-    .action(async ({ repair }: { repair: boolean }) => {
+    .option('--contents', 'read all contents and compare their SHA-256', false)
+    .action(async ({ repair, contents }: { repair: boolean; contents: boolean }) => {
       const { config } = loadConfig(undefined, { envFile: '.env' })
-      const left = await withFilesCheck(config, { repair }, async (findings) => {
+      const left = await withFilesCheck(config, { repair, contents }, async (findings) => {
         let count = 0
         for await (const { kind, text, repaired } of findings) {
           process.stdout.write(`${kind}: ${text}${repaired ? ' (repaired)' : ''}\n`)

@@ -1,10 +1,14 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import type { Db, Tx } from '../../schema.js'
+import type { ContentId, ContentRow } from './content-store.js'
+import type { FileRow } from './store.js'
 
 /** A blob by what is counted, and by what refers to it. */
 export interface BlobCount {
   blobKey: string
+  /** Hex, as uploaded. */
+  sha256: string
   /** Bytes. */
   size: number
   /** As counted. */
@@ -26,34 +30,41 @@ export interface UsageCount {
 export async function listBlobCounts(db: Db, after: string, limit: number): Promise<BlobCount[]> {
   const rows = await db
     .selectFrom('file_blobs')
-    .select(['blob_key as blobKey', 'size', 'uses'])
-    .select((eb) => [
-      eb
-        .selectFrom('file_contents')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .whereRef('file_contents.blob_key', '=', 'file_blobs.blob_key')
-        .as('asContent'),
-      eb
-        .selectFrom('file_contents')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .whereRef('file_contents.passages_blob_key', '=', 'file_blobs.blob_key')
-        .as('asPassages'),
-    ])
+    .select(['blob_key as blobKey', 'sha256', 'size', 'uses'])
     .where('blob_key', '>', after)
     .orderBy('blob_key')
     .limit(limit)
     .execute()
-  return rows.map(({ asContent, asPassages, ...row }) => ({
+  if (rows.length === 0) return []
+  // Both for all of them at once: passages have no index by blob.
+  const keys = rows.map(({ blobKey }) => blobKey)
+  const contents = await countUses(db, 'blob_key', keys)
+  const passages = await countUses(db, 'passages_blob_key', keys)
+  return rows.map((row) => ({
     ...row,
-    references: Number(asContent) + Number(asPassages),
+    references: (contents.get(row.blobKey) ?? 0) + (passages.get(row.blobKey) ?? 0),
   }))
+}
+
+async function countUses(
+  db: Db,
+  column: 'blob_key' | 'passages_blob_key',
+  keys: readonly string[],
+): Promise<ReadonlyMap<string | null, number>> {
+  const rows = await db
+    .selectFrom('file_contents')
+    .select(({ fn, ref }) => [ref(column).as('key'), fn.countAll<number>().as('count')])
+    .where(column, 'in', keys)
+    .groupBy(column)
+    .execute()
+  return new Map(rows.map(({ key, count }) => [key, Number(count)]))
 }
 
 /** One blob as {@link listBlobCounts} has it, while nobody else counts it. */
 export async function lockBlobCount(tx: Tx, blobKey: string): Promise<BlobCount | undefined> {
   const query = tx
     .selectFrom('file_blobs')
-    .select(['blob_key as blobKey', 'size', 'uses'])
+    .select(['blob_key as blobKey', 'sha256', 'size', 'uses'])
     .where('blob_key', '=', blobKey)
   const row = await dialectOf(tx).lockRows(query).executeTakeFirst()
   if (row === undefined) return undefined
@@ -138,6 +149,87 @@ export async function setUsage(
     .updateTable('file_usage')
     .set({ storage_bytes: usage.storage, vector_bytes: usage.vector })
     .where('workspace_id', '=', workspaceId)
+    .execute()
+}
+
+/** Files of all bots that use a blob, a few of them, and how many there are. */
+export async function listFilesUsing(
+  db: Db,
+  blobKey: string,
+  limit: number,
+): Promise<{ count: number; some: { botId: string; key: string }[] }> {
+  const query = db
+    .selectFrom('files')
+    .innerJoin('file_contents', (join) =>
+      join
+        .onRef('file_contents.file_id', '=', 'files.id')
+        .onRef('file_contents.bot_id', '=', 'files.bot_id'),
+    )
+    .where((eb) =>
+      eb.or([
+        eb('file_contents.blob_key', '=', blobKey),
+        eb('file_contents.passages_blob_key', '=', blobKey),
+      ]),
+    )
+  const { count } = await query
+    .select(({ fn }) => fn.count<number>('files.id').distinct().as('count'))
+    .executeTakeFirstOrThrow()
+  const some = await query
+    .select(['files.bot_id as botId', 'files.key'])
+    .distinct()
+    .orderBy('files.bot_id')
+    .orderBy('files.key')
+    .limit(limit)
+    .execute()
+  return { count: Number(count), some }
+}
+
+/** Generations whose file is gone, behind one of them. */
+export async function listContentsWithoutFile(
+  db: Db,
+  after: ContentId,
+  limit: number,
+): Promise<ContentRow[]> {
+  return await db
+    .selectFrom('file_contents')
+    .selectAll()
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('files')
+            .select('files.id')
+            .whereRef('files.id', '=', 'file_contents.file_id')
+            .whereRef('files.bot_id', '=', 'file_contents.bot_id'),
+        ),
+      ),
+    )
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('file_id', 'generation'), '>', tuple(after.fileId, after.generation)),
+    )
+    .orderBy('file_id')
+    .orderBy('generation')
+    .limit(limit)
+    .execute()
+}
+
+/** Files of all bots in the order of their ids, behind one of them. */
+export async function listFilesAfter(db: Db, after: string, limit: number): Promise<FileRow[]> {
+  return await db
+    .selectFrom('files')
+    .selectAll()
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** Generations of some files, oldest first. */
+export async function listContentsOf(db: Db, fileIds: readonly string[]): Promise<ContentRow[]> {
+  return await db
+    .selectFrom('file_contents')
+    .selectAll()
+    .where('file_id', 'in', fileIds)
+    .orderBy('generation')
     .execute()
 }
 

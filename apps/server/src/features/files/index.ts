@@ -29,7 +29,7 @@ import { toFile } from './view.js'
 import { createWaiting, type Waiting } from './waiting.js'
 import { createWriters } from './writers.js'
 
-export { checkFiles, type Finding } from './consistency.js'
+export { type CheckOptions, checkFiles, type Finding } from './consistency.js'
 export type { FilesIndexing, IndexableContent } from './indexing.js'
 export {
   type ClearPassages,

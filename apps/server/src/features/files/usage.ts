@@ -52,7 +52,8 @@ export async function uncount(tx: Tx, file: FileRow): Promise<void> {
   })
 }
 
-function countOf(contents: readonly ContentRow[]): Counted {
+/** What a file counts with these generations. */
+export function countOf(contents: readonly ContentRow[]): Counted {
   const held = contents.filter(({ status }) => status !== 'upload_failed')
   const indexed = held.filter((content) => content.indexed === 1)
   return {
