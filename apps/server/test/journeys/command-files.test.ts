@@ -63,8 +63,17 @@ describe('botstead files', { timeout: 60_000 }, () => {
     expect(out).toEqual({ status: 0, stdout: '# Travel', stderr: '' })
 
     expect(await files('rm', key)).toMatchObject({ status: 0, stderr: `Deleted ${key}.\n` })
-    const gone = await files('rm', key)
-    expect(gone).toMatchObject({ status: 1, stderr: `There is no file ${key} in this bot.\n` })
+    await client.upsertFile({ key: 'other', size: 1 })
+    const stderr = `There is no file ${key} in this bot.\nDeleted other.\n`
+    expect(await files('rm', key, 'other')).toMatchObject({ status: 1, stderr })
+    const [missing, aFolder, nowhere] = await Promise.all([
+      files('put', join(folder, 'missing.md')),
+      files('put', folder),
+      files('put', path, 'a').then(() => files('get', 'a', join(folder, 'no', 'a'))),
+    ])
+    expect(missing.stderr).toBe(`There is no file ${join(folder, 'missing.md')} on this machine.\n`)
+    expect(aFolder.stderr).toBe(`${folder} is a folder: "botstead files sync" sends all of it.\n`)
+    expect(nowhere.stderr).toBe(`There is no folder ${join(folder, 'no')} to write to.\n`)
   })
 
   it('brings a folder, then only what changed, and deletes only what vanished below the prefix', async () => {
@@ -77,12 +86,12 @@ describe('botstead files', { timeout: 60_000 }, () => {
       files('sync', folder, '--prefix', 'kb/', '--tag', 'source=disk', ...more)
 
     const first = await sync('--dry-run')
-    expect(first.stdout).toBe('Would be: 2 sent (4 B), 0 unchanged, 1 links passed over.\n')
+    expect(first.stdout).toBe('Would be: 2 sent (4 B), 0 unchanged, 1 passed over.\n')
     expect(await keys()).toEqual(['elsewhere.md'])
     const second = await sync()
     expect(second).toMatchObject({
       status: 0,
-      stdout: '2 sent (4 B), 0 unchanged, 1 links passed over.\n',
+      stdout: '2 sent (4 B), 0 unchanged, 1 passed over.\n',
       stderr: expect.stringMatching(/^sent +kb\/a\.md$/m),
     })
     expect(await keys()).toEqual(['elsewhere.md', 'kb/a.md', 'kb/deep/er/b.txt'])

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { ApiError } from '@botstead/contract'
 import { Command, InvalidArgumentError } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from '../connection.js'
 import { patiently } from './patience.js'
@@ -36,6 +37,7 @@ export function filesCommand(): Command {
         key: string = basename(path),
         options: ConnectionOptions & DescriptionOptions & { type?: string },
       ) => {
+        await requireFile(path)
         const { client } = await connect(options)
         const description = {
           index: options.index,
@@ -71,6 +73,8 @@ export function filesCommand(): Command {
               `${path} is there already: give another name, or --force to replace it.`,
             )
           }
+          const folder = dirname(path)
+          if (!(await exists(folder))) throw new Error(`There is no folder ${folder} to write to.`)
           await receiveFile(file.url, path, signal)
           process.stderr.write(`Wrote ${path}, ${toSize(file.size ?? 0)}.\n`)
         })
@@ -95,8 +99,15 @@ export function filesCommand(): Command {
       const { client } = await connect(options)
       await interruptible(async (signal) => {
         for (const id of keys) {
-          await client.deleteFile({ id }, { signal })
-          process.stderr.write(`Deleted ${id}.\n`)
+          try {
+            await client.deleteFile({ id }, { signal })
+            process.stderr.write(`Deleted ${id}.\n`)
+          } catch (error) {
+            // The others have nothing to do with one that is not there.
+            if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
+            process.stderr.write(`${error.message}\n`)
+            process.exitCode = 1
+          }
         }
       })
     },
@@ -139,6 +150,13 @@ async function sync(folder: string, options: SyncCommandOptions): Promise<void> 
   })
 }
 
+async function requireFile(path: string): Promise<void> {
+  const facts = await stat(path).catch(() => undefined)
+  if (facts === undefined) throw new Error(`There is no file ${path} on this machine.`)
+  if (!facts.isDirectory()) return
+  throw new Error(`${path} is a folder: "botstead files sync" sends all of it.`)
+}
+
 function describable(command: Command): Command {
   return command
     .option('--index', 'make the content searchable', false)
@@ -163,7 +181,7 @@ function summaryOf(result: SyncResult, dryRun: boolean): string {
     `${result.unchanged} unchanged`,
     ...(result.described > 0 ? [`${result.described} tagged`] : []),
     ...(result.deleted > 0 ? [`${result.deleted} deleted`] : []),
-    ...(result.passedOver > 0 ? [`${result.passedOver} links passed over`] : []),
+    ...(result.passedOver > 0 ? [`${result.passedOver} passed over`] : []),
     ...(result.failed > 0 ? [`${result.failed} failed`] : []),
   ]
   return `${dryRun ? 'Would be: ' : ''}${parts.join(', ')}.`

@@ -7,6 +7,8 @@ export interface Progress {
   bytes(count: number): void
   /** A file is done. */
   done(what: string, key: string): void
+  /** A file had nothing to be done; among thousands, the others shall be seen. */
+  unchanged(): void
   failed(key: string, reason: string): void
   end(): void
 }
@@ -48,6 +50,10 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
       doneFiles += 1
       if (out.isTTY) draw(false)
       else out.write(`${what.padEnd(8)} ${key}\n`)
+    },
+    unchanged() {
+      doneFiles += 1
+      draw(false)
     },
     failed(key, reason) {
       clear()

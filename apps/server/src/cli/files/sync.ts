@@ -76,7 +76,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
       case 'nothing':
         result.unchanged += 1
         progress.bytes(file.size)
-        return progress.done('same', key)
+        return progress.unchanged()
       case 'tags': {
         const id = remote.get(key)?.id ?? key
         const { tags } = options.description
