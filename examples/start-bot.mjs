@@ -15,8 +15,8 @@ export async function startBot(bot, { name: defaultName, port }) {
   const name = process.env.BOT_NAME ?? defaultName
   const apiUrl = process.env.BOTSTEAD_URL ?? 'http://localhost:8787'
   const token = process.env.BOTSTEAD_TOKEN ?? (await firstToken())
-  const { workspaces } = await new Client({ apiUrl, token }).listWorkspaces({})
-  const admin = new Client({ apiUrl, token, workspaceId: workspaces[0]?.id })
+  const workspaceId = await firstWorkspace({ apiUrl, token })
+  const admin = new Client({ apiUrl, token, workspaceId })
   const known = (await findBot(admin, name)) ?? (await admin.createBot({ name })).bot
   const { id, integrations } = known
 
@@ -34,6 +34,18 @@ export async function startBot(bot, { name: defaultName, port }) {
   return { id, name, url, apiUrl, token, chatAddress: chat?.webhookUrl }
 }
 
+async function firstWorkspace(server) {
+  try {
+    const { workspaces } = await new Client({ ...server, retry: { retries: 0 } }).listWorkspaces({})
+    return workspaces[0]?.id
+  } catch (cause) {
+    throw new Error(
+      `No server answers at ${server.apiUrl}, or not to this token: "npm start" starts one, BOTSTEAD_URL and BOTSTEAD_TOKEN name another.`,
+      { cause },
+    )
+  }
+}
+
 async function findBot(admin, name) {
   for await (const { id, ...bot } of admin.list.bots({})) {
     if (bot.name === name) return (await admin.getBot({ id })).bot
@@ -43,5 +55,9 @@ async function findBot(admin, name) {
 /** The token that the first start of the server keeps in its data folder. */
 async function firstToken() {
   const path = new URL('../data/admin-token', import.meta.url)
-  return (await readFile(path, 'utf8')).trim()
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (cause) {
+    throw new Error('There is no token: run "npm start" first, or set BOTSTEAD_TOKEN.', { cause })
+  }
 }

@@ -8,6 +8,7 @@ import { connect, existingClient } from '../existing-clients.js'
 import { pdf, sentences } from '../formats/pdf.js'
 import { useServer } from '../harness.js'
 import { startLanguageModel } from '../language-model.js'
+import { freePort } from '../processes.js'
 
 const server = useServer()
 
@@ -80,6 +81,12 @@ it('starts the hello bot with one command, and finds its bot again at the next s
   const { bots } = await existingClient(server()).listBots({})
   expect(bots.filter(({ name }) => name === 'Hello bot')).toHaveLength(1)
 }, 60_000)
+
+it('says what to do when no server answers', async () => {
+  const nowhere = { url: `http://127.0.0.1:${await freePort()}`, token: 'none' }
+  const started = startBotProcess(nowhere, ['examples/hello-bot/main.mjs'], /listens/)
+  await expect(started).rejects.toThrow(`No server answers at ${nowhere.url}, or not to this token`)
+})
 
 describe('the knowledge bot', { timeout: 60_000 }, () => {
   let folder = ''
