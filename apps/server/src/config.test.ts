@@ -57,6 +57,7 @@ describe('without any variable', () => {
         addressMessages: { perMinute: 600, exemptLoopback: true },
       },
       eventRetentionMs: 604_800_000,
+      deliveryRetentionMs: 604_800_000,
       shutdownTimeoutMs: 5_000,
       jobLeaseMs: 30_000,
       searchTimeoutMs: 10_000,
