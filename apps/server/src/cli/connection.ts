@@ -114,7 +114,7 @@ async function listBots(url: string, token: string): Promise<ListedBot[]> {
 }
 
 /** All pages of a list, one after the other. */
-export async function* pages<Page extends { meta: { nextToken?: string } }>(
+async function* pages<Page extends { meta: { nextToken?: string } }>(
   read: (next: { nextToken?: string }) => Promise<Page>,
 ): AsyncGenerator<Page> {
   let nextToken: string | undefined

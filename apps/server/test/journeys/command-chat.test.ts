@@ -68,6 +68,31 @@ describe('botstead chat', { timeout: 60_000 }, () => {
     )
   })
 
+  it('shows a message that the bot writes piece by piece, once', async () => {
+    const { bot } = await server().client().createBot({ name: 'Writer' })
+    const client = server().client({ botId: bot.id })
+    const url = await startBot(async ({ conversationId }) => {
+      for (const [at, delta] of ['One ', 'two ', 'three'].entries()) {
+        const createdAt = new Date().toISOString()
+        const signal = { type: 'delta', streamId: 's', createdAt, sequence: at + 1, delta }
+        await client.callAction({
+          type: 'chat:publishMessageStream',
+          input: { conversationId, signal },
+        })
+      }
+      await client.createMessage({
+        conversationId,
+        userId: bot.id,
+        type: 'text',
+        payload: { text: 'One two three', metadata: { streamId: 's' } },
+        tags: {},
+      })
+    })
+    await server().client().updateBot({ id: bot.id, url })
+    const { status, stdout } = await chat('Count', ['--bot', bot.id])
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Writer: One two three\n' })
+  })
+
   it('says when there is no answer, and who is meant', async () => {
     const { bot } = await makeBot(() => [])
     const silent = await chat('Hello', ['--bot', bot.id, '--timeout', '0.3'])
