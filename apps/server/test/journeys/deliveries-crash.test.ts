@@ -1,0 +1,97 @@
+import { createClient } from '@botstead/contract'
+import { describe, expect, it } from 'vitest'
+import { createCommandPlace } from '../command-place.js'
+import { engines } from '../engines.js'
+import { type HttpBot, startHttpBot } from '../http-bot.js'
+import { eventually } from '../jobs.js'
+import { startServerProcess } from '../processes.js'
+
+const token = 'a-token-for-tests-only'
+const rooms = 8
+const postgres = engines.find(({ name }) => name === 'postgres')
+
+/** A bot with conversations, as whoever reaches a server may make it. */
+async function furnish(baseUrl: string, url: string) {
+  const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
+  const admin = createClient({ baseUrl, token, workspaceId: workspaces[0]?.id ?? '' })
+  const { bot } = await admin.createBot({ url })
+  const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+  const { key: userKey } = await createClient({ baseUrl, webhookId }).chatCreateUser({})
+  const chat = createClient({ baseUrl, webhookId, userKey })
+  const open = Array.from({ length: rooms }, () => chat.chatCreateConversation({}))
+  const conversationIds = (await Promise.all(open)).map(({ conversation }) => conversation.id)
+  return { conversationIds, webhookId, userKey }
+}
+
+type Place = Awaited<ReturnType<typeof furnish>>
+
+/** Says `count` numbers in each conversation; ends early when the server is gone. */
+async function say(baseUrl: string, place: Place, said: Map<string, string[]>, count: number) {
+  const { conversationIds, webhookId, userKey } = place
+  const chat = createClient({ baseUrl, webhookId, userKey })
+  const speak = async (conversationId: string) => {
+    const own = said.get(conversationId) ?? []
+    said.set(conversationId, own)
+    for (let i = 0; i < count; i++) {
+      const text = `${own.length}`
+      await chat.chatCreateMessage({ conversationId, payload: { type: 'text', text } })
+      own.push(text)
+    }
+  }
+  await Promise.allSettled(conversationIds.map(speak))
+}
+
+/** What a conversation told the bot, each text once, and how often with each attempt. */
+async function expectTold(bot: HttpBot, said: Map<string, string[]>): Promise<number> {
+  let repeats = 0
+  for (const [conversationId, texts] of said) {
+    const told = await bot.told(conversationId)
+    const first = told.filter(({ text }, at) => told.findIndex((c) => c.text === text) === at)
+    expect(first.map(({ text }) => text)).toEqual(texts)
+    for (const [at, call] of told.entries()) {
+      if (first.includes(call)) continue
+      // A repeat says so, and comes before anything that stands behind it.
+      expect(call.attempt).toBeGreaterThan(1)
+      expect(call.text).toBe(told[at - 1]?.text)
+      repeats += 1
+    }
+  }
+  return repeats
+}
+
+describe('deliveries of several processes', () => {
+  it('survive kill -9: nothing is lost, order holds, and repeats say that they are', async () => {
+    await using place = await createCommandPlace()
+    const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token }
+    const bot = await startHttpBot('slow')
+    await using first = await startServerProcess(environment)
+    const made = await furnish(first.url, bot.url)
+    const said = new Map<string, string[]>()
+    await say(first.url, made, said, 4)
+    // In the middle: everything is stored, and the bot is busy with some of it.
+    await eventually(async () => expect((await bot.calls()).length).toBeGreaterThan(rooms))
+    await first.kill()
+    await using second = await startServerProcess(environment)
+    await eventually(async () => expect(await expectTold(bot, said)).toBeLessThanOrEqual(rooms))
+    expect(await second.stop()).toBe(0)
+  }, 60_000)
+
+  it.skipIf(!postgres)(
+    'share the work on PostgreSQL: each is sent by one of them',
+    async () => {
+      await using place = await createCommandPlace(postgres)
+      const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token }
+      const bot = await startHttpBot('echo')
+      await using one = await startServerProcess(environment)
+      await using two = await startServerProcess(environment)
+      const made = await furnish(one.url, bot.url)
+      const said = new Map<string, string[]>()
+      await say(one.url, made, said, 5)
+      await say(two.url, made, said, 5)
+      await eventually(async () => expect(await expectTold(bot, said)).toBe(0))
+      expect(await bot.calls()).toHaveLength(rooms * 10)
+      expect([await one.stop(), await two.stop()]).toEqual([0, 0])
+    },
+    60_000,
+  )
+})
