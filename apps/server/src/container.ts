@@ -95,6 +95,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   })
   const app = await createApp({
     routes: [...probes, ...(config.roles.api ? slices.routes : []), ...(options.extraRoutes ?? [])],
+    ...(config.roles.api && { webhooks: slices.integrations.webhooks }),
     authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
     idempotency,
     rateLimiter: createLimiter(foundation),

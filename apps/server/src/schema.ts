@@ -7,6 +7,7 @@ import type { ConversationsSchema } from './features/conversations/table.js'
 import type { DeliveriesSchema } from './features/deliveries/table.js'
 import type { BotEventsSchema } from './features/events/table.js'
 import type { FilesSchema } from './features/files/table.js'
+import type { IntegrationsSchema } from './features/integrations/table.js'
 import type { MessagesSchema } from './features/messages/table.js'
 import type { ObservationsSchema } from './features/observations/table.js'
 import type { RecurringSchema } from './features/recurring/table.js'
@@ -35,6 +36,7 @@ export interface Schema
     UsersSchema,
     ConversationsSchema,
     DeliveriesSchema,
+    IntegrationsSchema,
     MessagesSchema,
     ChatSchema,
     FilesSchema,

@@ -6,6 +6,7 @@ import { createBots, purgeBotJob } from './features/bots/index.js'
 import { type Chat, createChat } from './features/chat/index.js'
 import { createDeliveries } from './features/deliveries/index.js'
 import { createFiles } from './features/files/index.js'
+import { createIntegrations, type Integrations } from './features/integrations/index.js'
 import { createIngestPool, createSearch } from './features/search/index.js'
 import { createWorkspaces } from './features/workspaces/index.js'
 import type { Foundation } from './foundation.js'
@@ -46,29 +47,45 @@ export async function createSlices(
     removeBots: async (tx, workspaceId) => {
       await bots.service.removeAll(tx, workspaceId)
       await access.service.removeWorkspaceKeys(tx, workspaceId)
+      await integrations.service.removeAll(tx, workspaceId)
     },
     onRemoved: (workspaceId) => access.authenticator.forgetWorkspace(workspaceId),
   })
+  /** Makes memories of a bot stale, when it or what is installed in it was changed or removed. */
+  function forgetBot(botId: string): void {
+    access.authenticator.forgetBot(botId)
+    chat.forgetBot(botId)
+    deliveries.changed(botId)
+    actions.forgetBot(botId)
+  }
   const bots = createBots({
     ...foundation,
     addresses,
+    catalogue: {
+      find: (...args) => integrations.catalogue.find(...args),
+      onChanged: (...args) => integrations.catalogue.onChanged(...args),
+      untilSettled: (botId) => integrations.catalogue.untilSettled(botId),
+    },
     onCreated: async (tx, botId) => {
       await runtime.users.service.insertBot(tx, botId)
     },
     onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
     recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
-    onChanged: (botId) => {
-      access.authenticator.forgetBot(botId)
-      chat.forgetBot(botId)
-      deliveries.changed(botId)
-      actions.forgetBot(botId)
-    },
+    onChanged: forgetBot,
   })
   const access: Access = createAccess({
     ...foundation,
     timers: systemTimers,
     workspaces: workspaces.service,
     bots: bots.service,
+    requireIntegration: (actor, id, field) => integrations.service.requireIn(actor, id, field),
+  })
+  const integrations: Integrations = createIntegrations({
+    ...foundation,
+    addresses,
+    bots: bots.service,
+    onRemoved: (tx, id) => access.service.removeKeysOfIntegration(tx, id),
+    onChanged: (_id, installedIn) => installedIn.forEach(forgetBot),
   })
 
   const runtime = createRuntimeSlices({
@@ -81,8 +98,7 @@ export async function createSlices(
     timers: systemTimers,
     bodies: runtime.bodies,
     bots: bots.service,
-    // Nothing but the built-in chat can be installed yet, and that has no server.
-    findIntegrationTarget: async () => undefined,
+    findIntegrationTarget: integrations.findTarget,
     onFinished: async (tx, delivery, failure) => {
       if (delivery.kind !== 'event_received') return
       await runtime.events.service.settle(tx, delivery.bot_id, delivery.subject_id, failure)
@@ -114,7 +130,7 @@ export async function createSlices(
     audiences: bots.audiences,
     targets: deliveries.targets,
     chat,
-    findIntegrationAction: () => undefined,
+    findIntegrationAction: integrations.findAction,
   })
 
   const blobs = await openBlobs(foundation, { sweep: true })
@@ -178,6 +194,7 @@ export async function createSlices(
     workspaces,
     access,
     chat,
+    integrations,
     runtime,
     deliveries,
     files,
@@ -187,6 +204,7 @@ export async function createSlices(
       [purgeBotJob]: purgeBot,
       ...runtime.jobs,
       ...chat.jobs,
+      ...integrations.jobs,
       ...files.jobs,
       ...search.jobs,
     },
@@ -201,6 +219,7 @@ export async function createSlices(
       ...runtime.routes,
       ...chat.routes,
       ...actions.routes,
+      ...integrations.routes,
     ],
   }
 }

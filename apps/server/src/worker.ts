@@ -11,7 +11,10 @@ const shareForJobs = 0.7
 /** Begins to work off the jobs of all slices, and asks for those that a start begins with. */
 export async function startWorker(
   foundation: Foundation,
-  slices: Pick<Slices, 'jobs' | 'files' | 'search' | 'chat' | 'runtime' | 'deliveries'>,
+  slices: Pick<
+    Slices,
+    'jobs' | 'files' | 'search' | 'chat' | 'integrations' | 'runtime' | 'deliveries'
+  >,
   idempotency: IdempotencyStore,
   closers: Pick<Closers, 'add'>,
 ): Promise<void> {
@@ -19,7 +22,12 @@ export async function startWorker(
     ...foundation,
     idempotency,
     eventRetention: foundation.config.eventRetentionMs,
-    sweeps: [slices.chat.sweep, slices.runtime.sweep, ...slices.deliveries.sweeps],
+    sweeps: [
+      slices.chat.sweep,
+      slices.runtime.sweep,
+      slices.integrations.sweep,
+      ...slices.deliveries.sweeps,
+    ],
   })
   const runner = createRunner({
     ...foundation,

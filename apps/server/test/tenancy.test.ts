@@ -25,6 +25,8 @@ interface Tenant {
   messageId: string
   eventId: string
   workflowId: string
+  integrationId: string
+  integrationKeyId: string
   userKey: string
   client: Client
 }
@@ -76,8 +78,12 @@ async function furnish(server: TestServer): Promise<Tenant> {
   })
   const { workflow } = await client.createWorkflow({ name: 'secret', status: 'listening' })
   await client.setState({ ...noted(conversation.id), payload: { secret: true } })
+  const { integration } = await client.createIntegration({ name: 'secret', version: '1.0.0' })
+  const integrationKey = await client.createIntegrationApiKey({ integrationId: integration.id })
   return {
     workflowId: workflow.id,
+    integrationId: integration.id,
+    integrationKeyId: integrationKey.id,
     messageId: message.id,
     eventId: event.id,
     token,
@@ -104,6 +110,9 @@ async function inventory({ client, botId, ...own }: Tenant) {
   return {
     workspace: await client.getWorkspace({ id: own.workspaceId }),
     bot: await client.getBot({ id: botId }),
+    integration: await client.getIntegration({ id: own.integrationId }),
+    integrationKeys: (await client.listIntegrationApiKeys({ integrationId: own.integrationId }))
+      .iaks,
     keys: (await client.listBotApiKeys({ botId })).baks.map(({ id }) => id),
     tokens: (await client.listPersonalAccessTokens()).pats.map(({ id }) => id),
     files: (await client.listFiles()).files.map(({ url, ...file }) => file),
@@ -150,6 +159,34 @@ const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown
     client.setFilePassages({ id: fileId, passages: [{ content: 'taken' }] }),
   reindexFile: (client, { fileId }) => client.reindexFile({ id: fileId }),
   deleteFile: (client, { fileId }) => client.deleteFile({ id: fileId }),
+  requestIntegrationVerification: (client, { integrationId }) =>
+    client.requestIntegrationVerification({ integrationId }),
+  getIntegration: (client, { integrationId }) => client.getIntegration({ id: integrationId }),
+  updateIntegration: (client, { integrationId }) =>
+    client.updateIntegration({ id: integrationId, title: 'taken' }),
+  validateIntegrationUpdate: (client, { integrationId }) =>
+    client.validateIntegrationUpdate({ id: integrationId, title: 'taken' }),
+  deleteIntegration: (client, { integrationId }) => client.deleteIntegration({ id: integrationId }),
+  rotateIntegrationSigningSecrets: (client, { integrationId }) =>
+    client.rotateIntegrationSigningSecrets({ id: integrationId }),
+  getIntegrationLogs: (client, { integrationId }) =>
+    client.getIntegrationLogs({ id: integrationId, timeStart: '2026-01-01T00:00:00Z' }),
+  listIntegrationApiKeys: (client, { integrationId }) =>
+    client.listIntegrationApiKeys({ integrationId }),
+  createIntegrationApiKey: (client, { integrationId }) =>
+    client.createIntegrationApiKey({ integrationId }),
+  deleteIntegrationApiKey: (client, { integrationKeyId }) =>
+    client.deleteIntegrationApiKey({ id: integrationKeyId }),
+  // Nothing that is another tenant's is in the hub, whatever it is asked for.
+  getPublicIntegrationById: (client, { integrationId }) =>
+    client.getPublicIntegrationById({ id: integrationId }),
+  listIntegrations: async (client, { botId, integrationId }) => {
+    const { integrations } = await client.listIntegrations({ installedByBotId: botId })
+    expect(integrations).toEqual([])
+    return await client.getIntegration({ id: integrationId })
+  },
+  listPublicIntegrations: (client, { integrationId }) =>
+    client.getPublicIntegrationById({ id: integrationId }),
   updateFileMetadata: (client, { fileId }) =>
     client.updateFileMetadata({ id: fileId, tags: { taken: 'yes' } }),
   copyFile: (client, { fileId }) =>

@@ -70,6 +70,8 @@ export async function settle(
   await runtime.setState({
     ...{ type: 'conversation', id: conversation.id, name: 'noted', payload: { words } },
   })
+  const { integration } = await admin.createIntegration({ name: 'own-mail', version: '1.0.0' })
+  const integrationKey = await admin.createIntegrationApiKey({ integrationId: integration.id })
   const file = await uploadText(runtime, 'own.md', words)
   const { knowledgeBase } = await runtime.createKnowledgeBase({ name: words })
   return {
@@ -90,6 +92,8 @@ export async function settle(
     chatEventId: chatEvent.id,
     eventId: event.id,
     workflowId: workflow.id,
+    integrationId: integration.id,
+    integrationKeyId: integrationKey.id,
   }
 }
 

@@ -1,6 +1,7 @@
 import { createAccess, createOperatorTokens } from '../src/features/access/index.js'
 import { createAccounts } from '../src/features/accounts/index.js'
 import { createBots } from '../src/features/bots/index.js'
+import { createIntegrations, type Integrations } from '../src/features/integrations/index.js'
 import { createWorkspaces, type Role } from '../src/features/workspaces/index.js'
 import type { AccountActor, WorkspaceActor } from '../src/platform/actor.js'
 import { createAddresses } from '../src/platform/addresses.js'
@@ -15,6 +16,8 @@ import { createEventPublisher } from '../src/platform/events/publisher.js'
 import { createIds } from '../src/platform/ids.js'
 import { createQueue } from '../src/platform/jobs/queue.js'
 import { createLog } from '../src/platform/log.js'
+import { createAddressRules } from '../src/platform/outgoing/address-rules.js'
+import { createOutgoing } from '../src/platform/outgoing/outgoing.js'
 import { createSealer } from '../src/platform/sealing.js'
 import { systemTimers, type Timers } from '../src/platform/timers.js'
 import { createRuntimeSlices } from '../src/runtime-slices.js'
@@ -48,6 +51,7 @@ export async function createTenants(
   const bus = given ?? createLocalBus(log)
   const queue = createQueue({ ...shared, bus })
   const events = createEventPublisher(bus)
+  const addresses = createAddresses(() => 'http://localhost')
 
   const accounts = createAccounts(shared)
   const workspaces = createWorkspaces({
@@ -56,13 +60,19 @@ export async function createTenants(
     removeBots: async (tx, workspaceId) => {
       await bots.service.removeAll(tx, workspaceId)
       await access.service.removeWorkspaceKeys(tx, workspaceId)
+      await integrations.service.removeAll(tx, workspaceId)
     },
     onRemoved: (workspaceId) => access.authenticator.forgetWorkspace(workspaceId),
   })
   const bots = createBots({
     ...shared,
     queue,
-    addresses: createAddresses(() => 'http://localhost'),
+    addresses,
+    catalogue: {
+      find: (...args) => integrations.catalogue.find(...args),
+      onChanged: (...args) => integrations.catalogue.onChanged(...args),
+      untilSettled: (botId) => integrations.catalogue.untilSettled(botId),
+    },
     onCreated: async (tx, botId) => {
       await runtime.users.service.insertBot(tx, botId)
     },
@@ -71,7 +81,21 @@ export async function createTenants(
     onChanged: (botId) => access.authenticator.forgetBot(botId),
   })
   const runtime = createRuntimeSlices({ ...shared, bus, queue, events, bots, maxPayloadBytes })
-  const access = createAccess({ ...shared, workspaces: workspaces.service, bots: bots.service })
+  const access = createAccess({
+    ...shared,
+    workspaces: workspaces.service,
+    bots: bots.service,
+    requireIntegration: (actor, id, field) => integrations.service.requireIn(actor, id, field),
+  })
+  const integrations: Integrations = createIntegrations({
+    ...shared,
+    queue,
+    addresses,
+    outgoing: createOutgoing({ rules: createAddressRules({ allowLoopback: true, allowed: [] }) }),
+    bots: bots.service,
+    onRemoved: (tx, id) => access.service.removeKeysOfIntegration(tx, id),
+    onChanged: (_id, installedIn) => installedIn.forEach(access.authenticator.forgetBot),
+  })
   const tokens = createOperatorTokens({ ...shared, accounts: accounts.service })
 
   return {

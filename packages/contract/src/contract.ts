@@ -11,6 +11,7 @@ import { fileEvents } from './resources/file-events.js'
 import { filePassages } from './resources/file-passages.js'
 import { fileTags } from './resources/file-tags.js'
 import { files } from './resources/files.js'
+import { hub, integrations } from './resources/integrations.js'
 import { knowledgeBases } from './resources/knowledge-bases.js'
 import { messages } from './resources/messages.js'
 import { observations } from './resources/observations.js'
@@ -31,6 +32,8 @@ export const contract = {
   workspaces,
   bots,
   deliveries,
+  integrations,
+  hub,
   files,
   fileTags,
   knowledgeBases,

@@ -21,6 +21,12 @@ export {
   installationStatuses,
   PluginInstallation,
 } from './resources/installations.js'
+export {
+  Integration,
+  IntegrationSummary,
+  PublicIntegration,
+  PublicIntegrationSummary,
+} from './resources/integration-entity.js'
 export { MessagePayload, maxPayloadBytes, messagePayloads } from './resources/message-payloads.js'
 export { Message } from './resources/messages.js'
 export { tus } from './resources/resumable.js'
@@ -35,7 +41,9 @@ export {
 export { State } from './resources/states.js'
 export {
   BotApiKey,
+  IntegrationApiKey,
   NewBotApiKey,
+  NewIntegrationApiKey,
   NewPersonalAccessToken,
   PersonalAccessToken,
 } from './resources/tokens.js'

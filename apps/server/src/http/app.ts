@@ -17,6 +17,7 @@ import { announceResumableUploads, resumableUploadHeaders } from './resumable-up
 import type { Throttle } from './throttle.js'
 import { compileAnswerValidator, createValidator } from './validation.js'
 import { acceptUpgrades } from './web-socket.js'
+import { mountWebhooks, type WebhookReceiver } from './webhooks.js'
 
 export interface AppOptions {
   routes: readonly Route[]
@@ -35,6 +36,8 @@ export interface AppOptions {
   meter: RequestMeter | undefined
   /** Origins that browsers may call from; undefined allows any. */
   allowedOrigins: readonly string[] | undefined
+  /** Who answers at the public addresses of installations; nobody if left out. */
+  webhooks?: WebhookReceiver
   /** Checks every answer against its contract: on in tests. */
   checkAnswers: boolean
 }
@@ -117,6 +120,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     for (const route of options.routes) if (route.operation.upload) route.register(streams, context)
   })
   for (const route of options.routes) if (!route.operation.upload) route.register(app, context)
+
+  if (options.webhooks) await mountWebhooks(app, context, options.webhooks)
 
   refuseUnknownRoutes(app, options.routes, options.meter)
   acceptUpgrades(app)

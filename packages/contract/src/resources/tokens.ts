@@ -53,6 +53,30 @@ export const NewBotApiKey = Type.Object(
   { title: 'NewBotApiKey', description: 'A key of a bot with its value.' },
 )
 
+/** A key of an integration without its value. */
+export const IntegrationApiKey = Type.Object(
+  {
+    id: Id('Id of the key.'),
+    createdAt: Timestamp('When the key was made.'),
+    note: Type.String({ description: note }),
+    lastUsedAt: Type.Optional(
+      Timestamp('When the key was last used; absent if never. Kept with a delay.'),
+    ),
+  },
+  { title: 'IntegrationApiKey', description: 'A key of an integration without its value.' },
+)
+
+/** A key of an integration with its value. */
+export const NewIntegrationApiKey = Type.Object(
+  {
+    id: Id('Id of the key.'),
+    createdAt: Timestamp('When the key was made.'),
+    note: Type.String({ description: note }),
+    value: Type.String({ description: value }),
+  },
+  { title: 'NewIntegrationApiKey', description: 'A key of an integration with its value.' },
+)
+
 /** Personal access tokens of the caller, and keys that act for one bot. */
 export const tokens = {
   listPersonal: operation({
@@ -134,6 +158,53 @@ export const tokens = {
     path: '/v1/admin/bots/baks/{id}',
     tag: 'Bots',
     summary: 'Delete a key of a bot',
+    description: 'The key stops working at once here, and within five seconds elsewhere.',
+    auth: 'workspace',
+    params: Type.Object({ id: Id('Id of the key.') }),
+    result: Empty,
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  listIntegrationKeys: operation({
+    id: 'listIntegrationApiKeys',
+    method: 'GET',
+    path: '/v1/admin/integrations/iaks',
+    tag: 'Integrations',
+    summary: 'List the keys of an integration',
+    auth: 'workspace',
+    query: Type.Object({ integrationId: Id('Id of the integration.') }),
+    result: Type.Object({
+      iaks: Type.Array(IntegrationApiKey, {
+        description: 'All keys of the integration, newest first.',
+      }),
+    }),
+    status: 200,
+    errors: ['ReferenceNotFound'],
+  }),
+  createIntegrationKey: operation({
+    id: 'createIntegrationApiKey',
+    method: 'POST',
+    path: '/v1/admin/integrations/iaks',
+    tag: 'Integrations',
+    summary: 'Create a key of an integration',
+    description:
+      'The key acts for this integration in every bot where it is installed. Its value is shown only once.',
+    auth: 'workspace',
+    body: Type.Object({
+      integrationId: Id('Id of the integration.'),
+      note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
+    }),
+    result: NewIntegrationApiKey,
+    status: 201,
+    errors: ['ReferenceNotFound'],
+    idempotent: true,
+  }),
+  removeIntegrationKey: operation({
+    id: 'deleteIntegrationApiKey',
+    method: 'DELETE',
+    path: '/v1/admin/integrations/iaks/{id}',
+    tag: 'Integrations',
+    summary: 'Delete a key of an integration',
     description: 'The key stops working at once here, and within five seconds elsewhere.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),

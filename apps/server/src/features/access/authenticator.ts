@@ -1,13 +1,18 @@
 import { ApiError } from '@botstead/contract'
 import type { AccountActor, BotActor } from '../../platform/actor.js'
-import { type Authenticator, type Intent, scopeRefusals } from '../../platform/authenticator.js'
+import {
+  type Authenticator,
+  type Intent,
+  type ScopeHeaders,
+  scopeRefusals,
+} from '../../platform/authenticator.js'
 import type { Clock } from '../../platform/clock.js'
 import { createFactCache } from '../../platform/fact-cache.js'
 import { hashToken } from '../../platform/ids.js'
 import type { Db } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
 import { mayWrite, type Role, type WorkspacesService } from '../workspaces/index.js'
-import { callerOf, type InstalledIntegration } from './caller.js'
+import { callerOf, type InstalledIntegration, ownInstallation } from './caller.js'
 import { findTokenByHash, type TokenRow } from './store.js'
 import type { TokenUsage } from './usage.js'
 
@@ -33,6 +38,7 @@ export interface AuthenticatorDeps {
 type Holder =
   | { kind: 'personal'; actor: AccountActor }
   | { kind: 'bot'; tokenId: string; workspaceId: string; botId: string }
+  | { kind: 'integration'; tokenId: string; workspaceId: string; integrationId: string }
 
 interface BotFact {
   workspaceId: string
@@ -127,6 +133,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
       after(holderOf(token), (holder) => {
         if (holder.kind === 'bot' && holder.botId !== botId) throw foreignBot()
         return after(bots.get(botId), (bot) => {
+          if (holder.kind === 'integration') return integrationActor(holder, botId, bot, scope)
           if (bot === undefined) throw foreignBot()
           const { workspaceId } = bot
           const actor = (tokenId: string): BotActor => ({
@@ -143,8 +150,8 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
       }),
 
     forgetToken: (id) =>
-      holders.forget((_, holder) =>
-        holder.kind === 'bot' ? holder.tokenId === id : holder.actor.tokenId === id,
+      holders.forget(
+        (_, holder) => (holder.kind === 'personal' ? holder.actor.tokenId : holder.tokenId) === id,
       ),
 
     forgetBot(id) {
@@ -155,7 +162,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     forgetWorkspace(id) {
       roles.forget((key) => partsOf(key)[1] === id)
       bots.forget((_, bot) => bot.workspaceId === id)
-      holders.forget((_, holder) => holder.kind === 'bot' && holder.workspaceId === id)
+      holders.forget((_, holder) => holder.kind !== 'personal' && holder.workspaceId === id)
     },
   }
 }
@@ -184,16 +191,45 @@ function toHolder(row: TokenRow): Holder | undefined {
         workspaceId: row.workspace_id,
         botId: row.bot_id,
       }
+    case 'integration':
+      if (row.workspace_id === null || row.integration_id === null) return undefined
+      return {
+        kind: 'integration',
+        tokenId: row.id,
+        workspaceId: row.workspace_id,
+        integrationId: row.integration_id,
+      }
     default:
       return row.kind satisfies never
   }
+}
+
+/**
+ * The holder of the key of an integration, in a bot where it is installed. Bots that do not exist and
+ * bots where it is not installed are told the same.
+ */
+function integrationActor(
+  holder: Extract<Holder, { kind: 'integration' }>,
+  botId: string,
+  bot: BotFact | undefined,
+  scope: ScopeHeaders,
+): BotActor {
+  const { tokenId, workspaceId, integrationId } = holder
+  const caller = bot && ownInstallation(integrationId, scope, bot.installed)
+  if (caller === undefined || bot?.workspaceId !== workspaceId) {
+    throw new ApiError(
+      'Forbidden',
+      'The token in Authorization is the key of an integration: x-bot-id must name a bot in which it is installed, and x-integration-alias, if sent, its alias there.',
+    )
+  }
+  return { kind: 'bot', workspaceId, botId, tokenId, caller }
 }
 
 function requirePersonal(holder: Holder): AccountActor {
   if (holder.kind === 'personal') return holder.actor
   throw new ApiError(
     'Forbidden',
-    'The token in Authorization is the key of a bot: this call takes a personal access token.',
+    `The token in Authorization is the key of ${holder.kind === 'bot' ? 'a bot' : 'an integration'}: this call takes a personal access token.`,
   )
 }
 

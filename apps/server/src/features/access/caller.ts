@@ -39,3 +39,21 @@ function integrationOf(
     name: scope.integrationName ?? instance?.name ?? alias,
   }
 }
+
+/**
+ * The installation that the holder of an integration's own key acts for; undefined if the headers
+ * name another, or none is there.
+ */
+export function ownInstallation(
+  id: string,
+  { integrationId = id, integrationAlias }: ScopeHeaders,
+  installed: readonly InstalledIntegration[],
+): Caller | undefined {
+  if (integrationId !== id) return undefined
+  const instances = installed.filter((integration) => integration.id === id)
+  const instance =
+    integrationAlias === undefined
+      ? instances.at(0)
+      : instances.find(({ alias }) => alias === integrationAlias)
+  return instance && { type: 'integration', ...instance }
+}

@@ -12,6 +12,14 @@ export interface MadeToken {
 export type TokenOwner =
   | { kind: 'personal'; accountId: string }
   | { kind: 'bot'; workspaceId: string; botId: string }
+  | { kind: 'integration'; workspaceId: string; integrationId: string }
+
+/** Prefixes of values and ids. */
+const prefixes = {
+  personal: { value: 'bp_pat_', id: 'pat' },
+  bot: { value: 'bp_bak_', id: 'bak' },
+  integration: { value: 'bp_iak_', id: 'iak' },
+} as const
 
 interface Sources {
   ids: Ids
@@ -23,16 +31,16 @@ export function makeToken(
   owner: TokenOwner,
   note: string,
   { ids, clock }: Sources,
-  value = newToken(owner.kind === 'personal' ? 'bp_pat_' : 'bp_bak_'),
+  value = newToken(prefixes[owner.kind].value),
 ): MadeToken {
-  const personal = owner.kind === 'personal'
   const token: TokenRow = {
-    id: ids.next(personal ? 'pat' : 'bak'),
+    id: ids.next(prefixes[owner.kind].id),
     kind: owner.kind,
     hash: hashToken(value),
-    account_id: personal ? owner.accountId : null,
-    workspace_id: personal ? null : owner.workspaceId,
-    bot_id: personal ? null : owner.botId,
+    account_id: owner.kind === 'personal' ? owner.accountId : null,
+    workspace_id: owner.kind === 'personal' ? null : owner.workspaceId,
+    bot_id: owner.kind === 'bot' ? owner.botId : null,
+    integration_id: owner.kind === 'integration' ? owner.integrationId : null,
     note,
     created_at: isoTime(clock.now()),
     last_used_at: null,

@@ -34,5 +34,21 @@ export function accessRoutes(service: AccessService): Route[] {
       await service.removeBotKey(actor, params.id)
       return {}
     }),
+
+    route(contract.tokens.listIntegrationKeys, async ({ actor, query }) => ({
+      iaks: (await service.listIntegrationKeys(actor, query.integrationId)).map(toToken),
+    })),
+
+    route(contract.tokens.createIntegrationKey, async ({ actor, body, once }) =>
+      once<MadeToken>(
+        (remember) => service.createIntegrationKey(actor, body, remember),
+        toNewToken,
+      ),
+    ),
+
+    route(contract.tokens.removeIntegrationKey, async ({ actor, params }) => {
+      await service.removeIntegrationKey(actor, params.id)
+      return {}
+    }),
   ]
 }

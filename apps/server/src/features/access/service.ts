@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../platform/actor.js'
 import type { Clock } from '../../platform/clock.js'
+import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Db, Run, Tx } from '../../schema.js'
@@ -10,6 +11,7 @@ import * as store from './store.js'
 
 type NewPersonalToken = Body<typeof contract.tokens.createPersonal>
 type NewBotKey = Body<typeof contract.tokens.createBotKey>
+type NewIntegrationKey = Body<typeof contract.tokens.createIntegrationKey>
 
 export interface AccessDeps {
   db: Db
@@ -17,6 +19,8 @@ export interface AccessDeps {
   clock: Clock
   ids: Ids
   bots: Pick<BotsService, 'workspaceOf'>
+  /** Throws `ReferenceNotFound` unless the integration is one of the workspace. */
+  requireIntegration: (actor: WorkspaceActor, id: string, field: string) => Promise<void>
   /** Told after a token is gone, so that it is refused at once. */
   onRevoked: (tokenId: string) => void
 }
@@ -44,6 +48,17 @@ export function createAccessService(deps: AccessDeps) {
       await remember?.(tx, made)
     })
     return made
+  }
+
+  async function removeKey(
+    kind: 'bot' | 'integration',
+    { workspaceId }: WorkspaceActor,
+    id: string,
+  ): Promise<void> {
+    if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id)))) {
+      throw new ApiError('ResourceNotFound', `There is no key ${id} in this workspace.`)
+    }
+    deps.onRevoked(id)
   }
 
   return {
@@ -83,10 +98,36 @@ export function createAccessService(deps: AccessDeps) {
     },
 
     async removeBotKey(actor: WorkspaceActor, id: string): Promise<void> {
-      if (!(await run((tx) => store.deleteBotKey(tx, actor.workspaceId, id)))) {
-        throw new ApiError('ResourceNotFound', `There is no key ${id} in this workspace.`)
-      }
-      deps.onRevoked(id)
+      await removeKey('bot', actor, id)
+    },
+
+    async listIntegrationKeys(
+      actor: WorkspaceActor,
+      integrationId: string,
+    ): Promise<store.TokenSummaryRow[]> {
+      await deps.requireIntegration(actor, integrationId, 'query.integrationId')
+      return await store.listIntegrationKeys(db, actor.workspaceId, integrationId)
+    },
+
+    async createIntegrationKey(
+      actor: WorkspaceActor,
+      input: NewIntegrationKey,
+      remember: Remember<MadeToken>,
+    ): Promise<MadeToken> {
+      const { workspaceId } = actor
+      const { integrationId, note = '' } = input
+      await deps.requireIntegration(actor, integrationId, 'body.integrationId')
+      return await create({ kind: 'integration', workspaceId, integrationId }, note, remember)
+    },
+
+    async removeIntegrationKey(actor: WorkspaceActor, id: string): Promise<void> {
+      await removeKey('integration', actor, id)
+    },
+
+    /** Removes all keys of an integration in the transaction that removes it. */
+    async removeKeysOfIntegration(tx: Tx, integrationId: string): Promise<void> {
+      const gone = await store.deleteKeysOfIntegration(tx, integrationId)
+      afterCommit(tx, () => gone.forEach(deps.onRevoked))
     },
 
     /** Removes all keys of a workspace in the transaction that removes the workspace. */

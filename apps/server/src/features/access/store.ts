@@ -62,6 +62,23 @@ export async function listBotKeys(
     .execute()
 }
 
+/** Keys of an integration, newest first. */
+export async function listIntegrationKeys(
+  db: Db,
+  workspaceId: string,
+  integrationId: string,
+): Promise<TokenSummaryRow[]> {
+  return await db
+    .selectFrom('access_tokens')
+    .select(summary)
+    .where('workspace_id', '=', workspaceId)
+    .where('integration_id', '=', integrationId)
+    .where('kind', '=', 'integration')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
 /** Tokens of every kind and owner, newest first: for the operator. */
 export async function listTokens(db: Db): Promise<TokenRow[]> {
   return await db
@@ -84,11 +101,16 @@ export async function deletePersonalToken(tx: Tx, accountId: string, id: string)
 }
 
 /** @returns whether the workspace had such a key */
-export async function deleteBotKey(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
+export async function deleteKey(
+  tx: Tx,
+  kind: 'bot' | 'integration',
+  workspaceId: string,
+  id: string,
+): Promise<boolean> {
   const result = await tx
     .deleteFrom('access_tokens')
     .where('workspace_id', '=', workspaceId)
-    .where('kind', '=', 'bot')
+    .where('kind', '=', kind)
     .where('id', '=', id)
     .executeTakeFirst()
   return result.numDeletedRows > 0n
@@ -107,6 +129,16 @@ export async function deleteKeysOfWorkspace(tx: Tx, workspaceId: string): Promis
 /** Keys that a deleted bot left behind; its workspace is no longer known. */
 export async function deleteKeysOfBot(tx: Tx, botId: string): Promise<void> {
   await tx.deleteFrom('access_tokens').where('bot_id', '=', botId).execute()
+}
+
+/** Keys of an integration that is being deleted. Answers their ids. */
+export async function deleteKeysOfIntegration(tx: Tx, integrationId: string): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('access_tokens')
+    .where('integration_id', '=', integrationId)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 export async function markUsed(tx: Tx, ids: readonly string[], at: string): Promise<void> {

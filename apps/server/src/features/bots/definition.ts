@@ -82,7 +82,7 @@ export function patchDefinition(current: BotDefinition, patch: DefinitionPatch):
 }
 
 /** A value sets, `null` removes, a key that is not mentioned stays. */
-function mergeMap<Entry>(
+export function mergeMap<Entry>(
   current: Record<string, Entry>,
   patch: Record<string, Entry | null> | undefined,
 ): Record<string, Entry> {
@@ -121,7 +121,7 @@ function patchSubscriptions(
 }
 
 /** Attributes inside a definition are patched too: a null there removes the attribute. */
-function withoutNullAttributes<Entry extends { attributes?: Record<string, string | null> }>(
+export function withoutNullAttributes<Entry extends { attributes?: Record<string, string | null> }>(
   patch: Record<string, Entry | null> | undefined,
 ) {
   if (patch === undefined) return undefined
@@ -133,7 +133,8 @@ function withoutNullAttributes<Entry extends { attributes?: Record<string, strin
   )
 }
 
-function checkEntries(field: string, map: JsonMap, most: number): void {
+/** Throws `LimitExceeded` if a map of a definition holds too many. */
+export function checkEntries(field: string, map: JsonMap, most: number): void {
   const count = Object.keys(map).length
   if (count > most) {
     throw new ApiError('LimitExceeded', `body.${field} may hold ${most} entries, not ${count}.`)
@@ -154,7 +155,8 @@ function checkSchemas(definition: BotDefinition): void {
   }
 }
 
-function checkSchema(field: string, schema: unknown): void {
+/** Throws unless a member of the body is a JSON Schema that is not too large; it may be left out. */
+export function checkSchema(field: string, schema: unknown): void {
   if (schema === undefined) return
   if (byteLength(schema) > maxSchemaBytes) {
     throw new ApiError('LimitExceeded', `body.${field} must have at most ${maxSchemaBytes} bytes.`)

@@ -6,7 +6,16 @@ import type { BotView } from './view.js'
 
 export type { Audience, Audiences, DeclaredAction, DeclaredState } from './audience.js'
 export { builtInChat } from './built-in-chat.js'
+export type { Catalogue, CatalogueEntry, InstallationChange } from './catalogue.js'
+export {
+  checkEntries,
+  checkSchema,
+  mergeMap,
+  withoutNullAttributes,
+} from './definition.js'
+export { mergeSecrets, type SealedSecrets } from './secrets.js'
 export { type BotsService, type ChatInstallation, purgeBotJob } from './service.js'
+export type { InstallationRow } from './store.js'
 
 export interface Bots {
   service: BotsService

@@ -1,102 +1,233 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
-import { encodeBoolean, encodeJson } from '../../platform/db/columns.js'
+import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
+import { mismatchOf } from '../../platform/json-schema.js'
 import type { Sealer } from '../../platform/sealing.js'
 import { builtInChat, postsSignals, requireChatConfiguration } from './built-in-chat.js'
+import type { CatalogueEntry, InstallationChange } from './catalogue.js'
 import type { InstallationRow } from './store.js'
 
 export type InstallationPatches = NonNullable<Body<typeof contract.bots.update>['integrations']>
+type InstallationPatch = NonNullable<InstallationPatches[string]>
 
 const maxConfigurationBytes = 20_480
+const mostInstallations = 30
+const aliasPattern = /^[a-zA-Z0-9][a-zA-Z0-9/_.-]{0,199}$/
 
-/** The chat installation that is made with every bot. */
-export function newChatInstallation(input: {
+interface Making {
   botId: string
-  webhookId: string
   now: string
   sealer: Sealer
-}): InstallationRow {
+  newWebhookId: () => string
+}
+
+/** The chat installation that is made with every bot. */
+export function newChatInstallation(input: Omit<Making, 'newWebhookId'> & { webhookId: string }) {
+  const { botId, webhookId, now, sealer } = input
   return {
-    bot_id: input.botId,
-    alias: builtInChat.alias,
-    integration_id: builtInChat.id,
-    name: builtInChat.name,
-    version: builtInChat.version,
-    webhook_id: input.webhookId,
+    ...emptyRow(builtInChat, { botId, alias: builtInChat.alias, webhookId, now, sealer }),
     enabled: 1,
+    status: 'registered',
+  } as const
+}
+
+function emptyRow(
+  integration: Pick<CatalogueEntry, 'id' | 'name' | 'version'>,
+  made: { botId: string; alias: string; webhookId: string; now: string; sealer: Sealer },
+): InstallationRow {
+  return {
+    bot_id: made.botId,
+    alias: made.alias,
+    integration_id: integration.id,
+    name: integration.name,
+    version: integration.version,
+    webhook_id: made.webhookId,
+    enabled: 0,
     configuration_type: null,
-    configuration: input.sealer.seal(encodeJson({})),
+    configuration: made.sealer.seal(encodeJson({})),
     disabled_channels: encodeJson([]),
     posts_signals: 0,
-    status: 'registered',
+    status: 'unregistered',
     status_reason: null,
-    created_at: input.now,
-    updated_at: input.now,
+    identifier: null,
+    register_every: null,
+    created_at: made.now,
+    updated_at: made.now,
   }
 }
 
+/** Ids of the integrations that a patch of `integrations` may be about. */
+export function integrationsIn(patches: InstallationPatches | undefined): string[] {
+  return Object.entries(patches ?? {}).map(([key, patch]) => patch?.integrationId ?? key)
+}
+
 /** The changes that a patch of `integrations` makes to what is installed. */
-export function patchesOf(
+export function changesOf(
   installed: readonly InstallationRow[],
   patches: InstallationPatches | undefined,
-  now: string,
-  sealer: Sealer,
-): { alias: string; patch: Partial<InstallationRow> }[] {
-  return Object.entries(patches ?? {}).map(([key, patch]) => {
+  catalogue: ReadonlyMap<string, CatalogueEntry>,
+  making: Making,
+): InstallationChange[] {
+  const changes: InstallationChange[] = []
+  for (const [key, patch] of Object.entries(patches ?? {})) {
     const field = `body.integrations.${key}`
-    const current = requireInstalled(installed, key, patch?.integrationId, field)
+    const before = findInstalled(installed, key, patch?.integrationId)
     if (patch === null) {
+      if (before === undefined) continue
+      refuseBuiltIn(before, field)
+      changes.push({ before })
+      continue
+    }
+    const id = patch.integrationId ?? before?.integration_id ?? key
+    const integration = catalogue.get(id)
+    if (integration === undefined) {
+      throw new ApiError('ReferenceNotFound', `${field}: there is no integration ${id}.`)
+    }
+    if (before && before.integration_id !== id) refuseBuiltIn(before, field)
+    if (before === undefined && integration.isBuiltIn) {
       throw new ApiError(
         'ReferenceConstraint',
-        `${field} is built in and cannot be removed: switch it off with enabled: false.`,
+        `${field}: the integration ${integration.name} is installed already, as ${builtInChat.alias}.`,
       )
     }
-    return {
-      alias: current.alias,
-      patch: {
-        ...(patch.enabled !== undefined && {
-          enabled: encodeBoolean(patch.enabled),
-          status: patch.enabled ? 'registered' : 'unregistered',
-        }),
-        ...(patch.configuration !== undefined && {
-          configuration: sealer.seal(configurationOf(field, patch.configuration)),
-          posts_signals: encodeBoolean(postsSignals(patch.configuration)),
-        }),
-        ...(patch.configurationType !== undefined && {
-          configuration_type: patch.configurationType,
-        }),
-        ...(patch.disabledChannels !== undefined && {
-          disabled_channels: encodeJson(patch.disabledChannels),
-        }),
-        updated_at: now,
-      },
+    const alias = patch.integrationId === undefined ? integration.name : requireAlias(key, field)
+    const base = before ?? {
+      ...emptyRow(integration, { ...making, alias, webhookId: making.newWebhookId() }),
+      enabled: 1,
     }
-  })
+    changes.push({
+      ...(before && { before }),
+      after: patched(base, before, patch, integration, field, making),
+    })
+  }
+  requireRoom(installed, changes)
+  return changes
+}
+
+function patched(
+  base: InstallationRow,
+  before: InstallationRow | undefined,
+  patch: InstallationPatch,
+  integration: CatalogueEntry,
+  field: string,
+  { now, sealer }: Making,
+): InstallationRow {
+  const { id, name, version } = integration
+  const enabled = patch.enabled ?? base.enabled === 1
+  const type =
+    patch.configurationType === undefined ? base.configuration_type : patch.configurationType
+  const configuration =
+    patch.configuration ?? decodeJson<Record<string, unknown>>(sealer.open(base.configuration))
+  checkConfiguration(field, integration, type, configuration, enabled || !!patch.configuration)
+  const row: InstallationRow = {
+    ...base,
+    ...{ integration_id: id, name, version, configuration_type: type, updated_at: now },
+    enabled: encodeBoolean(enabled),
+    ...(patch.configuration && {
+      configuration: sealer.seal(encodeJson(configuration)),
+      posts_signals: encodeBoolean(integration.isBuiltIn && postsSignals(configuration)),
+    }),
+    ...(patch.disabledChannels && { disabled_channels: encodeJson(patch.disabledChannels) }),
+  }
+  const status = statusAfter(before, row, patch, integration.isBuiltIn)
+  return status === undefined ? row : { ...row, status, status_reason: null }
+}
+
+/** How far a registration is after a change; undefined if the change does not concern it. */
+function statusAfter(
+  before: InstallationRow | undefined,
+  after: InstallationRow,
+  patch: InstallationPatch,
+  isBuiltIn: boolean,
+): InstallationRow['status'] | undefined {
+  if (isBuiltIn) return after.enabled === 1 ? 'registered' : 'unregistered'
+  if (after.enabled === 0) {
+    if (before === undefined || before.enabled === 0) return undefined
+    return before.status === 'registration_failed' ? 'unregistered' : 'unregistration_pending'
+  }
+  const isNews =
+    before?.enabled !== 1 ||
+    before.status === 'registration_failed' ||
+    before.integration_id !== after.integration_id ||
+    before.configuration_type !== after.configuration_type ||
+    patch.configuration !== undefined
+  return isNews ? 'registration_pending' : undefined
 }
 
 /** With `integrationId` the key of an entry is its alias; without it the key is the id or an alias. */
-function requireInstalled(
+function findInstalled(
   installed: readonly InstallationRow[],
   key: string,
   integrationId: string | undefined,
-  field: string,
-): InstallationRow {
-  const current = installed.find(
-    (row) =>
-      (row.alias === key && (integrationId ?? row.integration_id) === row.integration_id) ||
-      (integrationId === undefined && row.integration_id === key),
+): InstallationRow | undefined {
+  return (
+    installed.find(({ alias }) => alias === key) ??
+    (integrationId === undefined ? installed.find((row) => row.integration_id === key) : undefined)
   )
-  if (current !== undefined) return current
-  const id = integrationId ?? key
-  throw new ApiError('ReferenceNotFound', `${field}: there is no integration ${id}.`)
 }
 
-function configurationOf(field: string, configuration: Record<string, unknown>): string {
-  const text = encodeJson(requireChatConfiguration(`${field}.configuration`, configuration))
-  if (Buffer.byteLength(text) > maxConfigurationBytes) {
+function refuseBuiltIn(row: InstallationRow, field: string): void {
+  if (row.integration_id !== builtInChat.id) return
+  throw new ApiError(
+    'ReferenceConstraint',
+    `${field} is built in and cannot be removed: switch it off with enabled: false.`,
+  )
+}
+
+function requireAlias(alias: string, field: string): string {
+  if (aliasPattern.test(alias)) return alias
+  throw new ApiError(
+    'InvalidIdentifier',
+    `${field}: an alias is made of letters, digits, /, _, . and -, and begins with a letter or a digit.`,
+  )
+}
+
+function requireRoom(
+  installed: readonly InstallationRow[],
+  changes: readonly InstallationChange[],
+): void {
+  const aliases = new Set(installed.map(({ alias }) => alias))
+  for (const { before, after } of changes) {
+    if (after === undefined && before) aliases.delete(before.alias)
+    if (before === undefined && after) {
+      if (aliases.has(after.alias)) {
+        throw new ApiError('AlreadyExists', `body.integrations: ${after.alias} is there already.`)
+      }
+      aliases.add(after.alias)
+    }
+  }
+  if (aliases.size <= mostInstallations) return
+  throw new ApiError(
+    'LimitExceeded',
+    `body.integrations: a bot may have ${mostInstallations} installations, not ${aliases.size}.`,
+  )
+}
+
+function checkConfiguration(
+  field: string,
+  integration: CatalogueEntry,
+  type: string | null,
+  configuration: Record<string, unknown>,
+  isUsed: boolean,
+): void {
+  const schema = type === null ? integration.configuration : integration.configurations.get(type)
+  if (schema === undefined) {
+    throw new ApiError(
+      'ReferenceNotFound',
+      `${field}.configurationType: ${integration.name} has no configuration ${type}.`,
+    )
+  }
+  if (Buffer.byteLength(encodeJson(configuration)) > maxConfigurationBytes) {
     throw new ApiError(
       'LimitExceeded',
       `${field}.configuration must have at most ${maxConfigurationBytes} bytes of JSON.`,
     )
   }
-  return text
+  if (integration.isBuiltIn) requireChatConfiguration(`${field}.configuration`, configuration)
+  // What is switched off may be configured later.
+  const mismatch = isUsed ? mismatchOf(schema, configuration, 'configuration') : undefined
+  if (mismatch === undefined) return
+  throw new ApiError(
+    'InvalidDataFormat',
+    `${field}.configuration does not match its schema: ${mismatch}.`,
+  )
 }

@@ -12,9 +12,15 @@ import type { Queue } from '../../platform/jobs/queue.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import { builtInChat } from './built-in-chat.js'
+import { builtInEntry, type Catalogue, type CatalogueEntry } from './catalogue.js'
 import { type BotDefinition, emptyDefinition, mergeTags, patchDefinition } from './definition.js'
 import * as installations from './installation-store.js'
-import { type InstallationPatches, newChatInstallation, patchesOf } from './installations.js'
+import {
+  type InstallationPatches,
+  changesOf as installationChangesOf,
+  integrationsIn,
+  newChatInstallation,
+} from './installations.js'
 import { createBotsRevision } from './revision.js'
 import { liveSecrets, mergeSecrets, type SealedSecrets } from './secrets.js'
 import * as store from './store.js'
@@ -27,6 +33,8 @@ type BotListQuery = Query<typeof contract.bots.list>
 export interface BotRecord {
   bot: store.BotRow
   installations: store.InstallationRow[]
+  /** What is installed, by id. */
+  catalogue: ReadonlyMap<string, CatalogueEntry>
   /** In clear only for whoever made the bot, in the answer to making it. */
   signingSecret: string
   /** How the deliveries of its recurring events went, by name. */
@@ -69,6 +77,7 @@ export interface BotsDeps {
   pager: Pager
   queue: Queue
   database: Pick<Database, 'foreignChanges'>
+  catalogue: Catalogue
   /** Told in the transaction that makes a bot. */
   onCreated: (tx: Tx, botId: string) => Promise<void>
   /** Told in the transaction that changes what a bot wants to be told again and again. */
@@ -115,16 +124,57 @@ export function createBotsService(deps: BotsDeps) {
 
   async function load(executor: Db | Tx, actor: WorkspaceActor, id: string): Promise<BotRecord> {
     const bot = await require(executor, actor, id)
+    const installed = await installations.listInstallations(executor, id)
     return {
       bot,
-      installations: await installations.listInstallations(executor, id),
+      installations: installed,
+      catalogue: await entriesOf(
+        executor,
+        bot.workspace_id,
+        installed.map((row) => row.integration_id),
+      ),
       signingSecret: '',
       recurring: await deps.recurringHealth(executor, id),
     }
   }
 
+  /** Integrations by id, with the one that comes with the server. */
+  async function entriesOf(executor: Db | Tx, workspaceId: string, ids: readonly string[]) {
+    const others = ids.filter((id) => id !== builtInEntry.id)
+    const found =
+      others.length === 0 ? [] : await deps.catalogue.find(executor, workspaceId, others)
+    return new Map([[builtInEntry.id, builtInEntry], ...found])
+  }
+
+  async function changeInstallations(
+    tx: Tx,
+    { bot, installations: installed }: BotRecord,
+    patches: InstallationPatches | undefined,
+    now: string,
+  ): Promise<void> {
+    if (patches === undefined) return
+    const ids = [...installed.map((row) => row.integration_id), ...integrationsIn(patches)]
+    const catalogue = await entriesOf(tx, bot.workspace_id, ids)
+    const making = { botId: bot.id, now, sealer, newWebhookId: () => deps.ids.uuid() }
+    const changes = installationChangesOf(installed, patches, catalogue, making)
+    for (const { before, after } of changes) {
+      if (after === undefined && before) {
+        await installations.deleteInstallation(tx, bot.id, before.alias)
+      } else if (after && before) {
+        await installations.patchInstallation(tx, bot.id, before.alias, after)
+      } else if (after) await installations.insertInstallation(tx, after)
+    }
+    await deps.catalogue.onChanged(tx, bot.id, changes)
+  }
+
   async function removeIn(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
     if (!(await store.deleteBot(tx, workspaceId, id))) return false
+    const installed = await installations.listInstallations(tx, id)
+    await deps.catalogue.onChanged(
+      tx,
+      id,
+      installed.map((before) => ({ before })),
+    )
     await installations.deleteInstallations(tx, id)
     const runAt = clock.now() + purgeDelay
     await queue.enqueue(tx, { kind: purgeBotJob, key: id, payload: { botId: id }, runAt })
@@ -209,7 +259,10 @@ export function createBotsService(deps: BotsDeps) {
         await installations.insertInstallation(tx, chat)
         await deps.onCreated(tx, id)
         if (input.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
-        const made = { bot, installations: [chat], signingSecret, recurring: new Map() }
+        const made = {
+          ...{ bot, installations: [chat], signingSecret, recurring: new Map() },
+          catalogue: new Map([[builtInEntry.id, builtInEntry]]),
+        }
         await remember?.(tx, made)
         announce(tx, id)
         return made
@@ -220,7 +273,7 @@ export function createBotsService(deps: BotsDeps) {
       if (Object.keys(patch.plugins ?? {}).length > 0) {
         throw new ApiError('ReferenceNotFound', 'body.plugins names a plugin that does not exist.')
       }
-      return await run(async (tx) => {
+      const updated = await run(async (tx) => {
         const current = await load(tx, actor, id)
         const now = isoTime(clock.now())
         const changes = changesOf(current.bot, patch, now, sealer)
@@ -229,12 +282,15 @@ export function createBotsService(deps: BotsDeps) {
           const { recurringEvents } = decodeJson<BotDefinition>(changes.definition)
           await deps.onRecurring(tx, id, recurringEvents)
         }
-        for (const change of patchesOf(current.installations, patch.integrations, now, sealer)) {
-          await installations.patchInstallation(tx, id, change.alias, change.patch)
-        }
+        await changeInstallations(tx, current, patch.integrations, now)
         announce(tx, id)
         return await load(tx, actor, id)
       })
+      const pending = updated.installations.some(({ status }) => status.endsWith('_pending'))
+      if (patch.integrations === undefined || !pending) return updated
+      // Most integrations register at once: then the answer already says how it went.
+      await deps.catalogue.untilSettled(id)
+      return await load(db, actor, id)
     },
 
     /** Makes a new signing secret; the one before signs too for a day. Answers the new one. */

@@ -57,6 +57,10 @@ export interface InstallationsTable {
     | 'unregistered'
     | 'unregistration_failed'
   status_reason: string | null
+  /** Account at the far end, as the integration says. */
+  identifier: string | null
+  /** How often `register` is called again; null for once. */
+  register_every: string | null
   created_at: string
   updated_at: string
 }

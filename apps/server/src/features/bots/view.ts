@@ -3,6 +3,7 @@ import type { Addresses } from '../../platform/addresses.js'
 import { decodeBoolean, decodeJson } from '../../platform/db/columns.js'
 import type { Sealer } from '../../platform/sealing.js'
 import { builtInChat } from './built-in-chat.js'
+import type { CatalogueEntry } from './catalogue.js'
 import type { BotDefinition } from './definition.js'
 import type { BotRecord } from './service.js'
 import type { BotSummaryRow, InstallationRow } from './store.js'
@@ -56,14 +57,18 @@ export function toBot(record: BotRecord, view: BotView): WireBot {
     integrations: Object.fromEntries(
       record.installations.map((row) => [
         view.keyByAlias ? row.alias : row.integration_id,
-        toInstallation(row, view),
+        toInstallation(row, record.catalogue.get(row.integration_id), view),
       ]),
     ),
     plugins: {},
   }
 }
 
-function toInstallation(row: InstallationRow, view: BotView): WireInstallation {
+function toInstallation(
+  row: InstallationRow,
+  integration: CatalogueEntry | undefined,
+  view: BotView,
+): WireInstallation {
   const isChat = row.integration_id === builtInChat.id
   return {
     id: row.integration_id,
@@ -72,6 +77,7 @@ function toInstallation(row: InstallationRow, view: BotView): WireInstallation {
     enabled: decodeBoolean(row.enabled),
     webhookId: row.webhook_id,
     webhookUrl: `${isChat ? view.addresses.chat() : view.addresses.webhooks()}/${row.webhook_id}`,
+    ...(row.identifier !== null && { identifier: row.identifier }),
     configurationType: row.configuration_type,
     configuration: decodeJson(view.sealer.open(row.configuration)),
     status: row.status,
@@ -79,12 +85,12 @@ function toInstallation(row: InstallationRow, view: BotView): WireInstallation {
     disabledChannels: decodeJson(row.disabled_channels),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    title: builtInChat.title,
-    description: builtInChat.description,
-    iconUrl: '',
-    public: true,
-    visibility: 'public',
-    verificationStatus: 'approved',
+    title: integration?.title ?? '',
+    description: integration?.description ?? '',
+    iconUrl: integration?.iconUrl ?? '',
+    public: integration?.visibility === 'public',
+    visibility: integration?.visibility ?? 'private',
+    verificationStatus: isChat ? 'approved' : 'unapproved',
     lifecycleStatus: 'published',
   }
 }

@@ -1,0 +1,135 @@
+import { ApiError } from '@botstead/contract'
+import { decodeJson } from '../../platform/db/columns.js'
+import { OutgoingError } from '../../platform/outgoing/errors.js'
+import type { OutgoingAnswer } from '../../platform/outgoing/outgoing.js'
+import type { Sealer } from '../../platform/sealing.js'
+import type { Db, Run } from '../../schema.js'
+import { builtInChat, type InstallationRow } from '../bots/index.js'
+import { type CallDeps, reasonOf, sendCall } from '../deliveries/index.js'
+import * as installed from './installed-store.js'
+import type { KnownIntegrations } from './known.js'
+import type { IntegrationLogs } from './logs.js'
+import { targetOf } from './target.js'
+
+/** A request at the public address of an installation. */
+export interface WebhookRequest {
+  webhookId: string
+  method: string
+  /** What follows the webhook id, with a slash before it. */
+  path: string
+  /** As it came, without the question mark. */
+  query: string
+  headers: Record<string, string>
+  body: string | undefined
+}
+
+/** The answer of the integration. */
+export interface WebhookAnswer {
+  status: number
+  headers: Record<string, string | string[]>
+  body: Buffer
+}
+
+export interface WebhooksDeps extends CallDeps {
+  db: Db
+  run: Run
+  sealer: Sealer
+  known: KnownIntegrations
+  logs: Pick<IntegrationLogs, 'note'>
+}
+
+const maximumAnswerBytes = 4 * 1024 * 1024
+/** Of the trace that a request belongs to; integrations pass them on. */
+const traceHeaders = ['traceparent', 'tracestate']
+/** Headers that speak of one connection and not of the answer, or that the server writes itself. */
+const notRelayed = new Set([
+  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade', 'content-length', 'date', 'x-request-id'],
+])
+
+export function createWebhooks(deps: WebhooksDeps) {
+  const { db, run, sealer, known, logs } = deps
+
+  async function call(row: InstallationRow, request: WebhookRequest): Promise<OutgoingAnswer> {
+    const configuration = decodeJson<Record<string, unknown>>(sealer.open(row.configuration))
+    const target = targetOf(await known.of(row.integration_id), { ...row, configuration })
+    if (target === undefined) throw unavailable('The integration has no address.')
+    const { webhookId: _, ...req } = request
+    const operation = 'webhook_received'
+    const headers = Object.fromEntries(
+      traceHeaders.flatMap((name) => {
+        const value = request.headers[name]
+        return value === undefined ? [] : [[name, value]]
+      }),
+    )
+    const body = JSON.stringify({ req })
+    try {
+      return await sendCall(
+        deps,
+        target,
+        { operation, type: operation, body, headers },
+        maximumAnswerBytes,
+      )
+    } catch (error) {
+      if (!(error instanceof OutgoingError)) throw error
+      throw error.failure === 'timeout'
+        ? new ApiError('OperationTimeout', `The integration gave no answer: ${error.message}`)
+        : unavailable(error.message, error)
+    }
+  }
+
+  function noteFailure({ integration_id, bot_id }: InstallationRow, reason: string): void {
+    logs.note({
+      integrationId: integration_id,
+      botId: bot_id,
+      level: 'error',
+      message: `webhook failed: ${reason}`,
+    })
+  }
+
+  return {
+    /** Hands a request to the integration that is installed there, and its answer back. */
+    async receive(request: WebhookRequest): Promise<WebhookAnswer> {
+      const row = await installed.findByWebhook(db, request.webhookId)
+      if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {
+        throw new ApiError(
+          'ResourceNotFound',
+          `There is no webhook ${request.webhookId}, or its integration is switched off.`,
+        )
+      }
+      let answer: OutgoingAnswer
+      try {
+        answer = await call(row, request)
+        if (answer.cut) throw unavailable(`Its answer has more than ${maximumAnswerBytes} bytes.`)
+      } catch (error) {
+        if (error instanceof ApiError) noteFailure(row, error.message)
+        throw error
+      }
+      if (answer.status >= 400) {
+        noteFailure(row, `status ${answer.status}: ${reasonOf(answer.body)}`)
+      }
+      const identifier = answer.headers['x-bp-integration-identifier']
+      if (typeof identifier === 'string' && identifier !== row.identifier) {
+        await run((tx) => installed.configure(tx, row.bot_id, row.alias, { identifier }))
+      }
+      return { status: answer.status, headers: relayed(answer.headers), body: answer.body }
+    },
+  }
+}
+
+function relayed(headers: OutgoingAnswer['headers']): WebhookAnswer['headers'] {
+  const kept: WebhookAnswer['headers'] = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !notRelayed.has(name) && !name.startsWith('x-bp-')) {
+      kept[name] = value
+    }
+  }
+  return kept
+}
+
+function unavailable(reason: string, cause?: unknown): ApiError {
+  return new ApiError('Runtime', `The integration cannot be reached: ${reason}`, {
+    status: 502,
+    ...(cause !== undefined && { cause }),
+  })
+}

@@ -1,0 +1,105 @@
+import { ApiError, type Operation } from '@botstead/contract'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { HttpContext } from './context.js'
+
+/** Who answers what comes in at `/webhooks/<webhook id>/...`. */
+export interface WebhookReceiver {
+  receive(request: {
+    webhookId: string
+    method: string
+    /** What follows the webhook id, with a slash before it. */
+    path: string
+    /** As it came, without the question mark. */
+    query: string
+    headers: Record<string, string>
+    body: string | undefined
+  }): Promise<{ status: number; headers: Record<string, string | string[]>; body: Buffer }>
+}
+
+/** Bytes of a body. The wire to integrations knows texts only, which are held in memory. */
+const bodyLimit = 4 * 1024 * 1024
+
+/** For counting requests; the methods and paths of webhooks are those of the integrations. */
+const operation: Operation = {
+  id: 'receiveWebhook',
+  method: 'POST',
+  path: '/webhooks/{webhookId}',
+  tag: 'Integrations',
+  summary: 'Hand a request to an integration',
+  auth: 'public',
+  status: 200,
+  errors: [],
+}
+
+/**
+ * The public addresses of installations. Bodies, methods, paths and answers belong to the integration,
+ * preflights of browsers too.
+ */
+export async function mountWebhooks(
+  app: FastifyInstance,
+  context: Pick<HttpContext, 'admit'>,
+  receiver: WebhookReceiver,
+): Promise<void> {
+  await app.register(async (webhooks) => {
+    webhooks.removeAllContentTypeParsers()
+    webhooks.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>
+      done(null, body),
+    )
+    for (const url of ['/webhooks/:webhookId', '/webhooks/:webhookId/*']) {
+      webhooks.route({
+        method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+        url,
+        bodyLimit,
+        exposeHeadRoute: false,
+        config: { isUpload: false, cors: false },
+        onRequest: (request, reply, done) => context.admit(operation, request, reply, done),
+        handler: async (request, reply) => {
+          const answer = await receiver.receive(toWebhook(request))
+          return reply.code(answer.status).headers(answer.headers).send(answer.body)
+        },
+      })
+    }
+  })
+}
+
+function toWebhook(request: FastifyRequest) {
+  // The address as it came: what follows the id is not this server's to decode or to tidy up.
+  const parts = /^\/+webhooks\/+([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(request.raw.url ?? '')
+  const [, id = '', path = '', query = ''] = parts ?? []
+  const { method } = request
+  const shared = { method, query, headers: textHeaders(request), body: bodyOf(request) }
+  // One address for all installations, as providers of OAuth want it: the state says which is meant.
+  if (id === 'oauth') {
+    const webhookId = new URLSearchParams(query).get('state') ?? ''
+    return { ...shared, webhookId, path: `/oauth${path}` }
+  }
+  return { ...shared, webhookId: decode(id), path: path === '' ? '/' : path }
+}
+
+function decode(id: string): string {
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+function textHeaders({ headers }: FastifyRequest): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )
+}
+
+function bodyOf({ body }: FastifyRequest): string | undefined {
+  if (!(body instanceof Buffer) || body.length === 0) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+  } catch {
+    throw new ApiError(
+      'UnsupportedMediaType',
+      'The body of a webhook must be text in UTF-8: integrations are called with texts only.',
+    )
+  }
+}
