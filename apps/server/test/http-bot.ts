@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
 /** A call as a bot got it. */
-export interface BotCall {
+interface BotCall {
   headers: Record<string, string>
   /** The body as text, as it was signed. */
   body: string

@@ -47,7 +47,7 @@ export const Delivery = Type.Object(
 )
 
 /** What came of one attempt at a delivery. */
-export const DeliveryAttempt = Type.Object(
+const DeliveryAttempt = Type.Object(
   {
     number: Type.Integer({ description: 'From 1; `x-botstead-attempt` of the call.' }),
     startedAt: Timestamp('When the call began.'),

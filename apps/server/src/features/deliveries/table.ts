@@ -33,7 +33,7 @@ export interface DeliveriesTable {
 }
 
 /** Lines in which something waits. A line that has emptied has no row. */
-export interface DeliveryLinesTable {
+interface DeliveryLinesTable {
   order_key: string
   bot_id: string
   last_position: number
