@@ -32,6 +32,13 @@ describeEachEngine('what is hidden', (engine) => {
       .executeTakeFirst()
   }
 
+  const filesOf = async (bot: TestBot) =>
+    await bench()
+      .database.db.selectFrom('files')
+      .select('key')
+      .where('bot_id', '=', bot.id)
+      .execute()
+
   /** Waits until the sweeps have come to an end with what is checked. */
   const eventually = (check: () => Promise<void>) =>
     vi.waitFor(check, { timeout: 10_000, interval: 10 })
@@ -167,21 +174,35 @@ describeEachEngine('what is hidden', (engine) => {
       bench().startJobs()
     })
 
+    it('is there again after the clock was set back, and goes when its minute comes', async () => {
+      const bot = bench().newBot()
+      const client = bot.as()
+      const expiresAt = new Date(bench().clock.now() + 5 * minute).toISOString()
+      await bench().pauseJobs()
+      const { id } = await bot.upload({ key: 'a.txt', expiresAt }, 'kept')
+      bench().clock.advance(90 * 24 * hour)
+      await expect(client.getFile({ id })).rejects.toMatchObject({ type: 'ResourceNotFound' })
+      bench().clock.advance(-90 * 24 * hour)
+      bench().startJobs()
+      await bench().database.run((tx) => bench().files.schedule(tx))
+      await eventually(async () => expect(await jobsWaiting('files.expire')).toEqual(['later']))
+      const { file } = await client.getFile({ id })
+      expect(await (await fetch(file.url)).text()).toBe('kept')
+
+      bench().clock.advance(6 * minute)
+      await eventually(async () => expect(await filesOf(bot)).toEqual([]))
+      expect(await usageOf(bot)).toEqual({ storage_bytes: 0, vector_bytes: 0 })
+    })
+
     it('is deleted in its own time, whichever was announced first', async () => {
       const bot = bench().newBot()
       const at = (minutes: number) => new Date(bench().clock.now() + minutes * minute).toISOString()
       await bot.as().upsertFile({ key: 'late', size: 0, expiresAt: at(60) })
       await bot.as().upsertFile({ key: 'early', size: 0, expiresAt: at(10) })
-      const left = async () =>
-        await bench()
-          .database.db.selectFrom('files')
-          .select('key')
-          .where('bot_id', '=', bot.id)
-          .execute()
       bench().clock.advance(11 * minute)
-      await eventually(async () => expect(await left()).toEqual([{ key: 'late' }]))
+      await eventually(async () => expect(await filesOf(bot)).toEqual([{ key: 'late' }]))
       bench().clock.advance(50 * minute)
-      await eventually(async () => expect(await left()).toEqual([]))
+      await eventually(async () => expect(await filesOf(bot)).toEqual([]))
     })
   })
 

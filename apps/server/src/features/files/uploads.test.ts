@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { send, useFiles } from '../../../test/files.js'
 import { exchange } from '../../../test/raw-http.js'
@@ -181,6 +181,11 @@ describeEachEngine('an upload', (engine) => {
     const size = 2_000_000
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size })
     const older = await openPut(file.uploadUrl, size, 'a'.repeat(1000))
+    await vi.waitFor(async () => {
+      const contents = bench().database.db.selectFrom('file_contents').select('writer')
+      const { writer } = await contents.where('file_id', '=', file.id).executeTakeFirstOrThrow()
+      expect(writer).not.toBeNull()
+    })
     expect((await send(file.uploadUrl, 'b'.repeat(size))).status).toBe(200)
     older.socket.end('a'.repeat(size - 1000))
     expect(await older.closed).toMatch(/^HTTP\/1\.1 409 [\s\S]*ResourceLockedConflict/)
