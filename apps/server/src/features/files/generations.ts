@@ -1,8 +1,5 @@
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
-import { afterCommit } from '../../platform/db/after-commit.js'
-import { appendNextEvent } from '../../platform/events/append.js'
-import { announceEvents } from '../../platform/events/hints.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Tx } from '../../schema.js'
 import { type StoredBytes, shareBlob, useBytes } from './blob-uses.js'
@@ -14,20 +11,12 @@ import {
   listContents,
   patchContent,
 } from './content-store.js'
-import { eventStream, type FileEvent, type FileEventData } from './event-log.js'
-import { announceFile } from './hints.js'
-import {
-  type ClearPassages,
-  clearPassagesJob,
-  type IndexFile,
-  indexAttempts,
-  indexDeadline,
-  indexFileJob,
-  sweepBlobsJob,
-} from './job-kinds.js'
+import { createFollowUps } from './follow-ups.js'
+import type { IndexFile } from './job-kinds.js'
 import { discardParts } from './part-store.js'
 import { deleteFileRow, type FileRow, patchFile } from './store.js'
 import type { FileStatus } from './table.js'
+import { createTeller } from './teller.js'
 import { type Quotas, recount, uncount } from './usage.js'
 
 interface GenerationsDeps {
@@ -57,22 +46,8 @@ export type Generations = ReturnType<typeof createGenerations>
  * functions work on a file that the transaction has locked.
  */
 export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps) {
-  async function tell(tx: Tx, type: FileEvent, file: FileRow, generation: number): Promise<void> {
-    const stream = eventStream(file.bot_id)
-    const data: FileEventData = { key: file.key, generation }
-    const sequence = await appendNextEvent(tx, {
-      stream,
-      botId: file.bot_id,
-      type,
-      subjectId: file.id,
-      data,
-      createdAt: isoTime(clock.now()),
-    })
-    afterCommit(tx, () => {
-      announceEvents(bus, stream, sequence)
-      announceFile(bus, file.id)
-    })
-  }
+  const { sweepBlobs, clearPassages, index } = createFollowUps(queue)
+  const tell = createTeller({ clock, bus })
 
   /** Removes generations with all that is theirs alone. */
   async function discard(tx: Tx, botId: string, contents: readonly ContentRow[]): Promise<void> {
@@ -86,32 +61,6 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     if (content.received === null) return
     await discardParts(tx, content.bot_id, idOf(content))
     await sweepBlobs(tx)
-  }
-
-  async function sweepBlobs(tx: Tx): Promise<void> {
-    await queue.enqueue(tx, { kind: sweepBlobsJob, key: 'all', payload: {} })
-  }
-
-  async function clearPassages(tx: Tx, file: FileRow): Promise<void> {
-    const payload: ClearPassages = { botId: file.bot_id, fileId: file.id }
-    await queue.enqueue(tx, { kind: clearPassagesJob, key: file.id, payload })
-  }
-
-  /** Has a generation indexed. */
-  async function index(
-    tx: Tx,
-    content: ContentRow,
-    passages?: IndexFile['passages'],
-  ): Promise<void> {
-    const { bot_id: botId, file_id: fileId, generation } = content
-    const payload: IndexFile = { botId, fileId, generation, passages }
-    await queue.enqueue(tx, {
-      kind: indexFileJob,
-      key: fileId,
-      payload,
-      maxAttempts: indexAttempts,
-      deadlineMs: indexDeadline(content.size),
-    })
   }
 
   /** Moves a generation on, and the file with it when it is the latest. */
