@@ -19,7 +19,7 @@ interface RemoteBody {
 }
 
 /** What it answers. */
-export interface RemoteAnswer {
+interface RemoteAnswer {
   status?: number
   headers?: Record<string, string | string[]>
   /** Text as it is, anything else as JSON. */
@@ -45,7 +45,7 @@ export interface Remote {
 
 const obliging: Behavior = () => ({})
 
-export async function startRemote(): Promise<Remote & { reset(): void }> {
+async function startRemote(): Promise<Remote & { reset(): void }> {
   const child = fork(fileURLToPath(new URL('./process.mjs', import.meta.url)), { stdio: 'inherit' })
   const port = await new Promise<number>((resolve, reject) => {
     child.once('message', (first) => resolve(Number(Reflect.get(Object(first), 'port'))))

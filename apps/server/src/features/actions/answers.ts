@@ -10,7 +10,7 @@ const lifetime = 5 * 60_000
 const most = { ofOne: 256 * 1024, ofAll: 16 * 1024 * 1024 }
 
 /** What a question was put to. */
-export interface Asked {
+interface Asked {
   botId: string
   /** Full name of the action. */
   type: string

@@ -28,7 +28,7 @@ export interface Audience {
 export type DeclaredAction = BotDefinition['actions'][string]
 
 /** An integration as a bot knows it. */
-export interface InstalledAs {
+interface InstalledAs {
   integrationId: string
   /** Whether it takes part. */
   enabled: boolean

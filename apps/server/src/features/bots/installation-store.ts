@@ -60,20 +60,6 @@ export async function patchInstallation(
     .execute()
 }
 
-/** One installation of a bot. */
-export async function findInstallation(
-  executor: Db | Tx,
-  botId: string,
-  alias: string,
-): Promise<InstallationRow | undefined> {
-  return await executor
-    .selectFrom('installations')
-    .selectAll()
-    .where('bot_id', '=', botId)
-    .where('alias', '=', alias)
-    .executeTakeFirst()
-}
-
 export async function deleteInstallation(tx: Tx, botId: string, alias: string): Promise<void> {
   await tx
     .deleteFrom('installations')

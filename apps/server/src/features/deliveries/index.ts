@@ -15,7 +15,7 @@ import { createTargets, type Target, type Targets } from './targets.js'
 export { createDeliveryBodies, type DeliveryBodies, type DeliveryBody } from './bodies.js'
 export { deliveryMetrics } from './metrics.js'
 export { createOutbox, type NewDelivery, type Outbox } from './outbox.js'
-export { type Call, type CallDeps, sendCall } from './request.js'
+export { type CallDeps, sendCall } from './request.js'
 export type { Target, Targets } from './targets.js'
 export { reasonOf } from './verdict.js'
 

@@ -12,7 +12,7 @@ import * as store from './log-store.js'
 type LogsQuery = Query<typeof contract.integrations.getLogs>
 
 /** Something that happened between an integration and this server. */
-export interface LogLine {
+interface LogLine {
   integrationId: string
   botId: string
   level: store.LogRow['level']

@@ -39,7 +39,7 @@ const unregisterJob = 'integrations.unregister'
 const hour = 60 * 60 * 1000
 const day = 24 * hour
 /** Milliseconds between two registrations, by the name that integrations ask for them. */
-export const intervals: Readonly<Record<string, number>> = {
+const intervals: Readonly<Record<string, number>> = {
   hourly: hour,
   daily: day,
   weekly: 7 * day,
