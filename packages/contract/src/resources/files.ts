@@ -24,7 +24,7 @@ const IdOrKey = Text(1024, 'Id or key of the file; a `/` in a key is percent-enc
 
 /** Milliseconds that a request may wait for a file. A connection on which nothing moves lives for 60 s. */
 export const waitTimeoutDefault = 30_000
-export const waitTimeoutMaximum = 50_000
+const waitTimeoutMaximum = 50_000
 
 /** Files of a bot. */
 export const files = {
