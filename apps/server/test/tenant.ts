@@ -70,7 +70,12 @@ export async function settle(
   await runtime.setState({
     ...{ type: 'conversation', id: conversation.id, name: 'noted', payload: { words } },
   })
-  const { integration } = await admin.createIntegration({ name: 'own-mail', version: '1.0.0' })
+  // Another bot of the same workspace has one already.
+  const { integrations } = await admin.listIntegrations({ name: 'own-mail' })
+  const { integration } = await admin.createIntegration({
+    name: 'own-mail',
+    version: `1.0.${integrations.length}`,
+  })
   const integrationKey = await admin.createIntegrationApiKey({ integrationId: integration.id })
   const file = await uploadText(runtime, 'own.md', words)
   const { knowledgeBase } = await runtime.createKnowledgeBase({ name: words })
