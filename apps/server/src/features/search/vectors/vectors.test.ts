@@ -18,6 +18,7 @@ import type { Db, Run, Schema } from '../../../schema.js'
 import { createRandom } from '../lsa/random.js'
 import { openPostgresVectors } from './open-postgres-vectors.js'
 import { postgresVectors } from './postgres-vectors.js'
+import { createShelf } from './shelf.js'
 import { createSqliteVectors } from './sqlite-vectors.js'
 import { largeSpace, type VectorStore } from './vector-store.js'
 
@@ -62,6 +63,8 @@ const [sqlite] = engines
 if (sqlite === undefined) throw new Error('There is no engine to test on')
 
 describe('vectors on sqlite', () => testVectors(createSqliteVectors(), useDatabase(sqlite)))
+describe('vectors on sqlite, too many for memory', () =>
+  testVectors(createSqliteVectors(createShelf(1)), useDatabase(sqlite)))
 describe('vectors on pgvector', () => testVectors(postgresVectors, usePgvector()))
 
 function testVectors(store: VectorStore, database: () => { db: Db; run: Run }): void {
@@ -144,6 +147,29 @@ function testVectors(store: VectorStore, database: () => { db: Db; run: Run }): 
     expect(await store.nearest(database().db, search)).toEqual([])
     const known = await store.similarities(database().db, space, wanted, [first + 7, first + 9999])
     expect(known).toEqual([{ number: first + 7, similarity: expect.closeTo(1, 2) }])
+  })
+
+  it('that come later or change are found at once, those that are gone never', async () => {
+    const { botId, space, first } = await newBot(Array.from({ length: 80 }, random))
+    const { db, run } = database()
+    const wanted = random()
+    const nearest = async (revision: number) => {
+      const scope = scopeOf(botId)
+      const search = { vector: wanted, scope, tags: [], limit: 5, exact: false }
+      return await store.nearest(db, { ...search, space: { ...space, revision } })
+    }
+    expect((await nearest(1))[0]?.similarity).toBeLessThan(0.9)
+    await run((tx) => store.add(tx, space, [{ number: first + 3, vector: wanted }]))
+    expect((await nearest(2))[0]).toMatchObject({ number: first + 3 })
+    await run(async (tx) => {
+      await tx
+        .deleteFrom('passages')
+        .where('number', '<', first + 78)
+        .execute()
+    })
+    // More are gone than any search looks at in vain.
+    const left = (await nearest(2)).map(({ number }) => number)
+    expect(left.toSorted((a, b) => a - b)).toEqual([first + 78, first + 79])
   })
 
   it('go with their passages, and some at a time with their space', async () => {

@@ -1,0 +1,39 @@
+import { array, assert, integer, property } from 'fast-check'
+import { expect, it } from 'vitest'
+import { createPackedVectors } from './packed-vectors.js'
+
+// Not a multiple of four, so that the rest of the loop is tested too.
+const dimensions = 7
+const vectors = array(
+  array(integer({ min: -127, max: 127 }), { minLength: dimensions, maxLength: dimensions }),
+  { minLength: 2, maxLength: 200 },
+)
+
+function cosine(left: readonly number[], right: readonly number[]): number {
+  const product = left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0)
+  return product === 0 ? 0 : product / (Math.hypot(...left) * Math.hypot(...right))
+}
+
+function toBytes(vector: readonly number[]): Uint8Array {
+  return new Uint8Array(Int8Array.from(vector).buffer)
+}
+
+it('finds what comparing one by one finds', () => {
+  assert(
+    property(vectors, integer({ min: 1, max: 20 }), ([asked = [], ...all], limit) => {
+      const packed = createPackedVectors(dimensions)
+      // Each is written twice, the second time with what counts.
+      for (const [number] of all.entries()) packed.set(number, toBytes(asked))
+      for (const [number, vector] of all.entries()) packed.set(number, toBytes(vector))
+      const expected = all.map((vector) => cosine(asked, vector)).sort((a, b) => b - a)
+      const found = packed.nearest(toBytes(asked), limit)
+      expect(packed.size).toBe(all.length)
+      expect(found).toHaveLength(Math.min(limit, all.length))
+      for (const [at, { number, similarity }] of found.entries()) {
+        expect(similarity).toBeCloseTo(expected[at] ?? Number.NaN, 9)
+        expect(similarity).toBeCloseTo(cosine(asked, all[number] ?? []), 9)
+      }
+    }),
+    { seed: 5 },
+  )
+})
