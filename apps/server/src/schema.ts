@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { AccessSchema } from './features/access/table.js'
 import type { AccountsSchema } from './features/accounts/table.js'
+import type { BotLogsSchema } from './features/bot-logs/table.js'
 import type { BotsSchema } from './features/bots/table.js'
 import type { ChatSchema } from './features/chat/table.js'
 import type { ConversationsSchema } from './features/conversations/table.js'
@@ -27,6 +28,7 @@ export interface Schema
   extends AccessSchema,
     AccountsSchema,
     BotsSchema,
+    BotLogsSchema,
     BotEventsSchema,
     TagsSchema,
     StatesSchema,

@@ -175,6 +175,10 @@ export const serverSettings = {
     meaning:
       'How long finished deliveries and their attempts are kept, and how long others wait for a bot that is gone.',
   }),
+  botLogRetentionMs: setting('BOTSTEAD_BOT_LOG_RETENTION', duration('1h', '3650d'), {
+    default: '7d',
+    meaning: 'How long lines in the logs of bots are kept.',
+  }),
   jobLeaseMs: setting('BOTSTEAD_JOB_LEASE_MS', duration('1s', '10m'), {
     default: '30s',
     meaning:

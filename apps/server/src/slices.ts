@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { type Access, createAccess } from './features/access/index.js'
 import { createAccounts } from './features/accounts/index.js'
 import { type Actions, createActions } from './features/actions/index.js'
+import { createBotLogs } from './features/bot-logs/index.js'
 import { createBots, purgeBotJob } from './features/bots/index.js'
 import { type Chat, createChat } from './features/chat/index.js'
-import { createDeliveries } from './features/deliveries/index.js'
+import { createDeliveries, pageAttempts } from './features/deliveries/index.js'
 import { createFiles } from './features/files/index.js'
 import { createIntegrations, type Integrations } from './features/integrations/index.js'
 import { createIngestPool, createSearch } from './features/search/index.js'
@@ -93,10 +94,17 @@ export async function createSlices(
     bots,
     maxPayloadBytes: config.limits.messageBytes,
   })
+  const botLogs = createBotLogs({
+    ...foundation,
+    bots: bots.service,
+    retentionMs: config.botLogRetentionMs,
+    pageAttempts,
+  })
   const deliveries = createDeliveries({
     ...foundation,
     timers: systemTimers,
     bodies: runtime.bodies,
+    note: botLogs.service.note,
     bots: bots.service,
     findIntegrationTarget: integrations.findTarget,
     onFinished: async (tx, delivery, failure) => {
@@ -182,6 +190,7 @@ export async function createSlices(
   const purgeBot: JobHandler<{ botId: string }> = {
     handler: async ({ payload: { botId } }) => {
       await access.service.purge(botId)
+      await botLogs.service.purge(botId)
       await runtime.purge(botId)
       await chat.purge(botId)
       await search.purge(botId)
@@ -197,6 +206,7 @@ export async function createSlices(
     integrations,
     runtime,
     deliveries,
+    botLogs,
     files,
     blobs,
     search,
@@ -213,6 +223,7 @@ export async function createSlices(
       ...workspaces.routes,
       ...bots.routes,
       ...deliveries.routes,
+      ...botLogs.routes,
       ...access.routes,
       ...files.routes,
       ...search.routes,

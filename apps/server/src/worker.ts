@@ -13,7 +13,7 @@ export async function startWorker(
   foundation: Foundation,
   slices: Pick<
     Slices,
-    'jobs' | 'files' | 'search' | 'chat' | 'integrations' | 'runtime' | 'deliveries'
+    'jobs' | 'files' | 'search' | 'chat' | 'integrations' | 'runtime' | 'deliveries' | 'botLogs'
   >,
   idempotency: IdempotencyStore,
   closers: Pick<Closers, 'add'>,
@@ -27,6 +27,7 @@ export async function startWorker(
       slices.runtime.sweep,
       slices.integrations.sweep,
       ...slices.deliveries.sweeps,
+      slices.botLogs.sweep,
     ],
   })
   const runner = createRunner({

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import type { LogLine } from '../src/features/bot-logs/index.js'
 import { createDispatcher, type DispatcherDeps } from '../src/features/deliveries/dispatcher.js'
 import { announceReceiver } from '../src/features/deliveries/hints.js'
 import { createOutbox, type NewDelivery } from '../src/features/deliveries/outbox.js'
@@ -59,6 +60,7 @@ export async function createDeliveriesBench(database: Database) {
   })
   const bus = createLocalBus(log)
   const outbox = createOutbox({ run, clock: time, ids, bus })
+  const noted: LogLine[] = []
   const calls: OpenCall[] = []
   const begun: OpenCall[] = []
   const finished: { subject: string; failure: string | null }[] = []
@@ -106,7 +108,7 @@ export async function createDeliveriesBench(database: Database) {
   }
 
   return {
-    ...{ time, calls, begun, finished, homeless, deleted, logged, bus, db, run },
+    ...{ time, calls, begun, finished, homeless, deleted, logged, noted, bus, db, run },
     enqueue: (delivery: Partial<NewDelivery> & Pick<NewDelivery, 'subjectId'>) =>
       run((tx) => outbox.enqueue(tx, { botId: 'bot', kind: 'event_received', ...delivery })),
     find: async (id: string): Promise<DeliveryRow | undefined> =>
@@ -153,6 +155,7 @@ export async function createDeliveriesBench(database: Database) {
         onFinished: async (tx, { subject_id: subject }, failure) => {
           afterCommit(tx, () => void finished.push({ subject, failure }))
         },
+        note: async (_tx, line) => void noted.push(line),
         alone: false,
         retry: {
           maximumAttempts: options.maximumAttempts ?? 5,

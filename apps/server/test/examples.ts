@@ -87,6 +87,14 @@ export const examples: Readonly<Record<string, Example>> = {
   deleteBot: byId(({ botId }) => botId),
   rotateBotSigningSecrets: byId(({ botId }) => botId),
 
+  getBotLogs: {
+    request: ({ botId }) => ({
+      params: { id: botId },
+      query: { timeStart: '2026-01-01T00:00:00Z' },
+    }),
+    foreign: 'ResourceNotFound',
+  },
+  writeBotLogs: own(() => ({ body: { logs: [{ level: 'info', message: 'Started' }] } })),
   listDeliveries: byId(({ botId }) => botId),
   getDelivery: atDelivery,
   replayDelivery: atDelivery,

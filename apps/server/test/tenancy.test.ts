@@ -143,6 +143,8 @@ const reaches: Record<string, (client: Client, other: Tenant) => Promise<unknown
   updateBot: (client, { botId }) => client.updateBot({ id: botId, name: 'taken' }),
   deleteBot: (client, { botId }) => client.deleteBot({ id: botId }),
   rotateBotSigningSecrets: (client, { botId }) => client.rotateBotSigningSecrets({ id: botId }),
+  getBotLogs: (client, { botId }) =>
+    client.getBotLogs({ id: botId, timeStart: '2026-01-01T00:00:00Z' }),
   listDeliveries: (client, { botId }) => client.listDeliveries({ id: botId }),
   getDelivery: (client, { botId }) =>
     client.getDelivery({ id: botId, deliveryId: 'delivery_none' }),

@@ -1,6 +1,7 @@
 import type { Operation } from './operation.js'
 import { accounts } from './resources/accounts.js'
 import { actions } from './resources/actions.js'
+import { botLogs } from './resources/bot-logs.js'
 import { bots } from './resources/bots.js'
 import { chat } from './resources/chat.js'
 import { content } from './resources/content.js'
@@ -31,6 +32,7 @@ export const contract = {
   tokens,
   workspaces,
   bots,
+  botLogs,
   deliveries,
   integrations,
   hub,

@@ -24,6 +24,7 @@ import { botEvents } from './0022-bot-events.js'
 import { statesAndWorkflows } from './0023-states-and-workflows.js'
 import { observations } from './0024-observations.js'
 import { deliveryHistory } from './0025-delivery-history.js'
+import { botLogs } from './0026-bot-logs.js'
 import { integrations } from './0027-integrations.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -53,5 +54,6 @@ export const migrations: readonly Migration[] = [
   statesAndWorkflows,
   observations,
   deliveryHistory,
+  botLogs,
   integrations,
 ]

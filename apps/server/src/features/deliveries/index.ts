@@ -13,6 +13,7 @@ import { createDeliveriesService } from './service.js'
 import { createTargets, type Target, type Targets } from './targets.js'
 
 export { createDeliveryBodies, type DeliveryBodies, type DeliveryBody } from './bodies.js'
+export { pageAttempts } from './log-lines.js'
 export { deliveryMetrics } from './metrics.js'
 export { createOutbox, type NewDelivery, type Outbox } from './outbox.js'
 export { type CallDeps, sendCall } from './request.js'

@@ -3,8 +3,9 @@ import type { Log } from '../../platform/log.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Db, Run } from '../../schema.js'
 import { callReceiver } from './call.js'
+import { lineOfReceiver } from './log-lines.js'
 import * as receivers from './receivers.js'
-import type { PausePolicy } from './settle.js'
+import type { PausePolicy, SettleDeps } from './settle.js'
 import type { Targets } from './targets.js'
 
 interface PausesDeps {
@@ -15,6 +16,7 @@ interface PausesDeps {
   outgoing: Outgoing
   targets: Targets
   pausing: PausePolicy
+  note: SettleDeps['note']
   /** Called when there may be something to send again. */
   wake: () => void
 }
@@ -33,6 +35,7 @@ export function createPauses({
   outgoing,
   targets,
   pausing,
+  note,
   wake,
 }: PausesDeps) {
   const probes = new Set<Promise<void>>()
@@ -50,7 +53,12 @@ export function createPauses({
       { operation: 'ping', type: 'ping', body: '{}', signal: stopping.signal },
     )
     if (status === null || status >= 500) return
-    if (!(await run((tx) => receivers.resume(tx, receiver)))) return
+    const resumed = await run(async (tx) => {
+      if (!(await receivers.resume(tx, receiver))) return false
+      await note(tx, lineOfReceiver(receiver, 'info', 'it answers again, they go on.'))
+      return true
+    })
+    if (!resumed) return
     log.info(receiver, 'the receiver answers again, deliveries go on')
     wake()
   }

@@ -5,9 +5,10 @@ import type { Tx } from '../../schema.js'
 import { announceDelivery } from './hints.js'
 import * as history from './history-store.js'
 import { leaveLine } from './lines.js'
+import { lineAbout } from './log-lines.js'
 import type { SettleDeps } from './settle.js'
 
-interface RetentionDeps extends Pick<SettleDeps, 'onFinished'> {
+interface RetentionDeps extends Pick<SettleDeps, 'onFinished' | 'note'> {
   clock: Clock
   bus: EventBus
   /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
@@ -18,7 +19,7 @@ const rowsAtOnce = 500
 const tooOld = 'Given up: it has waited for longer than deliveries are kept.'
 
 /** Some of what has served its time, per call; each answers how much it was. */
-export function createRetention({ clock, bus, retentionMs, onFinished }: RetentionDeps) {
+export function createRetention({ clock, bus, retentionMs, onFinished, note }: RetentionDeps) {
   const before = () => isoTime(clock.now() - retentionMs)
   return [
     (tx: Tx) => history.deleteOld(tx, before(), rowsAtOnce),
@@ -30,6 +31,7 @@ export function createRetention({ clock, bus, retentionMs, onFinished }: Retenti
       for (const row of stale) {
         if (!(await history.expire(tx, row.id, tooOld, now))) continue
         await onFinished(tx, row, tooOld)
+        await note(tx, await lineAbout(tx, row, 'error', tooOld))
         if (row.order_key !== null) await leaveLine(tx, row.order_key, now)
         afterCommit(tx, () => announceDelivery(bus, row.bot_id))
       }

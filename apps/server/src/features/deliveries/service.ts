@@ -14,7 +14,9 @@ import type { ReceiverRow } from './claims.js'
 import { announceDelivery, announceReceiver } from './hints.js'
 import * as history from './history-store.js'
 import { joinLine } from './lines.js'
+import { lineOfReceiver } from './log-lines.js'
 import * as receivers from './receivers.js'
+import type { SettleDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
 import type { Targets } from './targets.js'
 
@@ -31,6 +33,7 @@ export interface DeliveriesServiceDeps {
   pager: Pager
   outgoing: Outgoing
   targets: Targets
+  note: SettleDeps['note']
   bots: Pick<BotsService, 'workspaceOf' | 'installationsOf'>
 }
 
@@ -41,7 +44,7 @@ export type DeliveriesService = ReturnType<typeof createDeliveriesService>
 
 /** What people do with deliveries: look, send again, stop and go on. */
 export function createDeliveriesService(deps: DeliveriesServiceDeps) {
-  const { db, run, bus, clock, ids, pager, targets, bots } = deps
+  const { db, run, bus, clock, ids, pager, targets, bots, note } = deps
 
   async function requireBot({ workspaceId }: WorkspaceActor, botId: string): Promise<void> {
     if ((await bots.workspaceOf(botId)) === workspaceId) return
@@ -153,7 +156,9 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       const receiver = await requireReceiver(actor, botId, integration)
       const now = isoTime(clock.now())
       await run(async (tx) => {
-        await receivers.pause(tx, receiver, 'operator', now, null)
+        if (await receivers.pause(tx, receiver, 'operator', now, null)) {
+          await note(tx, lineOfReceiver(receiver, 'info', 'paused by hand.'))
+        }
         afterCommit(tx, () => announceReceiver(bus, botId))
       })
     },
@@ -165,7 +170,9 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     ): Promise<void> {
       const receiver = await requireReceiver(actor, botId, integration)
       await run(async (tx) => {
-        await receivers.resume(tx, receiver)
+        if (await receivers.resume(tx, receiver)) {
+          await note(tx, lineOfReceiver(receiver, 'info', 'resumed by hand.'))
+        }
         afterCommit(tx, () => announceReceiver(bus, botId))
       })
     },

@@ -2,9 +2,11 @@ import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Log } from '../../platform/log.js'
 import type { Run, Tx } from '../../schema.js'
+import type { LogLine } from '../bot-logs/index.js'
 import type { CallResult } from './call.js'
 import { claim, endClaim, giveBack, keepAttempt, type Outcome } from './claims.js'
 import { leaveLine } from './lines.js'
+import { lineAbout, lineOfReceiver } from './log-lines.js'
 import { noteFailure, noteSuccess, pause } from './receivers.js'
 import { pauseAfter, type RetryPolicy } from './retry.js'
 import type { DeliveryRow } from './store.js'
@@ -31,6 +33,8 @@ export interface SettleDeps {
    * @param failure why the receiver did not take it; null if it did
    */
   onFinished: (tx: Tx, delivery: DeliveryRow, failure: string | null) => Promise<void>
+  /** Writes a line into the log of a bot, in the transaction of what it tells of. */
+  note: (tx: Tx, line: LogLine) => Promise<void>
 }
 
 export interface Settled {
@@ -50,7 +54,7 @@ const noAddress = 'The receiver has no address.'
 
 /** Stores what came of an attempt, and everything that follows from it, in one transaction. */
 export function createSettle(deps: SettleDeps) {
-  const { run, clock, log, retry, pausing } = deps
+  const { run, clock, log, retry, pausing, note } = deps
 
   function outcomeOf(row: DeliveryRow, { verdict }: CallResult, now: number): Outcome {
     switch (verdict.result) {
@@ -81,6 +85,7 @@ export function createSettle(deps: SettleDeps) {
     if (now - Date.parse(state.failing_since) < pausing.afterMs) return false
     const probeAt = isoTime(now + pausing.probeEveryMs)
     if (!(await pause(tx, receiver, 'failures', isoTime(now), probeAt))) return false
+    await note(tx, lineOfReceiver(receiver, 'warn', `paused until it answers a ping. ${error}`))
     afterCommit(tx, () => {
       log.warn(
         { ...receiver, failingSince: state.failing_since, failures: state.failures, error },
@@ -97,6 +102,10 @@ export function createSettle(deps: SettleDeps) {
     now: number,
     nextClaim: NextClaim | undefined,
   ): Promise<DeliveryRow | undefined> {
+    if (status !== 'delivered') {
+      const said = status === 'failed' ? `given up. ${last_error ?? ''}` : `${last_error ?? ''}`
+      await note(tx, await lineAbout(tx, row, status === 'failed' ? 'error' : 'info', said))
+    }
     if (status === 'failed') {
       afterCommit(tx, () => {
         log.warn(
@@ -187,6 +196,7 @@ export function createSettle(deps: SettleDeps) {
         if (!(await giveBack(tx, row, given))) return
         const probeAt = isoTime(now + pausing.probeEveryMs)
         if (!(await pause(tx, receiver, 'failures', at, probeAt, noAddress))) return
+        await note(tx, lineOfReceiver(receiver, 'warn', `paused until it has an address.`))
         afterCommit(tx, () => log.info(receiver, 'deliveries wait: the receiver has no address'))
       })
     },
