@@ -1,7 +1,9 @@
-// Makes a bot known to the server and starts it. Settings: BOTSTEAD_URL, BOTSTEAD_TOKEN, PORT,
-// BOT_NAME, BOT_URL and BOT_SECRET.
+// Makes a bot known to the server and starts it. Settings: BOTSTEAD_URL, BOTSTEAD_TOKEN (or
+// BOTSTEAD_DATA_DIR, where the server keeps one), PORT, BOT_NAME, BOT_URL and BOT_SECRET.
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Client } from '@botpress/client'
 import { refuseOthers } from './signed.mjs'
 
@@ -14,7 +16,7 @@ import { refuseOthers } from './signed.mjs'
 export async function startBot(bot, { name: defaultName, port }) {
   const name = process.env.BOT_NAME ?? defaultName
   const apiUrl = process.env.BOTSTEAD_URL ?? 'http://localhost:8787'
-  const token = process.env.BOTSTEAD_TOKEN ?? (await firstToken())
+  const token = process.env.BOTSTEAD_TOKEN || (await firstToken())
   const workspaceId = await firstWorkspace({ apiUrl, token })
   const admin = new Client({ apiUrl, token, workspaceId })
   const known = (await findBot(admin, name)) ?? (await admin.createBot({ name })).bot
@@ -54,10 +56,14 @@ async function findBot(admin, name) {
 
 /** The token that the first start of the server keeps in its data folder. */
 async function firstToken() {
-  const path = new URL('../data/admin-token', import.meta.url)
+  const checkout = fileURLToPath(new URL('..', import.meta.url))
+  const path = resolve(checkout, process.env.BOTSTEAD_DATA_DIR || 'data', 'admin-token')
   try {
     return (await readFile(path, 'utf8')).trim()
   } catch (cause) {
-    throw new Error('There is no token: run "npm start" first, or set BOTSTEAD_TOKEN.', { cause })
+    throw new Error(
+      `There is no token in ${path}: run "npm start" first, or set BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR.`,
+      { cause },
+    )
   }
 }

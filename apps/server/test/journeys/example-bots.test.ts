@@ -82,6 +82,18 @@ it('starts the hello bot with one command, and finds its bot again at the next s
   expect(bots.filter(({ name }) => name === 'Hello bot')).toHaveLength(1)
 }, 60_000)
 
+it('takes the token of the data folder that the server was given', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-data-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const environment = { BOTSTEAD_TOKEN: '', BOTSTEAD_DATA_DIR: folder, BOT_NAME: 'By folder' }
+  await expect(startExample('hello-bot', environment)).rejects.toThrow(
+    `There is no token in ${join(folder, 'admin-token')}`,
+  )
+  await writeFile(join(folder, 'admin-token'), `${server().token}\n`)
+  const { webhookId } = await startExample('hello-bot', environment)
+  expect((await ask(webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+}, 60_000)
+
 it('says what to do when no server answers', async () => {
   const nowhere = { url: `http://127.0.0.1:${await freePort()}`, token: 'none' }
   const started = startBotProcess(nowhere, ['examples/hello-bot/main.mjs'], /listens/)
