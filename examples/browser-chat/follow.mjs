@@ -1,4 +1,4 @@
-const shortestPause = 500
+const shortestPause = 1000
 const longestPause = 30_000
 
 /**
@@ -44,7 +44,7 @@ export async function follow({ client, apiUrl, conversationId, onMessage, onStat
       if ([400, 401, 403, 404].includes(error.code ?? error.status)) throw error
     }
     onState('broken')
-    await new Promise((resolve) => setTimeout(resolve, pause * (1 + Math.random())))
+    await new Promise((resolve) => setTimeout(resolve, (pause * (1 + Math.random())) / 2))
     pause = Math.min(pause * 2, longestPause)
   }
 }

@@ -19,7 +19,7 @@ export interface FollowOptions {
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** Told when the stream is open, and when the connection broke and is to be made again. */
   onConnection?: (state: 'open' | 'broken') => void
-  /** Milliseconds before the first and at most before a further attempt to connect again. */
+  /** First and longest pause before connecting again, in milliseconds; up to half of each is left out. */
   pauses?: { first: number; longest: number }
   /** Milliseconds after which a connection that says nothing counts as broken. */
   silence?: number
@@ -32,7 +32,7 @@ export interface FollowOptions {
  * @throws ApiError when the server refuses, for example because the user takes no part any more
  */
 export async function* followConversation(options: FollowOptions): AsyncGenerator<Signal, void> {
-  const { signal, onConnection, pauses = { first: 500, longest: 30_000 } } = options
+  const { signal, onConnection, pauses = { first: 1000, longest: 30_000 } } = options
   let last = options.after
   let pause = pauses.first
   while (!signal?.aborted) {
@@ -55,7 +55,7 @@ export async function* followConversation(options: FollowOptions): AsyncGenerato
     if (signal?.aborted) return
     onConnection?.('broken')
     // Not all at once: those who lost the same server come back spread over time.
-    await rest(pause * (1 + Math.random()), signal)
+    await rest((pause * (1 + Math.random())) / 2, signal)
     pause = Math.min(pause * 2, pauses.longest)
   }
 }
