@@ -127,6 +127,40 @@ describe('a PDF', () => {
     expect(passages.map(({ pageNumber }) => pageNumber)).toEqual([1, 2, 3, 4, 5])
   })
 
+  test('has no running headers that change with every chapter, but the headings they repeat', async () => {
+    const content = await pdf((document) => {
+      for (let page = 1; page <= 8; page += 1) {
+        if (page > 1) document.addPage()
+        const chapter = Math.ceil(page / 2)
+        const isLeft = page % 2 === 0
+        const name = ['Care', 'Storage', 'Repair', 'Parts'][chapter - 1]
+        document.fontSize(11)
+        document.text(isLeft ? `${page + 2} The Book of Pumps` : `${name} ${page + 2}`, 60, 30)
+        document.text(`${page} sealed valves are needed in step ${chapter} of ${name}.`, 60, 80)
+        document.text(sentences(`${name} on page ${page}`, 6), 60, 110)
+      }
+    })
+    const all = (await blocksOf('a.pdf', content)).join('\n')
+    expect(all).not.toMatch(/The Book|(Care|Storage|Repair|Parts) \d/)
+    expect(all.match(/sealed valves/g)).toHaveLength(8)
+  })
+
+  test('keeps headings that begin with the number of their page', async () => {
+    const names = ['Care', 'Storage', 'Repair', 'Parts']
+    const content = await pdf((document) => {
+      names.forEach((name, at) => {
+        if (at > 0) document.addPage()
+        document
+          .font('Helvetica-Bold')
+          .fontSize(11)
+          .text(`${at + 1} ${name}`, 60, 60)
+        document.font('Helvetica').text(sentences(name, 8), 60, 90)
+      })
+    })
+    const headings = (await passagesOf('a.pdf', content)).map(({ ownHeadings }) => ownHeadings[0])
+    expect(headings).toEqual(names.map((name, at) => `${at + 1} ${name}`))
+  })
+
   test('has whole words where lines were hyphenated, and keeps real hyphens', async () => {
     const content = await pdf((document) => {
       document.fontSize(11)

@@ -14,6 +14,9 @@ const LARGER = 1.12
 const PAGE_NUMBER =
   /^[-–—]?\s*(?:(?:page|seite|página|pagina|p\.)\s*)?\d{1,4}(?:\s*(?:of|von|de|di|\/)\s*\d{1,4})?\s*[-–—]?$/i
 const ROMAN = /\b[ivxlcdm]+\b/g
+/** A running header that ends with the number of the page, or begins with it on the left pages of a book. */
+const LAST_NUMBER = /\D\s(\d{1,4})$/
+const FIRST_NUMBER = /^(\d{1,4})\s+\p{L}/u
 
 /** A page of lines in reading order. */
 export interface Page {
@@ -24,13 +27,16 @@ export interface Page {
 
 /**
  * Takes running headers, footers and page numbers off all pages: lines near the edge that stand at the
- * same place on several pages and differ in numbers only.
+ * same place on several pages and differ in numbers only, or that count the pages, whatever else they say:
+ * the name of a chapter changes with the chapter, which may have two pages.
  */
 export function withoutFurniture(pages: readonly Page[]): Line[][] {
   const places = new Map<string, Set<number>>()
   const size = median(pages.flatMap((page) => page.lines.map((line) => line.size)))
-  const keysOf = (line: Line) => keys(line, line.size > size * LARGER)
+  const isLarge = (line: Line) => line.size > size * LARGER
+  const keysOf = (line: Line) => keys(line, isLarge(line))
   const candidates = pages.map((page) => edgeLines(page))
+  const counting = countingLines(candidates, isLarge)
   candidates.forEach((lines, index) => {
     for (const line of lines) {
       for (const key of keysOf(line)) {
@@ -46,7 +52,7 @@ export function withoutFurniture(pages: readonly Page[]): Line[][] {
     const edges = new Set(candidates[index])
     return lines.filter((line) => {
       const repeats = keysOf(line).some((key) => (places.get(key)?.size ?? 0) >= least)
-      return !edges.has(line) || !(repeats || PAGE_NUMBER.test(line.text))
+      return !edges.has(line) || !(repeats || counting.has(line) || PAGE_NUMBER.test(line.text))
     })
   })
 }
@@ -60,6 +66,38 @@ function edgeLines({ lines, height }: Page): Line[] {
   const heads = sorted.slice(0, MOST_LINES).filter(isTop)
   const feet = sorted.slice(-MOST_LINES).filter(isBottom)
   return [...heads, ...feet].filter((line) => !isTableRow(line, sorted))
+}
+
+/**
+ * Lines whose number goes up with the pages. A number in front counts only where the same count stands at
+ * the end of other lines: `2 Methods` on the second page is rather a heading.
+ */
+function countingLines(
+  candidates: readonly (readonly Line[])[],
+  isLarge: (line: Line) => boolean,
+): Set<Line> {
+  const last = new Map<string, Set<Line>>()
+  const first = new Map<string, Set<Line>>()
+  candidates.forEach((lines, index) => {
+    for (const line of lines) {
+      if (isLarge(line)) continue
+      const number = LAST_NUMBER.exec(line.text)?.[1]
+      const isFirst = number === undefined
+      const count = number ?? FIRST_NUMBER.exec(line.text)?.[1]
+      if (count === undefined) continue
+      for (const place of grid(line)) {
+        const key = `${Number(count) - index}|${place}`
+        const group = isFirst ? first : last
+        group.set(key, (group.get(key) ?? new Set()).add(line))
+      }
+    }
+  })
+  const found = new Set<Line>()
+  for (const [key, lines] of last) {
+    if (lines.size < LEAST_PAGES) continue
+    for (const line of [...lines, ...(first.get(key) ?? [])]) found.add(line)
+  }
+  return found
 }
 
 /** The header of a table that goes on over several pages repeats, too. */
@@ -79,12 +117,17 @@ function isTableRow(line: Line, sorted: readonly Line[]): boolean {
 }
 
 /**
- * Two keys, so that lines a hair apart share one wherever the grid falls. The number in a large line
- * counts: a chapter that begins on a new page is called like the one before it but for the number.
+ * The number in a large line counts: a chapter that begins on a new page is called like the one before it
+ * but for the number.
  */
 function keys(line: Line, isLarge: boolean): string[] {
   const lower = line.text.toLowerCase().replace(/\s+/g, ' ')
   const text = isLarge ? lower : lower.replace(/\d+/g, '#').replace(ROMAN, '#')
+  return grid(line).map((place) => `${text}|${place}`)
+}
+
+/** Two names of a place, so that lines a hair apart share one wherever the grid falls. */
+function grid(line: Line): string[] {
   const place = line.y / TOLERANCE
-  return [`${text}|${Math.floor(place)}`, `${text}|${Math.floor(place + 0.5)}+`]
+  return [`${Math.floor(place)}`, `${Math.floor(place + 0.5)}+`]
 }
