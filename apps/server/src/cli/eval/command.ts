@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { ask, awaitSettled } from './ask.js'
 import { type Dataset, readDataset } from './dataset.js'
 import { type Measures, measure } from './measures.js'
@@ -14,13 +14,14 @@ import {
 import { openTarget, type TargetOptions } from './target.js'
 import { awaitIndexed, uploadAll } from './upload.js'
 
-interface EvalOptions extends Omit<TargetOptions, 'legs'> {
+const LEGS = ['keyword', 'grams', 'semantic']
+
+interface EvalOptions extends TargetOptions {
   dataset: string
   baseline?: string
   json?: string
   settle: string
   timeout: string
-  legs?: string
   skipUpload?: boolean
 }
 
@@ -36,7 +37,7 @@ export function evalCommand(): Command {
     .option('--token <token>', 'key of the bot, or a personal token, on that server')
     .option('--bot <id>', 'bot on that server; the documents become files of it')
     .option('--skip-upload', 'ask only: the documents are there already')
-    .option('--legs <list>', 'legs of the temporary server: keyword,grams,semantic')
+    .option('--legs <list>', 'legs of the temporary server: keyword,grams,semantic', toLegs)
     .option('--settle <seconds>', 'how long answers must stay the same before it counts', '10')
     .option('--timeout <seconds>', 'longest wait for the files to become searchable', '1800')
     .option('--json <file>', 'write the results, question by question, to a file; - for the output')
@@ -52,8 +53,8 @@ export function evalCommand(): Command {
 
 async function evaluate(options: EvalOptions): Promise<Results> {
   const dataset = await readDataset(options.dataset)
-  const { legs, ...where } = options
-  await using target = await openTarget({ ...where, ...(legs && { legs: legs.split(',') }) })
+  dataset.warnings.forEach(say)
+  await using target = await openTarget(options)
   const { client } = target
   const signal = AbortSignal.timeout(toMilliseconds('--timeout', options.timeout))
   if (!options.skipUpload) {
@@ -102,6 +103,12 @@ async function report(
 function isWorse(results: Results, baseline: Results): boolean {
   const { difference, pValue } = compare(results, baseline, 'ndcg')
   return difference < 0 && pValue < significant
+}
+
+function toLegs(text: string): string[] {
+  const legs = text.split(',').map((leg) => leg.trim())
+  if (legs.every((leg) => LEGS.includes(leg))) return legs
+  throw new InvalidArgumentError(`It is a list of ${LEGS.join(', ')}, with commas between them.`)
 }
 
 function toMilliseconds(option: string, text: string): number {

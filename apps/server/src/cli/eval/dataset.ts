@@ -22,6 +22,8 @@ export interface Dataset {
   documents: Document[]
   /** Those that have an answer. */
   questions: Question[]
+  /** What does not fit together and may make the figures wrong, a line each. */
+  warnings: string[]
 }
 
 /**
@@ -41,7 +43,34 @@ export async function readDataset(folder: string): Promise<Dataset> {
   const answered = questions.filter(({ relevant }) => relevant.size > 0)
   if (documents.length === 0) throw new Error(`${folder}/corpus.jsonl has no document.`)
   if (answered.length === 0) throw new Error(`${folder} has no question with an answer.`)
-  return { documents, questions: answered }
+  return { documents, questions: answered, warnings: findGaps(documents, questions, grades) }
+}
+
+/** What the judgements name and the other files lack: such a document can never be found. */
+function findGaps(
+  documents: readonly Document[],
+  questions: readonly Question[],
+  grades: ReadonlyMap<string, ReadonlyMap<string, number>>,
+): string[] {
+  const judged = new Set([...grades.values()].flatMap((own) => [...own.keys()]))
+  for (const { id } of documents) judged.delete(id)
+  const asked = new Set(grades.keys())
+  for (const { id } of questions) asked.delete(id)
+  const unanswered = questions.filter(({ relevant }) => relevant.size === 0)
+  return [
+    ...warn('judged documents are not in corpus.jsonl and count as not found', [...judged]),
+    ...warn('judged questions are not in queries.jsonl', [...asked]),
+    ...warn(
+      'questions have no right document and are left out',
+      unanswered.map(({ id }) => id),
+    ),
+  ]
+}
+
+function warn(what: string, ids: readonly string[]): string[] {
+  if (ids.length === 0) return []
+  const some = ids.slice(0, 3).join(', ')
+  return [`${ids.length} ${what}: ${some}${ids.length > 3 ? ', …' : ''}`]
 }
 
 function gradesFile(folder: string): string {
@@ -75,6 +104,7 @@ function readRecord(line: string): Document {
 }
 
 async function readLines<T>(file: string, read: (line: string) => T): Promise<T[]> {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const found: T[] = []
   let number = 0
   for await (const line of createInterface({

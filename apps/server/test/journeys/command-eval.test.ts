@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runCommand } from '../processes.js'
+
+const lines = (...rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).join('\n')
+
+describe('botstead eval', { timeout: 60_000 }, () => {
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'botstead-questions-'))
+    await writeFile(
+      join(folder, 'corpus.jsonl'),
+      lines(
+        { _id: 'd1', title: 'Stopping', text: 'Press the red button.' },
+        { _id: 'd2', title: 'Oil', text: 'Change the oil every 500 hours.' },
+      ),
+    )
+    await writeFile(
+      join(folder, 'queries.jsonl'),
+      lines(
+        { _id: 'q1', text: 'Which button is red?' },
+        { _id: 'q2', text: 'When is oil changed?' },
+        { _id: 'q3', text: 'Who made it?' },
+      ),
+    )
+    await writeFile(join(folder, 'qrels.tsv'), 'q1\td1\t1\nq2\td2\t1\nq2\td7\t1\nq8\td1\t1\n')
+  })
+
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('measures, and says which judgements fit nothing', async () => {
+    const { status, stdout, stderr } = await runCommand(
+      ['eval', '--dataset', folder, '--settle', '0'],
+      {},
+    )
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^2 documents, 2 questions\n/)
+    expect(stdout).toContain('Recall@10  0.7500\n')
+    expect(stdout).toContain('MRR@10     1.0000\n')
+    expect(stderr).toContain('1 judged documents are not in corpus.jsonl')
+    expect(stderr).toContain('count as not found: d7\n')
+    expect(stderr).toContain('1 judged questions are not in queries.jsonl: q8\n')
+    expect(stderr).toContain('1 questions have no right document and are left out: q3\n')
+  })
+
+  it('refuses what it cannot measure before it starts a server', async () => {
+    const leg = await runCommand(['eval', '--dataset', folder, '--legs', 'keyword,magic'], {})
+    expect(leg).toMatchObject({ status: 1, stdout: '' })
+    expect(leg.stderr).toContain('It is a list of keyword, grams, semantic')
+    const nowhere = await runCommand(['eval', '--dataset', join(folder, 'none')], {})
+    const missing = `There is no file ${join(folder, 'none', 'corpus.jsonl')}.\n`
+    expect(nowhere).toMatchObject({ status: 1, stdout: '', stderr: missing })
+  })
+})
