@@ -2,12 +2,16 @@ import { styleText } from 'node:util'
 import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
-import { wrapText } from './text.js'
+import { addTag } from './tags.js'
+import { layOut } from './text.js'
 
 interface SearchOptions extends ConnectionOptions {
   limit: number
   minScore?: number
   explain: boolean
+  tag: Record<string, string>
+  consolidate: boolean
+  json: boolean
 }
 
 type Passage = Awaited<ReturnType<Client['searchFiles']>>['passages'][number]
@@ -22,7 +26,10 @@ export function searchCommand(): Command {
     .argument('<question...>', 'what is looked for')
     .option('--limit <count>', 'passages at most, 1 to 50', toCount, 5)
     .option('--min-score <score>', 'leave out what fits less, 0 to 1', toScore)
+    .option('--tag <name=value>', 'only in files with this tag; may be repeated', addTag, {})
+    .option('--consolidate', 'one passage per file, with all that was found in it', false)
     .option('--explain', 'show what each way of looking found', false)
+    .option('--json', 'write one JSON object a line', false)
   return addConnectionOptions(command).action(async (words: string[], options: SearchOptions) => {
     const { client } = await connect(options)
     const query = words.join(' ')
@@ -30,10 +37,16 @@ export function searchCommand(): Command {
       query,
       limit: options.limit,
       contextDepth: 0,
-      withContext: true,
+      withContext: !options.consolidate,
+      consolidate: options.consolidate,
       explain: options.explain,
+      ...(Object.keys(options.tag).length > 0 && { tags: options.tag }),
       ...(options.minScore !== undefined && { minScore: options.minScore }),
     })
+    if (options.json) {
+      for (const passage of passages) process.stdout.write(`${JSON.stringify(passage)}\n`)
+      return
+    }
     if (passages.length === 0) process.stderr.write('Nothing was found.\n')
     const isTerminal = process.stdout.isTTY === true
     const mark = isTerminal ? (text: string) => styleText('bold', text) : undefined
@@ -56,7 +69,7 @@ function printPassage(passage: Passage, rank: number, { query, mark }: Look): st
   const legs = Object.entries(explanation ?? {}).map(([leg, found]) => `${leg} ${found.toFixed(2)}`)
   const why = legs.length === 0 ? '' : `  (${legs.join(', ')})`
   const headings = context.flatMap(({ type, text }) => (type === 'breadcrumb' ? [text] : []))
-  const lines = passage.content.split('\n').flatMap((line) => wrapText(line, width))
+  const lines = layOut(passage.content, width)
   return [
     `${rank}. ${file.key}${page}  ${score.toFixed(2)}${why}`,
     ...(headings.length === 0 ? [] : [`${indent}${headings.join(' › ')}`]),

@@ -23,6 +23,23 @@ export function wrapText(text: string, width: number): string[] {
   return line === '' ? lines : [...lines, line]
 }
 
+/**
+ * Markdown as it is shown in a terminal: text is wrapped, while code and tables keep their lines and the
+ * spaces in front of them.
+ */
+export function layOut(markdown: string, width: number): string[] {
+  let fence: string | undefined
+  return markdown.split('\n').flatMap((line) => {
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1]
+    const isInside = fence !== undefined
+    if (fence === undefined) fence = mark
+    else if (mark?.startsWith(fence)) fence = undefined
+    if (isInside || mark !== undefined || line.startsWith('|')) return [line.trimEnd()]
+    const margin = /^\s*/.exec(line)?.[0] ?? ''
+    return wrapText(line, width - margin.length).map((part) => margin + part)
+  })
+}
+
 /** A long value without spaces, such as a key, cut so that it can still be told from others. */
 export function abbreviate(value: string, longest = 48): string {
   return value.length <= longest ? value : `${value.slice(0, longest - 1)}…`

@@ -4,6 +4,7 @@ import { runCommand } from '../processes.js'
 
 const manual =
   '# Pump\n\nIt moves water.\n\n## Start\n\nTurn the red valve.\n\n## Stop\n\nPush the button.'
+const code = '# Hose\n\n```js\nif (leaks) {\n    closeValve()\n}\n```'
 const indexing = {
   configuration: { parsing: { minimumParagraphLength: 0 }, chunking: { maximumChunkLength: 64 } },
 }
@@ -13,9 +14,9 @@ describe('botstead search and reindex', { timeout: 60_000 }, () => {
   let botId: string
   let client: ReturnType<ReturnType<typeof server>['client']>
 
-  const upload = async (key: string, content: string) => {
+  const upload = async (key: string, content: string, tags: Record<string, string> = {}) => {
     const size = Buffer.byteLength(content)
-    const { file } = await client.upsertFile({ key, size, index: true, indexing })
+    const { file } = await client.upsertFile({ key, size, tags, index: true, indexing })
     await fetch(file.uploadUrl, { method: 'PUT', body: content })
     return (await client.getFile({ id: file.id, waitFor: 'indexing_completed' })).file
   }
@@ -25,6 +26,7 @@ describe('botstead search and reindex', { timeout: 60_000 }, () => {
     client = server().client({ botId })
     await upload('pump.md', manual)
     await upload('broken.zip', 'no archive')
+    await upload('hose.md', code, { part: 'hose' })
   })
 
   const run = (...words: string[]) =>
@@ -48,6 +50,31 @@ describe('botstead search and reindex', { timeout: 60_000 }, () => {
     expect(nothing).toMatchObject({ status: 0, stdout: '', stderr: 'Nothing was found.\n' })
   })
 
+  it('shows code as it stands, and looks only in files with a tag', async () => {
+    const { stdout } = await run('search', 'valve closeValve', '--tag', 'part=hose')
+    expect(stdout).toContain('   if (leaks) {\n       closeValve()\n   }\n')
+    expect(stdout).not.toContain('pump.md')
+    const other = await run('search', 'valve', '--tag', 'part=seal')
+    expect(other.stderr).toBe('Nothing was found.\n')
+  })
+
+  it('writes JSON for programs, one passage per file if asked to', async () => {
+    const { stdout } = await run('search', 'valve', 'button', '--json', '--consolidate')
+    const found = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const pump = found.filter(({ file }) => file.key === 'pump.md')
+    expect(pump).toMatchObject([{ meta: { type: 'consolidated' } }])
+    expect(pump[0].content).toContain('Turn the red valve.')
+    expect(pump[0].content).toContain('Push the button.')
+    expect(await run('search', '???', '--json')).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    })
+  })
+
   it('refuses what makes no sense', async () => {
     const limit = await run('search', 'valve', '--limit', '51')
     expect(limit.status).toBe(1)
@@ -62,7 +89,7 @@ describe('botstead search and reindex', { timeout: 60_000 }, () => {
   it('indexes all files again, or those that failed, and says why one fails again', async () => {
     const all = await run('reindex', '--all')
     expect(all.stdout).toContain('pump.md: indexing_completed\n')
-    expect(all.stderr).toContain('1 of 2 files were indexed again.\n')
+    expect(all.stderr).toContain('2 of 3 files were indexed again.\n')
     expect(all.status).toBe(1)
     const failed = await run('reindex', '--failed')
     expect(failed.stdout).toMatch(/^broken\.zip: .*cannot be indexed/)

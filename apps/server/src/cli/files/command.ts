@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { ApiError } from '@botstead/contract'
 import { Command, InvalidArgumentError } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from '../connection.js'
+import { addTag } from '../tags.js'
 import { patiently } from './patience.js'
 import { createProgress, toSize } from './progress.js'
 import { listFiles } from './remote.js'
@@ -161,12 +162,6 @@ function describable(command: Command): Command {
   return command
     .option('--index', 'make the content searchable', false)
     .option('--tag <name=value>', 'tag of the file; may be repeated', addTag, {})
-}
-
-function addTag(text: string, tags: Record<string, string>): Record<string, string> {
-  const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('A tag is written name=value.')
-  return { ...tags, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
 function toConcurrency(text: string): number {
