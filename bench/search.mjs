@@ -27,7 +27,7 @@ async function searchIn(folder, passages) {
     const botId = await fill(server, passages, words)
     const reads = await openSqliteReads(join(dataDir, 'botstead.db'))
     try {
-      await awaitVectors(reads, botId)
+      await awaitVectors(reads, botId, passages)
       const asked = Array.from({ length: questions }, () => words.text(8))
       const rows = []
       for (const legs of [['keyword'], ['semantic'], ['keyword', 'grams', 'semantic']]) {
@@ -92,19 +92,18 @@ async function fill(server, passages, words) {
   }
 }
 
-/** Every passage has its vector once nothing waits. */
-async function awaitVectors(reads, botId) {
+/** Every passage has its vector once nothing waits, and none is made anew once the model fits so many. */
+async function awaitVectors(reads, botId, passages) {
   for (let quiet = 0; quiet < 3; ) {
     await sleep(1000)
-    const waiting = await reads.snapshot((db) =>
-      db
-        .selectFrom('passages_without_vector')
-        .select('number')
-        .where('bot_id', '=', botId)
-        .limit(1)
-        .execute(),
-    )
-    quiet = waiting.length === 0 ? quiet + 1 : 0
+    const isDone = await reads.snapshot(async (db) => {
+      const ofBot = (table) => db.selectFrom(table).where('bot_id', '=', botId)
+      const waiting = await ofBot('passages_without_vector').select('number').limit(1).execute()
+      const spaces = await ofBot('semantic_spaces').select(['serving', 'passages']).execute()
+      const isSettled = spaces.every((space) => space.serving && space.passages * 1.5 > passages)
+      return waiting.length === 0 && isSettled
+    })
+    quiet = isDone ? quiet + 1 : 0
   }
 }
 
