@@ -5,13 +5,15 @@ import type { Ids } from '../../platform/ids.js'
 import type { Log } from '../../platform/log.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Timers } from '../../platform/timers.js'
-import type { Db, Run, Tx } from '../../schema.js'
+import type { Db, Run } from '../../schema.js'
 import type { DeliveryBodies } from './bodies.js'
 import { callReceiver } from './call.js'
 import * as claims from './claims.js'
 import { announceDelivery, deliveriesTopic, receiversTopic } from './hints.js'
 import { createPauses } from './pauses.js'
-import { holdPause, listReceivers, receiverKey } from './receivers.js'
+import { listReceivers } from './receivers.js'
+import { createRoom, keyOf } from './room.js'
+import { setAsidePaused } from './set-aside.js'
 import { createSettle, type SettleDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
 import type { Targets } from './targets.js'
@@ -70,7 +72,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const settle = createSettle(deps)
   const pauses = createPauses({ ...deps, wake: () => wakeForReceivers() })
   const sending = new Map<string, Sending>()
-  const perReceiver = new Map<string, number>()
+  const room = createRoom(limits.perReceiver)
   /** Receivers that had failed when last looked at: their success is worth a note. */
   const failing = new Set<string>()
   let wanted = false
@@ -82,8 +84,6 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let unsubscribe: (() => void)[] = []
 
   const leaseEnd = () => isoTime(clock.now() + limits.leaseMs)
-  const keyOf = (row: { bot_id: string; integration: string }) =>
-    receiverKey({ botId: row.bot_id, integration: row.integration })
 
   function wake(): void {
     wanted = true
@@ -114,8 +114,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
           pausesWanted = false
           await pauses.look()
         }
-        await fill()
-        if (!wanted) pause = await untilNext()
+        const now = clock.now()
+        await fill(isoTime(now))
+        // Seen from the moment of this look: what fell due meanwhile is found too.
+        if (!wanted) pause = await untilNext(isoTime(now))
       }
     } catch (err) {
       log.warn({ err }, 'deliveries cannot be claimed, trying again later')
@@ -128,12 +130,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /** Claims what is due and begins to send it. */
-  async function fill(): Promise<void> {
+  async function fill(now: string): Promise<void> {
     const free = limits.concurrency - sending.size
     if (free <= 0) return
     const limit = Math.min(free * 2, longestLook)
-    const now = isoTime(clock.now())
-    const due = await claims.listDue(db, now, busyReceivers(), limit)
+    const due = await claims.listDue(db, now, room.busy(), limit)
     if (due.length === 0) return
     const states = await listReceivers(
       db,
@@ -146,12 +147,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       else failing.delete(key)
     }
     const aside = due.filter((row) => paused.has(keyOf(row)))
-    const chosen = choose(
-      due.filter((row) => !paused.has(keyOf(row))),
-      free,
-    )
+    const open = due.filter((row) => !paused.has(keyOf(row)) && !sending.has(row.id))
+    const chosen = room.choose(open, free)
     const rows = await run(async (tx) => {
-      await setAside(tx, aside, now)
+      await setAsidePaused(tx, aside, now)
       return await claims.claim(tx, chosen, owner, now, leaseEnd())
     })
     for (const row of rows) begin(row)
@@ -160,57 +159,16 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (isContested || (due.length === limit && rows.length + aside.length > 0)) wanted = true
   }
 
-  /** Puts away what waits for paused receivers, unless their pause has just ended. */
-  async function setAside(tx: Tx, rows: readonly claims.DueDelivery[], now: string): Promise<void> {
-    // In one order, so that two processes do not wait for each other.
-    for (const key of [...new Set(rows.map(keyOf))].sort()) {
-      const own = rows.filter((row) => keyOf(row) === key)
-      const [{ bot_id: botId, integration } = { bot_id: '', integration: '' }] = own
-      if (!(await holdPause(tx, { botId, integration }))) continue
-      await claims.setAside(
-        tx,
-        own.map(({ id }) => id),
-        now,
-      )
-    }
-  }
-
-  /** As many of the due ones as there is room for, here and at their receivers. */
-  function choose(due: readonly claims.DueDelivery[], free: number): string[] {
-    const room = new Map<string, number>()
-    const chosen: string[] = []
-    for (const row of due) {
-      if (chosen.length === free) break
-      const key = keyOf(row)
-      const left = room.get(key) ?? limits.perReceiver - (perReceiver.get(key) ?? 0)
-      if (left <= 0 || sending.has(row.id)) continue
-      room.set(key, left - 1)
-      chosen.push(row.id)
-    }
-    return chosen
-  }
-
-  function busyReceivers(): claims.BusyReceivers {
-    return [...sending.values()]
-      .map(({ row }) => row)
-      .filter((row, at, all) => {
-        const key = keyOf(row)
-        const isFull = (perReceiver.get(key) ?? 0) >= limits.perReceiver
-        return isFull && all.findIndex((other) => keyOf(other) === key) === at
-      })
-  }
-
   /** Milliseconds until there may be more to do. */
-  async function untilNext(): Promise<number> {
+  async function untilNext(lookedAt: string): Promise<number> {
+    const times = [await claims.findNextDue(db, lookedAt), pauses.nextLook]
     const now = clock.now()
-    const times = [await claims.findNextDue(db, isoTime(now)), pauses.nextLook]
     const waits = times.flatMap((time) => (time === undefined ? [] : [Date.parse(time) - now]))
     return Math.max(0, Math.min(limits.pollMs, ...waits))
   }
 
   function begin(row: DeliveryRow): void {
-    const key = keyOf(row)
-    perReceiver.set(key, (perReceiver.get(key) ?? 0) + 1)
+    room.take(row)
     const abort = new AbortController()
     const entry: Sending = { row, abort, chain: true, done: Promise.resolve() }
     sending.set(row.id, entry)
@@ -220,9 +178,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       })
       .finally(() => {
         sending.delete(entry.row.id)
-        const left = (perReceiver.get(key) ?? 1) - 1
-        if (left > 0) perReceiver.set(key, left)
-        else perReceiver.delete(key)
+        room.leave(row)
         wake()
       })
   }

@@ -1,0 +1,48 @@
+import type { BusyReceivers, DueDelivery } from './claims.js'
+import { receiverKey } from './receivers.js'
+import type { DeliveryRow } from './store.js'
+
+type Addressed = Pick<DeliveryRow, 'bot_id' | 'integration'>
+
+/** What the receiver of a delivery is called. */
+export function keyOf(row: Addressed): string {
+  return receiverKey({ botId: row.bot_id, integration: row.integration })
+}
+
+/** How many deliveries are on the way to each receiver, so that none takes all places. */
+export function createRoom(perReceiver: number) {
+  const taken = new Map<string, { row: Addressed; count: number }>()
+  return {
+    take(row: Addressed): void {
+      const key = keyOf(row)
+      taken.set(key, { row, count: (taken.get(key)?.count ?? 0) + 1 })
+    },
+
+    leave(row: Addressed): void {
+      const key = keyOf(row)
+      const left = (taken.get(key)?.count ?? 1) - 1
+      if (left > 0) taken.set(key, { row, count: left })
+      else taken.delete(key)
+    },
+
+    /** Receivers to which no more can be sent now. */
+    busy(): BusyReceivers {
+      return [...taken.values()].filter(({ count }) => count >= perReceiver).map(({ row }) => row)
+    },
+
+    /** Ids of as many of the due ones as there is room for, `free` at most. */
+    choose(due: readonly DueDelivery[], free: number): string[] {
+      const room = new Map<string, number>()
+      const chosen: string[] = []
+      for (const row of due) {
+        if (chosen.length === free) break
+        const key = keyOf(row)
+        const left = room.get(key) ?? perReceiver - (taken.get(key)?.count ?? 0)
+        if (left <= 0) continue
+        room.set(key, left - 1)
+        chosen.push(row.id)
+      }
+      return chosen
+    },
+  }
+}
