@@ -1,6 +1,7 @@
 // What is measured. Every part answers rows for the table.
 import { join } from 'node:path'
 import { measureListeners } from './chat.mjs'
+import { measureDelivery } from './delivery.mjs'
 import { files } from './files.mjs'
 import { measureGroupCommit } from './group-commit.mjs'
 import { measureIndexing } from './index.mjs'
@@ -162,6 +163,7 @@ export const parts = {
   commits,
   messages,
   chat,
+  delivery: measureDelivery,
   bots,
   files,
   start,

@@ -1,0 +1,52 @@
+// A bot in a process of its own: takes every call, remembers the order of each conversation, and
+// answers messages that ask for it.
+import { createServer } from 'node:http'
+
+const [, , address, token] = process.argv
+const seen = new Map()
+let count = 0
+
+async function reply({ botId, conversationId, payload }) {
+  const { text } = payload.message.payload
+  const response = await fetch(`${address}/v1/chat/messages`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'x-bot-id': botId,
+    },
+    body: JSON.stringify({
+      conversationId,
+      userId: botId,
+      type: 'text',
+      payload: { text: text.replace('ask', 'reply') },
+      tags: {},
+    }),
+  })
+  if (!response.ok) throw new Error(`reply: ${response.status} ${await response.text()}`)
+}
+
+const server = createServer((request, answer) => {
+  const pieces = []
+  request.on('data', (piece) => pieces.push(piece))
+  request.on('end', () => {
+    answer.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    if (request.headers['x-bp-type'] !== 'message_created') return
+    const { event } = JSON.parse(Buffer.concat(pieces))
+    const text = event.payload?.message?.payload?.text ?? ''
+    const botId = request.headers['x-bot-id']
+    if (text.startsWith('ask')) return void reply({ ...event, botId })
+    if (botId === undefined) return
+    const order = seen.get(event.conversationId) ?? []
+    order.push(Number(text))
+    seen.set(event.conversationId, order)
+    count += 1
+  })
+})
+server.listen(0, '127.0.0.1', () => {
+  process.send({ url: `http://127.0.0.1:${server.address().port}/` })
+})
+process.on('message', (asked) => {
+  if (asked === 'stop') process.exit(0)
+  process.send(asked === 'orders' ? [...seen] : { count })
+})

@@ -1,0 +1,179 @@
+// Deliveries: how many a second reach one bot, in order, and how soon a bot's reply is seen.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import http from 'node:http'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startBenchServer } from './processes.mjs'
+
+const { Agent } = createRequire(new URL('../apps/server/package.json', import.meta.url))('undici')
+const json = { 'content-type': 'application/json' }
+const conversations = Number(process.env.BENCH_CONVERSATIONS ?? 2000)
+const perConversation = 10
+const asks = 200
+/** Calls to one bot at a time, as the server makes them by default. */
+const concurrency = 16
+const script = fileURLToPath(new URL('./delivery-bot.mjs', import.meta.url))
+
+async function request(url, method, headers, body) {
+  const response = await fetch(url, {
+    method,
+    headers: { ...json, ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`)
+  return await response.json()
+}
+
+/** Runs work for each item, some at a time. */
+async function each(items, atOnce, work) {
+  const left = items.values()
+  const run = async () => {
+    for (const item of left) await work(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, run))
+}
+
+async function startBot({ address, token }) {
+  const child = fork(script, [address, token])
+  const [{ url }] = await once(child, 'message')
+  const ask = async (what) => {
+    child.send(what)
+    return (await once(child, 'message'))[0]
+  }
+  const stop = async () => {
+    child.send('stop')
+    await once(child, 'exit')
+  }
+  return { url, ask, stop }
+}
+
+async function openRooms(server) {
+  const admin = { authorization: `Bearer ${server.token}`, 'x-workspace-id': server.workspaceId }
+  const { bot } = await request(`${server.address}/v1/admin/bots`, 'POST', admin, {})
+  const chat = Object.values(bot.integrations)[0].webhookUrl
+  const { key } = await request(`${chat}/users`, 'POST', {}, {})
+  const user = { 'x-user-key': key }
+  const rooms = []
+  await each(Array.from({ length: conversations }), concurrency, async () => {
+    const { conversation } = await request(`${chat}/conversations`, 'POST', user, {})
+    rooms.push(conversation.id)
+  })
+  const say = (conversationId, text) =>
+    request(`${chat}/messages`, 'POST', user, { conversationId, payload: { type: 'text', text } })
+  const change = (patch) =>
+    request(`${server.address}/v1/admin/bots/${bot.id}`, 'PUT', admin, patch)
+  const act = (what) =>
+    request(`${server.address}/v1/admin/bots/${bot.id}/deliveries/${what}`, 'POST', admin, {})
+  return { bot, chat, user, rooms, say, change, act }
+}
+
+/** Calls a second that bare POSTs of such a body make, from as many connections. */
+async function bareCalls(url, body) {
+  const agent = new Agent({ connections: concurrency })
+  const { origin } = new URL(url)
+  const headers = { ...json, 'x-bp-type': 'message_created' }
+  const post = async () => {
+    const answer = await agent.request({ origin, path: '/', method: 'POST', headers, body })
+    await answer.body.dump()
+  }
+  await each(Array.from({ length: 2000 }), concurrency, post)
+  const begin = performance.now()
+  await each(Array.from({ length: 20_000 }), concurrency, post)
+  const perSecond = 20_000 / ((performance.now() - begin) / 1000)
+  await agent.close()
+  return perSecond
+}
+
+async function untilTold(bot, expected) {
+  let last = -1
+  for (let quiet = 0; quiet < 300; quiet += 1) {
+    const { count } = await bot.ask('count')
+    if (count >= expected) return
+    if (count !== last) quiet = 0
+    last = count
+    await sleep(50)
+  }
+  throw new Error(`${last} of ${expected} were delivered, and no more come`)
+}
+
+function requireOrder(orders) {
+  const wanted = Array.from({ length: perConversation }, (_, i) => i).join()
+  const wrong = orders.filter(([, order]) => order.join() !== wanted)
+  if (wrong.length > 0 || orders.length !== conversations) {
+    throw new Error(
+      `${wrong.length} of ${orders.length} conversations are out of order: ${wrong[0]}`,
+    )
+  }
+}
+
+/** Milliseconds from sending a message to the reply at somebody who listens, sorted. */
+async function replies({ chat, user, rooms, say }) {
+  const told = new Map()
+  const url = `${chat}/conversations/${rooms[0]}/listen`
+  const call = http.get(url, { headers: user })
+  const [stream] = await once(call, 'response')
+  stream.setEncoding('utf8').on('data', (text) => {
+    for (const [, number] of text.matchAll(/reply (\d+)/g)) {
+      if (!told.has(number)) told.set(number, performance.now())
+    }
+  })
+  stream.on('error', () => {})
+  const waits = []
+  for (let i = 0; i < asks; i += 1) {
+    const begin = performance.now()
+    await say(rooms[0], `ask ${i}`)
+    while (!told.has(String(i))) {
+      if (performance.now() - begin > 10_000) throw new Error(`There is no reply to message ${i}`)
+      await sleep(1)
+    }
+    waits.push(told.get(String(i)) - begin)
+  }
+  call.destroy()
+  return waits.sort((a, b) => a - b)
+}
+
+/** Rows of the table: deliveries a second against bare calls, and the time until a reply. */
+export async function measureDelivery(folder) {
+  const server = await startBenchServer(join(folder, 'delivery'))
+  const bot = await startBot(server)
+  try {
+    const place = await openRooms(server)
+    await place.change({ url: bot.url })
+    const payload = { message: { payload: { type: 'text', text: '0' } }, filler: 'x'.repeat(1200) }
+    const bare = await bareCalls(bot.url, JSON.stringify({ event: { payload } }))
+    // What is measured is sending: everything waits until it begins.
+    await place.act('pause')
+    await each(place.rooms, concurrency, async (room) => {
+      for (let i = 0; i < perConversation; i += 1) await place.say(room, String(i))
+    })
+    const total = conversations * perConversation
+    const begin = performance.now()
+    await place.act('resume')
+    await untilTold(bot, total)
+    const perSecond = total / ((performance.now() - begin) / 1000)
+    requireOrder(await bot.ask('orders'))
+    const waits = await replies(place)
+    const at = (share) => waits[Math.floor(waits.length * share)].toFixed(1)
+    const rate = (figure) => `${Math.round(figure).toLocaleString('en')} /s`
+    return [
+      { work: `bare POST to a bot, ${concurrency} at once`, figure: rate(bare) },
+      {
+        work: `deliver ${total.toLocaleString('en')} messages of ${conversations} conversations in order`,
+        figure: rate(perSecond),
+        against: 'bare POST to a bot',
+        ratio: perSecond / bare,
+      },
+      {
+        work: "message to the bot's reply at a listener",
+        figure: `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`,
+      },
+    ]
+  } finally {
+    await bot.stop()
+    await server.stop()
+  }
+}
