@@ -6,8 +6,8 @@ export default defineConfig({
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts'],
     globalSetup: ['apps/server/test/global-setup.ts'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     maxWorkers: 2,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 })

@@ -10,6 +10,24 @@ const attributes = Type.Optional(
 const shape = (of: string) => AnyMap(`JSON Schema of the ${of}.`)
 const schemaOnly = (of: string) => Type.Object({ schema: shape(of) }, { description: `The ${of}.` })
 
+const names = (what: string) =>
+  MapOf(Type.Object({ name: text('Name in the integration.') }, { description: `One ${what}.` }), {
+    description: `What stands for each ${what} of the interface.`,
+  })
+
+const ImplementedInterface = Type.Object(
+  {
+    id: text('Id of the interface.'),
+    name: text('Name of the interface.'),
+    version: text('Version of the interface.'),
+    entities: names('entity'),
+    actions: names('action'),
+    events: names('event'),
+    channels: names('channel'),
+  },
+  { title: 'ImplementedInterface', description: 'One interface.' },
+)
+
 const IntegrationConfiguration = Type.Object(
   {
     title,
@@ -178,7 +196,7 @@ const whole = {
     ),
     { description: 'Declared entities, by name.' },
   ),
-  interfaces: MapOf(Type.Object({}, { description: 'One interface.' }), {
+  interfaces: MapOf(ImplementedInterface, {
     description: 'Interfaces that it implements, by alias.',
   }),
 }
