@@ -80,7 +80,7 @@ export const botLogs = {
       }),
     }),
     result: Empty,
-    status: 201,
+    status: 200,
     errors: ['RateLimited'],
   }),
 }
