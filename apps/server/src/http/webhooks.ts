@@ -1,19 +1,11 @@
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { WebhookAnswer, WebhookRequest } from '../platform/webhooks.js'
 import type { HttpContext } from './context.js'
 
 /** Who answers what comes in at `/webhooks/<webhook id>/...`. */
 export interface WebhookReceiver {
-  receive(request: {
-    webhookId: string
-    method: string
-    /** What follows the webhook id, with a slash before it. */
-    path: string
-    /** As it came, without the question mark. */
-    query: string
-    headers: Record<string, string>
-    body: string | undefined
-  }): Promise<{ status: number; headers: Record<string, string | string[]>; body: Buffer }>
+  receive(request: WebhookRequest): Promise<WebhookAnswer>
 }
 
 /** Bytes of a body. The wire to integrations knows texts only, which are held in memory. */

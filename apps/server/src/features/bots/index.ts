@@ -13,6 +13,13 @@ export {
   mergeMap,
   withoutNullAttributes,
 } from './definition.js'
+export {
+  findInstallation,
+  findInstallationByWebhook,
+  listRegistrationStatuses,
+  patchInstallation,
+  settleRegistration,
+} from './installation-store.js'
 export { mergeSecrets, type SealedSecrets } from './secrets.js'
 export { type BotsService, type ChatInstallation, purgeBotJob } from './service.js'
 export type { InstallationRow } from './store.js'

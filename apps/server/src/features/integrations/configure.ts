@@ -1,7 +1,7 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../platform/actor.js'
 import type { Run, Tx } from '../../schema.js'
-import * as installed from './installed-store.js'
+import { findInstallation, patchInstallation } from '../bots/index.js'
 
 type Settings = Body<typeof contract.integrations.configure>
 
@@ -26,14 +26,14 @@ export function createConfigure({ run, scheduleNext }: ConfigureDeps) {
       const { alias } = caller
       const { identifier, scheduleRegisterCall: every } = settings
       await run(async (tx) => {
-        const row = await installed.findInstallation(tx, botId, alias)
+        const row = await findInstallation(tx, botId, alias)
         if (row === undefined || row.integration_id !== caller.id) {
           throw new ApiError(
             'Forbidden',
             `The integration ${caller.id} is not installed in this bot.`,
           )
         }
-        await installed.configure(tx, botId, alias, {
+        await patchInstallation(tx, botId, alias, {
           ...(identifier !== undefined && { identifier }),
           ...(every !== undefined && { register_every: every }),
         })

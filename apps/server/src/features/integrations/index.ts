@@ -3,11 +3,15 @@ import { decodeJson } from '../../platform/db/columns.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Log } from '../../platform/log.js'
 import type { Tx } from '../../schema.js'
-import { builtInChat, type Catalogue, type DeclaredAction } from '../bots/index.js'
+import {
+  builtInChat,
+  type Catalogue,
+  type DeclaredAction,
+  findInstallation,
+} from '../bots/index.js'
 import type { Target } from '../deliveries/index.js'
 import { createCatalogue } from './catalogue.js'
 import { createConfigure } from './configure.js'
-import * as installed from './installed-store.js'
 import { createKnownIntegrations } from './known.js'
 import * as logStore from './log-store.js'
 import { createIntegrationLogs } from './logs.js'
@@ -64,7 +68,7 @@ export function createIntegrations(
     webhooks: createWebhooks({ ...deps, known, logs }),
 
     async findTarget({ botId, integration: alias }) {
-      const row = await installed.findInstallation(db, botId, alias)
+      const row = await findInstallation(db, botId, alias)
       if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {
         return undefined
       }

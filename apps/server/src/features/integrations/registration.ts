@@ -8,9 +8,13 @@ import { OutgoingError } from '../../platform/outgoing/errors.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { InstallationChange, InstallationRow } from '../bots/index.js'
-import { builtInChat } from '../bots/index.js'
+import {
+  builtInChat,
+  findInstallation,
+  listRegistrationStatuses,
+  settleRegistration,
+} from '../bots/index.js'
 import { type CallDeps, reasonOf, sendCall } from '../deliveries/index.js'
-import * as installed from './installed-store.js'
 import type { KnownIntegrations } from './known.js'
 import type { IntegrationLogs } from './logs.js'
 import { targetOf } from './target.js'
@@ -94,26 +98,26 @@ export function createRegistration(deps: RegistrationDeps) {
   const register: JobHandler<Place> = {
     concurrency: 8,
     handler: async ({ payload: { botId, alias } }, { signal }) => {
-      const row = await installed.findInstallation(db, botId, alias)
+      const row = await findInstallation(db, botId, alias)
       if (row === undefined) return
       const operation = dueOperation(row)
       if (operation === undefined) return
       const failure = await tell(operation, row, signal)
       const status = outcomes[operation][failure === undefined ? 'done' : 'failed']
-      await run((tx) => installed.settle(tx, row, { status, status_reason: failure ?? null }))
+      await run((tx) => settleRegistration(tx, row, { status, status_reason: failure ?? null }))
     },
   }
 
   const again: JobHandler<Place> = {
     concurrency: 4,
     handler: async ({ payload: { botId, alias } }, { signal }) => {
-      const row = await installed.findInstallation(db, botId, alias)
+      const row = await findInstallation(db, botId, alias)
       if (!row?.register_every || row.enabled !== 1) return
       if (row.status !== 'registered' && row.status !== 'registration_failed') return
       const failure = await tell('register', row, signal)
       const status = failure === undefined ? 'registered' : 'registration_failed'
       await run(async (tx) => {
-        await installed.settle(tx, row, { status, status_reason: failure ?? null })
+        await settleRegistration(tx, row, { status, status_reason: failure ?? null })
         await scheduleNext(tx, { botId, alias }, row.register_every)
       })
     },
@@ -159,7 +163,7 @@ export function createRegistration(deps: RegistrationDeps) {
     async untilSettled(botId: string): Promise<void> {
       const deadline = performance.now() + patience
       while (performance.now() < deadline) {
-        const statuses = await installed.listStatuses(db, botId)
+        const statuses = await listRegistrationStatuses(db, botId)
         if (!statuses.some((status) => status.endsWith('_pending'))) return
         await sleep(pollMs)
       }

@@ -3,32 +3,18 @@ import { decodeJson } from '../../platform/db/columns.js'
 import { OutgoingError } from '../../platform/outgoing/errors.js'
 import type { OutgoingAnswer } from '../../platform/outgoing/outgoing.js'
 import type { Sealer } from '../../platform/sealing.js'
+import type { WebhookAnswer, WebhookRequest } from '../../platform/webhooks.js'
 import type { Db, Run } from '../../schema.js'
-import { builtInChat, type InstallationRow } from '../bots/index.js'
+import {
+  builtInChat,
+  findInstallationByWebhook,
+  type InstallationRow,
+  patchInstallation,
+} from '../bots/index.js'
 import { type CallDeps, reasonOf, sendCall } from '../deliveries/index.js'
-import * as installed from './installed-store.js'
 import type { KnownIntegrations } from './known.js'
 import type { IntegrationLogs } from './logs.js'
 import { targetOf } from './target.js'
-
-/** A request at the public address of an installation. */
-export interface WebhookRequest {
-  webhookId: string
-  method: string
-  /** What follows the webhook id, with a slash before it. */
-  path: string
-  /** As it came, without the question mark. */
-  query: string
-  headers: Record<string, string>
-  body: string | undefined
-}
-
-/** The answer of the integration. */
-export interface WebhookAnswer {
-  status: number
-  headers: Record<string, string | string[]>
-  body: Buffer
-}
 
 export interface WebhooksDeps extends CallDeps {
   db: Db
@@ -90,7 +76,7 @@ export function createWebhooks(deps: WebhooksDeps) {
   return {
     /** Hands a request to the integration that is installed there, and its answer back. */
     async receive(request: WebhookRequest): Promise<WebhookAnswer> {
-      const row = await installed.findByWebhook(db, request.webhookId)
+      const row = await findInstallationByWebhook(db, request.webhookId)
       if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {
         throw new ApiError(
           'ResourceNotFound',
@@ -110,7 +96,7 @@ export function createWebhooks(deps: WebhooksDeps) {
       }
       const identifier = answer.headers['x-bp-integration-identifier']
       if (typeof identifier === 'string' && identifier !== row.identifier) {
-        await run((tx) => installed.configure(tx, row.bot_id, row.alias, { identifier }))
+        await run((tx) => patchInstallation(tx, row.bot_id, row.alias, { identifier }))
       }
       return { status: answer.status, headers: relayed(answer.headers), body: answer.body }
     },

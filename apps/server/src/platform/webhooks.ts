@@ -1,0 +1,18 @@
+/** A request at the public address of an installation. */
+export interface WebhookRequest {
+  webhookId: string
+  method: string
+  /** What follows the webhook id, with a slash before it. */
+  path: string
+  /** As it came, without the question mark. */
+  query: string
+  headers: Record<string, string>
+  body: string | undefined
+}
+
+/** The answer of the integration. */
+export interface WebhookAnswer {
+  status: number
+  headers: Record<string, string | string[]>
+  body: Buffer
+}
