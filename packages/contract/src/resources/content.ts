@@ -66,7 +66,7 @@ export const content = {
     tag: 'Files',
     summary: 'Get the content of a file',
     description:
-      'The address is the `url` of a file. Without the policy `public_content` it is signed and works for an hour. HEAD is understood too. One range is answered with 206, several with the whole content, one outside the content with 416 and no body. With `public_content` the content can be read once it is processed, or at once with `publicContentImmediatelyAccessible`.',
+      'The address is the `url` of a file. Without the policy `public_content` it is signed and works for an hour. HEAD is understood too. One range is answered with 206, several with the whole content, one outside the content with 416 and no body. With `public_content` the content can be read once it is processed, or at once with `publicContentImmediatelyAccessible`. Bytes that the storage has lost are 410; sending them again brings them back.',
     auth: 'signature',
     params: Type.Object({ fileId: Id('Id of the file.') }),
     query: Type.Object({
@@ -95,6 +95,6 @@ export const content = {
     download: 'Content of the file, of the media type the file has.',
     redirect: 'With `direct`: the content is read at the address in `Location`.',
     status: 200,
-    errors: ['Forbidden', 'ResourceNotFound'],
+    errors: ['Forbidden', 'ResourceNotFound', 'ResourceGone'],
   }),
 }

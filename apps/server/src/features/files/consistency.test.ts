@@ -125,6 +125,8 @@ describeEachEngine('the check of files', (engine) => {
           repaired: false,
         },
       ])
+      const { file } = await bot.as().getFile({ id: 'c' })
+      expect((await fetch(file.url, { method: 'HEAD' })).status).toBe(410)
     }
 
     await bot.upload({ key: 'b' }, 'lost')

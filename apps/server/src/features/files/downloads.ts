@@ -22,8 +22,12 @@ export interface ServedContent {
   size: number
   sha256: string
   isPublic: boolean
-  /** The bytes; undefined when the content was replaced or deleted since it was found. */
+  /** Which bytes of the store they are. */
+  blobKey: string
+  /** The bytes; undefined when the content was replaced or deleted since it was found, or is lost. */
   open(range?: ByteRange): Promise<Readable | undefined>
+  /** Whether the bytes are in the store, as many as there were. */
+  isThere(): Promise<boolean>
   /** Where the store itself serves the content; absent where it cannot. */
   addressOf?(answer: Omit<ReadAddressOptions, 'seconds'>): Promise<string>
 }
@@ -85,6 +89,8 @@ export function createDownloads(
       size: content.size,
       sha256,
       isPublic: isPublic(served),
+      blobKey,
+      isThere: async () => (await blobs.head(blobKey))?.size === content.size,
       ...(blobs.direct && { addressOf: readAddress(blobs.direct, blobKey) }),
       open: async (range) => {
         try {
@@ -100,16 +106,22 @@ export function createDownloads(
   return {
     /**
      * The answer to a request, with its bytes opened. A content that is replaced between the look at
-     * its row and the opening of its bytes is looked up again: there was one all the time.
+     * its row and the opening of its bytes is looked up again: there was one all the time. Bytes that
+     * are missing although nothing took their place are lost, which callers can mend.
      */
     async answer(
       { fileId, signature, direct }: ContentAddress,
       request: ContentRequest,
     ): Promise<ContentAnswer> {
+      let missing: string | undefined
       for (let lookup = 1; lookup <= maxLookups; lookup++) {
         const content = await find(fileId, signature)
+        if (content.blobKey === missing) throw lost(content)
         const { status, headers, body } = describeAnswer(content, request)
-        if (body === undefined || request.isHead) return { status, headers }
+        if (body === undefined) return { status, headers }
+        if (request.isHead && (await content.isThere())) return { status, headers }
+        missing = content.blobKey
+        if (request.isHead) continue
         if (direct && content.addressOf) return sendToStore(content.addressOf, { status, headers })
         const stream = await content.open(body.range)
         if (stream !== undefined) return { status, headers, open: async () => stream }
@@ -117,6 +129,11 @@ export function createDownloads(
       throw new ApiError('ResourceLockedConflict', 'The content is being replaced all the time.')
     },
   }
+}
+
+function lost({ key }: ServedContent): ApiError {
+  const advice = 'send it again, and "botstead check" names all that are lost'
+  return new ApiError('ResourceGone', `The storage has lost the content of ${key}: ${advice}.`)
 }
 
 /** The policy counts once both the file and this content have it, and the content is processed. */
