@@ -124,6 +124,50 @@ describe('botstead files', { timeout: 60_000 }, () => {
     })
   })
 
+  it('waits until files are searchable, says why one is not, and sends again what is lost', async () => {
+    await write('pump.md', '# Pump\n\nKeep it dry.')
+    await write('photo.png', 'PNG')
+    const sync = (...more: string[]) => files('sync', folder, '--index', ...more)
+    const later = await sync('--no-wait')
+    expect([later.status, later.stdout]).toEqual([0, '2 sent (23 B), 0 unchanged.\n'])
+    // Whoever waited for nothing at first learns of everything at the next run.
+    const first = await sync()
+    expect(first.status).toBe(1)
+    expect(first.stdout).toBe('0 sent (0 B), 2 unchanged, 1 searchable, 1 not indexed.\n')
+    const lines = first.stderr.trimEnd().split('\n').sort()
+    expect(lines).toEqual([
+      expect.stringMatching(/^failed {3}photo\.png: Files of type .* text recognition/),
+      'indexed  pump.md',
+    ])
+    const [put, refused, listed, found] = await Promise.all([
+      files('put', join(folder, 'pump.md'), '--index'),
+      files('put', join(folder, 'photo.png'), 'other.png', '--index'),
+      files('ls', 'photo'),
+      client.searchFiles({ query: 'dry pump' }),
+    ])
+    expect(put).toMatchObject({ status: 0, stderr: 'Sent pump.md, 20 B.\nindexed  pump.md\n' })
+    expect(refused).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/\nfailed {3}other\.png: Files of type/),
+    })
+    expect(listed.stdout).toMatch(/indexing_failed +photo\.png\n {4}Files of type .*\n$/)
+    expect(found.passages).toHaveLength(1)
+
+    await rm(join(folder, 'photo.png'))
+    const blobs = join(server().server.config.dataDir, 'blobs')
+    for (const each of await readdir(blobs, { recursive: true, withFileTypes: true })) {
+      if (each.isFile()) await rm(join(each.parentPath, each.name))
+    }
+    await write('dry.md', '# Dry')
+    const mended = await sync('--tag', 'a=b')
+    expect([mended.status, mended.stdout]).toEqual([
+      0,
+      '2 sent (25 B), 0 unchanged, 2 searchable.\n',
+    ])
+    const { url } = (await client.getFile({ id: 'pump.md' })).file
+    expect(await (await fetch(url)).text()).toContain('Keep it dry.')
+  })
+
   it('goes on after Ctrl-C where it was', async () => {
     for (let at = 0; at < 40; at++) await write(`${at}.bin`, String(at).repeat(1000))
     const command = fileURLToPath(new URL('../../bin/botstead.js', import.meta.url))

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Client } from '@botpress/client'
+import { createClient } from '@botstead/contract'
 import { DemoError } from './explain.js'
 import type { Printer } from './print.js'
 import { toQuote } from './quote.js'
@@ -28,30 +28,32 @@ export async function uploadDocument(client: Client, step: Step): Promise<void> 
   })
 }
 
-/** Asks for the document until its passages can be found. */
-export async function waitUntilSearchable(client: Client, print: Printer): Promise<void> {
+/**
+ * Waits until the passages of the document can be found. The client of bots asks again and again, because
+ * it has no other way; the server can also answer one question once it is so far.
+ */
+export async function waitUntilSearchable(
+  place: { address: string; token: string; botId: string },
+  print: Printer,
+): Promise<void> {
   const start = performance.now()
-  for (;;) {
-    const { file } = await client.getFile({ id: key })
-    const waited = performance.now() - start
-    if (file.status === 'indexing_completed') {
-      print.note(`Searchable ${waited.toFixed(0)} ms later.`)
-      return
-    }
-    if (file.status.endsWith('_failed')) {
-      throw new DemoError(
-        `The status of the document is ${file.status}: ${file.failedStatusReason}`,
-        'The reason says what is wrong with the document. If it is an unchanged part of this checkout, please open an issue.',
-      )
-    }
-    if (waited > indexingPatience) {
-      throw new DemoError(
-        `The status of the document is still ${file.status} after ${indexingPatience / 1000} s.`,
-        'The machine may be very busy: run the demonstration again when it is not.',
-      )
-    }
-    await sleep(20)
+  const client = createClient({ ...place, baseUrl: place.address })
+  const waitFor = 'indexing_completed'
+  const { file } = await client.getFile({ id: key, waitFor, timeout: indexingPatience })
+  if (file.status === waitFor) {
+    print.note(`Searchable ${(performance.now() - start).toFixed(0)} ms later.`)
+    return
   }
+  if (file.failedStatusReason !== undefined) {
+    throw new DemoError(
+      `The status of the document is ${file.status}: ${file.failedStatusReason}`,
+      'The reason says what is wrong with the document. If it is an unchanged part of this checkout, please open an issue.',
+    )
+  }
+  throw new DemoError(
+    `The status of the document is still ${file.status} after ${indexingPatience / 1000} s.`,
+    'The machine may be very busy: run the demonstration again when it is not.',
+  )
 }
 
 /** Asks the document a question in plain words. */

@@ -43,7 +43,7 @@ export async function runTour(
 
     const client = new Client({ apiUrl: address, token, botId: bot.botId })
     await uploadDocument(client, step)
-    await waitUntilSearchable(client, print)
+    await waitUntilSearchable({ address, token, botId: bot.botId }, print)
     await askDocument(client, step)
 
     const conversationId = await openConversation(client, step)

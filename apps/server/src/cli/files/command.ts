@@ -1,28 +1,21 @@
 import { stat } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ApiError } from '@botstead/contract'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from '../connection.js'
-import { addTag } from '../tags.js'
+import {
+  addDescriptionOptions,
+  awaitAsWanted,
+  type DescriptionOptions,
+} from './description-options.js'
+import { interruptible } from './interruptible.js'
+import { toLines } from './listing.js'
 import { patiently } from './patience.js'
-import { createProgress, toSize } from './progress.js'
+import { toSize } from './progress.js'
 import { listFiles } from './remote.js'
-import { type SyncResult, syncFolder } from './sync.js'
+import { addSync } from './sync-command.js'
 import { exists, measure, openContent, receiveFile, sendFile } from './transfer.js'
-
-interface DescriptionOptions {
-  index: boolean
-  tag: Record<string, string>
-}
-
-interface SyncCommandOptions extends ConnectionOptions, DescriptionOptions {
-  prefix: string
-  delete: boolean
-  dryRun: boolean
-  hidden: boolean
-  concurrency: number
-}
 
 /** `botstead files`: the files of a bot from the command line, over the interface. */
 export function filesCommand(): Command {
@@ -30,7 +23,9 @@ export function filesCommand(): Command {
   const add = (words: string, text: string) =>
     addConnectionOptions(command.command(words).description(text))
 
-  describable(add('put <file> [key]', 'Send a file; its key is its name unless another is given.'))
+  addDescriptionOptions(
+    add('put <file> [key]', 'Send a file; its key is its name unless another is given.'),
+  )
     .option('--type <media type>', 'media type instead of the one of the extension')
     .action(
       async (
@@ -47,8 +42,11 @@ export function filesCommand(): Command {
         }
         await interruptible(async (signal) => {
           const file = await measure(path, signal)
-          await patiently(signal, () => sendFile({ client, key, file, description, signal }))
+          const sent = await patiently(signal, () =>
+            sendFile({ client, key, file, description, signal }),
+          )
           process.stderr.write(`Sent ${key}, ${toSize(file.size)}.\n`)
+          await awaitAsWanted({ client, signal }, options, [sent])
         })
       },
     )
@@ -88,9 +86,8 @@ export function filesCommand(): Command {
       const { client } = await connect(options)
       await interruptible(async (signal) => {
         for await (const file of listFiles(client, prefix, signal)) {
-          const size = file.size === null ? '-' : toSize(file.size)
-          const line = `${file.updatedAt}  ${size.padStart(8)}  ${file.status.padEnd(18)}  ${file.key}`
-          process.stdout.write(`${options.json ? JSON.stringify(file) : line}\n`)
+          const lines = options.json ? [JSON.stringify(file)] : toLines(file)
+          for (const line of lines) process.stdout.write(`${line}\n`)
         }
       })
     })
@@ -114,41 +111,10 @@ export function filesCommand(): Command {
     },
   )
 
-  describable(add('sync <folder>', 'Send what is new or changed in a folder; run again to go on.'))
-    .option('--prefix <text>', 'what all keys begin with, such as "handbook/"', '')
-    .option('--delete', 'delete files below the prefix that the folder does not have', false)
-    .option('--dry-run', 'say what would be done, and do nothing', false)
-    .option('--hidden', 'send files and folders whose name begins with a dot too', false)
-    .option('--concurrency <number>', 'files that are sent at a time, 1 to 32', toConcurrency, 4)
-    .action(sync)
+  addSync(add('sync <folder>', 'Send what is new or changed in a folder; run again to go on.'))
 
   for (const part of command.commands) part.exitOverride()
   return command
-}
-
-async function sync(folder: string, options: SyncCommandOptions): Promise<void> {
-  const { index, tag, delete: remove, ...rest } = options
-  const root = resolve(folder)
-  if (!(await stat(root).catch(() => undefined))?.isDirectory()) {
-    throw new Error(`${folder} is not a folder.`)
-  }
-  const { client } = await connect(options)
-  await interruptible(async (signal) => {
-    const progress = createProgress(process.stderr)
-    const description = { index, tags: tag }
-    try {
-      const wanted = { ...rest, folder: root, description, remove }
-      const result = await syncFolder({ client, progress, signal }, wanted)
-      progress.end()
-      process.stdout.write(`${summaryOf(result, options.dryRun)}\n`)
-      if (result.failed > 0) {
-        process.stderr.write('Run the same command again for those that failed.\n')
-        process.exitCode = 1
-      }
-    } finally {
-      progress.end()
-    }
-  })
 }
 
 async function requireFile(path: string): Promise<void> {
@@ -156,50 +122,4 @@ async function requireFile(path: string): Promise<void> {
   if (facts === undefined) throw new Error(`There is no file ${path} on this machine.`)
   if (!facts.isDirectory()) return
   throw new Error(`${path} is a folder: "botstead files sync" sends all of it.`)
-}
-
-function describable(command: Command): Command {
-  return command
-    .option('--index', 'make the content searchable', false)
-    .option('--tag <name=value>', 'tag of the file; may be repeated', addTag, {})
-}
-
-function toConcurrency(text: string): number {
-  const number = Number(text)
-  if (Number.isInteger(number) && number >= 1 && number <= 32) return number
-  throw new InvalidArgumentError('It is a whole number from 1 to 32.')
-}
-
-function summaryOf(result: SyncResult, dryRun: boolean): string {
-  const parts = [
-    `${result.sent} sent (${toSize(result.sentBytes)})`,
-    `${result.unchanged} unchanged`,
-    ...(result.described > 0 ? [`${result.described} tagged`] : []),
-    ...(result.deleted > 0 ? [`${result.deleted} deleted`] : []),
-    ...(result.passedOver > 0 ? [`${result.passedOver} passed over`] : []),
-    ...(result.failed > 0 ? [`${result.failed} failed`] : []),
-  ]
-  return `${dryRun ? 'Would be: ' : ''}${parts.join(', ')}.`
-}
-
-/** What a shell expects of a command that Ctrl-C has ended. */
-const interrupted = 130
-
-/** Ends the work in order at the first Ctrl-C; a second one ends the process at once. */
-async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const controller = new AbortController()
-  const onSignal = () => {
-    if (controller.signal.aborted) process.exit(interrupted)
-    controller.abort()
-  }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
-  try {
-    await work(controller.signal)
-  } catch (error) {
-    if (!controller.signal.aborted) throw error
-    process.stderr.write('\nInterrupted. Run the same command again to go on.\n')
-    process.exitCode = interrupted
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
-  }
 }

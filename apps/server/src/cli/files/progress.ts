@@ -1,4 +1,5 @@
 import { abbreviate } from '../text.js'
+import { createStatusLine } from './status-line.js'
 
 /** Shows how far a synchronisation is: one moving line on a terminal, a line for each event elsewhere. */
 export interface Progress {
@@ -13,27 +14,17 @@ export interface Progress {
   end(): void
 }
 
-const barWidth = 24
-const redrawMilliseconds = 100
-
 export function createProgress(out: NodeJS.WriteStream): Progress {
+  const line = createStatusLine(out)
   let files = 0
   let bytes = 0
   let doneFiles = 0
   let doneBytes = 0
-  let drawnAt = 0
 
-  const clear = () => {
-    if (out.isTTY) out.write('\r\u001b[2K')
-  }
   const draw = (force: boolean) => {
-    if (!out.isTTY || (!force && Date.now() - drawnAt < redrawMilliseconds)) return
-    drawnAt = Date.now()
-    const share = bytes === 0 ? 1 : Math.min(1, doneBytes / bytes)
-    const filled = Math.round(share * barWidth)
-    const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`
-    clear()
-    out.write(`${bar} ${doneFiles}/${files} files, ${toSize(doneBytes)} of ${toSize(bytes)}`)
+    const share = bytes === 0 ? 1 : doneBytes / bytes
+    const text = `${doneFiles}/${files} files, ${toSize(doneBytes)} of ${toSize(bytes)}`
+    line.draw(share, text, { force })
   }
 
   return {
@@ -56,11 +47,11 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
       draw(false)
     },
     failed(key, reason) {
-      clear()
+      line.clear()
       out.write(`failed   ${abbreviate(key, 200)}: ${reason}\n`)
       draw(true)
     },
-    end: clear,
+    end: line.clear,
   }
 }
 

@@ -1,10 +1,12 @@
 import { stat } from 'node:fs/promises'
 import type { Client } from '@botstead/contract'
 import { readFolder } from './folder.js'
+import type { AwaitedFile } from './indexing.js'
+import { inParallel } from './parallel.js'
 import { patiently } from './patience.js'
 import type { Progress } from './progress.js'
 import { listFiles, type RemoteFile } from './remote.js'
-import { type Description, measure, sendFile } from './transfer.js'
+import { type Description, isLost, measure, sendFile } from './transfer.js'
 
 export interface SyncOptions {
   folder: string
@@ -32,6 +34,8 @@ export interface SyncResult {
   passedOver: number
   /** Bytes. */
   sentBytes: number
+  /** Files that are there and were asked to be indexed, now or by an earlier run. */
+  toIndex: AwaitedFile[]
 }
 
 interface SyncDeps {
@@ -42,7 +46,8 @@ interface SyncDeps {
 
 /**
  * Makes the files below a prefix the same as those of a folder. What is there with the same hash is
- * not sent again, so that a run that was interrupted is gone on with by the next one.
+ * not sent again, so that a run that was interrupted is gone on with by the next one; what the server
+ * says is there but has lost is sent again.
  */
 export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const { client, progress, signal } = deps
@@ -53,6 +58,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
 
   const result: SyncResult = {
     ...{ sent: 0, described: 0, unchanged: 0, deleted: 0, failed: 0, sentBytes: 0 },
+    toIndex: [],
     passedOver: tree.passedOver.length,
   }
   const sizes = await Promise.all(tree.files.map(async ({ path }) => (await stat(path)).size))
@@ -72,25 +78,34 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
 
   async function bring({ key, path }: { key: string; path: string }): Promise<void> {
     const file = await measure(path, signal)
-    switch (need(file.sha256, remote.get(key), options.description)) {
+    const there = remote.get(key)
+    const known = need(file.sha256, there, options.description)
+    const isThere = there !== undefined && known !== 'content'
+    const needed =
+      isThere && (await patiently(signal, () => isLost(client, there, signal))) ? 'content' : known
+    const awaited = isThere ? { id: there.id, key } : undefined
+    switch (needed) {
       case 'nothing':
         result.unchanged += 1
         progress.bytes(file.size)
+        noteIndexed(awaited)
         return progress.unchanged()
       case 'tags': {
-        const id = remote.get(key)?.id ?? key
+        const id = there?.id ?? key
         const { tags } = options.description
         if (!options.dryRun) {
           await patiently(signal, () => client.updateFileMetadata({ id, tags }, { signal }))
         }
         result.described += 1
         progress.bytes(file.size)
+        noteIndexed(awaited)
         return progress.done('tagged', key)
       }
       case 'content': {
-        const description = withFormerTags(options.description, remote.get(key))
+        const description = withFormerTags(options.description, there)
         if (!options.dryRun) {
-          await patiently(signal, () => sendFile({ client, key, file, description, signal }))
+          const send = () => sendFile({ client, key, file, description, signal })
+          noteIndexed(await patiently(signal, send))
         }
         result.sent += 1
         result.sentBytes += file.size
@@ -98,6 +113,10 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
         return progress.done('sent', key)
       }
     }
+  }
+
+  function noteIndexed(file: AwaitedFile | undefined): void {
+    if (file !== undefined && options.description.index) result.toIndex.push(file)
   }
 
   await inParallel(tree.files, options.concurrency, signal, (file) =>
@@ -146,20 +165,4 @@ function need(
 /** Sending a content again describes the file as a whole, but tags that others gave shall stay. */
 function withFormerTags(description: Description, remote: RemoteFile | undefined): Description {
   return { ...description, tags: { ...remote?.tags, ...description.tags } }
-}
-
-async function inParallel<T>(
-  items: readonly T[],
-  concurrency: number,
-  signal: AbortSignal,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const left = items[Symbol.iterator]()
-  const worker = async () => {
-    for (const item of left) {
-      signal.throwIfAborted()
-      await work(item)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker))
 }

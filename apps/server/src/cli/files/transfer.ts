@@ -3,7 +3,10 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { ApiError, type Client, isErrorType } from '@botstead/contract'
+import { ApiError, type Client, errorCatalogue, isErrorType } from '@botstead/contract'
+import type { RemoteFile } from './remote.js'
+
+const lostStatus = errorCatalogue.ResourceGone.status
 
 /** How a file is described when it is sent. */
 export interface Description {
@@ -40,8 +43,11 @@ interface SendOptions {
   onBytes?: (bytes: number) => void
 }
 
-/** Describes a file and sends its content. The server compares the hash with what it received. */
-export async function sendFile(options: SendOptions): Promise<void> {
+/**
+ * Describes a file and sends its content. The server compares the hash with what it received.
+ * @returns the file, as it was before the content came
+ */
+export async function sendFile(options: SendOptions): Promise<RemoteFile> {
   const { client, key, file, description, signal, onBytes } = options
   const { index, tags, contentType } = description
   const { file: announced } = await client.upsertFile(
@@ -66,9 +72,26 @@ export async function sendFile(options: SendOptions): Promise<void> {
     const response = await fetch(announced.uploadUrl, init)
     if (!response.ok) throw await refusalOf(response)
     await response.body?.cancel()
+    return announced
   } finally {
     stream.destroy()
   }
+}
+
+/**
+ * Whether the storage of the server has lost a content that it has the hash of.
+ * @param file as it was listed, perhaps so long ago that its address works no more
+ */
+export async function isLost(
+  client: Client,
+  file: RemoteFile,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const ask = async (url: string) => (await fetch(url, { method: 'HEAD', signal })).status
+  const status = await ask(file.url)
+  if (status !== errorCatalogue.Forbidden.status) return status === lostStatus
+  const { file: again } = await client.getFile({ id: file.id }, { signal })
+  return (await ask(again.url)) === lostStatus
 }
 
 /** Reads the content of a file into a new file, which appears once it is complete. */

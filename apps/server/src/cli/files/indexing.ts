@@ -1,0 +1,94 @@
+import { ApiError, type Client } from '@botstead/contract'
+import { abbreviate } from '../text.js'
+import { describeProgress } from './listing.js'
+import { inParallel } from './parallel.js'
+import { patiently } from './patience.js'
+import type { RemoteFile } from './remote.js'
+import { createStatusLine } from './status-line.js'
+
+/** Files that are waited for at a time: each keeps a connection to the server. */
+const atOnce = 8
+/** Milliseconds that one call waits: on a terminal the line shall move. */
+const longWait = 30_000
+const shortWait = 1000
+
+/** A file that may still be indexed. */
+export type AwaitedFile = Pick<RemoteFile, 'id' | 'key'>
+
+/** What became of files that were to be indexed. */
+export interface IndexingResult {
+  indexed: number
+  failed: number
+  /** Nothing is known yet: the time was over. */
+  waiting: number
+}
+
+interface WaitOptions {
+  client: Client
+  signal: AbortSignal
+  /** Longest wait for all of them, in milliseconds. */
+  timeoutMs: number
+  out: NodeJS.WriteStream
+}
+
+/**
+ * Waits until files are searchable or have failed, and tells of each: a moving line on a terminal, a line
+ * for each file elsewhere. What failed is told everywhere, with the reason.
+ */
+export async function awaitIndexed(
+  { client, signal, timeoutMs, out }: WaitOptions,
+  files: readonly AwaitedFile[],
+): Promise<IndexingResult> {
+  const line = createStatusLine(out)
+  const endsAt = Date.now() + timeoutMs
+  const result: IndexingResult = { indexed: 0, failed: 0, waiting: 0 }
+  const draw = (about = '') => {
+    const done = result.indexed + result.failed + result.waiting
+    line.draw(done / files.length, `${done}/${files.length} indexed${about}`)
+  }
+  const tell = (what: string, { key }: AwaitedFile, reason = '') => {
+    line.clear()
+    out.write(`${what.padEnd(8)} ${abbreviate(key, 200)}${reason}\n`)
+  }
+
+  async function look({ id, key }: AwaitedFile, timeout: number): Promise<RemoteFile | undefined> {
+    try {
+      const waitFor = 'indexing_completed'
+      return (await patiently(signal, () => client.getFile({ id, waitFor, timeout }, { signal })))
+        .file
+    } catch (error) {
+      if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
+      result.failed += 1
+      tell('failed', { id, key }, ': it was deleted meanwhile')
+      return undefined
+    }
+  }
+
+  await inParallel(files, atOnce, signal, async (awaited) => {
+    for (;;) {
+      const left = Math.max(0, endsAt - Date.now())
+      const file = await look(awaited, Math.min(left, out.isTTY ? shortWait : longWait))
+      if (file === undefined) return
+      if (!file.status.endsWith('_pending')) {
+        if (file.failedStatusReason === undefined) {
+          result.indexed += 1
+          if (!out.isTTY || files.length === 1) tell('indexed', file)
+        } else {
+          result.failed += 1
+          tell('failed', file, `: ${file.failedStatusReason}`)
+        }
+        draw()
+        return
+      }
+      const how = describeProgress(file)
+      draw(how === undefined ? '' : `, ${abbreviate(file.key)} ${how}`)
+      if (left === 0) {
+        result.waiting += 1
+        tell('waiting', file, how === undefined ? '' : `: ${how}`)
+        return
+      }
+    }
+  })
+  line.clear()
+  return result
+}

@@ -1,0 +1,88 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type ConnectionOptions, connect } from '../connection.js'
+import {
+  addDescriptionOptions,
+  awaitAsWanted,
+  type DescriptionOptions,
+} from './description-options.js'
+import type { IndexingResult } from './indexing.js'
+import { interruptible } from './interruptible.js'
+import { createProgress, toSize } from './progress.js'
+import { type SyncResult, syncFolder } from './sync.js'
+
+interface SyncCommandOptions extends ConnectionOptions, DescriptionOptions {
+  prefix: string
+  delete: boolean
+  dryRun: boolean
+  hidden: boolean
+  concurrency: number
+}
+
+/** Makes a command `botstead files sync`. */
+export function addSync(command: Command): Command {
+  return addDescriptionOptions(command)
+    .option('--prefix <text>', 'what all keys begin with, such as "handbook/"', '')
+    .option('--delete', 'delete files below the prefix that the folder does not have', false)
+    .option('--dry-run', 'say what would be done, and do nothing', false)
+    .option('--hidden', 'send files and folders whose name begins with a dot too', false)
+    .option('--concurrency <number>', 'files that are sent at a time, 1 to 32', toConcurrency, 4)
+    .action(sync)
+}
+
+async function sync(folder: string, options: SyncCommandOptions): Promise<void> {
+  const { index, tag, delete: remove, ...rest } = options
+  const root = resolve(folder)
+  if (!(await stat(root).catch(() => undefined))?.isDirectory()) {
+    throw new Error(`${folder} is not a folder.`)
+  }
+  const { client } = await connect(options)
+  await interruptible(async (signal) => {
+    const progress = createProgress(process.stderr)
+    const description = { index, tags: tag }
+    try {
+      const wanted = { ...rest, folder: root, description, remove }
+      const result = await syncFolder({ client, progress, signal }, wanted)
+      progress.end()
+      const indexing = await awaitAsWanted(
+        { client, signal },
+        options,
+        options.dryRun ? [] : result.toIndex,
+      )
+      process.stdout.write(`${summaryOf(result, indexing, options.dryRun)}\n`)
+      if (result.failed > 0) {
+        process.stderr.write('Run the same command again for those that failed.\n')
+        process.exitCode = 1
+      }
+    } finally {
+      progress.end()
+    }
+  })
+}
+
+function toConcurrency(text: string): number {
+  const number = Number(text)
+  if (Number.isInteger(number) && number >= 1 && number <= 32) return number
+  throw new InvalidArgumentError('It is a whole number from 1 to 32.')
+}
+
+function summaryOf(
+  result: SyncResult,
+  indexing: IndexingResult | undefined,
+  dryRun: boolean,
+): string {
+  const { indexed = 0, failed: notIndexed = 0, waiting = 0 } = indexing ?? {}
+  const parts = [
+    `${result.sent} sent (${toSize(result.sentBytes)})`,
+    `${result.unchanged} unchanged`,
+    ...(result.described > 0 ? [`${result.described} tagged`] : []),
+    ...(result.deleted > 0 ? [`${result.deleted} deleted`] : []),
+    ...(result.passedOver > 0 ? [`${result.passedOver} passed over`] : []),
+    ...(result.failed > 0 ? [`${result.failed} failed`] : []),
+    ...(indexing === undefined ? [] : [`${indexed} searchable`]),
+    ...(notIndexed > 0 ? [`${notIndexed} not indexed`] : []),
+    ...(waiting > 0 ? [`${waiting} still waiting`] : []),
+  ]
+  return `${dryRun ? 'Would be: ' : ''}${parts.join(', ')}.`
+}
