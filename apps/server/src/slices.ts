@@ -64,6 +64,7 @@ export async function createSlices(
     addresses,
     catalogue: {
       find: (...args) => integrations.catalogue.find(...args),
+      declarationsOf: (id) => integrations.catalogue.declarationsOf(id),
       onChanged: (...args) => integrations.catalogue.onChanged(...args),
       untilSettled: (botId) => integrations.catalogue.untilSettled(botId),
     },
@@ -86,7 +87,12 @@ export async function createSlices(
     addresses,
     bots: bots.service,
     onRemoved: (tx, id) => access.service.removeKeysOfIntegration(tx, id),
-    onChanged: (_id, installedIn) => installedIn.forEach(forgetBot),
+    onChanged: (_id, installedIn) => {
+      for (const botId of installedIn) {
+        bots.audiences.forget(botId)
+        forgetBot(botId)
+      }
+    },
   })
 
   const runtime = createRuntimeSlices({

@@ -70,6 +70,7 @@ export async function createTenants(
     addresses,
     catalogue: {
       find: (...args) => integrations.catalogue.find(...args),
+      declarationsOf: (id) => integrations.catalogue.declarationsOf(id),
       onChanged: (...args) => integrations.catalogue.onChanged(...args),
       untilSettled: (botId) => integrations.catalogue.untilSettled(botId),
     },

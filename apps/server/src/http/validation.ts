@@ -1,7 +1,8 @@
 import { ApiError } from '@botstead/contract'
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaValidationError } from 'fastify'
+import { tellViolation } from '../platform/violations.js'
 import { addStorableKeyword, requireStorable } from './storable-texts.js'
 
 // Params and queries are text, so numbers and booleans in them are coerced. A JSON body says what
@@ -48,11 +49,9 @@ export function describeViolation(
   part: string | undefined,
 ): ApiError {
   const where = part === 'querystring' ? 'query' : (part ?? 'body')
-  const violation = mostTelling(violations)
-  const field = fieldOf(violation)
-  const rule = ruleOf(violation, violations)
+  const { field, rule, isAboutName } = tellViolation(violations)
   const place = field === '' ? `The ${where}` : `${where}.${field}`
-  const subject = violation.propertyName === undefined ? place : `A name in ${place}`
+  const subject = isAboutName ? `A name in ${place}` : place
   return new ApiError(
     where === 'query' ? 'InvalidQuery' : 'InvalidPayload',
     `${subject} ${rule}.`,
@@ -60,103 +59,4 @@ export function describeViolation(
       metadata: { in: where, ...(field !== '' && { field }) },
     },
   )
-}
-
-type Violation = FastifySchemaValidationError & Pick<ErrorObject, 'propertyName'>
-
-/**
- * A union reports the complaints of every branch. What broke another rule than its type is about the
- * branch that was meant; otherwise the complaint that got deepest is, or the union as a whole.
- */
-function mostTelling(violations: readonly Violation[]): Violation {
-  const unions = violations.filter(({ keyword }) => isUnion(keyword))
-  if (unions.length === 0) return deepestOf(violations)
-  const meant = violations.filter(({ keyword }) => keyword !== 'type' && !isUnion(keyword))
-  if (meant.length > 0) return deepestOf(meant)
-  const deepest = deepestOf(violations)
-  return unions.find(({ instancePath }) => instancePath === deepest.instancePath) ?? deepest
-}
-
-function deepestOf(violations: readonly Violation[]): Violation {
-  return violations.reduce((best, next) => (depth(next) > depth(best) ? next : best))
-}
-
-function depth(violation: Violation): number {
-  const missing = violation.keyword === 'required' ? 1 : 0
-  return violation.instancePath.split('/').length + missing
-}
-
-function isUnion(keyword: string): boolean {
-  return keyword === 'anyOf' || keyword === 'oneOf'
-}
-
-function fieldOf(violation: Violation): string {
-  const path = violation.instancePath
-    .split('/')
-    .slice(1)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
-  if (violation.keyword === 'required') path.push(String(violation.params.missingProperty))
-  if (violation.keyword === 'discriminator') path.push(String(violation.params.tag))
-  return path.join('.')
-}
-
-function ruleOf(violation: Violation, all: readonly Violation[]): string {
-  const params = violation.params
-  switch (violation.keyword) {
-    case 'required':
-      return 'is required'
-    case 'type':
-      return `must be ${withArticle(String(params.type))}`
-    case 'enum':
-    case 'const':
-      return `must be one of ${allowedValues(violation).join(', ')}`
-    case 'discriminator':
-      return `is not one of the known types (${JSON.stringify(params.tagValue)})`
-    case 'minLength':
-      return params.limit === 1
-        ? 'must not be empty'
-        : `must have at least ${params.limit} characters`
-    case 'maxLength':
-      return `must have at most ${params.limit} characters`
-    case 'minimum':
-      return `must be at least ${params.limit}`
-    case 'maximum':
-      return `must be at most ${params.limit}`
-    case 'exclusiveMinimum':
-      return `must be greater than ${params.limit}`
-    case 'minItems':
-      return `must have at least ${params.limit} items`
-    case 'maxItems':
-      return `must have at most ${params.limit} items`
-    case 'maxProperties':
-      return `must have at most ${params.limit} members`
-    case 'format':
-      return params.format === 'date-time'
-        ? 'must be an ISO 8601 date and time with a time zone, such as 2030-01-31T12:00:00Z'
-        : `must be a valid ${params.format}`
-    case 'pattern':
-      return `must match ${params.pattern}`
-    case 'anyOf':
-    case 'oneOf':
-      return `must be ${branchTypes(violation, all).map(withArticle).join(' or ')}`
-    default:
-      return violation.message ?? 'is not valid'
-  }
-}
-
-function allowedValues(violation: Violation): string[] {
-  const { allowedValues, allowedValue } = violation.params
-  return Array.isArray(allowedValues) ? allowedValues.map(String) : [String(allowedValue)]
-}
-
-function branchTypes(union: Violation, all: readonly Violation[]): string[] {
-  const types = all
-    .filter((one) => one.keyword === 'type' && one.instancePath === union.instancePath)
-    .map((one) => String(one.params.type))
-  return types.length > 0 ? [...new Set(types)] : ['one of the documented forms']
-}
-
-function withArticle(type: string): string {
-  if (type === 'null' || type.startsWith('one of')) return type
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
 }

@@ -1,22 +1,23 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
+import { type Broken, tellViolation } from './violations.js'
 
 type Schema = Readonly<Record<string, unknown>>
 
 const ajv = new Ajv({ strict: false, logger: false, addUsedSchema: false })
 /** By the text of the schema: many owners share few schemas. */
 const compiled = new LRUCache<string, ValidateFunction>({ max: 500 })
+/** By the schema itself, the same object while its owner is remembered; null cannot be compiled. */
+const known = new WeakMap<Schema, ValidateFunction | null>()
 
 /**
  * What is wrong with a value by a JSON Schema that a user has written; undefined if it fits.
  * A schema that cannot be compiled, such as one that refers to another document, refuses nothing.
- *
- * @param name what the value is called in the text
  */
-export function mismatchOf(schema: Schema, value: unknown, name: string): string | undefined {
+export function mismatchOf(schema: Schema, value: unknown): Broken | undefined {
   const fits = validatorOf(schema)
-  if (fits === undefined || fits(value)) return undefined
-  return ajv.errorsText(fits.errors, { dataVar: name })
+  if (fits === null || fits(value)) return undefined
+  return tellViolation(fits.errors ?? [])
 }
 
 /** What is wrong with a JSON Schema; undefined if it is one. */
@@ -24,17 +25,24 @@ export function schemaFaultOf(schema: Schema): string | undefined {
   return ajv.validateSchema(wordsOf(schema)) ? undefined : ajv.errorsText(ajv.errors)
 }
 
-function validatorOf(schema: Schema): ValidateFunction | undefined {
-  const words = wordsOf(schema)
+function validatorOf(schema: Schema): ValidateFunction | null {
+  const found = known.get(schema)
+  if (found !== undefined) return found
+  const validator = compile(wordsOf(schema))
+  known.set(schema, validator)
+  return validator
+}
+
+function compile(words: Schema): ValidateFunction | null {
   const text = JSON.stringify(words)
-  const known = compiled.get(text)
-  if (known !== undefined) return known
+  const found = compiled.get(text)
+  if (found !== undefined) return found
   try {
     const validate = ajv.compile(words)
     compiled.set(text, validate)
     return validate
   } catch {
-    return undefined
+    return null
   }
 }
 

@@ -75,7 +75,7 @@ export const messages = {
     }),
     result: wrap('message', Message),
     status: 201,
-    errors: ['ReferenceNotFound', 'LimitExceeded'],
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
     idempotent: true,
   }),
   getOrCreate: operation({
@@ -95,7 +95,7 @@ export const messages = {
     }),
     result: wrapFound('message', Message),
     status: 200,
-    errors: ['ReferenceNotFound', 'LimitExceeded'],
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
   }),
   get: operation({
     id: 'getMessage',
@@ -124,7 +124,7 @@ export const messages = {
     }),
     result: wrap('message', Message),
     status: 200,
-    errors: ['ResourceNotFound', 'LimitExceeded'],
+    errors: ['ResourceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
   }),
   list: operation({
     id: 'listMessages',
@@ -187,7 +187,7 @@ export const messages = {
       messages: Type.Array(Message, { description: 'The messages, in the order given.' }),
     }),
     status: 200,
-    errors: ['ReferenceNotFound', 'LimitExceeded'],
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
   }),
   initializeIncoming: operation({
     id: 'initializeIncomingMessage',
@@ -233,6 +233,6 @@ export const messages = {
       message: Type.Optional(Message),
     }),
     status: 200,
-    errors: ['ReferenceNotFound', 'LimitExceeded', 'Forbidden'],
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat', 'Forbidden'],
   }),
 }

@@ -101,7 +101,7 @@ describeEachEngine('actions', (engine) => {
     }
     expect(await failure('count', { text: 7 })).toMatchObject({
       type: 'InvalidDataFormat',
-      message: expect.stringContaining('input/text must be string'),
+      message: expect.stringContaining('body.input.text must be a string'),
     })
     await admin.updateBot({ id: bot.id, integrations: chatEnabled(bot.integrations, false) })
     expect(await failure('chat:sendEvent', {})).toMatchObject({ type: 'Runtime' })

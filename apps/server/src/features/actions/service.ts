@@ -1,9 +1,9 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../platform/actor.js'
 import type { Awaitable } from '../../platform/authenticator.js'
-import { mismatchOf } from '../../platform/json-schema.js'
 import { type Audience, type Audiences, builtInChat, type DeclaredAction } from '../bots/index.js'
 import type { Targets } from '../deliveries/index.js'
+import { requireShape } from '../runtime/index.js'
 import type { ActionAnswers } from './answers.js'
 import type { BuiltInAction } from './chat-actions.js'
 import { type PerformDeps, perform } from './perform.js'
@@ -68,14 +68,7 @@ export function createActionsService(deps: ActionsDeps) {
     name: string,
     action: RemoteAction,
   ): Promise<ActionOutcome> {
-    const mismatch = mismatchOf(action.input.schema, input, 'input')
-    if (mismatch !== undefined) {
-      throw new ApiError(
-        'InvalidDataFormat',
-        `body.input does not match the declared schema of the action ${type}: ${mismatch}.`,
-        { metadata: { in: 'body', field: 'input' } },
-      )
-    }
+    requireShape(action.input.schema, input, 'input', `the input of the action ${type}`)
     const asked = { botId, type, input }
     const earlier = action.cacheable ? answers.find(asked) : undefined
     if (earlier !== undefined) return { output: earlier, cached: true }

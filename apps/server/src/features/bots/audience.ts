@@ -4,9 +4,10 @@ import { decodeJson } from '../../platform/db/columns.js'
 import { createFactCache } from '../../platform/fact-cache.js'
 import type { Db } from '../../schema.js'
 import { builtInChat } from './built-in-chat.js'
+import type { Catalogue } from './catalogue.js'
 import type { BotDefinition } from './definition.js'
 import { listInstallations } from './installation-store.js'
-import { findAudience } from './store.js'
+import { findAudience, type InstallationRow } from './store.js'
 
 /** Who has to be told of what happens in a bot. */
 export interface Audience {
@@ -18,6 +19,8 @@ export interface Audience {
   delivers(alias: string): boolean
   /** What the bot declares of a state; undefined if it does not. */
   stateOf(type: string, name: string): DeclaredState | undefined
+  /** JSON Schema that the bot declares for an event of its own or of a plugin, if it does. */
+  eventOf(name: string): Record<string, unknown> | undefined
   /** What the bot declares of an action of its own or of a plugin; undefined if it does not. */
   actionOf(name: string): DeclaredAction | undefined
   /** What is installed under an alias. */
@@ -32,6 +35,29 @@ interface InstalledAs {
   integrationId: string
   /** Whether it takes part. */
   enabled: boolean
+  /** Undefined for what is built in. */
+  declares: IntegrationDeclarations | undefined
+}
+
+/** What an integration declares, as far as calls inside a bot have to know. */
+export interface IntegrationDeclarations {
+  channels: Record<
+    string,
+    { messages: Record<string, { schema: JsonSchema }>; conversation: { creation: Creation } }
+  >
+  events: Record<string, { schema: JsonSchema }>
+  states: Record<string, { type: string; schema: JsonSchema }>
+  user: { creation: Creation }
+  /** Operations that it wants to be called with beside the common ones. */
+  extraOperations: Record<string, { enabled: boolean }>
+}
+
+type JsonSchema = Record<string, unknown>
+
+/** Whether a bot may have something made by an integration, and by which tags. */
+export interface Creation {
+  enabled: boolean
+  requiredTags: string[]
 }
 
 /** What a bot declares of a state. */
@@ -55,16 +81,33 @@ const nobody: Audience = {
   wants: () => false,
   delivers: () => false,
   stateOf: () => undefined,
+  eventOf: () => undefined,
   actionOf: () => undefined,
   installationOf: () => undefined,
 }
 
-export function createAudiences({ db, clock }: { db: Db; clock: Clock }): Audiences {
+export interface AudiencesDeps {
+  db: Db
+  clock: Clock
+  catalogue: Pick<Catalogue, 'declarationsOf'>
+}
+
+export function createAudiences({ db, clock, catalogue }: AudiencesDeps): Audiences {
   const known = createFactCache<Audience>({
     clock,
     read: async (botId) => {
       const bot = await findAudience(db, botId)
-      return bot && toAudience(bot, await listInstallations(db, botId))
+      if (bot === undefined) return undefined
+      const installed = await listInstallations(db, botId)
+      const declared = await Promise.all(
+        installed.map(async ({ integration_id: id }) =>
+          id === builtInChat.id ? undefined : await catalogue.declarationsOf(id),
+        ),
+      )
+      return toAudience(
+        bot,
+        installed.map((row, at) => ({ ...row, declares: declared[at] })),
+      )
     },
   })
   return {
@@ -80,14 +123,14 @@ export function createAudiences({ db, clock }: { db: Db; clock: Clock }): Audien
 
 function toAudience(
   bot: { url: string | null; definition: string },
-  installations: Awaited<ReturnType<typeof listInstallations>>,
+  installations: readonly (InstallationRow & Pick<InstalledAs, 'declares'>)[],
 ): Audience {
-  const { subscriptions, states, actions } = decodeJson<BotDefinition>(bot.definition)
+  const { subscriptions, states, actions, events } = decodeJson<BotDefinition>(bot.definition)
   const types = subscriptions.events && new Set(Object.keys(subscriptions.events))
   const installed = new Map(
-    installations.map(({ alias, integration_id, enabled }) => [
+    installations.map(({ alias, integration_id, enabled, declares }) => [
       alias,
-      { integrationId: integration_id, enabled: enabled === 1 },
+      { integrationId: integration_id, enabled: enabled === 1, declares },
     ]),
   )
   const remote = new Set(
@@ -104,6 +147,7 @@ function toAudience(
       if (state?.type !== type) return undefined
       return { schema: state.schema, expiry: state.expiry }
     },
+    eventOf: (name) => (Object.hasOwn(events, name) ? events[name]?.schema : undefined),
     actionOf: (name) => (Object.hasOwn(actions, name) ? actions[name] : undefined),
     installationOf: (alias) => installed.get(alias),
   }

@@ -1,4 +1,6 @@
+import type { Awaitable } from '../../platform/authenticator.js'
 import type { Db, Tx } from '../../schema.js'
+import type { IntegrationDeclarations } from './audience.js'
 import { builtInChat } from './built-in-chat.js'
 import type { InstallationRow } from './store.js'
 
@@ -26,6 +28,8 @@ export interface Catalogue {
     workspaceId: string,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, CatalogueEntry>>
+  /** What an integration declares, from memory when it can be; undefined if there is none. */
+  declarationsOf(integrationId: string): Awaitable<IntegrationDeclarations | undefined>
   /**
    * Told in the transaction that changes what is installed in a bot, so that the integrations can be
    * called about it.

@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
 import { schemaFaultOf } from '../../platform/json-schema.js'
+import { requireShape } from '../runtime/index.js'
 
 type WireBot = Output<typeof contract.bots.get>['bot']
 type NewBot = Body<typeof contract.bots.create>
@@ -72,6 +73,7 @@ export function patchDefinition(current: BotDefinition, patch: DefinitionPatch):
   checkEntries('conversation.tags', next.conversation.tags, mostEntries.tags)
   checkEntries('message.tags', next.message.tags, mostEntries.tags)
   checkSchemas(next)
+  checkRecurring(next)
   if (byteLength(next.configuration.data) > maxConfigurationBytes) {
     throw new ApiError(
       'LimitExceeded',
@@ -138,6 +140,15 @@ export function checkEntries(field: string, map: JsonMap, most: number): void {
   const count = Object.keys(map).length
   if (count > most) {
     throw new ApiError('LimitExceeded', `body.${field} may hold ${most} entries, not ${count}.`)
+  }
+}
+
+/** What recurs is made as it stands, so that it has to fit when it is declared. */
+function checkRecurring({ events, recurringEvents }: BotDefinition): void {
+  for (const [name, { type, payload }] of Object.entries(recurringEvents)) {
+    const schema = Object.hasOwn(events, type) ? events[type]?.schema : undefined
+    if (schema === undefined) continue
+    requireShape(schema, payload, `recurringEvents.${name}.payload`, `the event ${type}`)
   }
 }
 

@@ -4,9 +4,17 @@ import { botsRoutes } from './routes.js'
 import { type BotsDeps, type BotsService, createBotsService } from './service.js'
 import type { BotView } from './view.js'
 
-export type { Audience, Audiences, DeclaredAction, DeclaredState } from './audience.js'
+export type {
+  Audience,
+  Audiences,
+  Creation,
+  DeclaredAction,
+  DeclaredState,
+  IntegrationDeclarations,
+} from './audience.js'
 export { builtInChat } from './built-in-chat.js'
 export type { Catalogue, CatalogueEntry, InstallationChange } from './catalogue.js'
+export { chatShapes } from './chat-shapes.js'
 export {
   checkEntries,
   checkSchema,

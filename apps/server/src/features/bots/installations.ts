@@ -224,10 +224,11 @@ function checkConfiguration(
   }
   if (integration.isBuiltIn) requireChatConfiguration(`${field}.configuration`, configuration)
   // What is switched off may be configured later.
-  const mismatch = isUsed ? mismatchOf(schema, configuration, 'configuration') : undefined
+  const mismatch = isUsed ? mismatchOf(schema, configuration) : undefined
   if (mismatch === undefined) return
+  const place = [field, 'configuration', mismatch.field].filter((part) => part !== '').join('.')
   throw new ApiError(
     'InvalidDataFormat',
-    `${field}.configuration does not match its schema: ${mismatch}.`,
+    `${place} ${mismatch.rule}, by the schema of the configuration.`,
   )
 }

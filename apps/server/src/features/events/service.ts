@@ -10,6 +10,7 @@ import type { Db, Run, Tx } from '../../schema.js'
 import type { Audiences } from '../bots/index.js'
 import { aliasOf, dueTimeOf, encodePayload } from '../runtime/index.js'
 import { createEventRecorder, type EventRecorderDeps } from './recorder.js'
+import { requireEventShape } from './shapes.js'
 import * as store from './store.js'
 import { requireSubjects, type SubjectLookups, type Subjects } from './subjects.js'
 
@@ -117,6 +118,7 @@ export function createEventsService(deps: EventsDeps) {
         ...subjects,
       }
       const audience = await audiences.of(botId)
+      requireEventShape(audience, alias, type, payload)
       return await run(async (tx) => {
         await requireSubjects(deps.subjects, tx, actor, subjects)
         const row =

@@ -1,6 +1,7 @@
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Catalogue, CatalogueEntry } from '../bots/index.js'
 import type { IntegrationDefinition } from './definition.js'
+import type { KnownIntegrations } from './known.js'
 import type { createRegistration } from './registration.js'
 import type { IntegrationsService } from './service.js'
 import type { IntegrationRow } from './store.js'
@@ -9,12 +10,17 @@ import { iconUrlOf } from './view.js'
 /** What bots can install, and who is told when they do. */
 export function createCatalogue(
   service: Pick<IntegrationsService, 'findAll' | 'countInstalls'>,
+  known: Pick<KnownIntegrations, 'of'>,
   registration: Pick<ReturnType<typeof createRegistration>, 'enqueue' | 'untilSettled'>,
 ): Catalogue {
   return {
     async find(executor, workspaceId, ids) {
       const rows = await service.findAll(executor, workspaceId, ids)
       return new Map(rows.map((row) => [row.id, toEntry(row)]))
+    },
+
+    async declarationsOf(integrationId) {
+      return (await known.of(integrationId))?.definition
     },
 
     async onChanged(tx, _botId, changes) {

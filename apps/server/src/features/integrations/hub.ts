@@ -1,5 +1,5 @@
 import { ApiError, type contract, type Output, type Query } from '@botstead/contract'
-import { builtInChat } from '../bots/index.js'
+import { builtInChat, chatShapes } from '../bots/index.js'
 import { emptyDefinition } from './definition.js'
 import { highestOf } from './versions.js'
 
@@ -58,7 +58,7 @@ const chat: PublicIntegration = {
   },
   channels: {
     channel: {
-      messages: {},
+      messages: { ...chatShapes },
       conversation: { tags: {}, creation: { enabled: false, requiredTags: [] } },
       message: { tags: {} },
     },

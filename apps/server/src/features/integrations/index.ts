@@ -64,7 +64,7 @@ export function createIntegrations(
     service,
     routes: integrationsRoutes({ service, logs, ...createConfigure({ run, ...registration }) }),
     jobs: registration.jobs,
-    catalogue: createCatalogue(service, registration),
+    catalogue: createCatalogue(service, known, registration),
     webhooks: createWebhooks({ ...deps, known, logs }),
 
     async findTarget({ botId, integration: alias }) {

@@ -93,7 +93,7 @@ describeEachEngine('installed integrations', (engine) => {
     const refused = async (patch: object) => Object(await change(patch).catch((e: unknown) => e))
     expect(await refused({ configuration: { token: 7 } })).toMatchObject({
       type: 'InvalidDataFormat',
-      message: expect.stringContaining('configuration/token must be string'),
+      message: expect.stringContaining('configuration.token must be a string'),
     })
     expect(await refused({ configurationType: 'none' })).toMatchObject({
       type: 'ReferenceNotFound',

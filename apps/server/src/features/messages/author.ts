@@ -1,6 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../platform/actor.js'
 import type { Tx } from '../../schema.js'
+import type { ConversationRow } from '../conversations/index.js'
 import { publicIdOf } from '../users/index.js'
 import type { MessagesDeps } from './service.js'
 
@@ -10,6 +11,8 @@ export interface Author {
   publicId: string
   /** Whether the author takes part in the conversation already. */
   participates: boolean
+  /** Where the author writes. */
+  conversation: Pick<ConversationRow, 'integration' | 'channel'>
 }
 
 /** Checks that conversation and author of a message exist and are for the caller to see. */
@@ -31,11 +34,13 @@ export function authorOf({ conversations, users }: Pick<MessagesDeps, 'conversat
     ) {
       throw unknown('conversationId', `there is no conversation ${conversationId}.`)
     }
-    if (userId === botId) return { id: botId, publicId: botId, participates: true }
-    if (found?.participates) return { id: userId, publicId: userId, participates: true }
+    if (userId === botId) return { id: botId, publicId: botId, participates: true, conversation }
+    if (found?.participates) {
+      return { id: userId, publicId: userId, participates: true, conversation }
+    }
     const user = await users.findVisible(tx, actor, userId)
     if (user === undefined) throw unknown('userId', `there is no user ${userId}.`)
-    return { id: user.id, publicId: publicIdOf(user), participates: false }
+    return { id: user.id, publicId: publicIdOf(user), participates: false, conversation }
   }
 }
 

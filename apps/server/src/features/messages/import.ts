@@ -3,6 +3,7 @@ import type { BotActor } from '../../platform/actor.js'
 import { isoTime } from '../../platform/clock.js'
 import { encodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../schema.js'
+import type { Audience } from '../bots/index.js'
 import type { FoundConversation } from '../conversations/index.js'
 import { aliasOf, bodyTimeOf, encodePayload } from '../runtime/index.js'
 import { newTags, replaceTags, tagMatchOf } from '../tags/index.js'
@@ -11,6 +12,7 @@ import { authorOf } from './author.js'
 import type { runtimeMessages } from './runtime.js'
 import { matchMessage } from './runtime-store.js'
 import type { MessagesDeps } from './service.js'
+import { requireMessageShape } from './shapes.js'
 import { insertMessage, type MessageRow } from './store.js'
 
 type Imported = Body<typeof contract.messages.import>['messages'][number]
@@ -37,6 +39,7 @@ export function importedMessages(
   async function importOne(
     tx: Tx,
     actor: BotActor,
+    audience: Audience,
     input: Imported,
     field: string,
   ): Promise<MessageRow> {
@@ -54,6 +57,7 @@ export function importedMessages(
       const found = await matchMessage(tx, botId, conversationId, match)
       if (found !== undefined) return found
     }
+    requireMessageShape(audience, who.conversation, input, `${field}.`)
     const tags = newTags(alias, input.tags)
     const row: MessageRow = {
       id: ids.next('msg'),
@@ -80,11 +84,12 @@ export function importedMessages(
     async import(actor: BotActor, messages: readonly Imported[]): Promise<MessageRow[]> {
       // In one order everywhere, so that two imports wait for each other and do not clash.
       const places = [...new Set(messages.map(({ conversationId }) => conversationId))].sort()
+      const audience = await audiences.of(actor.botId)
       return await run(async (tx) => {
         for (const id of places) await dialect.holdName(tx, `messages ${id}`)
         const rows: MessageRow[] = []
         for (const [at, message] of messages.entries()) {
-          rows.push(await importOne(tx, actor, message, `messages[${at}]`))
+          rows.push(await importOne(tx, actor, audience, message, `messages[${at}]`))
         }
         return rows
       })
@@ -113,7 +118,10 @@ export function importedMessages(
           throw unknown('conversationId', `there is no conversation ${input.conversationId}.`)
         }
         if (input.message === undefined) return { user, conversation, message: undefined }
-        const draft = { ...input.message, userId: user.id, conversationId: conversation.id }
+        const draft = {
+          ...{ ...input.message, userId: user.id, conversationId: conversation.id },
+          place: 'message.',
+        }
         const isNameless =
           draft.discriminateByTags.length === 0 && Object.keys(draft.tags).length === 0
         const message = isNameless

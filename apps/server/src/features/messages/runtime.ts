@@ -21,6 +21,7 @@ import { authorOf } from './author.js'
 import * as store from './runtime-store.js'
 import { releaseMessageJob } from './scheduled.js'
 import type { MessagesDeps, NewMessage } from './service.js'
+import { requireMessageShape } from './shapes.js'
 import { findMessage, type MessageRow } from './store.js'
 
 type CreateInput = Body<typeof contract.messages.create>
@@ -38,6 +39,8 @@ export interface Draft {
   origin?: 'synthetic' | undefined
   /** Milliseconds since the Unix epoch; undefined for now. */
   dueAt?: number | undefined
+  /** Where it stands in the body, with a dot behind it; undefined when it is the body. */
+  place?: string
 }
 
 /** A message, and whether the call made it. */
@@ -68,6 +71,7 @@ export function runtimeMessages(
     const { conversationId, userId, type, dueAt } = draft
     const alias = aliasOf(actor)
     const who = await author(tx, actor, conversationId, userId)
+    requireMessageShape(audience, who.conversation, draft, draft.place)
     const tags = newTags(alias, draft.tags)
     const message = {
       ...{ botId, userId, type, origin: draft.origin ?? null },
@@ -128,10 +132,11 @@ export function runtimeMessages(
   /** Stores what a patch changes; a patch that changes nothing writes nothing. */
   async function patch(
     tx: Tx,
-    alias: string | undefined,
+    actor: BotActor,
     message: MessageRow,
     changes: MessagePatch,
   ): Promise<MessageRow> {
+    const alias = aliasOf(actor)
     const before = decodeJson<Tags>(message.tags ?? '{}')
     const after = patchedTags(alias, before, changes.tags)
     const tags = Object.keys(after).length === 0 ? null : encodeJson(after)
@@ -164,7 +169,7 @@ export function runtimeMessages(
     const found = await store.matchMessage(tx, botId, conversationId, match)
     if (found !== undefined) {
       const message = (await store.lockMessage(tx, botId, found.id)) ?? found
-      return { message: await patch(tx, alias, message, { tags: wanted.tags }), created: false }
+      return { message: await patch(tx, actor, message, { tags: wanted.tags }), created: false }
     }
     const planned = await store.matchScheduled(tx, botId, conversationId, match)
     if (planned !== undefined) return { message: toPlanned(planned), created: false }
@@ -219,10 +224,17 @@ export function runtimeMessages(
 
     async update(actor: BotActor, id: string, changes: MessagePatch): Promise<MessageRow> {
       await require(actor, id)
+      const audience = await audiences.of(actor.botId)
       return await run(async (tx) => {
         const message = await store.lockMessage(tx, actor.botId, id)
         if (message === undefined) throw unknownMessage(id)
-        return await patch(tx, aliasOf(actor), message, changes)
+        if (changes.payload !== undefined) {
+          const { conversation_id: conversationId, type } = message
+          const conversation = await conversations.findVisible(tx, actor, conversationId)
+          if (conversation === undefined) throw unknownMessage(id)
+          requireMessageShape(audience, conversation, { type, payload: changes.payload })
+        }
+        return await patch(tx, actor, message, changes)
       })
     },
 

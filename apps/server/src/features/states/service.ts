@@ -9,8 +9,7 @@ import type { Queue } from '../../platform/jobs/queue.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { Audience, Audiences, DeclaredState } from '../bots/index.js'
 import type { EventsService } from '../events/index.js'
-import { aliasOf, encodePayload } from '../runtime/index.js'
-import { requireDeclaredShape } from './declarations.js'
+import { aliasOf, encodePayload, requireShape } from '../runtime/index.js'
 import * as store from './store.js'
 import { toState } from './view.js'
 
@@ -140,10 +139,17 @@ export function createStatesService(deps: StatesDeps) {
     return { ...row, ...patch }
   }
 
-  /** Integrations declare their states to nobody here: only those of the bot are checked. */
-  async function declarationFor(actor: BotActor, { type, name }: StatePlace) {
-    if (aliasOf(actor) !== undefined) return undefined
-    return (await audiences.of(actor.botId)).stateOf(type, name)
+  /** What the caller declares of a state: the bot, or the integration. */
+  async function declarationFor(
+    actor: BotActor,
+    { type, name }: StatePlace,
+  ): Promise<DeclaredState | undefined> {
+    const alias = aliasOf(actor)
+    const audience = await audiences.of(actor.botId)
+    if (alias === undefined) return audience.stateOf(type, name)
+    const states = audience.installationOf(alias)?.declares?.states ?? {}
+    const state = Object.hasOwn(states, name) ? states[name] : undefined
+    return state?.type === type ? { schema: state.schema, expiry: undefined } : undefined
   }
 
   function encode(
@@ -151,7 +157,9 @@ export function createStatesService(deps: StatesDeps) {
     declaration: DeclaredState | undefined,
     payload: Record<string, unknown>,
   ): string {
-    if (declaration !== undefined) requireDeclaredShape(name, declaration.schema, payload)
+    if (declaration !== undefined) {
+      requireShape(declaration.schema, payload, 'payload', `the state ${name}`)
+    }
     return encodePayload(payload, deps.maxPayloadBytes)
   }
 
