@@ -88,8 +88,14 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
     status: error.status,
     type: error.type,
   }
-  if (error.status >= 500) log.error({ ...facts, err: error.cause ?? error }, 'request failed')
-  else log.info({ ...facts, reason: error.message }, 'request refused')
+  const reason = error.message
+  if (error.status < 500) log.info({ ...facts, reason }, 'request refused')
+  else if (error.type === 'Internal') {
+    log.error({ ...facts, err: error.cause ?? error }, 'request failed')
+  } else {
+    // A fault of the surroundings, such as a full disk or a peer that is down: a stack says nothing of it.
+    log.warn({ ...facts, reason }, 'request failed')
+  }
 }
 
 /** The path as it may be logged: without the query and without credentials. */
