@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as chat from '@botpress/chat'
 import { Client } from '@botpress/client'
+import { firstToken } from './server.mjs'
 
 const [apiUrl = 'http://localhost:8787', token = await firstToken()] = process.argv.slice(2)
 
@@ -54,12 +55,6 @@ await ada.createMessage({ conversationId, payload: { type: 'text', text: 'Is any
 
 const { messages } = await ada.listMessages({ conversationId })
 for (const { payload } of messages) console.log('message     ', JSON.stringify(payload))
-
-/** The token that the first start keeps in the data folder. */
-async function firstToken() {
-  const path = new URL('../data/admin-token', import.meta.url)
-  return (await readFile(path, 'utf8')).trim()
-}
 
 /** Resolves when the passages of a file can be found. */
 async function searchable(id) {

@@ -91,6 +91,14 @@ describe('the commands, pasted in order,', { timeout: 60_000 }, () => {
     expect(written).toBe("Good morning\n[ 'You said: Good morning', 'Good morning' ]\n")
   })
 
+  it('of the guide to integrations ask a bot through one', async () => {
+    const written = await follow('docs/guides/integrations.md')
+    expect(written).toContain('Hello! Try "story", "bloc" or "metadata".\n')
+    expect(written).toContain("[ [ 'desk', '1.0.0' ] ]\nregistered\n")
+    expect(written).toContain("[ 'desk', 'message_created', '")
+    expect(written).toMatch(/\nbp_iak_\n$/)
+  })
+
   it('of the guide to errors are refused as it says', async () => {
     const written = await follow('docs/guides/errors.md')
     expect(written).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nx-request-id: req_/)

@@ -35,7 +35,7 @@ export function createDemoBot(): DemoBot {
   return {
     async start({ address, token, name, document }) {
       // Nothing of the caller's environment: a demonstration asks no language model of theirs.
-      const env = { BOTSTEAD_URL: address, BOTSTEAD_TOKEN: token, BOT_NAME: name, PORT: '0' }
+      const env = { BOTSTEAD_URL: address, BOTSTEAD_TOKEN: token, BOT_NAME: name, BOT_PORT: '0' }
       child = spawn(process.execPath, [example, document], {
         env,
         stdio: ['ignore', 'pipe', 'pipe'],

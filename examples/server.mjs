@@ -1,0 +1,49 @@
+// Which server the examples use. Settings: BOTSTEAD_URL, and BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR, where
+// the server keeps one.
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@botpress/client'
+
+/** The address of the server, the token of a person and the first of their workspaces. */
+export async function findServer() {
+  const apiUrl = process.env.BOTSTEAD_URL ?? 'http://localhost:8787'
+  const token = process.env.BOTSTEAD_TOKEN || (await firstToken())
+  return { apiUrl, token, workspaceId: await firstWorkspace({ apiUrl, token }) }
+}
+
+/**
+ * The bot with a name, as `getBot` answers it, or nothing.
+ * @param admin client with the workspace
+ */
+export async function findBot(admin, name) {
+  for await (const { id, ...bot } of admin.list.bots({})) {
+    if (bot.name === name) return (await admin.getBot({ id })).bot
+  }
+}
+
+/** The token that the first start of the server keeps in its data folder. */
+export async function firstToken() {
+  const checkout = fileURLToPath(new URL('..', import.meta.url))
+  const path = resolve(checkout, process.env.BOTSTEAD_DATA_DIR || 'data', 'admin-token')
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (cause) {
+    throw new Error(
+      `There is no token in ${path}: run "npm start" first, or set BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR.`,
+      { cause },
+    )
+  }
+}
+
+async function firstWorkspace(server) {
+  try {
+    const { workspaces } = await new Client({ ...server, retry: { retries: 0 } }).listWorkspaces({})
+    return workspaces[0]?.id
+  } catch (cause) {
+    throw new Error(
+      `No server answers at ${server.apiUrl}, or not to this token: "npm start" starts one, BOTSTEAD_URL and BOTSTEAD_TOKEN name another.`,
+      { cause },
+    )
+  }
+}
