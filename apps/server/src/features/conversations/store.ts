@@ -1,6 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
 import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
 import type { ConversationsTable } from './table.js'
@@ -44,6 +45,15 @@ export async function findConversation(
     .executeTakeFirst()
 }
 
+const selectSome = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('ids')))
+    .crossJoin('conversations')
+    .whereRef('conversations.id', '=', 'given.value')
+    .selectAll('conversations')
+    .where('bot_id', '=', p('botId')),
+)
+
 /** The conversations with these native ids, in any order. */
 export async function findConversations(
   executor: Db | Tx,
@@ -51,12 +61,7 @@ export async function findConversations(
   ids: readonly string[],
 ): Promise<ConversationRow[]> {
   if (ids.length === 0) return []
-  return await executor
-    .selectFrom('conversations')
-    .selectAll()
-    .where('id', 'in', ids)
-    .where('bot_id', '=', botId)
-    .execute()
+  return await selectSome(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
 
 /** The conversation with this native id, kept from other changes until the transaction ends. */

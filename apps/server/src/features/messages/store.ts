@@ -49,6 +49,15 @@ const selectOne = prepared<{ botId: string; id: string }>()((db, parameter) =>
     .where('id', '=', parameter('id')),
 )
 
+const selectSome = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('ids')))
+    .crossJoin('messages')
+    .whereRef('messages.id', '=', 'given.value')
+    .selectAll('messages')
+    .where('bot_id', '=', p('botId')),
+)
+
 /** Those of some messages that there are, in no order. */
 export async function listMessages(
   db: Db | Tx,
@@ -59,12 +68,7 @@ export async function listMessages(
   if (first === undefined) return []
   // One alone is what a listener of a quiet conversation asks for with every message.
   if (others.length === 0) return await selectOne(db, { botId, id: first })
-  return await db
-    .selectFrom('messages')
-    .selectAll()
-    .where('bot_id', '=', botId)
-    .where('id', 'in', ids)
-    .execute()
+  return await selectSome(db, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
 
 /** @returns whether it was there */

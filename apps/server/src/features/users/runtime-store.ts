@@ -1,6 +1,7 @@
 import type { Updateable } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
 import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
 import type { UserRow } from './store.js'
@@ -33,6 +34,15 @@ export async function findUserById(
     .executeTakeFirst()
 }
 
+const selectSome = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('ids')))
+    .crossJoin('users')
+    .whereRef('users.id', '=', 'given.value')
+    .selectAll('users')
+    .where('bot_id', '=', p('botId')),
+)
+
 /** The users with these native ids, in any order. */
 export async function findUsersById(
   executor: Db | Tx,
@@ -40,12 +50,7 @@ export async function findUsersById(
   ids: readonly string[],
 ): Promise<UserRow[]> {
   if (ids.length === 0) return []
-  return await executor
-    .selectFrom('users')
-    .selectAll()
-    .where('id', 'in', ids)
-    .where('bot_id', '=', botId)
-    .execute()
+  return await selectSome(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
 
 /** The user with this native id, kept from other changes until the transaction ends. */

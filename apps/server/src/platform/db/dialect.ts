@@ -1,4 +1,5 @@
 import {
+  type AliasedRawBuilder,
   type Expression,
   type Kysely,
   PostgresAdapter,
@@ -32,6 +33,21 @@ export interface Dialect {
   contains(column: Expression<string>, text: string): RawBuilder<SqlBool>
   /** The text under a top-level key of a JSON object column; null if the key is missing. */
   jsonText(column: Expression<string>, key: string): RawBuilder<string | null>
+  /**
+   * The texts in a JSON array as rows of one column, `value`, of a table `given`: a list of any length
+   * is one parameter, so that a query about it is prepared once. To find rows by their ids, say
+   * `selectFrom(given).crossJoin(table).whereRef(id, '=', 'given.value')`: SQLite then begins with the
+   * list. For `id in (...)` beside the id of an owner it reads all rows of that owner.
+   */
+  jsonTexts(json: Expression<string>): AliasedRawBuilder<{ value: string }, 'given'>
+  /**
+   * The objects in a JSON array as rows of a table `given`, which has a column for each name in
+   * `kinds`; what an object lacks is null.
+   */
+  jsonRecords<Row>(
+    json: Expression<string>,
+    kinds: Record<keyof Row & string, 'text' | 'integer'>,
+  ): AliasedRawBuilder<Row, 'given'>
   /** The greater of two values, neither null. */
   greater<T>(left: Expression<T>, right: Expression<T>): RawBuilder<T>
   /** Whether the error says that a row with the same key exists. */
@@ -62,6 +78,13 @@ export const sqliteDialect: Dialect = {
   contains: (column, text) => sql`fold_case(${column}) like ${likePattern(text)} escape '\\'`,
   jsonText: (column, key) =>
     sql`(select value from json_each(${column}) where json_each.key = ${key})`,
+  jsonTexts: (json) => sql<{ value: string }>`json_each(${json})`.as('given'),
+  jsonRecords<Row>(json: Expression<string>, kinds: Record<string, string>) {
+    const columns = Object.keys(kinds).map(
+      (name) => sql`json_extract(value, ${sql.lit(`$.${name}`)}) as ${sql.ref(name)}`,
+    )
+    return sql<Row>`(select ${sql.join(columns)} from json_each(${json}))`.as('given')
+  },
   greater: (left, right) => sql`max(${left}, ${right})`,
   // Statements that answer rows fail without an error code, so the text has to do.
   isUniqueViolation: (error) => messageOf(error).startsWith('UNIQUE constraint failed'),
@@ -94,6 +117,18 @@ export const postgresDialect: Dialect = {
   contains: (column, text) =>
     sql`lower(${column} collate "und-x-icu") like ${likePattern(text)} escape '\\'`,
   jsonText: (column, key) => sql`(${column}::jsonb ->> ${key}::text)`,
+  jsonTexts: (json) =>
+    sql<{ value: string }>`jsonb_array_elements_text(${json}::jsonb)`.as<'given'>(
+      sql`given(value)`,
+    ),
+  jsonRecords<Row>(json: Expression<string>, kinds: Record<string, 'text' | 'integer'>) {
+    const columns = Object.entries(kinds).map(
+      ([name, kind]) => sql`${sql.ref(name)} ${sql.raw(kind === 'text' ? 'text' : 'bigint')}`,
+    )
+    return sql<Row>`jsonb_to_recordset(${json}::jsonb)`.as<'given'>(
+      sql`given(${sql.join(columns)})`,
+    )
+  },
   greater: (left, right) => sql`greatest(${left}, ${right})`,
   isUniqueViolation: (error) => property(error, 'code') === '23505',
   isForeignKeyViolation: (error) => property(error, 'code') === '23503',
