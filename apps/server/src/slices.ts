@@ -113,9 +113,15 @@ export async function createSlices(
     note: botLogs.service.note,
     bots: bots.service,
     findIntegrationTarget: integrations.findTarget,
-    onFinished: async (tx, delivery, failure) => {
-      if (delivery.kind !== 'event_received') return
-      await runtime.events.service.settle(tx, delivery.bot_id, delivery.subject_id, failure)
+    onFinished: async (tx, finished, failure) => {
+      const told = finished.filter(({ kind }) => kind === 'event_received')
+      for (const botId of new Set(told.map(({ bot_id }) => bot_id))) {
+        const ids = told.flatMap(({ bot_id, subject_id }) => (bot_id === botId ? subject_id : []))
+        await runtime.events.service.settle(tx, botId, ids, failure)
+      }
+    },
+    onReopened: async (tx, { kind, bot_id, subject_id }) => {
+      if (kind === 'event_received') await runtime.events.service.reopen(tx, bot_id, subject_id)
     },
     alone: config.databaseUrl === undefined,
     retentionMs: config.deliveryRetentionMs,

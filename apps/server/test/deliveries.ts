@@ -149,11 +149,19 @@ export async function createDeliveriesBench(database: Database) {
         outgoing: outgoingOf(name),
         random: () => 0.5,
         bodies: {
-          of: async (_db, { subject_id: subject }) =>
-            deleted.has(subject) ? undefined : { type: 'test', body: { subject } as never },
+          of: async (_db, rows) =>
+            new Map(
+              rows
+                .filter(({ subject_id }) => !deleted.has(subject_id))
+                .map(({ id, subject_id: subject }) => [
+                  id,
+                  { type: 'test', body: { subject } as never },
+                ]),
+            ),
         },
-        onFinished: async (tx, { subject_id: subject }, failure) => {
-          afterCommit(tx, () => void finished.push({ subject, failure }))
+        onFinished: async (tx, rows, failure) => {
+          const ended = rows.map(({ subject_id: subject }) => ({ subject, failure }))
+          afterCommit(tx, () => void finished.push(...ended))
         },
         note: async (_tx, line) => void noted.push(line),
         alone: false,

@@ -26,6 +26,7 @@ import { observations } from './0024-observations.js'
 import { deliveryHistory } from './0025-delivery-history.js'
 import { botLogs } from './0026-bot-logs.js'
 import { integrations } from './0027-integrations.js'
+import { deliveriesByReceiver } from './0034-deliveries-by-receiver.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   deliveryHistory,
   botLogs,
   integrations,
+  deliveriesByReceiver,
 ]

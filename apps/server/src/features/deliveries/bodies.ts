@@ -22,40 +22,68 @@ export interface DeliveryBody {
 }
 
 interface DeliveryBodiesDeps {
-  events: Pick<EventsService, 'find'>
+  events: Pick<EventsService, 'findAll'>
   messages: Pick<Messages, 'describe'>
 }
 
 export type DeliveryBodies = ReturnType<typeof createDeliveryBodies>
 
+/** What says what a body is made of. */
+type Subject = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration' | 'kind' | 'subject_id'>
+
 /** Makes the bodies of deliveries of what the database says when they are sent. */
 export function createDeliveryBodies({ events, messages }: DeliveryBodiesDeps) {
+  /** Bodies of deliveries of one kind to one receiver, by the id of what they tell of. */
+  async function alike(
+    executor: Db | Tx,
+    { bot_id: botId, integration, kind }: Subject,
+    ids: readonly string[],
+  ): Promise<Map<string, DeliveryBody>> {
+    const bodies = new Map<string, DeliveryBody>()
+    switch (kind) {
+      case 'event_received':
+        for (const { row, payload } of await events.findAll(executor, botId, ids)) {
+          // The message of an event may be gone, and with it what there was to tell.
+          if (row.payload === null && isEmpty(payload)) continue
+          bodies.set(row.id, { type: row.type, body: { event: toEvent(row, payload) } })
+        }
+        return bodies
+      case 'message_created': {
+        const described = await messages.describe(executor, botId, ids, integration || undefined)
+        for (const [id, told] of described) {
+          const { type, payload } = told.message
+          bodies.set(id, { type: kind, body: { type, payload, ...told } })
+        }
+        return bodies
+      }
+      default:
+        return kind satisfies never
+    }
+  }
+
   return {
-    /** The body of a delivery; undefined when what it tells of was deleted since. */
+    /** Bodies of deliveries, by their ids; none for those that tell of what was deleted since. */
     async of(
       executor: Db | Tx,
-      delivery: Pick<DeliveryRow, 'bot_id' | 'integration' | 'kind' | 'subject_id'>,
-    ): Promise<DeliveryBody | undefined> {
-      const { bot_id: botId, integration, kind, subject_id: id } = delivery
-      switch (kind) {
-        case 'event_received': {
-          const event = await events.find(executor, botId, id)
-          // The message of an event may be gone, and with it what there was to tell.
-          if (event === undefined || (event.row.payload === null && isEmpty(event.payload))) {
-            return undefined
-          }
-          return { type: event.row.type, body: { event: toEvent(event.row, event.payload) } }
-        }
-        case 'message_created': {
-          const described = await messages.describe(executor, botId, [id], integration || undefined)
-          const told = described.get(id)
-          if (told === undefined) return undefined
-          const { type, payload } = told.message
-          return { type: kind, body: { type, payload, ...told } }
-        }
-        default:
-          return kind satisfies never
+      deliveries: readonly Subject[],
+    ): Promise<Map<string, DeliveryBody>> {
+      const groups = new Map<string, Subject[]>()
+      for (const delivery of deliveries) {
+        const key = `${delivery.bot_id}/${delivery.integration}/${delivery.kind}`
+        groups.set(key, [...(groups.get(key) ?? []), delivery])
       }
+      const bodies = new Map<string, DeliveryBody>()
+      for (const group of groups.values()) {
+        const [first] = group
+        if (first === undefined) continue
+        const ids = [...new Set(group.map(({ subject_id }) => subject_id))]
+        const found = await alike(executor, first, ids)
+        for (const { id, subject_id } of group) {
+          const body = found.get(subject_id)
+          if (body !== undefined) bodies.set(id, body)
+        }
+      }
+      return bodies
     },
   }
 }

@@ -2,7 +2,7 @@ import { isoTime } from '../../platform/clock.js'
 import { OutgoingError } from '../../platform/outgoing/errors.js'
 import { type Call, type CallDeps, sendCall } from './request.js'
 import type { Target } from './targets.js'
-import { judge, type Verdict } from './verdict.js'
+import { judge, textOf, type Verdict } from './verdict.js'
 
 /** What came of a call. */
 export interface CallResult {
@@ -36,14 +36,9 @@ export async function callReceiver(
   })
   try {
     const answer = await sendCall(deps, target, call, keptAnswerBytes)
-    return result(judge(answer), answer.status, storable(answer.body))
+    return result(judge(answer), answer.status, textOf(answer.body))
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error
     return result({ result: 'retry', error: error.message, waitMs: 0 }, null, null)
   }
-}
-
-/** An answer as text that every engine can store; PostgreSQL refuses the zero character. */
-function storable(body: Buffer): string {
-  return body.toString('utf8').replaceAll('\0', '\uFFFD')
 }

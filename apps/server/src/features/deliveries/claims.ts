@@ -1,39 +1,10 @@
 import type { Selectable } from 'kysely'
-import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Db, Tx } from '../../schema.js'
-import type { DeliveryRow } from './store.js'
+import type { Tx } from '../../schema.js'
+import { type DeliveryRow, isPending } from './store.js'
 import type { DeliveryReceiversTable } from './table.js'
 
-/** What is looked at before anything is claimed. */
-export type DueDelivery = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration'>
-
-/** Receivers of which so many deliveries are on the way that no more are sent now. */
-export type BusyReceivers = readonly Pick<DeliveryRow, 'bot_id' | 'integration'>[]
-
 export type ReceiverRow = Selectable<DeliveryReceiversTable>
-
-/** What may be sent now, longest due first. */
-export async function listDue(
-  db: Db,
-  now: string,
-  busy: BusyReceivers,
-  limit: number,
-): Promise<DueDelivery[]> {
-  let query = db
-    .selectFrom('deliveries')
-    .select(['id', 'bot_id', 'integration'])
-    .where('next_attempt_at', '<=', now)
-    .orderBy('next_attempt_at')
-    .orderBy('id')
-    .limit(limit)
-  for (const { bot_id, integration } of busy) {
-    query = query.where((eb) =>
-      eb.or([eb('bot_id', '!=', bot_id), eb('integration', '!=', integration)]),
-    )
-  }
-  return await query.execute()
-}
 
 /**
  * Takes those deliveries that are still due, until `leaseUntil` or their end. Those that another
@@ -47,20 +18,33 @@ export async function claim(
   leaseUntil: string,
 ): Promise<DeliveryRow[]> {
   if (ids.length === 0) return []
-  const due = tx
-    .selectFrom('deliveries')
-    .select('id')
-    .where('id', 'in', [...ids])
-    .where('next_attempt_at', '<=', now)
-    .where('status', '=', 'pending')
-  return await tx
-    .with('due', () => dialectOf(tx).lockFreeRows(due))
-    .updateTable('deliveries')
-    .set((eb) => ({ owner, next_attempt_at: leaseUntil, attempts: eb('attempts', '+', 1) }))
-    .where('id', 'in', ({ selectFrom }) => selectFrom('due').select('id'))
-    .returningAll()
-    .execute()
+  return await claimDue(tx, { ids: JSON.stringify(ids), owner, now, leaseUntil })
 }
+
+const claimDue = prepared<{ ids: string; owner: string; now: string; leaseUntil: string }>()(
+  (db, p, dialect) =>
+    db
+      .with('due', (cte) =>
+        dialect.lockFreeRows(
+          cte
+            .selectFrom('deliveries')
+            .select('id')
+            .where('id', 'in', ({ selectFrom }) =>
+              selectFrom(dialect.jsonTexts(p('ids'))).select('given.value'),
+            )
+            .where('next_attempt_at', '<=', p('now'))
+            .where(isPending),
+        ),
+      )
+      .updateTable('deliveries')
+      .set((eb) => ({
+        owner: p('owner'),
+        next_attempt_at: p('leaseUntil'),
+        attempts: eb('attempts', '+', 1),
+      }))
+      .where('id', 'in', ({ selectFrom }) => selectFrom('due').select('id'))
+      .returningAll(),
+)
 
 /**
  * Takes deliveries out of the way while their receiver is paused. Whoever had claimed one and was
@@ -73,7 +57,7 @@ export async function setAside(tx: Tx, ids: readonly string[], now: string): Pro
     .set({ set_aside: 1, next_attempt_at: null, owner: null })
     .where('id', 'in', [...ids])
     .where('next_attempt_at', '<=', now)
-    .where('status', '=', 'pending')
+    .where(isPending)
     .execute()
 }
 
@@ -124,7 +108,7 @@ const finishClaim = prepared<{
     .where('id', '=', p('id'))
     .where('attempts', '=', p('attempts'))
     .where('owner', '=', p('owner'))
-    .where('status', '=', 'pending'),
+    .where(isPending),
 )
 
 /** What becomes of a delivery after an attempt. */
@@ -139,6 +123,47 @@ export async function endClaim(
 ): Promise<boolean> {
   const values = { id, attempts, owner: owner ?? '', ...outcome, updated_at: now }
   return (await finishClaim.affected(tx, values)) > 0
+}
+
+/** One claim of one delivery, as rows of JSON carry it. */
+const claimKinds = { id: 'text', attempts: 'integer' } as const
+
+const finishDelivered = prepared<{ claims: string; owner: string; now: string }>()(
+  (db, p, dialect) =>
+    db
+      .with('held', (cte) =>
+        dialect.lockRows(
+          cte
+            .selectFrom(
+              dialect.jsonRecords<Pick<DeliveryRow, 'id' | 'attempts'>>(p('claims'), claimKinds),
+            )
+            .crossJoin('deliveries')
+            .whereRef('deliveries.id', '=', 'given.id')
+            .whereRef('deliveries.attempts', '=', 'given.attempts')
+            .select('deliveries.id')
+            .where('owner', '=', p('owner'))
+            .where(isPending)
+            .orderBy('deliveries.id'),
+        ),
+      )
+      .updateTable('deliveries')
+      .set({
+        ...{ status: 'delivered', owner: null, last_error: null, next_attempt_at: null },
+        updated_at: p('now'),
+      })
+      .where('id', 'in', ({ selectFrom }) => selectFrom('held').select('id'))
+      .returning('id'),
+)
+
+/** Ends claims of one process whose deliveries were taken; answers the ids of those that were its. */
+export async function endDelivered(
+  tx: Tx,
+  rows: readonly Claim[],
+  now: string,
+): Promise<Set<string>> {
+  const claims = JSON.stringify(rows.map(({ id, attempts }) => ({ id, attempts })))
+  const ended = await finishDelivered(tx, { claims, owner: rows[0]?.owner ?? '', now })
+  return new Set(ended.map(({ id }) => id))
 }
 
 const giveBackClaim = prepared<{
@@ -160,7 +185,7 @@ const giveBackClaim = prepared<{
     .where('id', '=', p('id'))
     .where('attempts', '=', p('attempts'))
     .where('owner', '=', p('owner'))
-    .where('status', '=', 'pending'),
+    .where(isPending),
 )
 
 /**
@@ -192,7 +217,7 @@ export async function prolong(
     .set({ next_attempt_at: leaseUntil })
     .where('id', 'in', [...ids])
     .where('owner', '=', owner)
-    .where('status', '=', 'pending')
+    .where(isPending)
     .returning('id')
     .execute()
   return new Set(rows.map(({ id }) => id))
@@ -207,46 +232,4 @@ export async function freeAll(tx: Tx, now: string): Promise<number> {
     .where('owner', 'is not', null)
     .executeTakeFirst()
   return Number(result.numUpdatedRows)
-}
-
-/** When after `now` the next delivery is due or loses its sender; undefined if none is. */
-export async function findNextDue(db: Db, now: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('deliveries')
-    .select('next_attempt_at')
-    .where('next_attempt_at', '>', now)
-    .orderBy('next_attempt_at')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.next_attempt_at ?? undefined
-}
-
-const insertAttempt = prepared<{
-  delivery_id: string
-  number: number
-  bot_id: string
-  started_at: string
-  duration_ms: number
-  status: number | null
-  error: string | null
-  answer: string | null
-}>()((db, p) =>
-  db.insertInto('delivery_attempts').values({
-    delivery_id: p('delivery_id'),
-    number: p('number'),
-    bot_id: p('bot_id'),
-    started_at: p('started_at'),
-    duration_ms: p('duration_ms'),
-    status: p('status'),
-    error: p('error'),
-    answer: p('answer'),
-  }),
-)
-
-/** Keeps what came of an attempt. */
-export async function keepAttempt(
-  tx: Tx,
-  attempt: Parameters<typeof insertAttempt>[1],
-): Promise<void> {
-  await insertAttempt(tx, attempt)
 }

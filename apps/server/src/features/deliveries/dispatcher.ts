@@ -7,12 +7,14 @@ import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Timers } from '../../platform/timers.js'
 import type { Db, Run } from '../../schema.js'
 import type { DeliveryBodies } from './bodies.js'
-import { callReceiver } from './call.js'
 import * as claims from './claims.js'
-import { announceDelivery, deliveriesTopic, receiversTopic } from './hints.js'
+import { findNextDue } from './due.js'
+import { type Asked, createFindDue } from './find-due.js'
+import { deliveriesTopic, receiversTopic } from './hints.js'
 import { createPauses } from './pauses.js'
 import { listReceivers } from './receivers.js'
 import { createRoom, keyOf } from './room.js'
+import { ClaimLostError, createSender, type Sending, StoppedError } from './sender.js'
 import { setAsidePaused } from './set-aside.js'
 import { createSettle, type SettleDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
@@ -50,50 +52,49 @@ export interface Dispatcher {
   stop(deadlineMs: number): Promise<void>
 }
 
-/** Deliveries of one line in a row before others get the place. */
-const longestChain = 20
-/** Rows that are looked at for one claim. */
-const longestLook = 500
-
-class ClaimLostError extends Error {}
-class StoppedError extends Error {}
-
-interface Sending {
-  row: DeliveryRow
-  abort: AbortController
-  /** Whether what stands behind it may be sent right after it. */
-  chain: boolean
-  done: Promise<void>
-}
-
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { db, run, bus, clock, timers, log, bodies, targets, limits } = deps
+  const { db, run, bus, clock, timers, log, targets, limits } = deps
   const owner = `${hostname()}/${process.pid}/${deps.ids.uuid()}`
-  const settle = createSettle(deps)
   const pauses = createPauses({ ...deps, wake: () => wakeForReceivers() })
   const sending = new Map<string, Sending>()
   const room = createRoom(limits.perReceiver)
+  const findDue = createFindDue(db, room)
   /** Receivers that had failed when last looked at: their success is worth a note. */
   const failing = new Set<string>()
-  let wanted = false
+  const leaseEnd = () => isoTime(clock.now() + limits.leaseMs)
+  const deliverLine = createSender({
+    ...deps,
+    settle: createSettle(deps),
+    sending,
+    failing,
+    nextClaim: () => (closed ? undefined : { owner, leaseUntil: leaseEnd() }),
+    onPaused: () => {
+      pausesWanted = true
+    },
+  })
+  /** What the next look is to find; undefined if nobody asks for one. */
+  let wanted: 'everything' | Set<string> | undefined
   let pausesWanted = false
+  /** Whether something may have been left because all places were taken. */
+  let crowded = false
   let closed = false
   let looking: Promise<void> | undefined
   let cancelAlarm = () => {}
   let cancelBeat = () => {}
   let unsubscribe: (() => void)[] = []
 
-  const leaseEnd = () => isoTime(clock.now() + limits.leaseMs)
-
-  function wake(): void {
-    wanted = true
+  function wake(asked: Asked): void {
+    if (asked === 'everything') wanted = asked
+    else if (wanted !== 'everything') wanted = new Set([...(wanted ?? []), ...asked])
     if (!closed) looking ??= look()
   }
+
+  const wakeForAll = () => wake('everything')
 
   /** Wakes also for what changes rarely: pauses that begin or end. */
   function wakeForReceivers(): void {
     pausesWanted = true
-    wake()
+    wakeForAll()
   }
 
   /** What is known of a bot is old, and its pause may have begun: its lines stop after this delivery. */
@@ -108,33 +109,37 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     cancelAlarm()
     let pause = limits.pollMs
     try {
-      while (wanted && !closed) {
-        wanted = false
+      while (wanted !== undefined && !closed) {
+        const asked: Asked = wanted
+        wanted = undefined
         if (pausesWanted) {
           pausesWanted = false
           await pauses.look()
         }
         const now = clock.now()
-        await fill(isoTime(now))
+        await fill(asked, isoTime(now))
         // Seen from the moment of this look: what fell due meanwhile is found too.
-        if (!wanted) pause = await untilNext(isoTime(now))
+        if (wanted === undefined) pause = await untilNext(isoTime(now))
       }
     } catch (err) {
       log.warn({ err }, 'deliveries cannot be claimed, trying again later')
-      wanted = false
+      wanted = undefined
     }
     looking = undefined
     if (closed) return
-    if (wanted) wake()
+    if (wanted !== undefined) looking = look()
     else cancelAlarm = timers.after(pause, wakeForReceivers)
   }
 
   /** Claims what is due and begins to send it. */
-  async function fill(now: string): Promise<void> {
+  async function fill(asked: Asked, now: string): Promise<void> {
     const free = limits.concurrency - sending.size
-    if (free <= 0) return
-    const limit = Math.min(free * 2, longestLook)
-    const due = await claims.listDue(db, now, room.busy(), limit)
+    if (asked === 'everything') crowded = false
+    if (free <= 0) {
+      crowded = true
+      return
+    }
+    const { due, more } = await findDue(asked, now, free)
     if (due.length === 0) return
     const states = await listReceivers(
       db,
@@ -149,6 +154,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const aside = due.filter((row) => paused.has(keyOf(row)))
     const open = due.filter((row) => !paused.has(keyOf(row)) && !sending.has(row.id))
     const chosen = room.choose(open, free)
+    if (chosen.length === free) crowded = true
+    if (chosen.length + aside.length === 0) return
     const rows = await run(async (tx) => {
       await setAsidePaused(tx, aside, now)
       return await claims.claim(tx, chosen, owner, now, leaseEnd())
@@ -156,12 +163,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     for (const row of rows) begin(row)
     // What was looked at is out of the way now, or another process has it: there may be more behind.
     const isContested = rows.length < chosen.length
-    if (isContested || (due.length === limit && rows.length + aside.length > 0)) wanted = true
+    if (isContested || aside.length > 0 || more) wanted = 'everything'
   }
 
   /** Milliseconds until there may be more to do. */
   async function untilNext(lookedAt: string): Promise<number> {
-    const times = [await claims.findNextDue(db, lookedAt), pauses.nextLook]
+    const times = [await findNextDue(db, lookedAt), pauses.nextLook]
     const now = clock.now()
     const waits = times.flatMap((time) => (time === undefined ? [] : [Date.parse(time) - now]))
     return Math.max(0, Math.min(limits.pollMs, ...waits))
@@ -179,57 +186,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       .finally(() => {
         sending.delete(entry.row.id)
         room.leave(row)
-        wake()
+        wake(crowded ? 'everything' : new Set([keyOf(row)]))
       })
-  }
-
-  /** Sends a delivery and, while it goes well, those that stand behind it. */
-  async function deliverLine(entry: Sending): Promise<void> {
-    for (let length = 1; ; length++) {
-      const next = await deliver(entry, length < longestChain)
-      if (next === undefined) return
-      sending.delete(entry.row.id)
-      entry.row = next
-      sending.set(next.id, entry)
-    }
-  }
-
-  async function deliver(entry: Sending, chain: boolean): Promise<DeliveryRow | undefined> {
-    const { row } = entry
-    const receiver = { botId: row.bot_id, integration: row.integration }
-    const target = await targets.of(receiver)
-    if (target === undefined) {
-      await settle.park(row)
-      return undefined
-    }
-    const told = await bodies.of(db, row)
-    if (told === undefined) {
-      await settle.cancel(row)
-      return undefined
-    }
-    try {
-      const result = await callReceiver(deps, target, {
-        operation: row.kind,
-        type: told.type,
-        body: JSON.stringify(told.body),
-        headers: { 'x-botstead-delivery': row.id, 'x-botstead-attempt': String(row.attempts) },
-        signal: entry.abort.signal,
-      })
-      const key = keyOf(row)
-      const mayChain = chain && entry.chain && !closed
-      const nextClaim = mayChain ? { owner, leaseUntil: leaseEnd() } : undefined
-      const settled = await settle.attempt(row, result, failing.has(key), nextClaim)
-      if (result.verdict.result === 'retry') failing.add(key)
-      else failing.delete(key)
-      if (settled?.pausedNow) pausesWanted = true
-      return settled?.next
-    } catch (error) {
-      if (error instanceof ClaimLostError) return undefined
-      if (!(error instanceof StoppedError)) throw error
-      await settle.release(row)
-      announceDelivery(bus, row.bot_id)
-      return undefined
-    }
   }
 
   /** Gives a sign of life for everything on the way, and ends what others have taken. */
@@ -256,7 +214,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async start() {
       if (deps.alone) await run((tx) => claims.freeAll(tx, isoTime(clock.now())))
       unsubscribe = [
-        bus.subscribe({ topic: deliveriesTopic }, { onHint: wake, onGap: wake }),
+        bus.subscribe(
+          { topic: deliveriesTopic },
+          { onHint: ({ key }) => wake(new Set([key])), onGap: wakeForAll },
+        ),
         bus.subscribe(
           { topic: receiversTopic },
           { onHint: ({ key }) => reconsider(key), onGap: wakeForReceivers },

@@ -9,7 +9,7 @@ import { announceReceiver } from './hints.js'
 import { hastenProbes, type Receiver } from './receivers.js'
 import { createRetention } from './retention.js'
 import { deliveriesRoutes } from './routes.js'
-import { createDeliveriesService } from './service.js'
+import { createDeliveriesService, type DeliveriesServiceDeps } from './service.js'
 import { createTargets, type Target, type Targets } from './targets.js'
 
 export { createDeliveryBodies } from './bodies.js'
@@ -40,6 +40,7 @@ type DeliveriesDeps = Omit<
 > & {
   bots: Pick<BotsService, 'findServer' | 'workspaceOf' | 'installationsOf'>
   pager: Pager
+  onReopened: DeliveriesServiceDeps['onReopened']
   /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
   retentionMs: number
   /** How an integration is called; undefined if it has no server. */

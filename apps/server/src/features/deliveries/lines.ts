@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Tx } from '../../schema.js'
+import type { DeliveryRow } from './store.js'
 
 /*
  * A line holds the deliveries of one conversation to one receiver. Only its first one has a time to
@@ -45,44 +47,94 @@ export async function joinLine(
   return { position: line.last_position, isFirst: line.waiting === 1 }
 }
 
-const leave = prepared<{ order_key: string }>()((db, p) =>
+const leave = prepared<{ lines: string }>()((db, p, dialect) =>
   db
+    .with('held', (cte) =>
+      // In one order, so that two transactions do not wait for each other.
+      dialect.lockRows(
+        cte
+          .selectFrom('delivery_lines')
+          .select('order_key')
+          .where('order_key', 'in', ({ selectFrom }) =>
+            selectFrom(dialect.jsonTexts(p('lines'))).select('given.value'),
+          )
+          .orderBy('order_key'),
+      ),
+    )
     .updateTable('delivery_lines')
     .set((eb) => ({ waiting: eb('waiting', '-', 1) }))
-    .where('order_key', '=', p('order_key'))
-    .returning('waiting'),
+    .where('order_key', 'in', ({ selectFrom }) => selectFrom('held').select('order_key'))
+    .returning(['order_key', 'waiting']),
 )
 
-const removeLine = prepared<{ order_key: string }>()((db, p) =>
-  db.deleteFrom('delivery_lines').where('order_key', '=', p('order_key')),
-)
-
-const callNext = prepared<{ order_key: string; at: string }>()((db, p) =>
+const remove = prepared<{ lines: string }>()((db, p, dialect) =>
   db
-    .updateTable('deliveries')
-    .set({ next_attempt_at: p('at') })
-    .where('id', '=', ({ selectFrom }) =>
-      selectFrom('deliveries')
-        .select('id')
-        .where('order_key', '=', p('order_key'))
-        .where('status', '=', 'pending')
-        .orderBy('position')
-        .limit(1),
-    )
-    .returning('id'),
+    .deleteFrom('delivery_lines')
+    .where('order_key', 'in', ({ selectFrom }) =>
+      selectFrom(dialect.jsonTexts(p('lines'))).select('given.value'),
+    ),
 )
+
+const callNext = prepared<{ lines: string; at: string; owner: string | null; begun: number }>()(
+  (db, p, dialect) =>
+    db
+      .updateTable('deliveries')
+      .set((eb) => ({
+        next_attempt_at: p('at'),
+        owner: p('owner'),
+        attempts: eb('attempts', '+', p('begun')),
+      }))
+      .where('id', 'in', ({ selectFrom }) =>
+        selectFrom(dialect.jsonTexts(p('lines'))).select((eb) =>
+          eb
+            .selectFrom('deliveries as first')
+            .select('first.id')
+            .whereRef('first.order_key', '=', 'given.value')
+            .where(sql<boolean>`first.status = 'pending'`)
+            .orderBy('first.position')
+            .limit(1)
+            .as('id'),
+        ),
+      )
+      .returningAll(),
+)
+
+/** Who sends the next of a line at once, and until when it is theirs. */
+export interface NextClaim {
+  owner: string
+  /** ISO 8601 time. */
+  leaseUntil: string
+}
 
 /**
- * Leaves a line from its head and gives the next one its turn, in the transaction that finishes the
- * delivery.
- * @param at ISO 8601 time from which the next one may be sent
- * @returns the id of the next one
+ * Leaves lines from their heads, each once, in the transaction that finishes those deliveries.
+ * @returns the lines in which somebody waits, whose next are to be called
  */
-export async function leaveLine(tx: Tx, orderKey: string, at: string): Promise<string | undefined> {
-  const line = await leave.first(tx, { order_key: orderKey })
-  // The bot was deleted meanwhile, and its lines with it.
-  if (line === undefined) return undefined
-  if (line.waiting > 0) return (await callNext.first(tx, { order_key: orderKey, at }))?.id
-  await removeLine(tx, { order_key: orderKey })
-  return undefined
+export async function leaveLines(tx: Tx, orderKeys: readonly string[]): Promise<string[]> {
+  if (orderKeys.length === 0) return []
+  // A line whose bot was deleted meanwhile is gone too.
+  const left = await leave(tx, { lines: JSON.stringify(orderKeys) })
+  const keysOf = (rows: typeof left) => rows.map(({ order_key }) => order_key)
+  const empty = keysOf(left.filter(({ waiting }) => waiting <= 0))
+  if (empty.length > 0) await remove(tx, { lines: JSON.stringify(empty) })
+  return keysOf(left.filter(({ waiting }) => waiting > 0))
+}
+
+/**
+ * Gives those their turn that stand first in lines that somebody has just left.
+ * @param at ISO 8601 time from which they may be sent
+ */
+export async function callFirst(tx: Tx, orderKeys: readonly string[], at: string): Promise<void> {
+  if (orderKeys.length === 0) return
+  await callNext(tx, { lines: JSON.stringify(orderKeys), at, owner: null, begun: 0 })
+}
+
+/** The same, but claims them; answers what was claimed. */
+export async function claimFirst(
+  tx: Tx,
+  orderKeys: readonly string[],
+  { owner, leaseUntil }: NextClaim,
+): Promise<DeliveryRow[]> {
+  if (orderKeys.length === 0) return []
+  return await callNext(tx, { lines: JSON.stringify(orderKeys), at: leaseUntil, owner, begun: 1 })
 }

@@ -58,7 +58,7 @@ export function createOutbox({ run, clock, ids, bus }: OutboxDeps): Outbox {
         next_attempt_at: isFirst ? now : null,
         created_at: now,
       })
-      if (isFirst) afterCommit(tx, () => announceDelivery(bus, botId))
+      if (isFirst) afterCommit(tx, () => announceDelivery(bus, { botId, integration }))
       return id
     },
 

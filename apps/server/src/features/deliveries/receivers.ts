@@ -14,6 +14,12 @@ export function receiverKey({ botId, integration }: Receiver): string {
   return `${botId}/${integration}`
 }
 
+/** The receiver that a text names. */
+export function receiverOf(key: string): Receiver {
+  const slash = key.indexOf('/')
+  return { botId: key.slice(0, slash), integration: key.slice(slash + 1) }
+}
+
 /** Those of the bots that have failed lately or are paused. */
 export async function listReceivers(
   executor: Db | Tx,
@@ -50,7 +56,13 @@ const countFailure = prepared<{
       conflict.columns(['bot_id', 'integration']).doUpdateSet((eb) => ({
         failures: eb('delivery_receivers.failures', '+', 1),
         failing_since: eb.fn.coalesce('delivery_receivers.failing_since', 'excluded.failing_since'),
-        reason: eb.ref('excluded.reason'),
+        // A pause by hand has no error as its reason, also not of what was on the way when it began.
+        reason: eb
+          .case()
+          .when('delivery_receivers.paused', '=', 'operator')
+          .then(null)
+          .else(eb.ref('excluded.reason'))
+          .end(),
       })),
     )
     .returningAll(),
@@ -70,7 +82,10 @@ export async function noteFailure(
 export async function noteSuccess(tx: Tx, { botId, integration }: Receiver): Promise<void> {
   await tx
     .updateTable('delivery_receivers')
-    .set({ failures: 0, failing_since: null })
+    .set((eb) => ({
+      ...{ failures: 0, failing_since: null },
+      reason: eb.case().when('paused', 'is', null).then(null).else(eb.ref('reason')).end(),
+    }))
     .where('bot_id', '=', botId)
     .where('integration', '=', integration)
     .execute()
@@ -79,7 +94,7 @@ export async function noteSuccess(tx: Tx, { botId, integration }: Receiver): Pro
 /**
  * Stops sending to a receiver.
  * @param probeAt ISO 8601 time of the first ping that may end the pause; null if only people end it
- * @param reason why; null keeps the last failure
+ * @param reason why; null keeps the last failure, if it is not a pause by hand
  * @returns false if it was paused already
  */
 export async function pause(
@@ -101,7 +116,7 @@ export async function pause(
     .onConflict((conflict) =>
       conflict
         .columns(['bot_id', 'integration'])
-        .doUpdateSet({ ...paused, ...(reason !== null && { reason }) })
+        .doUpdateSet({ ...paused, ...((reason !== null || by === 'operator') && { reason }) })
         // An operator's pause stays one, and replaces one of its own accord.
         .where((eb) =>
           by === 'operator'

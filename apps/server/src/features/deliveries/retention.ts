@@ -4,7 +4,7 @@ import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Tx } from '../../schema.js'
 import { announceDelivery } from './hints.js'
 import * as history from './history-store.js'
-import { leaveLine } from './lines.js'
+import { callFirst, leaveLines } from './lines.js'
 import { lineAbout } from './log-lines.js'
 import type { SettleDeps } from './settle.js'
 
@@ -28,13 +28,16 @@ export function createRetention({ clock, bus, retentionMs, onFinished, note }: R
     async (tx: Tx) => {
       const now = isoTime(clock.now())
       const stale = await history.listStale(tx, before(), rowsAtOnce)
+      const lines: string[] = []
       for (const row of stale) {
         if (!(await history.expire(tx, row.id, tooOld, now))) continue
-        await onFinished(tx, row, tooOld)
+        await onFinished(tx, [row], tooOld)
         await note(tx, await lineAbout(tx, row, 'error', tooOld))
-        if (row.order_key !== null) await leaveLine(tx, row.order_key, now)
-        afterCommit(tx, () => announceDelivery(bus, row.bot_id))
+        if (row.order_key !== null) lines.push(row.order_key)
+        const receiver = { botId: row.bot_id, integration: row.integration }
+        afterCommit(tx, () => announceDelivery(bus, receiver))
       }
+      await callFirst(tx, await leaveLines(tx, lines), now)
       return stale.length
     },
   ]

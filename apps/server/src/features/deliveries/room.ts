@@ -1,4 +1,4 @@
-import type { BusyReceivers, DueDelivery } from './claims.js'
+import type { DueDelivery } from './due.js'
 import { receiverKey } from './receivers.js'
 import type { DeliveryRow } from './store.js'
 
@@ -9,26 +9,27 @@ export function keyOf(row: Addressed): string {
   return receiverKey({ botId: row.bot_id, integration: row.integration })
 }
 
+export type Room = ReturnType<typeof createRoom>
+
 /** How many deliveries are on the way to each receiver, so that none takes all places. */
 export function createRoom(perReceiver: number) {
-  const taken = new Map<string, { row: Addressed; count: number }>()
+  const taken = new Map<string, number>()
+  const placesAt = (key: string) => perReceiver - (taken.get(key) ?? 0)
   return {
     take(row: Addressed): void {
       const key = keyOf(row)
-      taken.set(key, { row, count: (taken.get(key)?.count ?? 0) + 1 })
+      taken.set(key, (taken.get(key) ?? 0) + 1)
     },
 
     leave(row: Addressed): void {
       const key = keyOf(row)
-      const left = (taken.get(key)?.count ?? 1) - 1
-      if (left > 0) taken.set(key, { row, count: left })
+      const left = (taken.get(key) ?? 1) - 1
+      if (left > 0) taken.set(key, left)
       else taken.delete(key)
     },
 
-    /** Receivers to which no more can be sent now. */
-    busy(): BusyReceivers {
-      return [...taken.values()].filter(({ count }) => count >= perReceiver).map(({ row }) => row)
-    },
+    /** How many more can be sent to a receiver now. */
+    of: placesAt,
 
     /** Ids of as many of the due ones as there is room for, `free` at most. */
     choose(due: readonly DueDelivery[], free: number): string[] {
@@ -37,7 +38,7 @@ export function createRoom(perReceiver: number) {
       for (const row of due) {
         if (chosen.length === free) break
         const key = keyOf(row)
-        const left = room.get(key) ?? perReceiver - (taken.get(key)?.count ?? 0)
+        const left = room.get(key) ?? placesAt(key)
         if (left <= 0) continue
         room.set(key, left - 1)
         chosen.push(row.id)

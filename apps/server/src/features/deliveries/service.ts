@@ -34,6 +34,8 @@ export interface DeliveriesServiceDeps {
   outgoing: Outgoing
   targets: Targets
   note: SettleDeps['note']
+  /** Told in the same transaction when a finished delivery is pending again. */
+  onReopened: (tx: Tx, delivery: DeliveryRow) => Promise<void>
   bots: Pick<BotsService, 'workspaceOf' | 'installationsOf'>
 }
 
@@ -41,6 +43,8 @@ export interface DeliveriesServiceDeps {
 const mostReplays = 1000
 
 export type DeliveriesService = ReturnType<typeof createDeliveriesService>
+
+const receiverIn = ({ bot_id: botId, integration }: DeliveryRow) => ({ botId, integration })
 
 /** What people do with deliveries: look, send again, stop and go on. */
 export function createDeliveriesService(deps: DeliveriesServiceDeps) {
@@ -75,12 +79,15 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
   }
 
   /** Puts a finished delivery at the end of its line; false if it is pending already. */
-  async function replayIn(tx: Tx, { bot_id, id, order_key }: DeliveryRow): Promise<boolean> {
+  async function replayIn(tx: Tx, delivery: DeliveryRow): Promise<boolean> {
+    const { bot_id, id, order_key } = delivery
     const now = isoTime(clock.now())
     const place = order_key === null ? undefined : await joinLine(tx, bot_id, order_key)
     const nextAttemptAt = (place?.isFirst ?? true) ? now : null
     const position = place?.position ?? 0
-    return await history.reopen(tx, bot_id, id, { position, nextAttemptAt }, now)
+    if (!(await history.reopen(tx, bot_id, id, { position, nextAttemptAt }, now))) return false
+    await deps.onReopened(tx, delivery)
+    return true
   }
 
   return {
@@ -121,7 +128,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
         if (delivery.status === 'pending' || !(await replayIn(tx, delivery))) {
           throw new ApiError('RelationConflict', `The delivery ${id} is pending already.`)
         }
-        afterCommit(tx, () => announceDelivery(bus, botId))
+        afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
         return await find(tx, botId, id)
       })
     },
@@ -135,8 +142,8 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
         for (const id of found) {
           const delivery = await find(tx, botId, id)
           await replayIn(tx, delivery)
+          afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
         }
-        if (found.length > 0) afterCommit(tx, () => announceDelivery(bus, botId))
         return found.length
       })
       return { replayed, more: replayed === mostReplays }

@@ -1,5 +1,6 @@
 import type { Tx } from '../../schema.js'
-import { type DueDelivery, setAside } from './claims.js'
+import { setAside } from './claims.js'
+import type { DueDelivery } from './due.js'
 import { holdPause } from './receivers.js'
 import { keyOf } from './room.js'
 

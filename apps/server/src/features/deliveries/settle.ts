@@ -3,9 +3,11 @@ import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Log } from '../../platform/log.js'
 import type { Run, Tx } from '../../schema.js'
 import type { LogLine } from '../bot-logs/index.js'
+import { attemptOf, keepAttempts } from './attempts.js'
 import type { CallResult } from './call.js'
-import { claim, endClaim, giveBack, keepAttempt, type Outcome } from './claims.js'
-import { leaveLine } from './lines.js'
+import { endClaim, giveBack, type Outcome } from './claims.js'
+import { createDelivered } from './delivered.js'
+import { callFirst, claimFirst, leaveLines, type NextClaim } from './lines.js'
 import { lineAbout, lineOfReceiver } from './log-lines.js'
 import { noteFailure, noteSuccess, pause } from './receivers.js'
 import { pauseAfter, type RetryPolicy } from './retry.js'
@@ -29,10 +31,10 @@ export interface SettleDeps {
   retry: RetryPolicy
   pausing: PausePolicy
   /**
-   * Told in the same transaction when a delivery is over.
-   * @param failure why the receiver did not take it; null if it did
+   * Told in the same transaction when deliveries are over.
+   * @param failure why the receivers did not take them; null if they did
    */
-  onFinished: (tx: Tx, delivery: DeliveryRow, failure: string | null) => Promise<void>
+  onFinished: (tx: Tx, deliveries: readonly DeliveryRow[], failure: string | null) => Promise<void>
   /** Writes a line into the log of a bot, in the transaction of what it tells of. */
   note: (tx: Tx, line: LogLine) => Promise<void>
 }
@@ -44,13 +46,9 @@ export interface Settled {
   pausedNow: boolean
 }
 
-/** How the delivery that follows in the line is claimed. */
-export interface NextClaim {
-  owner: string
-  leaseUntil: string
-}
-
 const noAddress = 'The receiver has no address.'
+
+export type Settle = ReturnType<typeof createSettle>
 
 /** Stores what came of an attempt, and everything that follows from it, in one transaction. */
 export function createSettle(deps: SettleDeps) {
@@ -65,7 +63,7 @@ export function createSettle(deps: SettleDeps) {
       case 'retry': {
         const made = row.attempts - row.spent
         if (made >= retry.maximumAttempts) {
-          const last_error = `Given up after ${made} attempts. ${verdict.error}`
+          const last_error = `Given up after ${made === 1 ? '1 attempt' : `${made} attempts`}. ${verdict.error}`
           return { status: 'failed', last_error, next_attempt_at: null }
         }
         const wait = pauseAfter(retry, made, verdict.waitMs, deps.random())
@@ -114,16 +112,35 @@ export function createSettle(deps: SettleDeps) {
         )
       })
     }
-    await deps.onFinished(tx, row, status === 'failed' ? (last_error ?? '') : null)
+    await deps.onFinished(tx, [row], status === 'failed' ? (last_error ?? '') : null)
     if (row.order_key === null) return undefined
-    const at = isoTime(now)
-    const nextId = await leaveLine(tx, row.order_key, at)
-    if (nextId === undefined || nextClaim === undefined) return undefined
-    const [next] = await claim(tx, [nextId], nextClaim.owner, at, nextClaim.leaseUntil)
-    return next
+    const waiting = await leaveLines(tx, [row.order_key])
+    if (nextClaim !== undefined) return (await claimFirst(tx, waiting, nextClaim))[0]
+    await callFirst(tx, waiting, isoTime(now))
+    return undefined
   }
 
+  const delivered = createDelivered(deps)
+
   return {
+    /**
+     * Stores that a receiver took a delivery, together with others of the same moment.
+     * @param nextClaim claims the next delivery of the line, if there is one
+     * @returns the next delivery, already claimed
+     */
+    async delivered(
+      row: DeliveryRow,
+      result: CallResult,
+      nextClaim: NextClaim | undefined,
+    ): Promise<Settled | undefined> {
+      try {
+        return { next: await delivered.add({ row, result, nextClaim }), pausedNow: false }
+      } catch {
+        // One that cannot be stored does not take the others along.
+        return await this.attempt(row, result, false, nextClaim)
+      }
+    },
+
     /**
      * Stores the result of an attempt.
      * @param wasFailing whether the receiver counted as failing before
@@ -141,16 +158,7 @@ export function createSettle(deps: SettleDeps) {
         const outcome = outcomeOf(row, result, now)
         if (!(await endClaim(tx, row, outcome, isoTime(now)))) return undefined
         const { verdict } = result
-        await keepAttempt(tx, {
-          delivery_id: row.id,
-          number: row.attempts,
-          bot_id: row.bot_id,
-          started_at: result.startedAt,
-          duration_ms: result.durationMs,
-          status: result.status,
-          error: verdict.result === 'delivered' ? null : verdict.error,
-          answer: result.answer,
-        })
+        await keepAttempts(tx, [attemptOf(row, result)])
         if (verdict.result === 'retry') {
           const pausedNow = await failed(tx, row, verdict.error, now)
           if (outcome.status === 'pending') return { next: undefined, pausedNow }

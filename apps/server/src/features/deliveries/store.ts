@@ -1,9 +1,15 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Tx } from '../../schema.js'
 import type { DeliveriesTable } from './table.js'
 
 export type DeliveryRow = Selectable<DeliveriesTable>
+
+/**
+ * The condition of the indexes that hold only what is pending. Written out, not a parameter: SQLite
+ * would plan the query anew each time it runs to see whether such an index serves.
+ */
+export const isPending = sql<boolean>`status = 'pending'`
 
 /** What a delivery has from the start. */
 type NewRow = Pick<

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../platform/authenticator.js'
 import type { Clock } from '../../platform/clock.js'
 import { createFactCache } from '../../platform/fact-cache.js'
-import { type Receiver, receiverKey } from './receivers.js'
+import { type Receiver, receiverKey, receiverOf } from './receivers.js'
 
 /** Where a receiver listens, and what every call to it carries. */
 export interface Target {
@@ -32,11 +32,7 @@ export function createTargets({ clock, findTarget }: TargetsDeps): Targets {
   // That there is none is a fact too: it has to be forgotten as soon as there is one.
   const known = createFactCache<{ target: Target | undefined }>({
     clock,
-    read: async (key) => {
-      const slash = key.indexOf('/')
-      const receiver = { botId: key.slice(0, slash), integration: key.slice(slash + 1) }
-      return { target: await findTarget(receiver) }
-    },
+    read: async (key) => ({ target: await findTarget(receiverOf(key)) }),
   })
   return {
     of(receiver) {

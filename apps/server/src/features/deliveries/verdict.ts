@@ -25,9 +25,19 @@ export function judge(answer: Pick<OutgoingAnswer, 'status' | 'headers' | 'body'
 
 /** What the receiver says went wrong: the message of a standard error body, or the bare text. */
 export function reasonOf(body: Buffer): string {
-  const text = body.toString('utf8').trim()
+  const text = textOf(body).trim()
   const said = messageIn(text) ?? text
-  return said === '' ? 'no reason given' : said.slice(0, 500)
+  return said === '' ? 'no reason given' : storable(said.slice(0, 500))
+}
+
+/** Bytes of a receiver as text that every engine can store. */
+export function textOf(body: Buffer): string {
+  return storable(body.toString('utf8'))
+}
+
+/** PostgreSQL refuses the zero character, and halves of characters inside of JSON. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
 function messageIn(text: string): string | undefined {

@@ -29,7 +29,7 @@ describeEachEngine('events of bots', (engine) => {
     const { row } = await create('noted')
     const { botId } = bot.actor
     const settle = (failure: string | null) =>
-      chats.run((tx) => chats.runtime.events.service.settle(tx, botId, row.id, failure))
+      chats.run((tx) => chats.runtime.events.service.settle(tx, botId, [row.id], failure))
     await settle('x'.repeat(3000))
     expect(await statusOf(row.id)).toEqual({ status: 'failed', reason: 'x'.repeat(2000) })
     await settle(null)

@@ -152,11 +152,18 @@ export function createEventsService(deps: EventsDeps) {
       return record ?? { row, payload: {} }
     },
 
-    /** The event with its content, for whoever sends it; undefined if there is none. */
+    /** Events with their content, for whoever sends them; without those that are gone. */
+    async findAll(
+      executor: Db | Tx,
+      botId: string,
+      ids: readonly string[],
+    ): Promise<EventRecord[]> {
+      return await withPayloads(executor, botId, await store.findEvents(executor, botId, ids))
+    },
+
+    /** The same for one; undefined if there is none. */
     async find(executor: Db | Tx, botId: string, id: string): Promise<EventRecord | undefined> {
-      const row = await store.findEvent(executor, botId, id)
-      if (row === undefined) return undefined
-      const [record] = await withPayloads(executor, botId, [row])
+      const [record] = await this.findAll(executor, botId, [id])
       return record
     },
 
@@ -210,16 +217,27 @@ export function createEventsService(deps: EventsDeps) {
     },
 
     /**
-     * Notes what became of telling the bot.
-     * @param failure why the bot did not take it; null if it did
+     * Notes what became of telling the bot of events.
+     * @param failure why the bot did not take them; null if it did
      */
-    async settle(tx: Tx, botId: string, id: string, failure: string | null): Promise<void> {
+    async settle(
+      tx: Tx,
+      botId: string,
+      ids: readonly string[],
+      failure: string | null,
+    ): Promise<void> {
       const reason = failure === null ? null : failure.slice(0, longestReason)
-      const row = await store.patchEvent(tx, botId, id, ['pending', 'failed'], {
-        status: reason === null ? 'processed' : 'failed',
-        failure_reason: reason,
+      for (const recurring of await store.settleEvents(tx, botId, ids, reason)) {
+        await deps.onRecurringSettled(tx, botId, recurring, reason)
+      }
+    },
+
+    /** Lets an event wait for its bot again, because it is sent once more. */
+    async reopen(tx: Tx, botId: string, id: string): Promise<void> {
+      await store.patchEvent(tx, botId, id, ['processed', 'failed'], {
+        status: 'pending',
+        failure_reason: null,
       })
-      if (row?.recurring) await deps.onRecurringSettled(tx, botId, row.recurring, reason)
     },
 
     /** Removes events made before an ISO 8601 time, at most `limit`. Answers how many. */

@@ -54,6 +54,25 @@ export async function findEvent(
     .executeTakeFirst()
 }
 
+const selectAll = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('ids')))
+    .crossJoin('bot_events')
+    .whereRef('bot_events.id', '=', 'given.value')
+    .selectAll('bot_events')
+    .where('bot_id', '=', p('botId')),
+)
+
+/** Those that are there, in no order. Of the way of each delivery. */
+export async function findEvents(
+  executor: Db | Tx,
+  botId: string,
+  ids: readonly string[],
+): Promise<EventRow[]> {
+  if (ids.length === 0) return []
+  return await selectAll(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
+}
+
 export async function pageEvents(
   db: Db,
   botId: string,
@@ -95,6 +114,41 @@ export async function patchEvent(
     .where('status', 'in', from)
     .returningAll()
     .executeTakeFirst()
+}
+
+const settle = prepared<{
+  botId: string
+  ids: string
+  status: EventRow['status']
+  reason: string | null
+}>()((db, p, dialect) =>
+  db
+    .updateTable('bot_events')
+    .set({ status: p('status'), failure_reason: p('reason') })
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom(dialect.jsonTexts(p('ids')))
+        .crossJoin('bot_events as told')
+        .whereRef('told.id', '=', 'given.value')
+        .select('told.id')
+        .where('told.bot_id', '=', p('botId')),
+    )
+    .where('status', 'in', ['pending', 'failed'])
+    .returning('recurring'),
+)
+
+/**
+ * Notes that a bot took events, or why it did not.
+ * @returns names of the recurring events that made some of them
+ */
+export async function settleEvents(
+  tx: Tx,
+  botId: string,
+  ids: readonly string[],
+  reason: string | null,
+): Promise<string[]> {
+  const status = reason === null ? 'processed' : 'failed'
+  const rows = await settle(tx, { botId, ids: JSON.stringify(ids), status, reason })
+  return rows.flatMap(({ recurring }) => recurring ?? [])
 }
 
 /** @returns how many were deleted, at most `limit` */

@@ -1,0 +1,68 @@
+import { type Batches, createBatches } from '../../platform/batches.js'
+import { isoTime } from '../../platform/clock.js'
+import { attemptOf, keepAttempts } from './attempts.js'
+import type { CallResult } from './call.js'
+import { endDelivered } from './claims.js'
+import { callFirst, claimFirst, leaveLines, type NextClaim } from './lines.js'
+import type { SettleDeps } from './settle.js'
+import type { DeliveryRow } from './store.js'
+
+/** A delivery that its receiver has taken. */
+interface Taken {
+  row: DeliveryRow
+  result: CallResult
+  nextClaim: NextClaim | undefined
+}
+
+/** Deliveries that are settled in one transaction. */
+const mostAtOnce = 64
+
+/**
+ * Stores what receivers have taken, many in one transaction and each kind of change in one statement:
+ * what goes well is most of what happens. Answers the next delivery of each line, claimed where that
+ * was wanted.
+ */
+export function createDelivered({
+  run,
+  clock,
+  onFinished,
+}: Pick<SettleDeps, 'run' | 'clock' | 'onFinished'>): Batches<Taken, DeliveryRow | undefined> {
+  return createBatches(mostAtOnce, async (taken) => {
+    const next = await run(async (tx) => {
+      const now = isoTime(clock.now())
+      const ended = await endDelivered(
+        tx,
+        taken.map(({ row }) => row),
+        now,
+      )
+      // Others have claimed what is missing here, and what they learn counts.
+      const own = taken.filter(({ row }) => ended.has(row.id))
+      await keepAttempts(
+        tx,
+        own.map(({ row, result }) => attemptOf(row, result)),
+      )
+      await onFinished(
+        tx,
+        own.map(({ row }) => row),
+        null,
+      )
+      const lines = own.flatMap(({ row }) => (row.order_key === null ? [] : [row.order_key]))
+      const claims = new Map(own.map(({ row, nextClaim }) => [row.order_key, nextClaim]))
+      const waiting = await leaveLines(tx, lines)
+      const [claim] = own.flatMap(({ nextClaim }) => nextClaim ?? [])
+      await callFirst(
+        tx,
+        waiting.filter((line) => claims.get(line) === undefined),
+        now,
+      )
+      if (claim === undefined) return []
+      return await claimFirst(
+        tx,
+        waiting.filter((line) => claims.get(line) !== undefined),
+        claim,
+      )
+    })
+    const nextOf = new Map(next.map((row) => [row.order_key, row]))
+    return taken.map(({ row }) => (row.order_key === null ? undefined : nextOf.get(row.order_key)))
+  })
+}

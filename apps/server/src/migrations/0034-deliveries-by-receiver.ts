@@ -1,0 +1,15 @@
+import { sql } from 'kysely'
+import type { Migration } from '../platform/db/migrate.js'
+
+export const deliveriesByReceiver: Migration = {
+  name: '0034-deliveries-by-receiver',
+  up: async (db) => {
+    // What can be sent to one receiver, however much waits for others.
+    await db.schema
+      .createIndex('deliveries_due_of')
+      .on('deliveries')
+      .columns(['bot_id', 'integration', 'next_attempt_at', 'id'])
+      .where(sql<boolean>`next_attempt_at is not null`)
+      .execute()
+  },
+}
