@@ -1,6 +1,10 @@
 import { type Bots, builtInChat } from './features/bots/index.js'
 import { createConversations, toConversation } from './features/conversations/index.js'
-import { createDeliveryBodies, createOutbox } from './features/deliveries/index.js'
+import {
+  createDeliveryBodies,
+  createOutbox,
+  type DeliveryBodiesDeps,
+} from './features/deliveries/index.js'
 import { createEvents } from './features/events/index.js'
 import { createMessages } from './features/messages/index.js'
 import { createObservations } from './features/observations/index.js'
@@ -21,6 +25,8 @@ export type RuntimeFoundation = Pick<
   bots: Pick<Bots, 'audiences' | 'service'>
   /** Most bytes of the payload of a message, an event or a state. */
   maxPayloadBytes: number
+  /** A signal of the chat by its place, for its delivery. */
+  describeSignal: DeliveryBodiesDeps['describeSignal']
 }
 
 /** Milliseconds that events and observations of bots are kept: 30 days. */
@@ -120,7 +126,11 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     recurring,
     observations,
     /** Bodies of what the outbox holds. */
-    bodies: createDeliveryBodies({ events: events.service, messages }),
+    bodies: createDeliveryBodies({
+      events: events.service,
+      messages,
+      describeSignal: foundation.describeSignal,
+    }),
     jobs: {
       ...events.jobs,
       ...messages.jobs,

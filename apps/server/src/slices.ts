@@ -3,7 +3,7 @@ import { type Access, createAccess } from './features/access/index.js'
 import { createAccounts } from './features/accounts/index.js'
 import { type Actions, createActions } from './features/actions/index.js'
 import { createBotLogs } from './features/bot-logs/index.js'
-import { createBots, purgeBotJob } from './features/bots/index.js'
+import { builtInChat, createBots, purgeBotJob } from './features/bots/index.js'
 import { type Chat, createChat } from './features/chat/index.js'
 import { createDeliveries, pageAttempts } from './features/deliveries/index.js'
 import { createFiles } from './features/files/index.js'
@@ -99,6 +99,7 @@ export async function createSlices(
     ...foundation,
     bots,
     maxPayloadBytes: config.limits.messageBytes,
+    describeSignal: (botId, place) => chat.describeSignal(botId, place),
   })
   const botLogs = createBotLogs({
     ...foundation,
@@ -112,7 +113,10 @@ export async function createSlices(
     bodies: runtime.bodies,
     note: botLogs.service.note,
     bots: bots.service,
-    findIntegrationTarget: integrations.findTarget,
+    findInstallationTarget: (receiver) =>
+      receiver.integration === builtInChat.alias
+        ? chat.findSignalTarget(receiver.botId)
+        : integrations.findTarget(receiver),
     onFinished: async (tx, finished, failure) => {
       const told = finished.filter(({ kind }) => kind === 'event_received')
       for (const botId of new Set(told.map(({ bot_id }) => bot_id))) {
@@ -136,6 +140,7 @@ export async function createSlices(
     messages: runtime.messages.service,
     botEvents: runtime.events.service,
     audiences: bots.audiences,
+    outbox: runtime.outbox,
     maxPayloadBytes: config.limits.messageBytes,
     limits: {
       perProcess: config.limits.listeners,
@@ -144,7 +149,6 @@ export async function createSlices(
     },
     version,
   })
-  await chat.start()
   const actions: Actions = createActions({
     ...foundation,
     audiences: bots.audiences,
@@ -225,7 +229,6 @@ export async function createSlices(
     jobs: {
       [purgeBotJob]: purgeBot,
       ...runtime.jobs,
-      ...chat.jobs,
       ...integrations.jobs,
       ...files.jobs,
       ...search.jobs,

@@ -2,8 +2,6 @@ import { createChat } from '../src/features/chat/index.js'
 import type { BotActor, Caller, ChatUserActor } from '../src/platform/actor.js'
 import type { EventBus } from '../src/platform/bus/event-bus.js'
 import type { Database } from '../src/platform/db/open.js'
-import { createAddressRules } from '../src/platform/outgoing/address-rules.js'
-import { createOutgoing } from '../src/platform/outgoing/outgoing.js'
 import { createTenants, maxPayloadBytes } from './tenants.js'
 
 /** A bot with the address of its chat. */
@@ -33,7 +31,7 @@ export async function createChats(
     messages,
     botEvents: runtime.events.service,
     audiences: tenants.audiences,
-    outgoing: createOutgoing({ rules: createAddressRules({ allowed: [], allowLoopback: true }) }),
+    outbox: runtime.outbox,
     maxPayloadBytes,
     version: '0.0.0',
     limits: { perUser: options.listenersPerUser ?? 50, perProcess: 1000, pendingBytes: 65_536 },
@@ -54,8 +52,7 @@ export async function createChats(
     chat: service,
     listening,
     publishMessageStream: chat.publishMessageStream,
-    jobs: chat.jobs,
-    start: chat.start,
+    describeSignal: chat.describeSignal,
     sweepStreams: chat.sweep,
     authenticator,
     forgetBot,

@@ -155,7 +155,7 @@ export async function createDeliveriesBench(database: Database) {
                 .filter(({ subject_id }) => !deleted.has(subject_id))
                 .map(({ id, subject_id: subject }) => [
                   id,
-                  { type: 'test', body: { subject } as never },
+                  { type: 'test', body: JSON.stringify({ subject }) },
                 ]),
             ),
         },

@@ -59,10 +59,12 @@ export async function startHttpBot(manner: Manner = 'echo', port = 0): Promise<H
     kill,
     async told(conversationId) {
       const told = (await calls()).map(({ headers, body }) => {
-        const { event } = JSON.parse(body)
+        // An event for a bot, or a signal for the webhook of a chat.
+        const { event, data } = JSON.parse(body)
+        const { payload } = event === undefined ? data : (event.payload?.message ?? {})
         return {
-          conversationId: event.conversationId,
-          text: String(event.payload?.message?.payload?.text),
+          conversationId: (event ?? data).conversationId,
+          text: String(payload?.text),
           attempt: Number(headers['x-botstead-attempt']),
         }
       })

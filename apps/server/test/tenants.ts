@@ -81,7 +81,10 @@ export async function createTenants(
     recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
     onChanged: (botId) => access.authenticator.forgetBot(botId),
   })
-  const runtime = createRuntimeSlices({ ...shared, bus, queue, events, bots, maxPayloadBytes })
+  const runtime = createRuntimeSlices({
+    ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
+    describeSignal: async () => undefined,
+  })
   const access = createAccess({
     ...shared,
     workspaces: workspaces.service,

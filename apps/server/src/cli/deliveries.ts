@@ -9,6 +9,8 @@ interface ListOptions extends ConnectionOptions {
   status?: Delivery['status']
   conversation?: string
   since?: string
+  integration?: string
+  kind?: Delivery['kind']
 }
 
 interface ReceiverOptions extends ConnectionOptions {
@@ -31,21 +33,7 @@ export function deliveriesCommand(): Command {
       }
     }).argument('<id>', 'id of the delivery'),
   )
-  command.addCommand(
-    action('replay', 'send a finished delivery once more, or all that failed', async (of, id) => {
-      if (id !== 'failed') {
-        await of.client.replayDelivery({ id: of.botId, deliveryId: id })
-        return print(`${id} is pending again.`)
-      }
-      let total = 0
-      for (let more = true; more; ) {
-        const answer = await of.client.replayFailedDeliveries({ id: of.botId })
-        total += answer.replayed
-        more = answer.more
-      }
-      print(`${total} deliveries are pending again.`)
-    }).argument('<id>', 'id of the delivery, or "failed" for all that failed'),
-  )
+  command.addCommand(replayCommand())
   for (const [name, does] of [
     ['pause', 'stop sending, and keep what comes'],
     ['resume', 'send again, in order'],
@@ -76,6 +64,8 @@ function listCommand(): Command {
     .option('--status <status>', 'only pending, delivered, failed or canceled ones')
     .option('--conversation <id>', 'only those of a conversation')
     .option('--since <time>', 'only those made since an ISO 8601 time')
+    .option('--integration <alias>', 'only those to an installation, as chat for its webhook')
+    .option('--kind <kind>', 'only event_received, message_created or signal')
   return addConnectionOptions(command).action(async (options: ListOptions) => {
     const { client, botId } = await connectAsPerson(options)
     const { receivers } = await client.listDeliveryReceivers({ id: botId })
@@ -88,9 +78,34 @@ function listCommand(): Command {
       ...(options.status && { status: options.status }),
       ...(options.conversation && { conversationId: options.conversation }),
       ...(options.since && { since: options.since }),
+      ...(options.integration && { integration: options.integration }),
+      ...(options.kind && { kind: options.kind }),
     })
     for (const delivery of deliveries) print(lineOf(delivery))
     if (deliveries.length === 0) process.stderr.write('There are no such deliveries.\n')
+  })
+}
+
+function replayCommand(): Command {
+  const command = new Command('replay')
+    .description('send a finished delivery once more, or all that failed')
+    .argument('<id>', 'id of the delivery, or "failed" for all that failed')
+    .option('--integration <alias>', 'with "failed": only those to an installation')
+  return addConnectionOptions(command).action(async (id: string, options: ReceiverOptions) => {
+    const { client, botId } = await connectAsPerson(options)
+    if (id !== 'failed') {
+      await client.replayDelivery({ id: botId, deliveryId: id })
+      return print(`${id} is pending again.`)
+    }
+    const { integration } = options
+    let total = 0
+    for (let more = true; more; ) {
+      const wanted = { id: botId, ...(integration !== undefined && { integration }) }
+      const answer = await client.replayFailedDeliveries(wanted)
+      total += answer.replayed
+      more = answer.more
+    }
+    print(`${total} deliveries are pending again.`)
   })
 }
 

@@ -26,6 +26,7 @@ import { observations } from './0024-observations.js'
 import { deliveryHistory } from './0025-delivery-history.js'
 import { botLogs } from './0026-bot-logs.js'
 import { integrations } from './0027-integrations.js'
+import { signalDeliveries } from './0030-signal-deliveries.js'
 import { deliveriesByReceiver } from './0034-deliveries-by-receiver.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -57,5 +58,6 @@ export const migrations: readonly Migration[] = [
   deliveryHistory,
   botLogs,
   integrations,
+  signalDeliveries,
   deliveriesByReceiver,
 ]

@@ -11,10 +11,17 @@ const rooms = 8
 const postgres = engines.find(({ name }) => name === 'postgres')
 
 /** A bot with conversations, as whoever reaches a server may make it. */
-async function furnish(baseUrl: string, url: string) {
+async function furnish(baseUrl: string, url: string, webhookUrl?: string) {
   const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
   const admin = createClient({ baseUrl, token, workspaceId: workspaces[0]?.id ?? '' })
   const { bot } = await admin.createBot({ url })
+  if (webhookUrl !== undefined) {
+    const headers = { 'x-multiple-integrations': 'true' }
+    const chat = { configuration: { webhookUrl } }
+    await createClient({ baseUrl, token, workspaceId: workspaces[0]?.id ?? '', headers }).updateBot(
+      { id: bot.id, integrations: { chat } },
+    )
+  }
   const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
   const { key: userKey } = await createClient({ baseUrl, webhookId }).chatCreateUser({})
   const chat = createClient({ baseUrl, webhookId, userKey })
@@ -41,7 +48,7 @@ async function say(baseUrl: string, place: Place, said: Map<string, string[]>, c
   await Promise.allSettled(conversationIds.map(speak))
 }
 
-/** What a conversation told the bot, each text once, and how often with each attempt. */
+/** What a conversation told the bot or the webhook, each text once, and how often with each attempt. */
 async function expectTold(bot: HttpBot, said: Map<string, string[]>): Promise<number> {
   let repeats = 0
   for (const [conversationId, texts] of said) {
@@ -64,15 +71,18 @@ describe('deliveries of several processes', () => {
     await using place = await createCommandPlace()
     const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token }
     const bot = await startHttpBot('slow')
+    const app = await startHttpBot('slow')
     await using first = await startServerProcess(environment)
-    const made = await furnish(first.url, bot.url)
+    const made = await furnish(first.url, bot.url, app.url)
     const said = new Map<string, string[]>()
     await say(first.url, made, said, 4)
     // In the middle: everything is stored, and the bot is busy with some of it.
     await eventually(async () => expect((await bot.calls()).length).toBeGreaterThan(rooms))
     await first.kill()
     await using second = await startServerProcess(environment)
-    await eventually(async () => expect(await expectTold(bot, said)).toBeLessThanOrEqual(rooms))
+    for (const told of [bot, app]) {
+      await eventually(async () => expect(await expectTold(told, said)).toBeLessThanOrEqual(rooms))
+    }
     expect(await second.stop()).toBe(0)
   }, 60_000)
 

@@ -1,7 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { openRoom } from './raw-stream.js'
@@ -65,53 +63,5 @@ describe('chat addresses under load', () => {
     socket.destroy()
     expect(String(answer)).toMatch(/^HTTP\/1\.1 201 /)
     expect(String(answer)).toContain('"name":"Ada"')
-  })
-})
-
-describe('the webhook of a chat', () => {
-  const server = useServer()
-
-  it('gets every signal in order, again after it has failed', async () => {
-    const room = await openRoom(server())
-    const got: { path: string; secret: unknown; signal: { type: string; data: { id: string } } }[] =
-      []
-    let failures = 1
-    const app = createServer(async (request, response) => {
-      const signal = JSON.parse(await text(request))
-      if (failures > 0) {
-        failures -= 1
-        response.writeHead(503).end()
-        return
-      }
-      got.push({ path: request.url ?? '', secret: request.headers['x-secret-key'], signal })
-      response.end()
-    }).listen(0, '127.0.0.1')
-    await once(app, 'listening')
-    const address = app.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const admin = server().client({ headers: { 'x-multiple-integrations': 'true' } })
-    const configuration = { webhookUrl: `http://127.0.0.1:${port}/signals`, webhookSecret: 's3' }
-    await admin.updateBot({ id: room.bot.id, integrations: { chat: { configuration } } })
-    const wanted: string[] = []
-    await expect
-      .poll(
-        async () => {
-          wanted.push((await room.say('x')).message.id)
-          return got.length
-        },
-        { timeout: 15_000, interval: 200 },
-      )
-      .toBeGreaterThan(2)
-    const ids = got.map(({ signal }) => signal.data.id)
-    expect(ids).toEqual(
-      wanted.slice(wanted.indexOf(ids[0] ?? ''), wanted.indexOf(ids[0] ?? '') + ids.length),
-    )
-    expect(got[0]).toMatchObject({
-      path: '/signals/',
-      secret: 's3',
-      signal: { type: 'message_created', data: { isBot: false } },
-    })
-    app.closeAllConnections()
-    app.close()
   })
 })

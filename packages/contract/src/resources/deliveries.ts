@@ -22,6 +22,17 @@ const narrowing = {
   until: Type.Optional(Timestamp('Only those made before this time.')),
 }
 
+const receiver = {
+  kind: Type.Optional(OneOf(deliveryKinds, 'Only those of this kind.')),
+  integration: Type.Optional(
+    Text(
+      200,
+      'Only those to this installation, as `chat` for its webhook; left out: all of them, and those to the bot.',
+      1,
+    ),
+  ),
+}
+
 /** What bots and integrations are told, and what became of it. */
 export const deliveries = {
   list: operation({
@@ -36,14 +47,7 @@ export const deliveries = {
       ...paging,
       ...narrowing,
       status: Type.Optional(OneOf(deliveryStatuses, 'Only those with this status.')),
-      kind: Type.Optional(OneOf(deliveryKinds, 'Only those of this kind.')),
-      integration: Type.Optional(
-        Text(
-          200,
-          'Only those to this installation; left out: all of them, and those to the bot.',
-          1,
-        ),
-      ),
+      ...receiver,
     }),
     result: pageOf('deliveries', Delivery, 'Deliveries, newest first.'),
     status: 200,
@@ -84,7 +88,7 @@ export const deliveries = {
     description: 'At most 1,000 in one call, the oldest first; call again while `more` is true.',
     auth: 'workspace',
     params: Type.Object(bot),
-    body: Type.Object(narrowing),
+    body: Type.Object({ ...narrowing, ...receiver }),
     result: Type.Object({
       replayed: Type.Integer({ description: 'How many are pending again.' }),
       more: Type.Boolean({ description: 'Whether there may be more.' }),

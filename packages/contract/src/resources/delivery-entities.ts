@@ -2,9 +2,10 @@ import { Type } from 'typebox'
 import { Id, OneOf, Timestamp } from '../shared.js'
 
 /** What is told to a bot or an integration, once. */
-export const deliveryKinds: ['event_received', 'message_created'] = [
+export const deliveryKinds: ['event_received', 'message_created', 'signal'] = [
   'event_received',
   'message_created',
+  'signal',
 ]
 
 export const deliveryStatuses: ['pending', 'delivered', 'failed', 'canceled'] = [
@@ -23,9 +24,14 @@ export const Delivery = Type.Object(
     id: Id('Id of the delivery; `x-botstead-delivery` of its calls.'),
     createdAt: Timestamp('When it was put into the outbox.'),
     updatedAt: Timestamp('When its status last changed.'),
-    kind: OneOf(deliveryKinds, 'Operation that the receiver is called with.'),
+    kind: OneOf(
+      deliveryKinds,
+      'Operation that the receiver is called with; `signal`: what the webhook of the chat is posted.',
+    ),
     status: OneOf(deliveryStatuses, statusMeaning),
-    subjectId: Id('Id of the event (`event_received`) or the message (`message_created`).'),
+    subjectId: Id(
+      'Id of the event (`event_received`) or the message (`message_created`); of a `signal`: the conversation and the number in its log, as in `conv_01J.../17`, with `/complete` behind it for `message_stream_complete`.',
+    ),
     integration: Type.Optional(
       Type.String({ description: 'Alias of the installation that is told; absent: the bot.' }),
     ),

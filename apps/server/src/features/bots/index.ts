@@ -14,6 +14,7 @@ export type {
 } from './audience.js'
 export { builtInChat } from './built-in-chat.js'
 export type { Catalogue, CatalogueEntry, InstallationChange } from './catalogue.js'
+export type { ChatInstallation, SignalPosting } from './chat-installations.js'
 export { chatShapes } from './chat-shapes.js'
 export {
   checkEntries,
@@ -29,7 +30,7 @@ export {
   settleRegistration,
 } from './installation-store.js'
 export { mergeSecrets, type SealedSecrets } from './secrets.js'
-export { type BotsService, type ChatInstallation, purgeBotJob } from './service.js'
+export { type BotsService, purgeBotJob } from './service.js'
 export type { InstallationRow } from './store.js'
 
 export interface Bots {

@@ -36,16 +36,6 @@ export async function findInstallationByWebhook(
     .executeTakeFirst()
 }
 
-/** The bots whose signals are posted to an address of their own. */
-export async function listSignalReceivers(db: Db): Promise<string[]> {
-  const rows = await db
-    .selectFrom('installations')
-    .select('bot_id')
-    .where('posts_signals', '=', 1)
-    .execute()
-  return rows.map((row) => row.bot_id)
-}
-
 export async function patchInstallation(
   tx: Tx,
   botId: string,

@@ -11,8 +11,8 @@ import { type Ids, newSigningSecret } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
-import { builtInChat } from './built-in-chat.js'
 import { builtInEntry, type Catalogue, type CatalogueEntry } from './catalogue.js'
+import { chatInstallations } from './chat-installations.js'
 import { type BotDefinition, emptyDefinition, mergeTags, patchDefinition } from './definition.js'
 import * as installations from './installation-store.js'
 import {
@@ -56,16 +56,6 @@ export interface BotServer {
   secrets: readonly string[]
   /** Seconds that the bot may take for a call; undefined if it does not say. */
   maxExecutionTime: number | undefined
-}
-
-/** Where a bot's public chat address leads. */
-export interface ChatInstallation {
-  workspaceId: string
-  botId: string
-  webhookId: string
-  alias: string
-  enabled: boolean
-  configuration: Record<string, unknown>
 }
 
 export interface BotsDeps {
@@ -347,33 +337,7 @@ export function createBotsService(deps: BotsDeps) {
       return await installations.listInstallations(db, botId)
     },
 
-    /** Ids of the bots whose chat posts its signals to an address. */
-    async listSignalReceivers(): Promise<string[]> {
-      return await installations.listSignalReceivers(db)
-    },
-
-    /** Settings of the chat of a bot, or undefined if there is none or it is switched off. */
-    async findChatConfiguration(botId: string): Promise<Record<string, unknown> | undefined> {
-      const installed = await installations.listInstallations(db, botId)
-      const chat = installed.find((row) => row.alias === builtInChat.alias && row.enabled === 1)
-      return chat && decodeJson<Record<string, unknown>>(sealer.open(chat.configuration))
-    },
-
-    /** The installation behind a chat address, or undefined if there is none. */
-    async findChatInstallation(webhookId: string): Promise<ChatInstallation | undefined> {
-      const row = await installations.findInstallationByWebhook(db, webhookId)
-      if (row === undefined) return undefined
-      const workspaceId = await store.findWorkspaceOf(db, row.bot_id)
-      if (workspaceId === undefined) return undefined
-      return {
-        workspaceId,
-        botId: row.bot_id,
-        webhookId,
-        alias: row.alias,
-        enabled: row.enabled === 1,
-        configuration: decodeJson(sealer.open(row.configuration)),
-      }
-    },
+    ...chatInstallations(deps),
   }
 }
 

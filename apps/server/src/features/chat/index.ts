@@ -4,11 +4,11 @@ import type { Authenticator } from '../../platform/authenticator.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { purge } from '../../platform/db/purge.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
-import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Log } from '../../platform/log.js'
 import type { Timers } from '../../platform/timers.js'
 import type { Tx } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
+import type { Target } from '../deliveries/index.js'
 import { createListening, type Listening, type ListeningOptions } from '../listen/index.js'
 import { createChatAddresses } from './addresses.js'
 import { createChatAuthenticator } from './authenticator.js'
@@ -16,17 +16,17 @@ import { type CustomEventsDeps, createCustomEvents } from './custom-events.js'
 import { type MessageStreamInput, messageStreams } from './message-streams.js'
 import { chatRoutes } from './routes.js'
 import { type ChatService, type ChatServiceDeps, createChatService } from './service.js'
+import { createSignalPosts, type SignalPostsDeps } from './signal-posts.js'
+import { findSignalTarget } from './signal-target.js'
 import { createRender } from './signals.js'
 import * as streams from './stream-store.js'
 import { createUserKeys } from './user-keys.js'
-import * as cursors from './webhook-store.js'
-import { createWebhooks, type WebhooksDeps, webhookJob } from './webhooks.js'
 
 export interface ChatDeps
   extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'listening' | 'customEvents'>,
     CustomEventsDeps,
-    Pick<WebhooksDeps, 'events' | 'queue' | 'outgoing'> {
-  bots: Pick<BotsService, 'findChatInstallation' | 'findChatConfiguration' | 'listSignalReceivers'>
+    Pick<SignalPostsDeps, 'events' | 'outbox'> {
+  bots: Pick<BotsService, 'findChatInstallation' | 'findSignalPosting' | 'findSignalAddress'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
   bus: EventBus
@@ -42,18 +42,19 @@ export interface ChatDeps
 export interface Chat {
   service: ChatService
   routes: Route[]
-  jobs: Record<string, JobHandler<never>>
   /** Who calls at a chat address. */
   authenticator: Pick<Authenticator, 'chat' | 'chatUser'>
   listening: Listening
   /** To be told when a bot or what is installed in it was changed or removed. */
   forgetBot(botId: string): void
-  /** Learns what has to be known before the first call. */
-  start(): Promise<void>
   /** For the action `publishMessageStream` of a bot: pieces of a message that it is writing. */
   publishMessageStream(botId: string, input: MessageStreamInput): Promise<void>
   /** For the action `sendEvent` of a bot: tells the participants, and stores nothing to be fetched. */
   sendEvent: ChatService['sendEvent']
+  /** A signal by its place in the log of its conversation, for its delivery. */
+  describeSignal(botId: string, place: string): Promise<string | undefined>
+  /** Where the signals of a bot are posted; undefined if nowhere. */
+  findSignalTarget(botId: string): Promise<Target | undefined>
   /** Empties the pieces of messages that were completed long ago; answers how many messages. */
   sweep(tx: Tx): Promise<number>
   /** Removes what a deleted bot left behind. */
@@ -78,26 +79,26 @@ export function createChat(deps: ChatDeps): Chat {
     listening,
     customEvents: createCustomEvents(deps),
   })
-  const webhooks = createWebhooks({ ...deps, render })
+  const posts = createSignalPosts({ ...deps, render })
+  posts.start()
 
   return {
     service,
     routes: chatRoutes(service, () => createOpenApi(chatOperations, { version: deps.version })),
-    jobs: { [webhookJob]: webhooks.handler },
     authenticator: createChatAuthenticator(addresses, keys),
     listening,
     forgetBot(botId) {
       addresses.forget(botId)
       listening.recheck(botId)
-      webhooks.refresh()
+      posts.forget(botId)
     },
-    start: webhooks.start,
     publishMessageStream: writing.publishMessageStream,
     sendEvent: service.sendEvent,
+    describeSignal: posts.describe,
+    findSignalTarget: (botId) => findSignalTarget(bots, botId),
     sweep: writing.sweep,
     async purge(botId) {
       await purge(run, (tx, limit) => streams.deleteSomeStreams(tx, botId, limit))
-      await purge(run, (tx, limit) => cursors.deleteSomeCursors(tx, botId, limit))
     },
   }
 }

@@ -105,6 +105,14 @@ export function messageStreams(deps: MessageStreamsDeps) {
   }
 }
 
+/** Id of the stream that a message with this metadata completes; undefined if it completes none. */
+export function streamIdIn(metadata: unknown): string | undefined {
+  if (typeof metadata !== 'object' || metadata === null || !('streamId' in metadata))
+    return undefined
+  const { streamId } = metadata
+  return typeof streamId === 'string' && streamId !== '' ? streamId : undefined
+}
+
 function toPiece(botId: string, { type: _, ...signal }: StreamDelta): Piece {
   return { ...signal, userId: botId }
 }

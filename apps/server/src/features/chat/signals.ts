@@ -5,6 +5,7 @@ import { type CustomEvent, news } from '../conversations/index.js'
 import { type Entry, type Piece, type Render, type Room, toSignal } from '../listen/index.js'
 import type { MessageRow, MessagesService } from '../messages/index.js'
 import type { UsersService } from '../users/index.js'
+import { streamIdIn } from './message-streams.js'
 import { toRecord } from './messages.js'
 import { toMessage } from './view.js'
 
@@ -106,8 +107,8 @@ function tellMessage({ room, event, shown }: Facts, row: MessageRow): Told {
   const isBot = row.direction === 'outgoing'
   const created = { type: news.messageCreated, data: { ...message, isBot } }
   const frames = [new Frame(created, event.sequence)]
-  const streamId = isBot ? message.metadata?.streamId : undefined
-  if (typeof streamId !== 'string' || streamId === '') return { frames }
+  const streamId = isBot ? streamIdIn(message.metadata) : undefined
+  if (streamId === undefined) return { frames }
   const complete = { type: 'message_stream_complete', data: { streamId, message } }
   // Without a place of its own: who has only this one must get the message as well.
   return { frames: [new Frame(complete, undefined), ...frames], finished: streamId }

@@ -14,16 +14,6 @@ export interface MessageStreamsTable {
   expires_at: string
 }
 
-/** How far the signals of a conversation have been posted to the webhook of its app. */
-export interface WebhookCursorsTable {
-  /** Native id. */
-  conversation_id: string
-  bot_id: string
-  /** Number of the last event that was taken. */
-  sequence: number
-}
-
 export interface ChatSchema {
   message_streams: MessageStreamsTable
-  chat_webhook_cursors: WebhookCursorsTable
 }

@@ -18,12 +18,15 @@ interface MessageCreated extends DescribedMessage {
 export interface DeliveryBody {
   /** Kind of what is told: the type of the event, or else the kind of the delivery again. */
   type: string
-  body: EventReceived | MessageCreated
+  /** JSON text. */
+  body: string
 }
 
-interface DeliveryBodiesDeps {
+export interface DeliveryBodiesDeps {
   events: Pick<EventsService, 'findAll'>
   messages: Pick<Messages, 'describe'>
+  /** A signal of the chat as JSON text; undefined when what it tells of was deleted since. */
+  describeSignal: (botId: string, place: string) => Promise<string | undefined>
 }
 
 export type DeliveryBodies = ReturnType<typeof createDeliveryBodies>
@@ -32,7 +35,7 @@ export type DeliveryBodies = ReturnType<typeof createDeliveryBodies>
 type Subject = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration' | 'kind' | 'subject_id'>
 
 /** Makes the bodies of deliveries of what the database says when they are sent. */
-export function createDeliveryBodies({ events, messages }: DeliveryBodiesDeps) {
+export function createDeliveryBodies({ events, messages, describeSignal }: DeliveryBodiesDeps) {
   /** Bodies of deliveries of one kind to one receiver, by the id of what they tell of. */
   async function alike(
     executor: Db | Tx,
@@ -45,17 +48,25 @@ export function createDeliveryBodies({ events, messages }: DeliveryBodiesDeps) {
         for (const { row, payload } of await events.findAll(executor, botId, ids)) {
           // The message of an event may be gone, and with it what there was to tell.
           if (row.payload === null && isEmpty(payload)) continue
-          bodies.set(row.id, { type: row.type, body: { event: toEvent(row, payload) } })
+          const body: EventReceived = { event: toEvent(row, payload) }
+          bodies.set(row.id, { type: row.type, body: JSON.stringify(body) })
         }
         return bodies
       case 'message_created': {
         const described = await messages.describe(executor, botId, ids, integration || undefined)
         for (const [id, told] of described) {
           const { type, payload } = told.message
-          bodies.set(id, { type: kind, body: { type, payload, ...told } })
+          const body: MessageCreated = { type, payload, ...told }
+          bodies.set(id, { type: kind, body: JSON.stringify(body) })
         }
         return bodies
       }
+      case 'signal':
+        for (const id of ids) {
+          const body = await describeSignal(botId, id)
+          if (body !== undefined) bodies.set(id, { type: kind, body })
+        }
+        return bodies
       default:
         return kind satisfies never
     }

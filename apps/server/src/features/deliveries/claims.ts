@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Tx } from '../../schema.js'
 import { type DeliveryRow, isPending } from './store.js'
@@ -82,6 +83,47 @@ export async function putBack(
     )
     .executeTakeFirst()
   return Number(result.numUpdatedRows)
+}
+
+/**
+ * Takes what waits first for a paused receiver, to see whether it is taken now: the oldest of what was
+ * set aside, or else what pauses after a failure. The attempt does not count as one of those after
+ * which it is given up.
+ */
+export async function claimFirst(
+  tx: Tx,
+  botId: string,
+  integration: string,
+  owner: string,
+  leaseUntil: string,
+): Promise<DeliveryRow | undefined> {
+  const waiting = tx
+    .selectFrom('deliveries')
+    .select('id')
+    .where('bot_id', '=', botId)
+    .where('integration', '=', integration)
+    .limit(1)
+  const aside = waiting.where('set_aside', '=', 1).orderBy('created_at').orderBy('id')
+  const pausing = waiting
+    .where('next_attempt_at', 'is not', null)
+    .where('owner', 'is', null)
+    .where('status', '=', 'pending')
+    .orderBy('next_attempt_at')
+  for (const query of [aside, pausing]) {
+    const claimed = await tx
+      .with('first', () => dialectOf(tx).lockFreeRows(query))
+      .updateTable('deliveries')
+      .set((eb) => ({
+        ...{ set_aside: 0, owner, next_attempt_at: leaseUntil },
+        attempts: eb('attempts', '+', 1),
+        spent: eb('spent', '+', 1),
+      }))
+      .where('id', 'in', ({ selectFrom }) => selectFrom('first').select('id'))
+      .returningAll()
+      .executeTakeFirst()
+    if (claimed !== undefined) return claimed
+  }
+  return undefined
 }
 
 /** One claim of one delivery. */

@@ -55,7 +55,14 @@ export interface Dispatcher {
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { db, run, bus, clock, timers, log, targets, limits } = deps
   const owner = `${hostname()}/${process.pid}/${deps.ids.uuid()}`
-  const pauses = createPauses({ ...deps, wake: () => wakeForReceivers() })
+  const settle = createSettle(deps)
+  const pauses = createPauses({
+    ...deps,
+    claimFirst: ({ botId, integration }) =>
+      run((tx) => claims.claimFirst(tx, botId, integration, owner, leaseEnd())),
+    send: sendAlone,
+    wake: () => wakeForReceivers(),
+  })
   const sending = new Map<string, Sending>()
   const room = createRoom(limits.perReceiver)
   const findDue = createFindDue(db, room)
@@ -64,7 +71,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const leaseEnd = () => isoTime(clock.now() + limits.leaseMs)
   const deliverLine = createSender({
     ...deps,
-    settle: createSettle(deps),
+    settle,
     sending,
     failing,
     nextClaim: () => (closed ? undefined : { owner, leaseUntil: leaseEnd() }),
@@ -174,10 +181,21 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     return Math.max(0, Math.min(limits.pollMs, ...waits))
   }
 
-  function begin(row: DeliveryRow): void {
+  /** Sends one delivery of a paused receiver, and nothing that stands behind it. */
+  async function sendAlone(row: DeliveryRow): Promise<boolean | undefined> {
+    if (closed) {
+      await settle.release(row)
+      return false
+    }
+    const entry = begin(row, false)
+    await entry.done
+    return entry.answered
+  }
+
+  function begin(row: DeliveryRow, chain = true): Sending {
     room.take(row)
     const abort = new AbortController()
-    const entry: Sending = { row, abort, chain: true, done: Promise.resolve() }
+    const entry: Sending = { row, abort, chain, answered: undefined, done: Promise.resolve() }
     sending.set(row.id, entry)
     entry.done = deliverLine(entry)
       .catch((err: unknown) => {
@@ -188,6 +206,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         room.leave(row)
         wake(crowded ? 'everything' : new Set([keyOf(row)]))
       })
+    return entry
   }
 
   /** Gives a sign of life for everything on the way, and ends what others have taken. */

@@ -12,7 +12,7 @@ import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService, type DeliveriesServiceDeps } from './service.js'
 import { createTargets, type Target, type Targets } from './targets.js'
 
-export { createDeliveryBodies } from './bodies.js'
+export { createDeliveryBodies, type DeliveryBodiesDeps } from './bodies.js'
 export { pageAttempts } from './log-lines.js'
 export { deliveryMetrics } from './metrics.js'
 export { createOutbox, type Outbox } from './outbox.js'
@@ -43,8 +43,8 @@ type DeliveriesDeps = Omit<
   onReopened: DeliveriesServiceDeps['onReopened']
   /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
   retentionMs: number
-  /** How an integration is called; undefined if it has no server. */
-  findIntegrationTarget: (receiver: Receiver) => Promise<Target | undefined>
+  /** How an installation is called; undefined if it has no address. */
+  findInstallationTarget: (receiver: Receiver) => Promise<Target | undefined>
   limits: {
     /** Deliveries on the way at a time, and of those to one receiver. */
     deliveries: number
@@ -59,13 +59,13 @@ const minute = 60 * second
 
 /** How bots and integrations are told what they have to know. */
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
-  const { run, bus, log, clock, bots, findIntegrationTarget, limits } = deps
+  const { run, bus, log, clock, bots, findInstallationTarget, limits } = deps
   const targets = createTargets({
     clock,
     findTarget: (receiver) =>
       receiver.integration === ''
         ? findBotTarget(bots, receiver.botId)
-        : findIntegrationTarget(receiver),
+        : findInstallationTarget(receiver),
   })
   const dispatcher = createDispatcher({
     ...deps,

@@ -14,6 +14,15 @@ export function lineOf(botId: string, integration: string, key: string): string 
   return `${botId}/${integration}/${key}`
 }
 
+/** The conversation, or whatever else it stands for, that a delivery is in line for. */
+export function keyOfLine({
+  bot_id: botId,
+  integration,
+  order_key: line,
+}: Pick<DeliveryRow, 'bot_id' | 'integration' | 'order_key'>): string | undefined {
+  return line?.slice(lineOf(botId, integration, '').length)
+}
+
 interface Joined {
   last_position: number
   waiting: number

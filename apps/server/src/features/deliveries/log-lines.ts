@@ -2,6 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
 import type { LogLine } from '../bot-logs/index.js'
+import { keyOfLine } from './lines.js'
 import type { Receiver } from './receivers.js'
 import type { DeliveryRow } from './store.js'
 
@@ -16,6 +17,9 @@ interface AttemptLine {
   conversation_id: string | null
   created_at: string
 }
+
+/** The same as {@link keyOfLine}, by the database. */
+const keyOfLineIn = sql`substr(d.order_key, length(d.bot_id) + length(d.integration) + 3)`
 
 /** Attempts at the deliveries of a bot, as lines; `narrow` says which of them by the columns of a line. */
 export async function pageAttempts(
@@ -42,7 +46,8 @@ export async function pageAttempts(
         || coalesce(', ' || a.error, '')`.as('message'),
       eb.fn.coalesce('e.user_id', 'm.user_id').as('user_id'),
       'e.workflow_id',
-      eb.fn.coalesce('e.conversation_id', 'm.conversation_id').as('conversation_id'),
+      sql<string | null>`case d.kind when 'signal' then ${keyOfLineIn}
+        else coalesce(e.conversation_id, m.conversation_id) end`.as('conversation_id'),
       'a.started_at as created_at',
     ])
   let query = db
@@ -57,10 +62,11 @@ export async function pageAttempts(
 /** What a delivery that did not go well is about. */
 export async function lineAbout(
   tx: Tx,
-  { bot_id: botId, integration, kind, subject_id: id }: DeliveryRow,
+  delivery: DeliveryRow,
   level: LogLine['level'],
   said: string,
 ): Promise<LogLine> {
+  const { bot_id: botId, integration, kind, subject_id: id } = delivery
   const event = await tx
     .selectFrom('bot_events')
     .select(['type', 'user_id', 'workflow_id', 'conversation_id'])
@@ -78,7 +84,7 @@ export async function lineAbout(
     ...{ botId, level, message: `${name}: ${said}` },
     userId: about?.user_id ?? undefined,
     workflowId: event?.workflow_id ?? undefined,
-    conversationId: about?.conversation_id ?? undefined,
+    conversationId: kind === 'signal' ? keyOfLine(delivery) : (about?.conversation_id ?? undefined),
   }
 }
 

@@ -6,7 +6,8 @@ import { callReceiver } from './call.js'
 import { lineOfReceiver } from './log-lines.js'
 import * as receivers from './receivers.js'
 import type { PausePolicy, SettleDeps } from './settle.js'
-import type { Targets } from './targets.js'
+import type { DeliveryRow } from './store.js'
+import type { Target, Targets } from './targets.js'
 
 interface PausesDeps {
   db: Db
@@ -17,6 +18,10 @@ interface PausesDeps {
   targets: Targets
   pausing: PausePolicy
   note: SettleDeps['note']
+  /** Claims the oldest of what waits for a paused receiver; undefined if nothing does. */
+  claimFirst: (receiver: receivers.Receiver) => Promise<DeliveryRow | undefined>
+  /** Sends a delivery and answers whether the receiver is there; undefined if it was not called. */
+  send: (row: DeliveryRow) => Promise<boolean | undefined>
   /** Called when there may be something to send again. */
   wake: () => void
 }
@@ -36,25 +41,43 @@ export function createPauses({
   targets,
   pausing,
   note,
+  claimFirst,
+  send,
   wake,
 }: PausesDeps) {
   const probes = new Set<Promise<void>>()
   const stopping = new AbortController()
   let nextAt: string | undefined
 
-  async function probe(receiver: receivers.Receiver): Promise<void> {
-    // What is remembered may be older than the change that asked for this ping.
-    targets.forget(receiver.botId)
-    const target = await targets.of(receiver)
-    if (target === undefined) return
+  async function answersPing(target: Target): Promise<boolean> {
     const { status } = await callReceiver(
       { outgoing, clock },
       { ...target, timeoutMs: Math.min(target.timeoutMs, pingTimeoutMs) },
       { operation: 'ping', type: 'ping', body: '{}', signal: stopping.signal },
     )
-    if (status === null || status >= 500) return
+    return status !== null && status < 500
+  }
+
+  /** Whether the webhook of an app, which knows no pings, takes what waits first. */
+  async function takesFirst(receiver: receivers.Receiver): Promise<boolean> {
+    for (;;) {
+      const first = await claimFirst(receiver)
+      if (first === undefined) return true
+      const isThere = await send(first)
+      // What had nothing to tell any more says nothing of the receiver either.
+      if (isThere !== undefined) return isThere
+    }
+  }
+
+  async function probe(receiver: receivers.Receiver): Promise<void> {
+    // What is remembered may be older than the change that asked for this ping.
+    targets.forget(receiver.botId)
+    const target = await targets.of(receiver)
+    if (target === undefined) return
+    if (!(await (target.plain ? takesFirst(receiver) : answersPing(target)))) return
     const resumed = await run(async (tx) => {
-      if (!(await receivers.resume(tx, receiver))) return false
+      // Whoever paused it by hand meanwhile is not overruled.
+      if (!(await receivers.resume(tx, receiver, 'failures'))) return false
       await note(tx, lineOfReceiver(receiver, 'info', 'it answers again, they go on.'))
       return true
     })

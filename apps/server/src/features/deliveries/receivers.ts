@@ -128,9 +128,17 @@ export async function pause(
   return Number(result.numInsertedOrUpdatedRows ?? 0n) > 0
 }
 
-/** Begins to send to a receiver again; what was set aside is put back after this. False if it was not paused. */
-export async function resume(tx: Tx, { botId, integration }: Receiver): Promise<boolean> {
-  const result = await tx
+/**
+ * Begins to send to a receiver again; what was set aside is put back after this.
+ * @param only whose pause is ended; left out, anybody's
+ * @returns false if there was no such pause
+ */
+export async function resume(
+  tx: Tx,
+  { botId, integration }: Receiver,
+  only?: 'failures',
+): Promise<boolean> {
+  let query = tx
     .updateTable('delivery_receivers')
     .set({
       ...{ paused: null, paused_at: null, probe_at: null },
@@ -139,8 +147,8 @@ export async function resume(tx: Tx, { botId, integration }: Receiver): Promise<
     .where('bot_id', '=', botId)
     .where('integration', '=', integration)
     .where('paused', 'is not', null)
-    .executeTakeFirst()
-  return Number(result.numUpdatedRows) > 0
+  if (only !== undefined) query = query.where('paused', '=', only)
+  return Number((await query.executeTakeFirst()).numUpdatedRows) > 0
 }
 
 /** Receivers whose deliveries are being put back. */

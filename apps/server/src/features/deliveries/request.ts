@@ -38,8 +38,7 @@ export async function sendCall(
     headers: {
       'content-type': 'application/json',
       'user-agent': 'botstead',
-      'x-bp-operation': call.operation,
-      'x-bp-type': call.type,
+      ...(!target.plain && { 'x-bp-operation': call.operation, 'x-bp-type': call.type }),
       ...target.headers,
       ...call.headers,
       [signatureHeader]: signatureOf(target.secrets, call.body, clock.now()),

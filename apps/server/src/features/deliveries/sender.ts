@@ -22,6 +22,8 @@ export interface Sending {
   abort: AbortController
   /** Whether what stands behind it may be sent right after it. */
   chain: boolean
+  /** Whether the last call showed that the receiver is there; undefined if there was none. */
+  answered: boolean | undefined
   done: Promise<void>
 }
 
@@ -83,7 +85,7 @@ export function createSender(deps: SenderDeps) {
       const result = await callReceiver(deps, target, {
         operation: row.kind,
         type: told.type,
-        body: JSON.stringify(told.body),
+        body: told.body,
         headers: { 'x-botstead-delivery': row.id, 'x-botstead-attempt': String(row.attempts) },
         signal: entry.abort.signal,
       })
@@ -93,6 +95,7 @@ export function createSender(deps: SenderDeps) {
       const settled = isPlain
         ? await settle.delivered(row, result, nextClaim)
         : await settle.attempt(row, result, failing.has(key), nextClaim)
+      entry.answered = settled !== undefined && result.verdict.result !== 'retry'
       if (result.verdict.result === 'retry') failing.add(key)
       else failing.delete(key)
       if (settled?.pausedNow) deps.onPaused()

@@ -5,8 +5,11 @@ export interface DeliveriesTable {
   /** Alias of the installation that is told; empty when it is the bot. */
   integration: string
   /** Operation of the receiver: what is sent and how its body is built. */
-  kind: 'event_received' | 'message_created'
-  /** Id of the event (`event_received`) or message (`message_created`); the body is built from it. */
+  kind: 'event_received' | 'message_created' | 'signal'
+  /**
+   * Id of the event (`event_received`) or message (`message_created`), or the place of a `signal` in
+   * the log of its conversation; the body is built from it.
+   */
   subject_id: string
   /** Line that the delivery stands in: those of a line are made one after the other; null for none. */
   order_key: string | null

@@ -12,6 +12,11 @@ export interface Target {
   secrets: readonly string[]
   /** Milliseconds that it may take for an answer. */
   timeoutMs: number
+  /**
+   * Whether it is the webhook of an app, which gets what it is told and nothing about operations. It
+   * knows no pings either: while it is paused, what waits first is tried instead.
+   */
+  plain?: boolean
 }
 
 /** Targets from memory, when they were asked for within the last seconds. */

@@ -2,6 +2,7 @@ import type { contract, Output } from '@botstead/contract'
 import type { CallResult } from './call.js'
 import type { ReceiverRow } from './claims.js'
 import type { AttemptRow } from './history-store.js'
+import { keyOfLine } from './lines.js'
 import type { DeliveryRow } from './store.js'
 
 type WireDelivery = Output<typeof contract.deliveries.list>['deliveries'][number]
@@ -18,9 +19,7 @@ export function toDelivery(row: DeliveryRow): WireDelivery {
     status: row.status,
     subjectId: row.subject_id,
     ...(row.integration !== '' && { integration: row.integration }),
-    ...(row.order_key !== null && {
-      orderKey: row.order_key.slice(`${row.bot_id}/${row.integration}/`.length),
-    }),
+    ...(row.order_key !== null && { orderKey: keyOfLine(row) }),
     attempts: row.attempts,
     ...(row.next_attempt_at !== null && { nextAttemptAt: row.next_attempt_at }),
     ...(row.last_error !== null && { lastError: row.last_error }),

@@ -1,0 +1,212 @@
+import { createHmac } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { describeEachEngine } from '../engines.js'
+import { useServer } from '../harness.js'
+import { eventually } from '../jobs.js'
+import { startWebhookApp, type WebhookApp } from '../webhook-app.js'
+import { listenRaw, openRoom } from './raw-stream.js'
+
+describeEachEngine('the webhook of a chat', (engine) => {
+  const server = useServer(engine)
+
+  /** A room whose bot posts its signals to an app. */
+  async function openPostingRoom(app: WebhookApp, more: object = {}) {
+    const room = await openRoom(server())
+    const { id } = room.bot
+    const admin = server().client()
+    const configuration = { webhookUrl: app.url, ...more }
+    const installed = { chat: { configuration } }
+    await server()
+      .client({ headers: { 'x-multiple-integrations': 'true' } })
+      .updateBot({ id, integrations: installed })
+    const listed = async () =>
+      (await admin.listDeliveries({ id, integration: 'chat', pageSize: 100 })).deliveries
+    return { ...room, id, admin, listed, bot: server().client({ botId: id }), made: room.bot }
+  }
+
+  const textsOf = (calls: WebhookApp['posted']) =>
+    calls.map(({ signal }) => Reflect.get(Object(signal.data.payload), 'text'))
+
+  /** Lets time pass, until the assertion holds. */
+  const inTime = (assertion: () => void | Promise<void>, step = 1000) =>
+    eventually(async () => {
+      try {
+        await assertion()
+      } catch (error) {
+        server().clock.advance(step)
+        throw error
+      }
+    })
+
+  it('gets all signals as listeners get them, in order, signed and with the secret', async () => {
+    const app = await startWebhookApp()
+    const room = await openPostingRoom(app, { webhookSecret: 's3' })
+    const listener = await listenRaw(room.address)
+    const conversationId = room.conversation.id
+    const { message } = await room.say('hello')
+    const guest = await room.guest()
+    const part = { conversationId, userId: guest.user.id }
+    await room.owner.chat.chatAddParticipant(part)
+    await room.owner.chat.chatCreateEvent({ conversationId, payload: { a: [1] } })
+    await room.owner.chat.chatRemoveParticipant(part)
+    const piece = { type: 'delta', streamId: 's', sequence: 1, delta: 'wri', createdAt: 'now' }
+    const publish = (signal: object) =>
+      room.bot.callAction({ type: 'chat:publishMessageStream', input: { conversationId, signal } })
+    await publish(piece)
+    await publish({ type: 'abort', streamId: 'other' })
+    await room.bot.createMessage({
+      ...{ conversationId, userId: room.id, type: 'text', tags: {} },
+      payload: { text: 'written', metadata: { streamId: 's' } },
+    })
+    await room.owner.chat.chatDeleteMessage({ id: message.id })
+
+    const types = [
+      ...['message_created', 'participant_added', 'event_created', 'participant_removed'],
+      ...['message_stream_delta', 'message_stream_abort'],
+      ...['message_stream_complete', 'message_created', 'message_deleted'],
+    ]
+    await listener.until((heard) => heard.length === types.length)
+    await eventually(() => expect(app.posted).toHaveLength(types.length))
+    expect(app.posted.map(({ signal }) => signal.type)).toEqual(types)
+    expect(app.posted.map(({ signal }) => signal)).toEqual(
+      listener.heard.map(({ type, data }) => ({ type, data })),
+    )
+    listener.close()
+    const [first] = app.posted
+    const { path, headers = {}, body } = first ?? {}
+    expect(path).toBe('/signals/')
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-secret-key': 's3',
+      'x-botstead-attempt': '1',
+    })
+    expect(Object.keys(headers).filter((name) => name.startsWith('x-bp-'))).toEqual([])
+    const [time, mac] = String(headers['x-botstead-signature']).split(',')
+    const expected = createHmac('sha256', room.made.signingSecret)
+      .update(`${time?.slice(2)}.${body}`)
+      .digest('hex')
+    expect(mac).toBe(`v1=${expected}`)
+
+    const deliveries = await eventually(async () => {
+      const all = await room.listed()
+      expect(all.map(({ status }) => status)).toEqual(types.map(() => 'delivered'))
+      return all
+    })
+    expect(deliveries[0]).toMatchObject({
+      ...{ kind: 'signal', integration: 'chat', orderKey: conversationId, attempts: 1 },
+      subjectId: expect.stringContaining(`${conversationId}/`),
+    })
+    const { deliveries: told } = await room.admin.listDeliveries({ id: room.id, kind: 'signal' })
+    expect(told).toHaveLength(types.length)
+    const { logs } = await room.admin.getBotLogs({
+      ...{ id: room.id, timeStart: '2020-01-01T00:00:00Z', conversationId },
+    })
+    expect(logs.filter((line) => line.message.startsWith('Delivered signal to chat'))).toHaveLength(
+      types.length,
+    )
+  })
+
+  it('gets what it could not take again, and nothing of what was deleted meanwhile', async () => {
+    const app = await startWebhookApp()
+    app.answers.push(503)
+    const room = await openPostingRoom(app)
+    const first = await room.say('one')
+    await eventually(() => expect(app.posted).toHaveLength(1))
+    const second = await room.say('two')
+    await room.say('three')
+    await room.owner.chat.chatDeleteMessage({ id: second.message.id })
+    await inTime(() => expect(app.taken).toHaveLength(3))
+    expect(textsOf(app.taken)).toEqual(['one', 'three', undefined])
+    expect(app.taken.map(({ headers }) => headers['x-botstead-attempt'])).toEqual(['2', '1', '1'])
+    expect(app.taken[2]?.signal).toMatchObject({
+      type: 'message_deleted',
+      data: { id: second.message.id, userId: first.message.userId },
+    })
+    await eventually(async () => {
+      const statuses = (await room.listed()).map(({ status }) => status)
+      expect(statuses.toReversed()).toEqual(['delivered', 'canceled', 'delivered', 'delivered'])
+    })
+  })
+
+  it('is told once more by hand of what it refused, apart from the bot', async () => {
+    const app = await startWebhookApp()
+    app.answers.push(401)
+    const room = await openPostingRoom(app)
+    await room.say('refused')
+    const deliveryId = await eventually(async () => {
+      const [delivery] = await room.listed()
+      expect(delivery).toMatchObject({ status: 'failed', lastError: 'Status 401: no' })
+      return delivery?.id ?? ''
+    })
+    const { delivery } = await room.admin.getDelivery({ id: room.id, deliveryId })
+    expect(delivery.attemptLog).toMatchObject([{ number: 1, status: 401, answer: 'no' }])
+    const others = { id: room.id, integration: 'other' }
+    expect(await room.admin.replayFailedDeliveries(others)).toMatchObject({ replayed: 0 })
+    const failed = { id: room.id, integration: 'chat', kind: 'signal' as const }
+    expect(await room.admin.replayFailedDeliveries(failed)).toEqual({ replayed: 1, more: false })
+    await eventually(() => expect(textsOf(app.taken)).toEqual(['refused']))
+  })
+
+  it('is left alone when it fails for long, and found again by what waits first', async () => {
+    const app = await startWebhookApp()
+    const room = await openPostingRoom(app)
+    app.answers.push(...Array<number>(100).fill(500))
+    await room.say('first')
+    for (let i = 0; i < 5; i++) {
+      const { conversation } = await room.owner.chat.chatCreateConversation({})
+      const payload = { type: 'text' as const, text: 'noise' }
+      await room.owner.chat.chatCreateMessage({ conversationId: conversation.id, payload })
+    }
+    const receivers = async () =>
+      (await room.admin.listDeliveryReceivers({ id: room.id })).receivers
+    await inTime(async () => {
+      expect(await receivers()).toMatchObject([{ integration: 'chat', paused: 'failures' }])
+    }, 60_000)
+    await room.say('second')
+    const before = app.posted.length
+    await room.admin.updateBot({ id: room.id, name: 'is it back?' })
+    await eventually(() => expect(app.posted.length).toBeGreaterThan(before))
+    // What shows that it is still down is a signal that waits, and never a ping.
+    expect(app.posted.every(({ signal }) => signal.type === 'message_created')).toBe(true)
+    expect(await receivers()).toMatchObject([{ paused: 'failures' }])
+    app.answers.length = 0
+    await room.admin.updateBot({ id: room.id, name: 'it is' })
+    await inTime(async () => {
+      const statuses = (await room.listed()).map(({ status }) => status)
+      expect(statuses).toEqual(Array(7).fill('delivered'))
+    })
+    // Time that jumps may end a lease, and then something comes twice, but never in another order.
+    const texts = textsOf(app.taken).filter((text) => text !== 'noise')
+    expect([...new Set(texts)]).toEqual(['first', 'second'])
+    expect(await receivers()).toEqual([])
+  })
+
+  it('is told from the first signal after it was set, and of the chat alone', async () => {
+    const app = await startWebhookApp()
+    const room = await openRoom(server())
+    const { id } = room.bot
+    const { integration } = await server()
+      .client()
+      .createIntegration({ name: 'post', version: '1.0.0', url: 'http://127.0.0.1:9/' })
+    const admin = server().client({ headers: { 'x-multiple-integrations': 'true' } })
+    await room.say('before')
+    const chat = { configuration: { webhookUrl: app.url } }
+    await admin.updateBot({ id, integrations: { chat, [integration.id]: {} } })
+    await room.say('after')
+    const bot = server().client({ botId: id })
+    const posted = await bot.createConversation({
+      ...{ channel: 'channel', tags: {}, integrationName: 'post' },
+    })
+    await bot.createMessage({
+      ...{ conversationId: posted.conversation.id, userId: id, type: 'text', tags: {} },
+      payload: { text: 'elsewhere' },
+    })
+    await room.say('last')
+    await eventually(() => expect(app.taken).toHaveLength(2))
+    await admin.updateBot({ id, integrations: { chat: { configuration: {} } } })
+    await room.say('off')
+    const { deliveries } = await admin.listDeliveries({ id, kind: 'signal' })
+    expect(deliveries).toHaveLength(2)
+    expect(textsOf(app.taken)).toEqual(['after', 'last'])
+  })
+})
