@@ -1,4 +1,5 @@
 import { type Bots, builtInChat } from './features/bots/index.js'
+import { createChanges } from './features/changes/index.js'
 import { createConversations, toConversation } from './features/conversations/index.js'
 import {
   createDeliveryBodies,
@@ -9,6 +10,7 @@ import { createEvents } from './features/events/index.js'
 import { createMessages } from './features/messages/index.js'
 import { createObservations } from './features/observations/index.js'
 import { createRecurring } from './features/recurring/index.js'
+import type { Makers } from './features/runtime/index.js'
 import { createStates } from './features/states/index.js'
 import { createTags } from './features/tags/index.js'
 import { createUsers, toUser } from './features/users/index.js'
@@ -23,6 +25,7 @@ export type RuntimeFoundation = Pick<
   'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'queue' | 'bus' | 'events'
 > & {
   bots: Pick<Bots, 'audiences' | 'service'>
+  makers: Makers
   /** Most bytes of the payload of a message, an event or a state. */
   maxPayloadBytes: number
   /** A signal of the chat by its place, for its delivery. */
@@ -37,9 +40,11 @@ const rowsAtOnce = 500
 export function createRuntimeSlices(foundation: RuntimeFoundation) {
   const { audiences } = foundation.bots
   const outbox = createOutbox(foundation)
+  const changes = createChanges({ ...foundation, outbox })
   const tags = createTags(foundation)
   const users = createUsers({
     ...foundation,
+    audiences,
     requireConversation: (actor, conversationId) =>
       events.service.requireSubjects(actor, { conversationId }),
     onRemoved: async (tx, botId, userId) => {
@@ -49,6 +54,8 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
   })
   const conversations = createConversations({
     ...foundation,
+    audiences,
+    changes,
     users: users.service,
     chatAlias: builtInChat.alias,
     onRemoved: async (tx, conversation) => {
@@ -76,6 +83,7 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     outbox,
     audiences,
     botEvents: events.service,
+    changes,
     users: users.service,
     conversations: conversations.service,
   })
@@ -129,6 +137,7 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     bodies: createDeliveryBodies({
       events: events.service,
       messages,
+      changes,
       describeSignal: foundation.describeSignal,
     }),
     jobs: {
@@ -153,7 +162,8 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     async sweep(tx: Tx): Promise<number> {
       const before = isoTime(foundation.clock.now() - retention)
       const gone = await events.service.trim(tx, before, rowsAtOnce)
-      return gone + (await observations.service.trim(tx, before, rowsAtOnce))
+      const told = await changes.trim(tx, before, rowsAtOnce)
+      return gone + told + (await observations.service.trim(tx, before, rowsAtOnce))
     },
 
     /** Removes what a deleted bot left behind. */
@@ -167,6 +177,7 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
       await events.service.purge(botId)
       await tags.service.purge(botId)
       await outbox.purge(botId)
+      await changes.purge(botId)
     },
   }
 }

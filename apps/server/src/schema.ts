@@ -3,6 +3,7 @@ import type { AccessSchema } from './features/access/table.js'
 import type { AccountsSchema } from './features/accounts/table.js'
 import type { BotLogsSchema } from './features/bot-logs/table.js'
 import type { BotsSchema } from './features/bots/table.js'
+import type { ObjectChangesSchema } from './features/changes/table.js'
 import type { ChatSchema } from './features/chat/table.js'
 import type { ConversationsSchema } from './features/conversations/table.js'
 import type { DeliveriesSchema } from './features/deliveries/table.js'
@@ -34,6 +35,7 @@ export interface Schema
     StatesSchema,
     WorkflowsSchema,
     RecurringSchema,
+    ObjectChangesSchema,
     ObservationsSchema,
     UsersSchema,
     ConversationsSchema,

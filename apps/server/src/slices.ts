@@ -98,6 +98,7 @@ export async function createSlices(
   const runtime = createRuntimeSlices({
     ...foundation,
     bots,
+    makers: integrations.makers,
     maxPayloadBytes: config.limits.messageBytes,
     describeSignal: (botId, place) => chat.describeSignal(botId, place),
   })

@@ -84,6 +84,7 @@ export async function createTenants(
   const runtime = createRuntimeSlices({
     ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
     describeSignal: async () => undefined,
+    makers: { make: (...args) => integrations.makers.make(...args) },
   })
   const access = createAccess({
     ...shared,

@@ -27,6 +27,7 @@ import { deliveryHistory } from './0025-delivery-history.js'
 import { botLogs } from './0026-bot-logs.js'
 import { integrations } from './0027-integrations.js'
 import { signalDeliveries } from './0030-signal-deliveries.js'
+import { objectChanges } from './0032-object-changes.js'
 import { deliveriesByReceiver } from './0034-deliveries-by-receiver.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -59,5 +60,6 @@ export const migrations: readonly Migration[] = [
   botLogs,
   integrations,
   signalDeliveries,
+  objectChanges,
   deliveriesByReceiver,
 ]

@@ -2,11 +2,13 @@ import { Type } from 'typebox'
 import { Id, OneOf, Timestamp } from '../shared.js'
 
 /** What is told to a bot or an integration, once. */
-export const deliveryKinds: ['event_received', 'message_created', 'signal'] = [
+export const deliveryKinds: [
   'event_received',
   'message_created',
+  'message_updated',
+  'conversation_updated',
   'signal',
-]
+] = ['event_received', 'message_created', 'message_updated', 'conversation_updated', 'signal']
 
 export const deliveryStatuses: ['pending', 'delivered', 'failed', 'canceled'] = [
   'pending',
@@ -30,7 +32,7 @@ export const Delivery = Type.Object(
     ),
     status: OneOf(deliveryStatuses, statusMeaning),
     subjectId: Id(
-      'Id of the event (`event_received`) or the message (`message_created`); of a `signal`: the conversation and the number in its log, as in `conv_01J.../17`, with `/complete` behind it for `message_stream_complete`.',
+      'Id of the event (`event_received`) or the message (`message_created`), or of the change that is told; of a `signal`: the conversation and the number in its log, as in `conv_01J.../17`, with `/complete` behind it for `message_stream_complete`.',
     ),
     integration: Type.Optional(
       Type.String({ description: 'Alias of the installation that is told; absent: the bot.' }),

@@ -2,11 +2,11 @@ import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../platform/actor.js'
 import type { Awaitable } from '../../platform/authenticator.js'
 import { type Audience, type Audiences, builtInChat, type DeclaredAction } from '../bots/index.js'
-import type { Targets } from '../deliveries/index.js'
+import type { CallDeps, Targets } from '../deliveries/index.js'
 import { requireShape } from '../runtime/index.js'
 import type { ActionAnswers } from './answers.js'
 import type { BuiltInAction } from './chat-actions.js'
-import { type PerformDeps, perform } from './perform.js'
+import { perform } from './perform.js'
 
 type ActionCall = Body<typeof contract.actions.call>
 
@@ -19,7 +19,7 @@ export interface ActionOutcome {
 /** What has to be known of an action that somebody else does. */
 export type RemoteAction = Pick<DeclaredAction, 'cacheable' | 'input'>
 
-export interface ActionsDeps extends PerformDeps {
+export interface ActionsDeps extends CallDeps {
   audiences: Audiences
   targets: Pick<Targets, 'of'>
   answers: Pick<ActionAnswers, 'find' | 'keep'>

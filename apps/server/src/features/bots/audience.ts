@@ -25,14 +25,17 @@ export interface Audience {
   actionOf(name: string): DeclaredAction | undefined
   /** What is installed under an alias. */
   installationOf(alias: string): InstalledAs | undefined
+  /** The alias that an alias or the name of an integration means; the text itself if it means none. */
+  aliasFor(aliasOrName: string): string
 }
 
 /** What is declared of an action. */
 export type DeclaredAction = BotDefinition['actions'][string]
 
 /** An integration as a bot knows it. */
-interface InstalledAs {
+export interface InstalledAs {
   integrationId: string
+  name: string
   /** Whether it takes part. */
   enabled: boolean
   /** Undefined for what is built in. */
@@ -84,6 +87,7 @@ const nobody: Audience = {
   eventOf: () => undefined,
   actionOf: () => undefined,
   installationOf: () => undefined,
+  aliasFor: (aliasOrName) => aliasOrName,
 }
 
 export interface AudiencesDeps {
@@ -128,9 +132,9 @@ function toAudience(
   const { subscriptions, states, actions, events } = decodeJson<BotDefinition>(bot.definition)
   const types = subscriptions.events && new Set(Object.keys(subscriptions.events))
   const installed = new Map(
-    installations.map(({ alias, integration_id, enabled, declares }) => [
+    installations.map(({ alias, name, integration_id, enabled, declares }) => [
       alias,
-      { integrationId: integration_id, enabled: enabled === 1, declares },
+      { integrationId: integration_id, name, enabled: enabled === 1, declares },
     ]),
   )
   const remote = new Set(
@@ -150,5 +154,10 @@ function toAudience(
     eventOf: (name) => (Object.hasOwn(events, name) ? events[name]?.schema : undefined),
     actionOf: (name) => (Object.hasOwn(actions, name) ? actions[name] : undefined),
     installationOf: (alias) => installed.get(alias),
+    aliasFor(aliasOrName) {
+      if (installed.has(aliasOrName)) return aliasOrName
+      const named = installations.find(({ name }) => name === aliasOrName)
+      return named?.alias ?? aliasOrName
+    },
   }
 }

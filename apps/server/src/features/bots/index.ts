@@ -10,6 +10,7 @@ export type {
   Creation,
   DeclaredAction,
   DeclaredState,
+  InstalledAs,
   IntegrationDeclarations,
 } from './audience.js'
 export { builtInChat } from './built-in-chat.js'

@@ -5,6 +5,9 @@ import { purge } from '../../platform/db/purge.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Db, Run, Tx } from '../../schema.js'
+import type { Audiences } from '../bots/index.js'
+import type { Changes } from '../changes/index.js'
+import type { Makers } from '../runtime/index.js'
 import { deleteTags } from '../tags/index.js'
 import type { UsersService } from '../users/index.js'
 import { membership } from './membership.js'
@@ -25,6 +28,9 @@ export interface ConversationsDeps {
   pager: Pager
   events: EventPublisher
   users: Pick<UsersService, 'findVisible'>
+  audiences: Audiences
+  changes: Pick<Changes, 'note'>
+  makers: Makers
   /** Told in the transaction that removes a conversation: what only makes sense with it goes too. */
   onRemoved: (tx: Tx, conversation: ConversationRef) => Promise<void>
   /** Alias of the integration behind chat addresses: conversations belong to it unless said otherwise. */

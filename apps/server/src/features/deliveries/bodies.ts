@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../schema.js'
+import type { Changes } from '../changes/index.js'
 import { type EventsService, toEvent, type WireEvent } from '../events/index.js'
 import type { DescribedMessage, Messages } from '../messages/index.js'
 import type { DeliveryRow } from './store.js'
@@ -14,6 +15,18 @@ interface MessageCreated extends DescribedMessage {
   payload: Record<string, unknown>
 }
 
+/** Body of `message_updated`, for integrations that ask for it. */
+interface MessageUpdated extends Omit<MessageCreated, 'message'> {
+  currentMessage: Record<string, unknown>
+  previousMessage: Record<string, unknown>
+}
+
+/** Body of `conversation_updated`, for integrations that ask for it. */
+interface ConversationUpdated {
+  currentConversation: Record<string, unknown>
+  previousConversation: Record<string, unknown>
+}
+
 /** What a delivery says to its receiver. */
 export interface DeliveryBody {
   /** Kind of what is told: the type of the event, or else the kind of the delivery again. */
@@ -25,6 +38,7 @@ export interface DeliveryBody {
 export interface DeliveryBodiesDeps {
   events: Pick<EventsService, 'findAll'>
   messages: Pick<Messages, 'describe'>
+  changes: Pick<Changes, 'findAll'>
   /** A signal of the chat as JSON text; undefined when what it tells of was deleted since. */
   describeSignal: (botId: string, place: string) => Promise<string | undefined>
 }
@@ -35,7 +49,8 @@ export type DeliveryBodies = ReturnType<typeof createDeliveryBodies>
 type Subject = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration' | 'kind' | 'subject_id'>
 
 /** Makes the bodies of deliveries of what the database says when they are sent. */
-export function createDeliveryBodies({ events, messages, describeSignal }: DeliveryBodiesDeps) {
+export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
+  const { events, messages, changes, describeSignal } = deps
   /** Bodies of deliveries of one kind to one receiver, by the id of what they tell of. */
   async function alike(
     executor: Db | Tx,
@@ -65,6 +80,29 @@ export function createDeliveryBodies({ events, messages, describeSignal }: Deliv
         for (const id of ids) {
           const body = await describeSignal(botId, id)
           if (body !== undefined) bodies.set(id, { type: kind, body })
+        }
+        return bodies
+      case 'message_updated': {
+        const all = await changes.findAll(executor, botId, ids)
+        const about = all.map(({ objectId }) => objectId)
+        const described = await messages.describe(executor, botId, about, integration)
+        for (const { id, objectId, before: previousMessage, after: currentMessage } of all) {
+          const now = described.get(objectId)
+          if (now === undefined) continue
+          const { message, ...rest } = now
+          const { type, payload } = message
+          const body: MessageUpdated = { type, payload, ...rest, currentMessage, previousMessage }
+          bodies.set(id, { type: kind, body: JSON.stringify(body) })
+        }
+        return bodies
+      }
+      case 'conversation_updated':
+        for (const { id, before, after } of await changes.findAll(executor, botId, ids)) {
+          const body: ConversationUpdated = {
+            currentConversation: after,
+            previousConversation: before,
+          }
+          bodies.set(id, { type: kind, body: JSON.stringify(body) })
         }
         return bodies
       default:

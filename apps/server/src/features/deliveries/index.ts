@@ -12,6 +12,7 @@ import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService, type DeliveriesServiceDeps } from './service.js'
 import { createTargets, type Target, type Targets } from './targets.js'
 
+export { askReceiver } from './ask.js'
 export { createDeliveryBodies, type DeliveryBodiesDeps } from './bodies.js'
 export { pageAttempts } from './log-lines.js'
 export { deliveryMetrics } from './metrics.js'

@@ -5,10 +5,10 @@ export interface DeliveriesTable {
   /** Alias of the installation that is told; empty when it is the bot. */
   integration: string
   /** Operation of the receiver: what is sent and how its body is built. */
-  kind: 'event_received' | 'message_created' | 'signal'
+  kind: 'event_received' | 'message_created' | 'message_updated' | 'conversation_updated' | 'signal'
   /**
-   * Id of the event (`event_received`) or message (`message_created`), or the place of a `signal` in
-   * the log of its conversation; the body is built from it.
+   * Id of the event (`event_received`), the message (`message_created`) or the change (`..._updated`), or
+   * the place of a `signal` in the log of its conversation; the body is built from it.
    */
   subject_id: string
   /** Line that the delivery stands in: those of a line are made one after the other; null for none. */

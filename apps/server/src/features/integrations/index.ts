@@ -10,11 +10,13 @@ import {
   findInstallation,
 } from '../bots/index.js'
 import type { Target } from '../deliveries/index.js'
+import type { Makers } from '../runtime/index.js'
 import { createCatalogue } from './catalogue.js'
 import { createConfigure } from './configure.js'
 import { createKnownIntegrations } from './known.js'
 import * as logStore from './log-store.js'
 import { createIntegrationLogs } from './logs.js'
+import { createMakers } from './makers.js'
 import { createRegistration, type RegistrationDeps } from './registration.js'
 import { integrationsRoutes } from './routes.js'
 import {
@@ -35,6 +37,8 @@ export interface Integrations {
   webhooks: ReturnType<typeof createWebhooks>
   /** How an installation is called; undefined if it is switched off, or has no server. */
   findTarget(receiver: { botId: string; integration: string }): Promise<Target | undefined>
+  /** Has integrations make users and conversations. */
+  makers: Makers
   /** What an integration declares of an action; undefined if it does not. */
   findAction(integrationId: string, name: string): Promise<DeclaredAction | undefined>
   /** Removes some of what has served its time; answers how much. */
@@ -60,21 +64,23 @@ export function createIntegrations(
       await deps.onRemoved(tx, id)
     },
   })
+  async function findTarget({ botId, integration: alias }: { botId: string; integration: string }) {
+    const row = await findInstallation(db, botId, alias)
+    if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {
+      return undefined
+    }
+    const configuration = decodeJson<Record<string, unknown>>(sealer.open(row.configuration))
+    return targetOf(await known.of(row.integration_id), { ...row, configuration })
+  }
+
   return {
     service,
     routes: integrationsRoutes({ service, logs, ...createConfigure({ run, ...registration }) }),
     jobs: registration.jobs,
     catalogue: createCatalogue(service, known, registration),
     webhooks: createWebhooks({ ...deps, known, logs }),
-
-    async findTarget({ botId, integration: alias }) {
-      const row = await findInstallation(db, botId, alias)
-      if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {
-        return undefined
-      }
-      const configuration = decodeJson<Record<string, unknown>>(sealer.open(row.configuration))
-      return targetOf(await known.of(row.integration_id), { ...row, configuration })
-    },
+    makers: createMakers({ ...deps, findTarget }),
+    findTarget,
 
     async findAction(integrationId, name) {
       const actions = (await known.of(integrationId))?.definition.actions ?? {}

@@ -108,11 +108,12 @@ export function importedMessages(
       const audience = await audiences.of(actor.botId)
       return await run(async (tx) => {
         const user = input.user
-          ? (await users.getOrCreateIn(tx, actor, input.user)).user
+          ? (await users.getOrCreateIn(tx, actor, audience, input.user)).user
           : await users.findVisible(tx, actor, input.userId ?? '')
         if (user === undefined) throw unknown('userId', `there is no user ${input.userId}.`)
         const conversation = input.conversation
-          ? (await conversations.getOrCreateIn(tx, actor, input.conversation)).conversation
+          ? (await conversations.getOrCreateIn(tx, actor, audience, input.conversation))
+              .conversation
           : await conversations.findVisible(tx, actor, input.conversationId ?? '')
         if (conversation === undefined) {
           throw unknown('conversationId', `there is no conversation ${input.conversationId}.`)

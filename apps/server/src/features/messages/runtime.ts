@@ -23,6 +23,7 @@ import { releaseMessageJob } from './scheduled.js'
 import type { MessagesDeps, NewMessage } from './service.js'
 import { requireMessageShape } from './shapes.js'
 import { findMessage, type MessageRow } from './store.js'
+import { toMessage } from './view.js'
 
 type CreateInput = Body<typeof contract.messages.create>
 type WantedMessage = Body<typeof contract.messages.getOrCreate>
@@ -133,6 +134,8 @@ export function runtimeMessages(
   async function patch(
     tx: Tx,
     actor: BotActor,
+    audience: Audience,
+    { integration }: Pick<Place, 'integration'>,
     message: MessageRow,
     changes: MessagePatch,
   ): Promise<MessageRow> {
@@ -148,7 +151,13 @@ export function runtimeMessages(
     const next = { tags, payload, updated_at: isoTime(clock.now()) }
     await store.patchMessage(tx, message.bot_id, message.id, next)
     await replaceTags(tx, { botId: message.bot_id, kind: 'message', id: message.id }, before, after)
-    return { ...message, ...next }
+    const changed = { ...message, ...next }
+    await deps.changes.note(tx, actor, audience, {
+      ...{ kind: 'message_updated', integration, conversationId: message.conversation_id },
+      objectId: message.id,
+      view: (alias) => ({ before: toMessage(message, alias), after: toMessage(changed, alias) }),
+    })
+    return changed
   }
 
   async function getOrCreateIn(
@@ -160,16 +169,17 @@ export function runtimeMessages(
     const { botId } = actor
     const { conversationId, discriminateByTags } = wanted
     const alias = aliasOf(actor)
-    if ((await conversations.findVisible(tx, actor, conversationId)) === undefined) {
-      throw unknownConversation(conversationId)
-    }
+    const conversation = await conversations.findVisible(tx, actor, conversationId)
+    if (conversation === undefined) throw unknownConversation(conversationId)
     const match = tagMatchOf(alias, wanted.tags, discriminateByTags)
     // Before looking: of two who find nothing, the second looks after the first has committed.
     await dialect.holdName(tx, `messages ${conversationId}`)
     const found = await store.matchMessage(tx, botId, conversationId, match)
     if (found !== undefined) {
       const message = (await store.lockMessage(tx, botId, found.id)) ?? found
-      return { message: await patch(tx, actor, message, { tags: wanted.tags }), created: false }
+      const rest = { tags: wanted.tags }
+      const patched = await patch(tx, actor, audience, conversation, message, rest)
+      return { message: patched, created: false }
     }
     const planned = await store.matchScheduled(tx, botId, conversationId, match)
     if (planned !== undefined) return { message: toPlanned(planned), created: false }
@@ -228,13 +238,13 @@ export function runtimeMessages(
       return await run(async (tx) => {
         const message = await store.lockMessage(tx, actor.botId, id)
         if (message === undefined) throw unknownMessage(id)
+        const { conversation_id: conversationId, type } = message
+        const conversation = await conversations.findVisible(tx, actor, conversationId)
+        if (conversation === undefined) throw unknownMessage(id)
         if (changes.payload !== undefined) {
-          const { conversation_id: conversationId, type } = message
-          const conversation = await conversations.findVisible(tx, actor, conversationId)
-          if (conversation === undefined) throw unknownMessage(id)
           requireMessageShape(audience, conversation, { type, payload: changes.payload })
         }
-        return await patch(tx, actor, message, changes)
+        return await patch(tx, actor, audience, conversation, message, changes)
       })
     },
 

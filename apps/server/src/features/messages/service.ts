@@ -10,6 +10,7 @@ import type { Ids } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { Audience, Audiences } from '../bots/index.js'
+import type { Changes } from '../changes/index.js'
 import { type ConversationsService, news, type Place, type Told } from '../conversations/index.js'
 import type { Outbox } from '../deliveries/index.js'
 import type { EventsService } from '../events/index.js'
@@ -49,6 +50,7 @@ export interface MessagesDeps {
   audiences: Audiences
   outbox: Outbox
   botEvents: Pick<EventsService, 'record'>
+  changes: Pick<Changes, 'note'>
   users: UsersService
   conversations: ConversationsService
   /** Most bytes of a payload. */

@@ -1,4 +1,5 @@
 export { aliasOf } from './caller.js'
+export { type Maker, type Makers, makerOf, tagsFor } from './makers.js'
 export { encodePayload } from './payload.js'
 export { requireShape } from './shapes.js'
 export { bodyTimeOf, dueTimeOf, timeOf } from './times.js'

@@ -6,7 +6,8 @@ import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import { storedFilter, type Tags } from '../../platform/tags.js'
 import type { Db, Tx } from '../../schema.js'
-import { aliasOf, timeOf } from '../runtime/index.js'
+import type { Audience } from '../bots/index.js'
+import { aliasOf, type Maker, makerOf, tagsFor, timeOf } from '../runtime/index.js'
 import {
   newTags,
   patchedProperties,
@@ -36,13 +37,13 @@ export function runtimeUsers(
   draft: (origin: { botId: string; alias: string }, id: undefined, profile: object) => UserRow,
   removeIn: (tx: Tx, botId: string, id: string) => Promise<boolean>,
 ) {
-  const { db, run, dialect, clock, pager } = deps
+  const { db, run, dialect, clock, pager, audiences } = deps
 
-  function newUser(actor: BotActor, input: WantedUser): UserRow {
+  function newUser(actor: BotActor, audience: Audience, input: WantedUser): UserRow {
     const alias = aliasOf(actor)
     const { botId } = actor
     return {
-      ...draft({ botId, alias: homeOf(actor, input) }, undefined, {}),
+      ...draft({ botId, alias: homeOf(actor, audience, input) }, undefined, {}),
       name: input.name ?? null,
       picture_url: input.pictureUrl ?? null,
       tags: encodeJson(newTags(alias, input.tags)),
@@ -93,28 +94,69 @@ export function runtimeUsers(
     return user !== undefined && isVisible(actor, user) ? user : undefined
   }
 
-  /** In a transaction; see {@link getOrCreate}. */
-  async function getOrCreateIn(tx: Tx, actor: BotActor, wanted: WantedUser): Promise<FoundUser> {
-    const alias = aliasOf(actor)
-    const home = homeOf(actor, wanted)
-    const match = tagMatchOf(alias, wanted.tags, wanted.discriminateByTags)
-    // Before looking: of two who find nothing, the second looks after the first has committed.
-    await dialect.holdName(tx, `users ${actor.botId} ${home}`)
-    const found = await store.matchUser(tx, actor.botId, home, match)
-    if (found !== undefined) {
-      const user = (await store.lockUser(tx, actor.botId, found.id)) ?? found
-      const { tags, properties, attributes } = wanted
-      const rest = { tags, ...(properties && { properties }), ...(attributes && { attributes }) }
-      return { user: await patch(tx, alias, user, rest), created: false }
-    }
-    const user = newUser(actor, wanted)
+  /** Has an integration make a user of its own for the bot. */
+  async function makeElsewhere(
+    actor: BotActor,
+    maker: Maker,
+    { integrationName: _, tags: given, ...profile }: WantedUser,
+  ): Promise<UserRow> {
+    const { alias } = maker
+    const creation = maker.declares?.user.creation ?? { enabled: false, requiredTags: [] }
+    const tags = tagsFor(maker, 'users', creation, given)
+    const id = await deps.makers.make({ botId: actor.botId, alias }, 'create_user', { tags })
+    return await run(async (tx) => {
+      const made = await store.lockUser(tx, actor.botId, id)
+      if (made?.integration !== alias) {
+        throw new ApiError('Runtime', `${alias} made no user ${id} in this bot.`)
+      }
+      return await patch(tx, undefined, made, profile)
+    })
+  }
+
+  /** In a transaction; see {@link getOrCreateByTags}. */
+  async function getOrCreateIn(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    wanted: WantedUser,
+  ): Promise<FoundUser> {
+    const found = await findIn(tx, actor, audience, wanted)
+    if (found !== undefined) return { user: found, created: false }
+    const user = newUser(actor, audience, wanted)
     await insert(tx, user)
     return { user, created: true }
   }
 
+  /** The one that the tags mean, with the other tags merged into it; undefined if there is none. */
+  async function findIn(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    wanted: WantedUser,
+  ): Promise<UserRow | undefined> {
+    const alias = aliasOf(actor)
+    const home = homeOf(actor, audience, wanted)
+    const match = tagMatchOf(alias, wanted.tags, wanted.discriminateByTags)
+    // Before looking: of two who find nothing, the second looks after the first has committed.
+    await dialect.holdName(tx, `users ${actor.botId} ${home}`)
+    const found = await store.matchUser(tx, actor.botId, home, match)
+    if (found === undefined) return undefined
+    const user = (await store.lockUser(tx, actor.botId, found.id)) ?? found
+    const { tags, properties, attributes } = wanted
+    const rest = { tags, ...(properties && { properties }), ...(attributes && { attributes }) }
+    return await patch(tx, alias, user, rest)
+  }
+
   return {
     async create(actor: BotActor, input: NewUser, remember: Remember<UserRow>): Promise<UserRow> {
-      const user = newUser(actor, input)
+      const audience = await audiences.of(actor.botId)
+      const maker = makerOf(actor, audience, input.integrationName)
+      if (maker !== undefined) {
+        const made = await makeElsewhere(actor, maker, input)
+        await run(async (tx) => remember?.(tx, made))
+        return made
+      }
+      const user = newUser(actor, audience, input)
       await run(async (tx) => {
         await insert(tx, user)
         await remember?.(tx, user)
@@ -170,7 +212,12 @@ export function runtimeUsers(
 
     /** The user that the tags mean, with the other tags merged into it; made if there is none. */
     async getOrCreateByTags(actor: BotActor, wanted: WantedUser): Promise<FoundUser> {
-      return await run((tx) => getOrCreateIn(tx, actor, wanted))
+      const audience = await audiences.of(actor.botId)
+      const maker = makerOf(actor, audience, wanted.integrationName)
+      if (maker === undefined) return await run((tx) => getOrCreateIn(tx, actor, audience, wanted))
+      const found = await run((tx) => findIn(tx, actor, audience, wanted))
+      if (found !== undefined) return { user: found, created: false }
+      return { user: await makeElsewhere(actor, maker, wanted), created: true }
     },
 
     async update(actor: BotActor, id: string, changes: UserPatch): Promise<UserRow> {
@@ -200,8 +247,12 @@ export function runtimeUsers(
 }
 
 /** Alias of the installation that a new user belongs to; empty for those of the bot. */
-function homeOf(actor: BotActor, input: { integrationName?: string }): string {
-  return aliasOf(actor) ?? input.integrationName ?? ''
+function homeOf(
+  actor: BotActor,
+  audience: Audience,
+  { integrationName: name }: WantedUser,
+): string {
+  return aliasOf(actor) ?? (name === undefined ? '' : audience.aliasFor(name))
 }
 
 function isVisible(actor: BotActor, user: UserRow): boolean {

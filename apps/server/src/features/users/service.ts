@@ -6,6 +6,8 @@ import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Db, Run, Tx } from '../../schema.js'
+import type { Audiences } from '../bots/index.js'
+import type { Makers } from '../runtime/index.js'
 import { deleteTags } from '../tags/index.js'
 import { runtimeUsers } from './runtime.js'
 import * as store from './store.js'
@@ -31,6 +33,8 @@ export interface UsersDeps {
   clock: Clock
   ids: Ids
   pager: Pager
+  audiences: Audiences
+  makers: Makers
   /** Throws `ReferenceNotFound` if a conversation that is asked for is not there to see. */
   requireConversation: (actor: BotActor, id: string | undefined) => Promise<void>
   /** Told in the transaction that removes a user: what only makes sense with it goes too. */
