@@ -32,13 +32,21 @@ test.skipIf(browser === undefined)(
       { length: 60 },
       (_, at) => `<tr><td>P-${at}<td>Seal ring ${at}<td>${at}.90 €`,
     )
+    const settings = Array.from({ length: 30 }, (_, at) => {
+      return [
+        `SETTING_${at}`,
+        `Time number ${at} that the pump waits for. ${sentences('it', 1 + (at % 3))}`,
+      ]
+    })
+    const settingRows = settings.map(([name, text]) => `<tr><td><code>${name}</code><td>${text}`)
     const content =
       await print(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Handbook</title>
       <style>.two { columns: 2; text-align: justify; hyphens: auto } td { padding-right: 2em }</style>
       <h1>Handbook of the station</h1><p>It is for <b>trained</b> staff.</p>
       <h2>1. Daily round</h2><ol><li>Look at the gauge.<li>Close the door.</ol>
       <h2>2. Background</h2><div class="two"><p>${sentences('responsibilities', 30)}</p></div>
-      <h2>3. Prices</h2><table><tr><th>Code<th>Name<th>Price${rows.join('')}</table>`)
+      <h2>3. Prices</h2><table><tr><th>Code<th>Name<th>Price${rows.join('')}</table>
+      <h2>4. Settings</h2><table><thead><tr><th>Name<th>Meaning</thead>${settingRows.join('')}</table>`)
     const blocks = await blocksOf('a.pdf', content)
     expect(blocks.slice(0, 6)).toEqual([
       '# Handbook of the station',
@@ -49,7 +57,7 @@ test.skipIf(browser === undefined)(
       sentences('responsibilities', 30),
     ])
     const passages = await passagesOf('a.pdf', content)
-    const prices = passages.filter(({ subtype }) => subtype === 'table')
+    const prices = passages.filter(({ content }) => content.includes('| P-'))
     expect(prices.at(-1)?.pageNumber).toBeGreaterThan(1)
     for (const { headings, ownHeadings } of prices) {
       expect([...headings, ...ownHeadings]).toContain('3. Prices')
@@ -57,5 +65,10 @@ test.skipIf(browser === undefined)(
     const all = passages.map((passage) => passage.content).join('\n')
     for (let at = 0; at < 60; at += 1)
       expect(all).toContain(`| P-${at} | Seal ring ${at} | ${at}.90 € |`)
+    // Cells of several lines, with the short ones beside them in the middle.
+    for (const [name, text] of settings) expect(all).toContain(`| ${name} | ${text} |`)
+    for (const { content: text } of passages.filter((each) => each.content.includes('SETTING_'))) {
+      expect(text).toContain('| Name | Meaning |\n')
+    }
   },
 )

@@ -217,6 +217,72 @@ describe('a PDF', () => {
     ])
   })
 
+  test('takes no bold word at the begin of a line for a heading, and no name in it for code', async () => {
+    const content = await pdf((document) => {
+      document.font('Helvetica').fontSize(11).text(sentences('pumps', 6)).moveDown(2)
+      for (const [font, name, rest] of [
+        ['Helvetica-Bold', 'Returns', ': zero if all is well, else the number of the fault'],
+        ['Courier', 'pump_open', ' begins the work and answers at once'],
+      ] as const) {
+        document.font(font).text(name, { continued: true }).font('Helvetica').text(rest).moveDown(2)
+      }
+      document.font('Helvetica-Bold').text('Faults').moveDown().font('Helvetica')
+      document.text(sentences('faults', 3))
+    })
+    expect(await blocksOf('a.pdf', content)).toEqual([
+      sentences('pumps', 6),
+      'Returns: zero if all is well, else the number of the fault',
+      'pump_open begins the work and answers at once',
+      '## Faults',
+      sentences('faults', 3),
+    ])
+  })
+
+  test('has code with columns as code, and a text in large type as text', async () => {
+    const content = await pdf((document) => {
+      document.font('Courier').fontSize(10).text('pumps --list', 60, 60)
+      const rows = [
+        ['NAME', 'STATE'],
+        ['north', 'on'],
+        ['south', 'off'],
+        ['west', 'on'],
+      ]
+      rows.forEach(([name = '', state = ''], at) => {
+        document.text(name, 60, 72 + at * 12, { lineBreak: false })
+        document.text(state, 132, 72 + at * 12, { lineBreak: false })
+      })
+      document.font('Helvetica').text(sentences('pumps', 12), 60, 160)
+      document.fontSize(13).text(sentences('large type', 8), 60, 360)
+    })
+    expect(await blocksOf('a.pdf', content)).toEqual([
+      '```\npumps --list\nNAME        STATE\nnorth       on\nsouth       off\nwest        on\n```',
+      sentences('pumps', 12),
+      sentences('large type', 8),
+    ])
+  })
+
+  test('has no table where sentences only have wide gaps, and none of contents', async () => {
+    const content = await pdf((document) => {
+      document.fontSize(10)
+      const lines = [
+        ['The pump is tested by hand.', 'Then the valve is shut,', 212],
+        ['and the water is led off through the hose.', 'Its end', 285],
+        ['must be dry.', 'After this the seal is changed by two men.', 140],
+      ] as const
+      lines.forEach(([left, right, x], at) => {
+        document.text(left, 60, 60 + at * 12, { lineBreak: false })
+        document.text(right, x, 60 + at * 12, { lineBreak: false })
+      })
+      for (let at = 1; at <= 6; at += 1) {
+        document.text(`1.${at}`, 60, 120 + at * 14, { lineBreak: false })
+        document.text(`Part ${at} . . . . . . . . ${at}`, 100, 120 + at * 14, { lineBreak: false })
+      }
+    })
+    expect(await blocksOf('a.pdf', content)).toEqual([
+      'The pump is tested by hand. Then the valve is shut, and the water is led off through the hose. Its end must be dry. After this the seal is changed by two men.',
+    ])
+  })
+
   test('on pages that are turned is read as its reader sees it', async () => {
     const content = await pdf(
       (document) => {

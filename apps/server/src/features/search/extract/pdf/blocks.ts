@@ -1,17 +1,22 @@
 import type { RootContent } from 'mdast'
 import { buildList, type ListLine } from '../list-builder.js'
 import { heading, onPage, paragraph, table } from '../nodes.js'
+import { isContentsEntry } from './contents.js'
 import { readTypography } from './headings.js'
 import { createLineJoiner } from './join-lines.js'
 import type { Line } from './lines.js'
 import type { Outline } from './outline.js'
 import { createParagraphRules, MARKED } from './paragraphs.js'
-import { type FoundTable, type Span, tableAt } from './tables.js'
+import type { Span } from './table-rows.js'
+import { type FoundTable, tableAt } from './tables.js'
 
 /** Lines of a heading; more in large type are a text in large type. */
 const MOST_HEADING_LINES = 4
-/** Lines of a table of contents: it repeats the headings. */
-const CONTENTS = /(?:\.[ ]?){4,}\s*[\divxlc]+$/
+
+/** Code further to the right is drawn there. */
+const MOST_COLUMN = 160
+/** Lines of code further apart are not one piece, in sizes of the font. */
+const WIDEST_CODE_GAP = 2
 
 /** Blocks that were not closed yet. */
 interface Open {
@@ -28,6 +33,8 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
   const blocks: RootContent[] = []
   let open: Open | undefined
   let items: { page: number; line: ListLine }[] = []
+  /** Where a text in large type ends, the last lines of which are no heading either. */
+  let largeTextEnd = 0
   let lastTable: { header: string[]; columns: readonly Span[]; page: number } | undefined
 
   const closeList = () => {
@@ -53,36 +60,39 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
   const addTable = (found: FoundTable, page: number) => {
     close()
     closeList()
+    const last = blocks.at(-1)
+    const before = lastTable
     const isContinued =
-      lastTable !== undefined &&
-      lastTable.page === page - 1 &&
-      blocks.at(-1)?.type === 'table' &&
-      isSameGrid(lastTable.columns, found.columns)
-    const [first = []] = found.rows
-    const header = isContinued && lastTable !== undefined ? lastTable.header : first
+      before !== undefined && before.page === page - 1 && isSameGrid(before.columns, found.columns)
+    const [first = [], ...rest] = found.rows
+    const header = isContinued && last?.type === 'table' ? before.header : first
     const repeats = header.join('|') === first.join('|')
-    blocks.push(onPage(table(repeats ? found.rows : [header, ...found.rows]), page))
+    const rows = repeats ? rest : found.rows
     lastTable = { header, columns: found.columns, page }
+    blocks.push(onPage(table([header, ...rows]), page))
   }
 
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]
     if (line === undefined) break
     const previous = lines[at - 1]
-    if (CONTENTS.test(line.text)) {
+    if (isContentsEntry(line)) {
       close()
       continue
     }
-    const found = line.segments.length >= 2 ? tableAt(lines, at) : undefined
-    if (found !== undefined) {
+    const above = open?.kind === 'text' ? open.lines.length : 0
+    const found = line.segments.length >= 2 ? tableAt(lines, at, above) : undefined
+    if (found !== undefined && !isInListing(lines, at, found.end)) {
+      if (found.begin < at) open?.lines.splice(found.begin - at)
       addTable(found, line.page)
       at = found.end - 1
       continue
     }
-    const level = typography.levelOf(line, previous)
+    const level = at < largeTextEnd ? undefined : typography.levelOf(line, previous)
     if (level !== undefined) {
       const end = headingEnd(lines, at)
-      if (end - at <= MOST_HEADING_LINES) {
+      if (end - at > MOST_HEADING_LINES) largeTextEnd = end
+      else {
         close()
         closeList()
         const text = joiner.join(textsOf(lines.slice(at, end)))
@@ -150,14 +160,31 @@ function toItem(lines: readonly Line[], join: (texts: string[]) => string): List
   }
 }
 
-/** Code keeps its lines, and what they are set in by. */
+/** Whether what looks like a table is columns within a piece of code, such as the output of a program. */
+function isInListing(lines: readonly Line[], start: number, end: number): boolean {
+  if (!lines.slice(start, end).every((line) => line.monospace)) return false
+  const isOneWith = (line: Line | undefined, other: Line | undefined) =>
+    line?.monospace === true &&
+    other !== undefined &&
+    line.page === other.page &&
+    Math.abs(line.y - other.y) < other.size * WIDEST_CODE_GAP
+  return isOneWith(lines[start - 1], lines[start]) || isOneWith(lines[end], lines[end - 1])
+}
+
+/** Code keeps its lines, and where on them its parts stand. */
 function toCode(lines: readonly Line[]): RootContent {
   const left = Math.min(...lines.map((line) => line.x0))
-  const value = lines.map((line) => {
-    const width = line.size * 0.6
-    const indent = Math.min(80, Math.max(0, Math.round((line.x0 - left) / width)))
-    return ' '.repeat(indent) + line.text
-  })
+  const value = lines.map(({ segments, size }) =>
+    segments.reduce((text, segment) => {
+      const column = Math.min(
+        MOST_COLUMN,
+        Math.max(0, Math.round((segment.x0 - left) / (size * 0.6))),
+      )
+      return (
+        text.padEnd(text === '' ? column : Math.max(column, text.length + 1)) + segment.text.trim()
+      )
+    }, ''),
+  )
   return { type: 'code', value: value.join('\n') }
 }
 

@@ -20,6 +20,8 @@ const LOOSE = 0.65
 const SLACK = 2
 /** In sizes of the font. */
 const NARROWEST_GUTTER = 0.7
+/** Rows of a table are further apart than the lines of its longest cells by this factor. */
+const SPARSER = 1.5
 
 /**
  * The columns of a page in the order in which they are read: from a line over the whole width to the
@@ -113,7 +115,9 @@ function findGutter(segments: readonly Segment[]): number | undefined {
   const gutter = start + (strip.start + strip.end) / 2
   const onLeft = segments.filter((segment) => segment.x1 <= gutter)
   const onRight = segments.filter((segment) => segment.x0 >= gutter)
-  return isColumn(onLeft) && isColumn(onRight) ? gutter : undefined
+  if (!isColumn(onLeft) || !isColumn(onRight)) return undefined
+  const pitches = [pitchOf(onLeft), pitchOf(onRight)]
+  return Math.max(...pitches) > Math.min(...pitches) * SPARSER ? undefined : gutter
 }
 
 function isColumn(segments: readonly Segment[]): boolean {
@@ -130,6 +134,12 @@ function isColumn(segments: readonly Segment[]): boolean {
     median(fills) >= (right - left) * LEAST_FILL &&
     median(lengths) >= LEAST_CHARACTERS
   )
+}
+
+/** From line to line, in points. */
+function pitchOf(segments: readonly Segment[]): number {
+  const rows = toRows(segments).map(([first]) => first?.y ?? 0)
+  return median(rows.slice(1).map((y, index) => y - (rows[index] ?? y)))
 }
 
 /** How many segments stand over each point of the width. */

@@ -52,14 +52,12 @@ export function readTypography(pages: readonly (readonly Line[])[], outline: Out
   }
 }
 
-/** Short, alone on its line, with space above, and not a sentence. */
+/** Short, alone on its line and in one font, with space above, and not a sentence. */
 function isSetOff(line: Line, previous: Line | undefined, size: number): boolean {
   const { text, segments } = line
   if (text.length > LONGEST_IN_OTHER_FONT || segments.length > 1) return false
   if (roundSize(line.size) < size * 0.95 || /[.,;:!]$/.test(text)) return false
-  if (!/^[\p{Lu}\p{Lo}\p{N}]/u.test(text) || segments.some((each) => each.font !== line.font)) {
-    return false
-  }
+  if (!line.uniform || !/^[\p{Lu}\p{Lo}\p{N}]/u.test(text)) return false
   const space = previous === undefined ? Number.POSITIVE_INFINITY : line.y - previous.y
   return line.opensColumn || space < 0 || space >= line.size * LEAST_SPACE
 }

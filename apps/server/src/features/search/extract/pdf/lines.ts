@@ -1,19 +1,10 @@
 import { readingOrder } from './columns.js'
 import { toRows } from './rows.js'
-import type { Segment } from './segments.js'
+import type { Segment, SetText } from './segments.js'
 
 /** What stands side by side on a page, from the left to the right or as its script is written. */
-export interface Line {
+export interface Line extends SetText {
   segments: Segment[]
-  text: string
-  x0: number
-  x1: number
-  /** Baseline, in points from the top. */
-  y: number
-  /** Of most of its text. */
-  size: number
-  font: string
-  monospace: boolean
   /** Ends of the column that the line is in. */
   left: number
   right: number
@@ -53,6 +44,7 @@ function toLine(row: readonly Segment[]): Omit<Line, 'left' | 'right' | 'page' |
     y: main.y,
     size: main.size,
     font: main.font,
+    uniform: sorted.every((segment) => segment.uniform && segment.font === main.font),
     monospace: sorted.every((segment) => segment.monospace),
   }
 }

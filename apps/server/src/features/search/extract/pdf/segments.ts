@@ -1,18 +1,25 @@
 import type { TextContent, TextItem } from './parser.js'
 
-/** A piece of text on one baseline without a wide gap: a line of a column, or a cell of a table. */
-export interface Segment {
+/** Text on one baseline, and how it is set. */
+export interface SetText {
   text: string
   /** Left and right end, in points from the left edge of the page as it is read. */
   x0: number
   x1: number
   /** Baseline, in points from the top. */
   y: number
-  /** Size of the font, in points. */
+  /** Size of the font of most of it, in points. */
   size: number
-  /** Name of the font within the document. */
+  /** Name of the font of most of its letters within the document. */
   font: string
+  /** Whether all letters are of that font. */
+  uniform: boolean
+  /** Whether all letters are as wide as each other. */
   monospace: boolean
+}
+
+/** A piece of text without a wide gap: a line of a column, or a cell of a table. */
+export interface Segment extends SetText {
   rightToLeft: boolean
   /** Where it was put together: offsets in the text of pieces that begin at these places. */
   joints: { at: number; x: number }[]
@@ -22,6 +29,12 @@ export interface Segment {
 const WIDEST_GAP = 0.85
 /** Smaller gaps are only the space between letters. */
 const NARROWEST_SPACE = 0.12
+
+/** A segment that may still grow. */
+interface Draft extends Segment {
+  /** How many letters and digits there are of each font. */
+  letters: Map<string, number>
+}
 
 /** A piece as the parser found it, on the page as it is read. */
 interface Piece {
@@ -41,36 +54,43 @@ interface Piece {
  * @param transform of the page, which is turned or moved against its own coordinates
  */
 export function toSegments(content: TextContent, transform: readonly number[]): Segment[] {
-  const segments: Segment[] = []
+  const drafts: Draft[] = []
   let isSpaced = false
   for (const piece of toPieces(content, transform)) {
     if (piece.text.trim() === '') {
       isSpaced ||= piece.text !== ''
       continue
     }
-    const last = segments.at(-1)
-    if (last === undefined || !append(last, piece, isSpaced)) {
-      const monospace = content.styles[piece.font]?.fontFamily === 'monospace'
-      const { x, y, width, size, font, rightToLeft } = piece
-      segments.push({
-        text: piece.text,
-        x0: x,
-        x1: x + width,
-        y,
-        size,
-        font,
-        monospace,
-        rightToLeft,
-        joints: [],
-      })
-    }
+    const last = drafts.at(-1)
+    if (last === undefined || !append(last, piece, isSpaced)) drafts.push(toDraft(piece))
     isSpaced = false
   }
-  return segments
+  const isMonospace = (font: string) => content.styles[font]?.fontFamily === 'monospace'
+  return drafts.map((draft) => settle(draft, isMonospace))
+}
+
+function toDraft({ text, x, y, width, size, font, rightToLeft }: Piece): Draft {
+  return {
+    ...{ text, x0: x, x1: x + width, y, size, font, rightToLeft },
+    ...{ uniform: true, monospace: false, joints: [] },
+    letters: new Map([[font, lettersOf(text)]]),
+  }
+}
+
+/** A bold word or a piece of code at its begin says nothing about the rest of a line. */
+function settle({ letters, ...segment }: Draft, isMonospace: (font: string) => boolean): Segment {
+  const used = [...letters].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1])
+  const fonts = used.length > 0 ? used.map(([font]) => font) : [segment.font]
+  const [font = segment.font] = fonts
+  return { ...segment, font, uniform: fonts.length === 1, monospace: fonts.every(isMonospace) }
+}
+
+function lettersOf(text: string): number {
+  return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
 }
 
 /** Whether the piece goes on with the segment; then it is a part of it afterwards. */
-function append(last: Segment, piece: Piece, isSpaced: boolean): boolean {
+function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
   const drift = Math.abs(piece.y - last.y)
   const isRaised = piece.size < last.size * 0.85 && drift < last.size * 0.6
   if (drift > last.size * 0.2 && !isRaised) return false
@@ -87,6 +107,7 @@ function append(last: Segment, piece: Piece, isSpaced: boolean): boolean {
   last.text += needsSpace && !/^\s/.test(piece.text) ? ` ${piece.text}` : piece.text
   last.x0 = Math.min(last.x0, piece.x)
   last.x1 = Math.max(last.x1, piece.x + piece.width)
+  last.letters.set(piece.font, (last.letters.get(piece.font) ?? 0) + lettersOf(piece.text))
   return true
 }
 

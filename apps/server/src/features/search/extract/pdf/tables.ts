@@ -1,45 +1,85 @@
+import { isContentsEntry } from './contents.js'
 import type { Line } from './lines.js'
-import type { Segment } from './segments.js'
+import { columnOf, type Span, toTableRows } from './table-rows.js'
 
 /** Cells further apart than this are not in one table, in sizes of the font. */
 const WIDEST_ROW_GAP = 3.5
-/** A line is nearer to the row below than to the one above if its distance is this share. */
-const CLOSER = 0.85
+/** Lines of a cell are nearer to each other, in sizes of the font. */
+const WIDEST_CELL_GAP = 1.6
+/** ... but not so near. */
+const NEAREST_LINES = 0.8
+/** Lines of the last cell that are looked for. */
+const MOST_CELL_LINES = 20
+/** Points by which a line may be longer than all cells above it. */
+const BEYOND = 20
 /** More are a drawing. */
 const MOST_COLUMNS = 40
+/** Points by which cells that stand above each other may be out of line ... */
+const OUT_OF_LINE = 3
+/** ... and the share of them that must be in line: the gaps of a sentence are anywhere. */
+const LEAST_IN_LINE = 0.6
 
-/** Lines that are a table, from `start` to `end`, exclusive. */
+/** Lines that are a table, from `begin` to `end`, exclusive. */
 export interface FoundTable {
+  begin: number
   end: number
   rows: string[][]
   /** Ends of the columns, by which the same table is known on the next page. */
   columns: readonly Span[]
 }
 
-export interface Span {
-  x0: number
-  x1: number
-}
-
-/** The table that begins with a line, if one does. */
-export function tableAt(lines: readonly Line[], start: number): FoundTable | undefined {
+/**
+ * The table that begins with a line of several cells, if one does. Lines above it that stand over one of
+ * its cells are the begin of that cell, which is centred in its row.
+ *
+ * @param most lines above that may be a part of it
+ */
+export function tableAt(lines: readonly Line[], start: number, most = 0): FoundTable | undefined {
   let end = start
   let wide = 0
   for (let at = start; at < lines.length; at += 1) {
     const line = lines[at]
     if (line === undefined || (at > start && !isNext(lines[at - 1], line))) break
+    if (isContentsEntry(line)) break
     if (line.segments.length >= 2) {
       wide += 1
       end = at + 1
-    } else if (at === start || !isRest(line, lines, start)) break
+    } else if (at === start || !isRest(line, lines.slice(start, at))) break
   }
   const run = lines.slice(start, end)
   const cells = run.reduce((most, line) => Math.max(most, line.segments.length), 0)
   if (wide < (cells >= 3 ? 2 : 3)) return undefined
   const columns = columnsOf(run)
   if (columns.length < 2 || columns.length > MOST_COLUMNS) return undefined
-  const rows = toRows(run, columns)
-  return isPlausible(rows) ? { end, rows, columns } : undefined
+  if (!isInLine(run, columns)) return undefined
+  const begin = edgeOf(lines, start, -1, most, columns)
+  const last = edgeOf(lines, end - 1, 1, MOST_CELL_LINES, columns)
+  const rows = toTableRows(lines.slice(begin, last + 1), columns)
+  return isPlausible(rows) ? { begin, end: last + 1, rows, columns } : undefined
+}
+
+/** The last line in a direction that is a part of the rows of the table, and not below or above it. */
+function edgeOf(
+  lines: readonly Line[],
+  start: number,
+  step: 1 | -1,
+  most: number,
+  columns: readonly Span[],
+): number {
+  let at = start
+  for (let left = most; left > 0; left -= 1) {
+    const [line, next] = [lines[at], lines[at + step]]
+    if (line === undefined || next === undefined || next.segments.length > 1) break
+    const gap = Math.abs(next.y - line.y)
+    if (line.page !== next.page || gap > next.size * WIDEST_CELL_GAP) break
+    const column = columns.findIndex(({ x0 }) => Math.abs(x0 - next.x0) < OUT_OF_LINE)
+    const right = columns[Math.max(0, column) + 1]?.x0 ?? (columns.at(-1)?.x1 ?? 0) + BEYOND
+    // So near to each other, two lines stand side by side: a short cell in the middle of its row.
+    const isBeside = gap < next.size * NEAREST_LINES
+    if (next.x1 > right || (column < 1 && !isBeside)) break
+    at += step
+  }
+  return at
 }
 
 function isNext(previous: Line | undefined, line: Line): boolean {
@@ -48,17 +88,54 @@ function isNext(previous: Line | undefined, line: Line): boolean {
   return gap > 0 && gap < Math.max(previous.size, line.size) * WIDEST_ROW_GAP
 }
 
-/** The rest of a cell that is longer than its column: below a cell of the table, not over its width. */
-function isRest(line: Line, lines: readonly Line[], start: number): boolean {
-  const first = lines[start]
+/** A part of a cell of several lines: below or above the rest of it, not over the width of the table. */
+function isRest(line: Line, above: readonly Line[]): boolean {
   const [segment] = line.segments
+  const rows = above.filter(({ segments }) => segments.length >= 2)
+  const [first] = rows
   if (first === undefined || segment === undefined) return false
-  const width = first.x1 - first.x0
+  const right = Math.max(...above.map(({ x1 }) => x1))
+  const others = rows.flatMap(({ segments }) => segments.slice(1))
+  const firstEnd = Math.max(...rows.map(({ segments }) => segments[0]?.x1 ?? 0))
+  const isOver = (cell: Span) => segment.x0 < cell.x1 && segment.x1 > cell.x0
+  // Names of columns are often in the middle, so that what is below begins left of them.
+  if (segment.x0 > firstEnd && others.some(isOver)) return segment.x1 <= line.right
+  const isInFirst = rows.some(({ segments: [cell] }) => cell !== undefined && isOver(cell))
+  if (isInFirst && others.every(({ x0 }) => segment.x1 < x0)) return true
   return (
-    segment.x1 - segment.x0 < width * 0.6 &&
+    segment.x1 - segment.x0 < (first.x1 - first.x0) * 0.6 &&
     segment.x0 >= first.x0 - 2 &&
-    segment.x1 <= first.x1 + 20
+    segment.x1 <= right + BEYOND
   )
+}
+
+/** Whether cells stand above each other: by their left ends, their right ends or their middles. */
+function isInLine(run: readonly Line[], columns: readonly Span[]): boolean {
+  const rows = run.filter(({ segments }) => segments.length >= 2)
+  const cells = rows.flatMap(({ segments }) => segments.slice(1))
+  const inLine = columns.map((_, at) => {
+    const own = cells.filter((cell) => columnOf(cell, columns) === at)
+    const edges = [
+      own.map(({ x0 }) => x0),
+      own.map(({ x1 }) => x1),
+      own.map(({ x0, x1 }) => (x0 + x1) / 2),
+    ]
+    return Math.max(...edges.map(mostInLine))
+  })
+  return inLine.reduce((sum, count) => sum + count, 0) >= cells.length * LEAST_IN_LINE
+}
+
+/** How many places are nearly the same. */
+function mostInLine(places: readonly number[]): number {
+  const sorted = [...places].sort((a, b) => a - b)
+  let most = 0
+  let from = 0
+  sorted.forEach((place, at) => {
+    while (place - (sorted[from] ?? place) > OUT_OF_LINE) from += 1
+    most = Math.max(most, at - from + 1)
+  })
+  // One alone is in line with nothing.
+  return most >= 2 ? most : 0
 }
 
 /**
@@ -79,74 +156,6 @@ function columnsOf(run: readonly Line[]): Span[] {
     else columns.push({ ...cell })
   }
   return columns
-}
-
-function toRows(run: readonly Line[], columns: readonly Span[]): string[][] {
-  const rows: string[][] = []
-  const gaps = run.slice(1).map((line, index) => line.y - (run[index]?.y ?? 0))
-  const tightest = Math.min(...gaps)
-  let above: string[] | undefined
-  run.forEach((line, index) => {
-    const row = rows.at(-1)
-    const cells = columns.map(() => '')
-    for (const segment of line.segments.flatMap((each) => divide(each, columns))) {
-      const column = columnOf(segment, columns)
-      cells[column] = `${cells[column]} ${segment.text.trim()}`.trim()
-    }
-    const gap = gaps[index - 1] ?? 0
-    const isContinued =
-      row !== undefined &&
-      line.segments.length < columns.length &&
-      (cells[0] === '' ||
-        (line.segments.length === 1 && gap < tightest * 1.15 && gap < line.size * 1.35))
-    const after = gaps[index]
-    if (cells[0] === '' && after !== undefined && after < gap * CLOSER) {
-      // Cells of several lines are often centred: their first line stands above the row.
-      above = cells
-    } else if (!isContinued) {
-      rows.push(above === undefined ? cells : cells.map((cell, at) => joined(above?.[at], cell)))
-      above = undefined
-    } else {
-      cells.forEach((cell, at) => {
-        append(row, at, cell)
-      })
-    }
-  })
-  return rows
-}
-
-function append(row: string[], at: number, cell: string): void {
-  row[at] = joined(row[at], cell)
-}
-
-function joined(before: string | undefined, cell: string): string {
-  return `${before ?? ''} ${cell}`.trim()
-}
-
-/** Parts of a segment that grew together from cells, such as of a header that is set tightly. */
-function divide(segment: Segment, columns: readonly Span[]): Segment[] {
-  const joint = segment.joints.find(({ x }) =>
-    columns.some((column) => x > segment.x0 && Math.abs(column.x0 - x) < 2),
-  )
-  if (joint === undefined) return [segment]
-  const { text, joints } = segment
-  const first = { ...segment, text: text.slice(0, joint.at), x1: joint.x - 1, joints: [] }
-  const rest = joints.filter(({ at }) => at > joint.at)
-  const moved = rest.map(({ at, x }) => ({ at: at - joint.at, x }))
-  const second = { ...segment, text: text.slice(joint.at), x0: joint.x, joints: moved }
-  return [first, ...divide(second, columns)]
-}
-
-/** The column that a segment overlaps most, else the nearest. */
-function columnOf(segment: Segment, columns: readonly Span[]): number {
-  const distances = columns.map(
-    (column) => Math.max(column.x0, segment.x0) - Math.min(column.x1, segment.x1),
-  )
-  // A heading over several columns belongs to the first of them.
-  const touching = distances.findIndex((distance) => distance < 0)
-  const isSpanning = distances.filter((distance) => distance < 0).length > 1
-  if (isSpanning && touching !== -1) return touching
-  return distances.indexOf(Math.min(...distances))
 }
 
 /** Prose beside prose is no table: most cells of one are short. */

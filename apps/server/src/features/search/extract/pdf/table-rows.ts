@@ -1,0 +1,154 @@
+import type { Line } from './lines.js'
+import type { Segment } from './segments.js'
+
+/** Rows are further apart than the lines of a cell by this factor. */
+const ROW_SPACE = 1.2
+/** Baselines of cells in one row may differ so much, in sizes of the font. */
+const DRIFT = 0.35
+/** A line is nearer to the row below than to the one above if its distance is this share. */
+const CLOSER = 0.85
+/** Share of the rows that may look as if they were several. */
+const MOST_DOUBTFUL = 0.25
+
+/** Left and right end of a column, in points. */
+export interface Span {
+  x0: number
+  x1: number
+}
+
+/** The rows of cells that lines of a table are. */
+export function toTableRows(run: readonly Line[], columns: readonly Span[]): string[][] {
+  return rowsBySpace(run, columns) ?? rowsByFirstCell(run, columns)
+}
+
+interface Cell {
+  column: number
+  top: number
+  bottom: number
+  segments: Segment[]
+}
+
+/**
+ * Rows where the space between them is larger than between the lines of a cell, wherever in its row a
+ * cell stands; undefined where it is not, so that a row would take in others.
+ */
+function rowsBySpace(run: readonly Line[], columns: readonly Span[]): string[][] | undefined {
+  const byColumn = columns.map((): Segment[] => [])
+  for (const segment of run.flatMap((line) => dividedSegments(line, columns))) {
+    byColumn[columnOf(segment, columns)]?.push(segment)
+  }
+  const size = Math.max(...run.map((line) => line.size))
+  const gaps = byColumn.flatMap((own) => own.slice(1).map((each, at) => each.y - (own[at]?.y ?? 0)))
+  const pitch = Math.min(...gaps.filter((gap) => gap > size * DRIFT))
+  if (!Number.isFinite(pitch)) return undefined
+  const cells = byColumn
+    .flatMap((own, column) => toCells(own, column, pitch * ROW_SPACE))
+    .sort((a, b) => a.top - b.top)
+  const rows: Cell[][] = []
+  let bottom = Number.NEGATIVE_INFINITY
+  for (const cell of cells) {
+    if (cell.top > bottom + size * DRIFT) rows.push([])
+    rows.at(-1)?.push(cell)
+    bottom = Math.max(bottom, cell.bottom)
+  }
+  const hasParts = cells.some(({ segments }) => segments.length > 1)
+  const doubtful = rows.filter((row) => isSeveral(row, columns.length)).length
+  if (!hasParts || rows.length < 2 || doubtful > rows.length * MOST_DOUBTFUL) return undefined
+  return rows.map((row) =>
+    columns.map((_, column) => {
+      const own = row.filter((cell) => cell.column === column).flatMap(({ segments }) => segments)
+      return own.map(({ text }) => text.trim()).join(' ')
+    }),
+  )
+}
+
+/** Lines of one column that are near each other. */
+function toCells(segments: readonly Segment[], column: number, apart: number): Cell[] {
+  const cells: Cell[] = []
+  for (const segment of segments) {
+    const last = cells.at(-1)
+    if (last !== undefined && segment.y - last.bottom <= apart) {
+      last.segments.push(segment)
+      last.bottom = segment.y
+    } else cells.push({ column, top: segment.y, bottom: segment.y, segments: [segment] })
+  }
+  return cells
+}
+
+/** Whether every column has several lines: rows without more space between them look so. */
+function isSeveral(row: readonly Cell[], columns: number): boolean {
+  const long = row.filter(({ top, bottom }) => bottom > top)
+  return new Set(long.map(({ column }) => column)).size === columns
+}
+
+/** Rows each of which begins with a line that has its first cell. */
+function rowsByFirstCell(run: readonly Line[], columns: readonly Span[]): string[][] {
+  const rows: string[][] = []
+  const gaps = run.slice(1).map((line, index) => line.y - (run[index]?.y ?? 0))
+  const tightest = Math.min(...gaps)
+  let above: string[] | undefined
+  run.forEach((line, index) => {
+    const row = rows.at(-1)
+    const cells = columns.map(() => '')
+    for (const segment of dividedSegments(line, columns)) {
+      append(cells, columnOf(segment, columns), segment.text.trim())
+    }
+    const gap = gaps[index - 1] ?? 0
+    const isContinued =
+      row !== undefined &&
+      line.segments.length < columns.length &&
+      (cells[0] === '' ||
+        (line.segments.length === 1 && gap < tightest * 1.15 && gap < line.size * 1.35))
+    const after = gaps[index]
+    if (cells[0] === '' && after !== undefined && after < gap * CLOSER) {
+      // Cells of several lines are often centred: their first line stands above the row.
+      above = cells
+    } else if (!isContinued) {
+      rows.push(above === undefined ? cells : cells.map((cell, at) => joined(above?.[at], cell)))
+      above = undefined
+    } else {
+      cells.forEach((cell, at) => {
+        append(row, at, cell)
+      })
+    }
+  })
+  return rows
+}
+
+function append(row: string[], at: number, cell: string): void {
+  row[at] = joined(row[at], cell)
+}
+
+function joined(before: string | undefined, cell: string): string {
+  return `${before ?? ''} ${cell}`.trim()
+}
+
+function dividedSegments({ segments }: Line, columns: readonly Span[]): Segment[] {
+  return segments.flatMap((segment) => divide(segment, columns))
+}
+
+/** Parts of a segment that grew together from cells, such as of a header that is set tightly. */
+function divide(segment: Segment, columns: readonly Span[]): Segment[] {
+  const joint = segment.joints.find(({ x }) =>
+    columns.some((column) => x > segment.x0 && Math.abs(column.x0 - x) < 2),
+  )
+  if (joint === undefined) return [segment]
+  const { text, joints } = segment
+  const first = { ...segment, text: text.slice(0, joint.at), x1: joint.x - 1, joints: [] }
+  const rest = joints.filter(({ at }) => at > joint.at)
+  const moved = rest.map(({ at, x }) => ({ at: at - joint.at, x }))
+  const second = { ...segment, text: text.slice(joint.at), x0: joint.x, joints: moved }
+  return [first, ...divide(second, columns)]
+}
+
+/** The column that a segment overlaps most, else the nearest. */
+export function columnOf(segment: Segment, columns: readonly Span[]): number {
+  const distances = columns.map(
+    (column) => Math.max(column.x0, segment.x0) - Math.min(column.x1, segment.x1),
+  )
+  // A heading over several columns belongs to the first of them.
+  const touching = distances.findIndex((distance) => distance < 0)
+  const isSpanning = distances.filter((distance) => distance < 0).length > 1
+  if (isSpanning && touching !== -1) return touching
+  return distances.indexOf(Math.min(...distances))
+}
