@@ -11,5 +11,7 @@ export const deliveriesByReceiver: Migration = {
       .columns(['bot_id', 'integration', 'next_attempt_at', 'id'])
       .where(sql<boolean>`next_attempt_at is not null`)
       .execute()
+    // Nothing asks by it any more.
+    await db.schema.dropIndex('deliveries_by_subject').execute()
   },
 }
