@@ -185,18 +185,22 @@ describeEachEngine('the webhook of a chat', (engine) => {
     const app = await startWebhookApp()
     const room = await openRoom(server())
     const { id } = room.bot
-    const { integration } = await server()
-      .client()
-      .createIntegration({ name: 'post', version: '1.0.0', url: 'http://127.0.0.1:9/' })
     const admin = server().client({ headers: { 'x-multiple-integrations': 'true' } })
+    const { integration } = await admin.createIntegration({
+      ...{ name: 'post', version: '1.0.0', url: 'http://127.0.0.1:9/' },
+      channels: { mail: { messages: { text: { schema: {} } } } },
+    })
+    const made = await admin.createIntegrationApiKey({ integrationId: integration.id })
     await room.say('before')
     const chat = { configuration: { webhookUrl: app.url } }
     await admin.updateBot({ id, integrations: { chat, [integration.id]: {} } })
     await room.say('after')
     const bot = server().client({ botId: id })
-    const posted = await bot.createConversation({
-      ...{ channel: 'channel', tags: {}, integrationName: 'post' },
+    const post = server().client({
+      ...{ token: made.value, botId: id },
+      headers: { 'x-integration-id': integration.id, 'x-integration-alias': 'post' },
     })
+    const posted = await post.createConversation({ channel: 'mail', tags: {} })
     await bot.createMessage({
       ...{ conversationId: posted.conversation.id, userId: id, type: 'text', tags: {} },
       payload: { text: 'elsewhere' },
