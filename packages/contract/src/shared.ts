@@ -180,7 +180,10 @@ export const pageSizeMaximum = 100
 /** Query members of every paged list. */
 export const paging = {
   nextToken: Type.Optional(
-    Text(4096, 'Value of `meta.nextToken` of the page before; leave out for the first page.'),
+    Text(
+      4096,
+      'Value of `meta.nextToken` of the page before; left out or empty for the first page.',
+    ),
   ),
   pageSize: Type.Optional(
     Type.Integer({

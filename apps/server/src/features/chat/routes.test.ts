@@ -279,11 +279,13 @@ describeEachEngine('chat address', (engine) => {
   it('refuses a page token that is repeated or not from this list', async () => {
     const { key, chat } = await newUser()
     const { conversation } = await chat.chatCreateConversation({})
+    const list = (query: string) =>
+      server.fetch(`/chat/${webhookId}/conversations/${conversation.id}/messages?${query}`, {
+        headers: { 'x-user-key': key },
+      })
+    expect(await (await list('nextToken=')).json()).toEqual({ messages: [], meta: {} })
     for (const query of ['nextToken=a&nextToken=b', 'nextToken=made-up']) {
-      const response = await server.fetch(
-        `/chat/${webhookId}/conversations/${conversation.id}/messages?${query}`,
-        { headers: { 'x-user-key': key } },
-      )
+      const response = await list(query)
       expect([response.status, await response.json()]).toMatchObject([
         400,
         { type: 'InvalidQuery' },

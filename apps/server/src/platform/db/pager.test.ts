@@ -61,10 +61,14 @@ describe('a page token', () => {
 
   it('is refused if it is any other text', () => {
     fc.assert(
-      fc.property(fc.string(), (text) => {
+      fc.property(fc.string({ minLength: 1 }), (text) => {
         expect(() => open(text)).toThrow(InvalidPageTokenError)
       }),
     )
+  })
+
+  it('that is empty asks for the first page', () => {
+    expect(open('')).toBeUndefined()
   })
 
   it.each([

@@ -64,7 +64,8 @@ export function createPager(key: Uint8Array): Pager {
         sort,
         direction,
         size: Math.max(1, Math.min(pageSize, maxSize)),
-        after: nextToken === undefined ? undefined : open(binding, nextToken),
+        // Some callers begin with the empty token of a page that does not exist.
+        after: nextToken ? open(binding, nextToken) : undefined,
         tokenAfter: (position) => seal(binding, position),
       }
     },
