@@ -7,6 +7,7 @@ import {
   type DeliveryBodiesDeps,
 } from './features/deliveries/index.js'
 import { createEvents } from './features/events/index.js'
+import { announceGoneUser } from './features/listen/index.js'
 import { createMessages } from './features/messages/index.js'
 import { createObservations } from './features/observations/index.js'
 import { createRecurring } from './features/recurring/index.js'
@@ -17,6 +18,7 @@ import { createUsers, toUser } from './features/users/index.js'
 import { createWorkflows } from './features/workflows/index.js'
 import type { Foundation } from './foundation.js'
 import { isoTime } from './platform/clock.js'
+import { afterCommit } from './platform/db/after-commit.js'
 import type { Tx } from './schema.js'
 
 /** What the runtime slices stand on. */
@@ -50,6 +52,7 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     onRemoved: async (tx, botId, userId) => {
       await conversations.service.forgetUser(tx, { botId, userId })
       await states.service.removeOf(tx, botId, 'user', userId)
+      afterCommit(tx, () => announceGoneUser(foundation.bus, userId))
     },
   })
   const conversations = createConversations({

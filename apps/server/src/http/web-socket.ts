@@ -62,6 +62,7 @@ export async function openWebSocket(request: FastifyRequest, reply: FastifyReply
   upgrades.delete(request.raw)
   response.detachSocket(socket)
   socket.setTimeout(0)
+  socket.setKeepAlive(true, 60_000)
   return await new Promise((resolve) => {
     socket.once('close', () => resolve(goneSink))
     handshakes.handleUpgrade(request.raw, socket, head, (peer) => {

@@ -5,7 +5,7 @@ import { Frame } from '../../platform/streams/frame.js'
 import { catchUp } from './catch-up.js'
 import type { Entry, Room } from './entry.js'
 import type { FeedDeps } from './feeds.js'
-import type { Listener } from './listener.js'
+import { endUnlessTakesPart, type Listener } from './listener.js'
 import { OpenStreams } from './open-streams.js'
 
 /** Milliseconds of the past that those who begin to listen are told. */
@@ -93,11 +93,23 @@ export class Feed {
   /** Tells a listener that it has to look at the present state, and goes on from there. */
   reset(listener: Listener): void {
     const data = { conversationId: this.room.publicId }
-    this.#recheck(listener)
+    this.recheck(listener)
     listener.position = this.position
     listener.live = true
     listener.send(new Frame({ type: 'reset', data }, this.position))
     for (const frame of this.#open.summaries(this.room)) listener.send(frame)
+  }
+
+  /**
+   * Ends a listener who does not take part any more, as far as that cannot be seen from what it is
+   * offered from now on: the end of its part may stand among the events that it is not offered.
+   */
+  recheck(listener: Listener): void {
+    const { authorizedAt, userId } = listener.guest
+    if (authorizedAt >= this.position) return
+    const since = this.recentAfter(authorizedAt)
+    if (since !== undefined && !since.some(({ removed }) => removed === userId)) return
+    void endUnlessTakesPart(listener)
   }
 
   /** Resolves when everything up to a number has been offered to the listeners. */
@@ -207,7 +219,7 @@ export class Feed {
 
   /** What happened in the last moment, then what is being written, then what comes: in one step. */
   #joinPresent(listener: Listener): void {
-    this.#recheck(listener)
+    this.recheck(listener)
     const from = this.#deps.clock.now() - recentMilliseconds
     const present = this.#recent.findIndex(({ at }) => at >= from)
     listener.position = this.position
@@ -219,19 +231,5 @@ export class Feed {
     }
     for (const frame of this.#open.summaries(this.room)) listener.send(frame)
     listener.live = true
-  }
-
-  /** The end of a user's part may stand among the events that a listener is not offered. */
-  #recheck(listener: Listener): void {
-    const { authorizedAt, userId, stillTakesPart } = listener.guest
-    if (authorizedAt >= this.position) return
-    const since = this.recentAfter(authorizedAt)
-    if (since !== undefined && !since.some(({ removed }) => removed === userId)) return
-    stillTakesPart().then(
-      (takesPart) => {
-        if (!takesPart) listener.end()
-      },
-      () => listener.end(),
-    )
   }
 }

@@ -5,6 +5,7 @@ import type { Timers } from '../../platform/timers.js'
 import type { Db } from '../../schema.js'
 import type { Render, Room } from './entry.js'
 import { Feed } from './feed.js'
+import type { Listener } from './listener.js'
 
 export interface FeedDeps {
   db: Db
@@ -33,6 +34,11 @@ export class Feeds {
 
   get all(): Iterable<Feed> {
     return this.#feeds.values()
+  }
+
+  /** Everybody who listens. */
+  *listeners(): Iterable<Listener> {
+    for (const feed of this.#feeds.values()) yield* feed.listeners
   }
 
   find(conversationId: string): Feed | undefined {

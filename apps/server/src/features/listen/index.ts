@@ -4,9 +4,11 @@ import { systemTimers, type Timers } from '../../platform/timers.js'
 import type { Room } from './entry.js'
 import { type FeedDeps, Feeds } from './feeds.js'
 import { Heartbeat } from './heartbeat.js'
-import { type Guest, Listener } from './listener.js'
+import { goneUsersTopic } from './hints.js'
+import { endUnlessTakesPart, type Guest, Listener } from './listener.js'
 
 export type { Entry, Piece, Render, Room } from './entry.js'
+export { announceGoneUser } from './hints.js'
 export type { Guest } from './listener.js'
 export { streamLifetime, toSignal } from './open-streams.js'
 
@@ -35,6 +37,30 @@ export function createListening(options: ListeningOptions) {
   const countByUser = new Map<string, number>()
   let count = 0
   let stopped = false
+  /** How often the parts of listeners may have ended without an event in the log. */
+  let unsettled = 0
+
+  /** A user is gone, and its parts with it, of which nothing was written. */
+  function dismiss(userId: string): void {
+    unsettled += 1
+    if (!countByUser.has(userId)) return
+    for (const listener of feeds.listeners()) {
+      if (listener.guest.userId === userId) void endUnlessTakesPart(listener)
+    }
+  }
+
+  /** Any user may be gone. One after the other: the database has enough to do after a gap. */
+  async function recheckAll(): Promise<void> {
+    unsettled += 1
+    for (const listener of [...feeds.listeners()]) {
+      if (!listener.closed) await endUnlessTakesPart(listener)
+    }
+  }
+
+  options.bus.subscribe(
+    { topic: goneUsersTopic },
+    { onHint: ({ key }) => dismiss(key), onGap: () => void recheckAll() },
+  )
 
   async function check(listener: Listener): Promise<void> {
     const welcome = await listener.guest.stillWelcome().catch(() => true)
@@ -64,7 +90,7 @@ export function createListening(options: ListeningOptions) {
     }
   }
 
-  async function serve(room: Room, guest: Guest, sink: Sink): Promise<void> {
+  async function serve(room: Room, guest: Guest, sink: Sink, settled: number): Promise<void> {
     const feed = await feeds.open(room)
     if (stopped) return sink.end()
     const listener = new Listener(guest, sink, {
@@ -77,6 +103,7 @@ export function createListening(options: ListeningOptions) {
       heartbeat.remove(listener)
       feed.leave(listener)
     })
+    if (settled !== unsettled) void endUnlessTakesPart(listener)
     await feed.join(listener)
   }
 
@@ -87,12 +114,13 @@ export function createListening(options: ListeningOptions) {
      */
     async admit(room: Room, guest: Guest): Promise<StartStream> {
       if (stopped) throw new ApiError('Internal', 'The server is stopping.')
+      const settled = unsettled
       // Before the connection is answered, so that a failure is an answer and not a broken stream.
       await feeds.open(room)
       const leave = enter(guest.userId)
       return (sink) => {
         sink.onClose(leave)
-        serve(room, guest, sink).catch((err: unknown) => {
+        serve(room, guest, sink, settled).catch((err: unknown) => {
           log.error({ err, conversationId: room.id }, 'a listener could not be served')
           sink.cut()
         })

@@ -81,3 +81,9 @@ export class Listener {
     this.sink.cut()
   }
 }
+
+/** Asks whether the user still takes part, and ends the listener if not, or if nobody can say. */
+export async function endUnlessTakesPart(listener: Listener): Promise<void> {
+  const takesPart = await listener.guest.stillTakesPart().catch(() => false)
+  if (!takesPart) listener.end()
+}

@@ -109,6 +109,38 @@ describeEachEngine('listening', (engine) => {
     own.close()
   })
 
+  it('ends for a user who is deleted, whatever number it says to have', async () => {
+    await enter()
+    const grace = await chats.user(bot)
+    await chats.chat.addParticipant(ada, room, grace.userKeyId)
+    const [hers, own] = [await listen(grace), await listen()]
+    const late = new MemorySink()
+    const start = await chats.chat.listen(grace, room, 1)
+    await chats.chat.deleteUser(grace)
+    await settle()
+    start(late)
+    await settle()
+    expect([hers.ended, late.ended, own.ended]).toEqual(['end', 'end', undefined])
+    own.close()
+  })
+
+  it('ends for who was removed while it was let in, also if it claims to know of that', async () => {
+    await enter()
+    const grace = await chats.user(bot)
+    await chats.chat.addParticipant(ada, room, grace.userKeyId)
+    const own = await listen()
+    const start = await chats.chat.listen(grace, room, 2)
+    const path = { webhookId: bot.webhookId, conversationId: room, userId: grace.userKeyId }
+    await chats.chat.removeParticipant(ada, path)
+    const sink = new MemorySink()
+    start(sink)
+    await settle()
+    await say('secret')
+    await settle()
+    expect([sink.ended, sink.heard]).toEqual(['end', []])
+    own.close()
+  })
+
   it('ends when the conversation is deleted', async () => {
     await enter()
     const sink = await listen()

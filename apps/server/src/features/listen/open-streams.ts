@@ -7,6 +7,8 @@ export const streamLifetime = 10 * 60 * 1000
 interface Written {
   pieces: Map<number, Piece>
   at: number
+  /** The text so far, once somebody has asked for it. */
+  summary: Frame | undefined
 }
 
 /** The messages that bots are writing in one conversation, kept for those who begin to listen later. */
@@ -17,8 +19,13 @@ export class OpenStreams {
   note({ piece, finished, at }: Entry): void {
     if (finished !== undefined) this.#written.delete(finished)
     if (piece === undefined) return
-    const written = this.#written.get(piece.streamId) ?? { pieces: new Map(), at }
+    const written = this.#written.get(piece.streamId) ?? {
+      pieces: new Map(),
+      at,
+      summary: undefined,
+    }
     written.pieces.set(piece.sequence, piece)
+    written.summary = undefined
     written.at = at
     this.#written.set(piece.streamId, written)
   }
@@ -35,16 +42,21 @@ export class OpenStreams {
     }
   }
 
-  /** The text so far of each message, as one piece. */
+  /** The text so far of each message, as one piece: made once for all who come before the next one. */
   summaries(room: Room): Frame[] {
-    return [...this.#written.values()].flatMap(({ pieces }) => {
-      const ordered = [...pieces.values()].sort((a, b) => a.sequence - b.sequence)
-      const last = ordered.at(-1)
-      if (last === undefined) return []
-      const delta = ordered.map((piece) => piece.delta).join('')
-      return [new Frame(toSignal(room, { ...last, delta }), undefined)]
+    return [...this.#written.values()].flatMap((written) => {
+      written.summary ??= summaryOf(room, written.pieces.values())
+      return written.summary ?? []
     })
   }
+}
+
+function summaryOf(room: Room, pieces: Iterable<Piece>): Frame | undefined {
+  const ordered = [...pieces].sort((a, b) => a.sequence - b.sequence)
+  const last = ordered.at(-1)
+  if (last === undefined) return undefined
+  const delta = ordered.map((piece) => piece.delta).join('')
+  return new Frame(toSignal(room, { ...last, delta }), undefined)
 }
 
 /** A piece as listeners get it. */
