@@ -55,7 +55,7 @@ export const Passage = Type.Object(
       minimum: 0,
       maximum: 1,
       description:
-        'Relevance from 0 to 1; higher is better. The list is sorted by it. Can be compared between queries, not with another server or database.',
+        'How much of the query the passage answers, from 0 to 1: its words by how rare they are, their letters, and its meaning. The list is sorted by it. Comparable between queries; most of what has nothing to do with the query is below 0.4.',
     }),
     meta: PassageMeta,
     file: Type.Object(
@@ -124,7 +124,11 @@ export const search = {
       'Best match first. Only files that the caller may see, whose indexing is complete and whose tags match are searched. Text without a letter or digit finds nothing. When a way of looking is not available, the others answer, and the header `x-search-degraded` names it: `semantic-pending` while the first vectors of the bot are made, `semantic-unavailable` without vectors in the database, `embeddings-unavailable` when the endpoint for embeddings does not answer.',
     auth: 'bot',
     query: Type.Object({
-      query: Text(2048, 'What is looked for, in natural language; 1 to 2,048 bytes of UTF-8.', 1),
+      query: Text(
+        2048,
+        'What is looked for, in natural language; 1 to 2,048 bytes of UTF-8, not only white space.',
+        1,
+      ),
       tags: Type.Optional(TagFilter),
       limit: Type.Optional(
         Type.Integer({

@@ -41,12 +41,26 @@ export interface KeywordIndex {
   add(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
   /** The best passages that have any of the words, best first; equal ones always in the same order. */
   search(db: Db, search: KeywordSearch): Promise<KeywordHit[]>
+  /** In how many passages of a bot each term of a query stands, and each phrase that is meant literally. */
+  frequencies(db: Db, botId: string, query: Query): Promise<Frequencies>
   /**
    * Stems in the index that begin with one of some prefixes or are one of some words, in no order. They
    * may be those of other bots: they are good for asking again, and never for showing.
    */
   stems(db: Db, botId: string, like: { prefixes: string[]; words: string[] }): Promise<string[]>
 }
+
+/** How common words are in the passages of a bot. Above some thousands nobody counts. */
+export interface Frequencies {
+  /** All passages of the bot. */
+  passages: number
+  /** Those that have a term, or a phrase as its tokens with spaces between them. */
+  counts: ReadonlyMap<string, number>
+}
+
+/** Passages that are counted at most: how rare a word is grows with the logarithm. */
+const mostPassages = 20_000
+const mostWithWord = 2000
 
 /** Stems that are looked at to widen one query. */
 const maximumStems = 20_000
@@ -98,6 +112,23 @@ const sqliteIndex: KeywordIndex = {
       rank: -row.rank,
       score: bounded(-row.rank, fairBm25),
     }))
+  },
+
+  async frequencies(db, botId, query) {
+    const parts = toParts(query)
+    const counts = parts.map((part, at) => {
+      const match = `scope : "${scopeWord(botId)}" AND {headings body} : (${toFts5Match(part)})`
+      return sql`select ${at + 1} as part, count(*) as count from (
+        select 1 from passage_words where passage_words match ${match} limit ${mostWithWord}
+      )`
+    })
+    const passages = sql`select 0 as part, count(*) as count from (
+      select 1 from passages where bot_id = ${botId} limit ${mostPassages}
+    )`
+    const { rows } = await sql<CountRow>`
+      ${sql.join([passages, ...counts], sql` union all `)}
+    `.execute(db)
+    return toFrequencies(parts, rows)
   },
 
   async stems(db, _botId, { prefixes, words }) {
@@ -179,6 +210,22 @@ const postgresIndex: KeywordIndex = {
     return rows.map(({ number, rank }) => ({ number, rank, score: bounded(rank, fairWeight) }))
   },
 
+  async frequencies(db, botId, query) {
+    const parts = toParts(query)
+    const counts = parts.map(
+      (part, at) => sql`select ${at + 1}::integer, count(*)::integer from passage_words where words
+        @@ (to_tsquery('botstead_words', ${toTsquery(part)}::text)
+          && quote_literal(${scopeLexeme(botId)})::tsquery)`,
+    )
+    const passages = sql`select 0 as part, count(*)::integer as count from (
+      select 1 from passages where bot_id = ${botId} limit ${mostPassages}
+    ) as counted`
+    const { rows } = await sql<CountRow>`
+      ${sql.join([passages, ...counts], sql` union all `)}
+    `.execute(db)
+    return toFrequencies(parts, rows)
+  },
+
   async stems(db, botId, { prefixes, words }) {
     const sample = sql`format(
       'select words from passage_words where words @@ %L::tsquery limit %s',
@@ -192,6 +239,21 @@ const postgresIndex: KeywordIndex = {
     `.execute(db)
     return rows.map(({ word }) => word)
   },
+}
+
+/** Passages with a part of a query; all of them under the number 0. */
+interface CountRow {
+  part: number
+  count: number
+}
+
+function toFrequencies(parts: readonly Query[], rows: readonly CountRow[]): Frequencies {
+  const counts = new Map(rows.map(({ part, count }) => [part, count]))
+  const keys = parts.map(({ terms, phrases }) => [...terms, ...phrases.flat()].join(' '))
+  return {
+    passages: counts.get(0) ?? 0,
+    counts: new Map(keys.map((key, at) => [key, counts.get(at + 1) ?? 0])),
+  }
 }
 
 /** Each word and phrase of a query as a query of its own. */

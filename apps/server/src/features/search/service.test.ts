@@ -235,8 +235,15 @@ describeEachEngine('search', (engine) => {
   })
 
   describe('a query', () => {
-    it.each(['?!', '   ', '"—"', '🦀'])('without a word finds nothing: %s', async (query) => {
+    it.each(['?!', '"—"', '🦀'])('without a word finds nothing: %s', async (query) => {
       expect(await search(query)).toEqual([])
+    })
+
+    it('must have more than white space', async () => {
+      await expect(search(' \t\n')).rejects.toMatchObject({
+        type: 'InvalidQuery',
+        message: 'query.query must have more than white space.',
+      })
     })
 
     it('may have 2,048 bytes and no more', async () => {

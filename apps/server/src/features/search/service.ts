@@ -50,6 +50,11 @@ export function createSearchService(
     input: SearchQuery,
     signal: AbortSignal | undefined,
   ): Promise<{ found: Found[]; degraded: readonly string[] }> {
+    if (input.query.trim() === '') {
+      throw new ApiError('InvalidQuery', 'query.query must have more than white space.', {
+        metadata: { in: 'query', field: 'query' },
+      })
+    }
     if (Buffer.byteLength(input.query) > maxQueryBytes) {
       throw new ApiError(
         'InvalidQuery',

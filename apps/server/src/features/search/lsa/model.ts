@@ -14,7 +14,7 @@ export interface LsaModel {
 export interface LsaVector {
   /** Of length 1, or all 0 if the model knows none of the words. */
   values: Float32Array
-  /** Share of the weight of the text that the model can express, from 0 to 1. */
+  /** Share of the weight of the text that the model can express, from 0 to 1; words it never saw count as rare. */
   known: number
 }
 
@@ -27,12 +27,14 @@ export interface LsaVector {
 export function toLsaVector(model: LsaModel, text: string): LsaVector {
   const { dimensions, rows, rarity, directions } = model
   const values = new Float32Array(dimensions)
+  const rarest = rarity.reduce((most, value) => Math.max(most, value), 0)
   let total = 0
   for (const [term, count] of countTerms(text)) {
     const row = rows.get(term)
-    if (row === undefined) continue
-    const weight = termWeight(count) * (rarity[row] ?? 0)
+    const weight = termWeight(count) * (row === undefined ? rarest : (rarity[row] ?? 0))
     total += weight ** 2
+    // Nobody knows what it means, which is what `known` is to tell.
+    if (row === undefined) continue
     for (let at = 0; at < dimensions; at++) {
       values[at] = (values[at] ?? 0) + weight * (directions[row * dimensions + at] ?? 0)
     }

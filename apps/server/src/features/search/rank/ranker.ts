@@ -5,7 +5,10 @@ import { createKeywordIndex, type KeywordHit, type KeywordIndex } from '../keywo
 import { toIndexText } from '../text/index-text.js'
 import { type Query, toQuery } from '../text/query.js'
 import { isStopword } from '../text/stopwords.js'
+import { toSubject } from '../text/subject.js'
 import { readTexts } from './candidate-texts.js'
+import { type Clue, toClues } from './clues.js'
+import { coverages, hasPhrase } from './coverage.js'
 import { type Leg, legWeights } from './fusion.js'
 import { scoreGrams } from './grams.js'
 import { type Candidate, score } from './score.js'
@@ -83,14 +86,19 @@ export function createRanker({ dialect, weights = legWeights }: RankerOptions): 
         ? await semantics.ask(db, request, limit)
         : {}
       const candidates = await gather(words, question)
+      let isVague = false
       if (candidates.size > 0) {
         const texts = await readTexts(db, [...candidates.keys()])
-        addTexts(candidates, texts, query, meaningful(request.query))
+        const frequencies = await keywords.frequencies(db, request.scope.botId, query)
+        const said = toClues(query, toSubject(request.query), frequencies, new Map())
+        isVague = said.isVague
+        addTexts(candidates, texts, query, meaningful(request.query), said.clues)
       }
       return {
         passages: score([...candidates.values()], {
           weights,
           confidence: question?.confidence ?? 0,
+          isVague,
           limit: request.limit,
           minScore: request.minScore ?? 0,
         }),
@@ -152,24 +160,21 @@ function addTexts(
   texts: ReadonlyMap<number, string>,
   query: Query,
   words: string,
+  clues: readonly Clue[],
 ): void {
-  const exact = query.exact.map(toPattern)
+  const found = coverages(clues, texts)
   for (const [number, grams] of scoreGrams(words, texts)) {
     const candidate = candidates.get(number)
     if (candidate === undefined) continue
     candidate.grams = grams.score
     candidate.coverage = grams.coverage
-    const text = ` ${texts.get(number) ?? ''} `
-    if (exact.length > 0) {
-      candidate.literal = exact.filter((phrase) => text.includes(phrase)).length / exact.length
+    candidate.found = found.get(number) ?? 0
+    const text = texts.get(number) ?? ''
+    if (query.exact.length > 0) {
+      const stands = query.exact.filter((phrase) => hasPhrase(text, phrase))
+      candidate.literal = stands.length / query.exact.length
     }
   }
-}
-
-/** How a phrase stands in the words of a passage; a star lets the last word go on. */
-function toPattern(phrase: readonly string[]): string {
-  const text = ` ${phrase.join(' ')}`
-  return text.endsWith('*') ? text.slice(0, -1) : `${text} `
 }
 
 /** The words of a question that say something; all of them if none does. */

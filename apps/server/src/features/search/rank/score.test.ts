@@ -11,6 +11,7 @@ const candidate = record(
     rank: double({ min: 0.01, max: 50, noNaN: true }),
     grams: share(),
     coverage: share(),
+    found: share(),
     likeness: share(),
   },
   { requiredKeys: [] },
@@ -18,7 +19,7 @@ const candidate = record(
 const candidates = array(candidate, { minLength: 1, maxLength: 30 }).map((list) =>
   list.map((each, number): Candidate => ({ number, ...each })),
 )
-const options = { weights: legWeights, confidence: 1, limit: 20, minScore: 0 }
+const options = { weights: legWeights, confidence: 1, isVague: false, limit: 20, minScore: 0 }
 
 describe('fusion', () => {
   it('keeps the better one in front when it is better on every leg', () => {
@@ -63,11 +64,15 @@ describe('scores', () => {
   })
 
   it('are low when even the best has little of the question', () => {
-    const poor = [{ number: 1, rank: 9, word: 0.6, grams: 0.2, coverage: 0.15 }]
-    const rich = [{ number: 1, rank: 9, word: 0.6, grams: 0.9, coverage: 0.9 }]
-    expect(score(poor, options)[0]?.score).toBeLessThan(0.2)
-    expect(score(rich, options)[0]?.score).toBeGreaterThan(0.8)
-    expect(score([{ number: 1, rank: 9, coverage: 0.05 }], options)).toEqual([])
+    const poor = [{ number: 1, rank: 9, word: 0.6, grams: 0.2, coverage: 0.2, found: 0.4 }]
+    const rich = [{ number: 1, rank: 9, word: 0.6, grams: 0.9, coverage: 0.9, found: 0.9 }]
+    expect(score(poor, options)[0]?.score).toBeCloseTo(0.3)
+    expect(score(rich, options)[0]?.score).toBeCloseTo(0.9)
+    expect(score(rich, { ...options, isVague: true })[0]?.score).toBeLessThanOrEqual(0.2)
+    const unrelated = { number: 1, rank: 9, coverage: 0.15, found: 0.15 }
+    expect(score([unrelated], options)).toEqual([])
+    expect(score([{ ...unrelated, likeness: 0.5 }], { ...options, confidence: 0.1 })).toEqual([])
+    expect(score([{ ...unrelated, likeness: 0.5 }], options)).toHaveLength(1)
   })
 
   it('put what has the literal phrase before everything else', () => {
@@ -82,7 +87,13 @@ describe('scores', () => {
   })
 
   it('leave out what is below the wish of the caller', () => {
-    const list = [1, 2].map((number) => ({ number, rank: number * 10, grams: number, coverage: 1 }))
+    const list = [1, 2].map((number) => ({
+      number,
+      rank: number * 10,
+      grams: number,
+      coverage: 1,
+      found: 1,
+    }))
     expect(score(list, { ...options, minScore: 0.9 })).toHaveLength(1)
   })
 })

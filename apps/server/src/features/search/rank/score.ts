@@ -12,6 +12,8 @@ export interface Candidate {
   grams?: number
   /** Share of the question that its grams cover, from 0 to 1. */
   coverage?: number
+  /** Share of the question that its words cover, from 0 to 1. */
+  found?: number
   /** How alike its meaning is, from 0 to 1. */
   likeness?: number
   /** Share of the phrases meant literally that it has; undefined if the question has none. */
@@ -22,15 +24,23 @@ export interface ScoreOptions {
   weights: Readonly<Partial<Record<Leg, number>>>
   /** How far likenesses can be believed, from 0 to 1. */
   confidence: number
+  /** Whether the question is made of words alone that stand everywhere. */
+  isVague: boolean
   limit: number
   minScore: number
 }
 
-/**
- * Below this score a passage is not an answer: it has little of the question's letters and none of its
- * meaning. Why so low is said in `docs/decisions/0015-fusion.md`.
- */
+/** Passages with a lower score are no answers. */
 export const noiseFloor = 0.1
+
+/**
+ * Where even the best passage has less evidence, the question is about something else and nothing is
+ * answered. How well this tells questions apart is said in `docs/decisions/0015-fusion.md`.
+ */
+const leastEvidence = 0.2
+
+/** The highest score of a question made of words that stand everywhere: they prove nothing. */
+const mostForVague = 0.2
 
 /**
  * Scores of one question: their order is that of the legs together, and their height is the evidence for
@@ -47,7 +57,9 @@ export function score(candidates: readonly Candidate[], options: ScoreOptions): 
     })),
     { ...weights, semantic: (weights.semantic ?? 0) * confidence },
   )
-  const height = Math.max(0, ...candidates.map((each) => evidence(each, confidence)))
+  const best = Math.max(0, ...candidates.map((each) => evidence(each, confidence)))
+  if (best < leastEvidence) return []
+  const height = options.isVague ? best * mostForVague : best
   const least = Math.max(noiseFloor, options.minScore)
   return candidates
     .map((each) => ({
@@ -66,9 +78,17 @@ function literally(place: number, literal: number | undefined): number {
   return literal > 0 ? 0.5 + 0.5 * (0.5 * literal + 0.5 * place) : 0.5 * place
 }
 
-/** How likely a passage has to do with the question at all: either its words or its meaning say so. */
-function evidence({ coverage = 0, likeness = 0 }: Candidate, confidence: number): number {
-  return 1 - (1 - coverage) * (1 - likeness * confidence)
+/** What finding all that was meant literally proves by itself. */
+const literalProof = 0.5
+
+/**
+ * How likely a passage has to do with the question at all. Its words and letters say so, its meaning, or
+ * that it has what was meant literally: independent witnesses, of whom one is enough.
+ */
+function evidence(candidate: Candidate, confidence: number): number {
+  const { found = 0, coverage = 0, likeness = 0, literal = 0 } = candidate
+  const written = (found + coverage) / 2
+  return 1 - (1 - written) * (1 - likeness * confidence) * (1 - literal * literalProof)
 }
 
 function legsOf({ word, coverage, likeness }: Candidate): RankedPassage['legs'] {

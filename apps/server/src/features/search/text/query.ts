@@ -1,5 +1,5 @@
+import { functionWordsOf } from './function-words.js'
 import { normalise } from './normalise.js'
-import { isStopword } from './stopwords.js'
 import { type Run, toBigrams, toIndexTokens, toRuns } from './tokens.js'
 
 /** Bounds the work of one search; a question has about eight terms. */
@@ -21,12 +21,14 @@ export interface Query {
 }
 
 const QUOTED = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』/g
+/** What is a code although nothing holds it together: `E07`, `RC20`. */
+const SHORT_CODE = /(?<![\p{L}\p{N}])\p{Lu}+\p{N}[\p{Lu}\p{N}]*(?![\p{L}\p{N}])/gu
 /** What holds a code, a version or an address together, as opposed to what ends a word. */
 const COMPOUND = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~]+[\p{L}\p{N}\p{M}]+)+/gu
 
 /**
  * Reads a question or a list of keywords.
- * English function words are left out unless there is nothing else; a quoted phrase keeps them.
+ * Function words are left out unless there is nothing else; a quoted phrase keeps them.
  */
 export function toQuery(text: string): Query {
   const normalised = normalise(text)
@@ -38,12 +40,20 @@ export function toQuery(text: string): Query {
     const runs = toRuns(compound)
     if (!runs.some((run) => run.unspaced)) compounds.push(runs.map((run) => run.text))
   }
-  const tokens = [...new Set(toRuns(normalised).flatMap(toTerms))]
-  const meaningful = tokens.filter((token) => !isStopword(token))
+  const shortCodes = [...text.matchAll(SHORT_CODE)].map(([code]) => [normalise(code)])
+  const runs = toRuns(normalised)
+  const tokens = [...new Set(runs.flatMap(toTerms))]
+  // Pairs of characters are no words.
+  const grammar = functionWordsOf(runs.filter(({ unspaced }) => !unspaced).map(({ text }) => text))
+  const meaningful = tokens.filter((token) => !grammar.has(token))
   return {
     terms: (meaningful.length > 0 ? meaningful : tokens).slice(0, MAXIMUM_TERMS),
     phrases: distinct([...quoted, ...compounds].filter((phrase) => phrase.length > 1)),
-    exact: distinct([...quoted.filter((phrase) => phrase.length > 0), ...compounds.filter(isCode)]),
+    exact: distinct([
+      ...quoted.filter((phrase) => phrase.length > 0),
+      ...compounds.filter(isCode),
+      ...shortCodes.filter(([code]) => code !== undefined && tokens.includes(code)),
+    ]),
   }
 }
 

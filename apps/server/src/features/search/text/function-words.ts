@@ -1,0 +1,90 @@
+import { isStopword } from './stopwords.js'
+
+/**
+ * Words that hold a question together and say nothing about its subject, by language: articles, pronouns,
+ * prepositions, conjunctions, auxiliary verbs and what asks. In the form of `normalise`.
+ */
+const LISTS: Readonly<Record<string, string>> = {
+  de: `aber als also am an auch auf aus bei beim bin bis bist da dann darf das dass dein dem den denn der des
+    die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es euer
+    fur gegen gibt hab habe haben hast hat hatte ich ihm ihn ihnen ihr ihre im in ins ist ja jede jeder kann
+    kein keine kommt konnen man mehr mein meine mich mir mit muss mussen nach nicht noch nur ob oder ohne sehr
+    sein seine sich sie sind so soll sollte sollen uber um und uns unser unter viel viele vom von vor wann war
+    waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werde werden wie wieso wieviel
+    will wir wird wo woher wohin womit worum wurde wurden zu zum zur zwischen`,
+  fr: `a ai alors as au aux avec avez avoir c ce cela ces cet cette chez combien comme comment d dans de depuis des
+    dois doit donc dont du elle elles en entre est et etait ete etre eux fait faire faut il ils j je l la le les
+    leur leurs lui ma mais me mes moi mon n ne ni nos notre nous on ont ou par pas peut peux plus pour pourquoi qu
+    quand que quel quelle quelles quels qui quoi s sa sans se ses si son sont sous sur t ta te tes toi ton tous
+    tout toute tres tu un une vos votre vous y`,
+  es: `a al algo alguna alguno ante antes aqui cada como con cual cuales cuando cuanta cuantas cuanto cuantos de
+    debe debo del desde donde e el ella ellas ellos en entre era es esa ese eso esta estan estas este esto estos
+    fue fueron ha hace hacer han hasta hay la las le les lo los mas me mi mis muy nada ni no nos nosotros o os
+    para pero por porque puede puedo que quien quienes se sea ser si sin sobre son su sus tambien te tiene tienen
+    todo todos tu tus un una uno unos y ya yo`,
+  it: `a ad agli ai al alla alle allo anche c che chi ci come con cosa cui d da dagli dai dal dalla dei del della
+    delle dello deve di dov dove e ed era essere fa fare gli ha hanno ho i il in io l la le lei li lo loro lui ma
+    me mi mio ne nei nel nella nelle noi non o per perche piu puo qual quale quali quando quanta quanti quanto
+    questa queste questi questo se si sia sono su sua sue sui sul sulla suo tra tu tuo un una uno vi voi`,
+  pt: `a ao aos as ate com como da das de dela dele deve do dos e ela elas ele eles em entre era essa esse esta
+    este eu faz fazer foi foram ha isso isto ja la lhe mais mas me meu minha muito na nao nas nem no nos o onde os
+    ou para pela pelas pelo pelos pode podem por porque posso qual quais quando quanta quantas quanto quantos que
+    quem se sem ser seu seus so sobre sua suas tambem tem tenho um uma umas uns voce voces`,
+  nl: `aan al als bij dan dat de der deze die dit doe doen door dus een en er ga gaat geen haar had heb hebben heeft
+    hem het hij hoe hoeveel hun ik in is ja je jij jouw kan kun kunnen maar me meer men met mij mijn moet moeten na
+    naar niet nog nu of om omdat onder ons onze ook op over te tegen ten tot u uit uw van veel voor waar waarom
+    wanneer waren was wat we welk welke werd wie wij wil worden wordt zal ze zich zij zijn zo zonder zou`,
+  sv: `alla att av blir blev da de dem den denna deras dess det detta dig din du eller en ett finns fran for gor
+    ha hade han har hon hur i icke inte ja jag kan man med men mig min mot mycket nar ni nu nagon nagot och
+    om oss pa sa ska skulle som till ut upp under vad var varfor varje vara vem vi vid vilka vilken vilket ar at`,
+  da: `af alle at blev bliver da de dem den denne der deres det dette dig din disse du eller en er et for fra ga
+    gor ha har have hun hvad hvem hver hvilke hvilken hvilket hvis hvor hvordan hvorfor hvornar han i ikke ja jeg
+    jer kan man med meget men mig min mod nar ned nej nogle nok nu og ogsa om op os over pa sa sig sin skal
+    skulle som til ud under var ved vi vil vaere`,
+  pl: `a aby ale bez bo by byl byla bylo byc ci co czy dla do gdy gdzie go i ich ile im ja jak jaka jaki jakie je
+    jego jej jest jestem juz kiedy kto ktora ktore ktory ma mam mi mnie moge moj mozna na nad nie niej o od on ona
+    one oni po pod przed przez przy sa sie skad ta tak tam te tego tej ten to tu ty tylko w we wiec z za ze`,
+  tr: `ama bana bazi ben beni bir biri bu bunu cok da daha de degil diye en gibi hangi hem her hic icin ile ise
+    kac kadar ki kim kimi mi mu nasil ne neden nedir nerede nereye niye o olan olarak oldu onu sen siz su ve veya
+    ya yok var`,
+  ru: `а без был была были было быть в вам вас во вот все всё вы где да для до его ее её если есть ещё еще же за и из
+    или им их к как какая какие какой какое когда кто куда ли меня мне мой мы на над надо не него нее нет ни но о об
+    он она они оно от откуда по под почему при про с сколько со так там то тоже только ты у уже чего чей чем через
+    что чтобы эта эти это этот я`,
+  ar: `ان ال الذي التي الي او اي اين اذا انا انت انه ايضا بعد بين تم ثم حتي حول خلال ذلك عن عند علي عليه غير في
+    فيه قبل قد كان كانت كم كما كل كيف لا لان لم لماذا لن له لها ما ماذا متي مع من منذ منه نحن هذا هذه هل هم هو هي
+    و هناك يكون`,
+  hi: `अपने आप इस इसके उस उसके एक ऐसे और कब कहाँ कहां का कि कितना कितनी कितने किस किसने की के कैसे को कोई कौन
+    क्या क्यों कर करता करते करें करना गया जब जा जो तक तो था थी थे द्वारा दिया नहीं ने पर भी मुझे में मैं यदि यह या
+    ये लिए वह वे साथ से सकता सकते है हैं हुआ हुई हूँ हो होता होती होते होना`,
+  zh: `的 了 和 是 在 有 与 與 及 或 被 把 从 從 到 对 對 为 為 于 於 以 之 其 这 這 那 哪 谁 誰 我 你 他 她 它
+    我们 你们 他们 什么 什麼 甚么 怎么 怎麼 怎样 怎樣 如何 为什么 為什麼 多少 几 幾 哪个 哪個 哪些 哪里 哪裡 何时 何時
+    吗 嗎 呢 吧 请 請 可以 能 能够 是否 一个 一個 这个 這個 那个 那個 以及 因为 因為 所以 但是 如果 哪一 哪一个 最`,
+  ja: `の に は を た が で て と し れ さ ある いる も する から な こと として い や れる など なっ ない この ため その
+    あっ よう また もの という あり まで られ なる へ か だ これ によって により おり より による ず なり られる ください
+    何 誰 どこ いつ なぜ どう どの どれ どんな どうやって いくつ いくら です ます ですか ますか でしょう ました`,
+  th: `ที่ และ ใน ของ มี เป็น การ ได้ ให้ ว่า จะ ไม่ กับ หรือ อะไร ใคร เมื่อ เมื่อไหร่ ไหน อย่างไร ยังไง ทำไม กี่
+    เท่าไร เท่าไหร่ นี้ นั้น จาก โดย แต่ ก็ คือ ไป มา แล้ว ต้อง ถ้า`,
+  ko: `은 는 이 가 을 를 의 에 에서 와 과 도 로 으로 그 저 이것 그것 무엇 무엇을 어떻게 왜 언제 어디 어디서 어디에
+    누구 누가 얼마나 몇 어느 어떤 수 있는 있나요 하나요 인가요 입니까 합니까 무엇입니까 무엇인가요`,
+}
+
+const LANGUAGES = Object.values(LISTS).map((words) => new Set(words.trim().split(/\s+/)))
+
+/** With fewer, a word of one language is too often a word of another: German "war", English "war". */
+const fewestOfLanguage = 2
+
+/**
+ * The words of a question that belong to the grammar of its language and not to its subject. English ones
+ * always do; which other language it is, is told by how many of its words there are.
+ *
+ * @param words normalised, each as it was written
+ */
+export function functionWordsOf(words: readonly string[]): Set<string> {
+  const distinct = [...new Set(words)]
+  const english = distinct.filter(isStopword)
+  const found = LANGUAGES.map((list) => distinct.filter((word) => list.has(word)))
+  const most = Math.max(...found.map(({ length }) => length))
+  if (most < fewestOfLanguage || most <= english.length) return new Set(english)
+  return new Set([...english, ...found.filter(({ length }) => length === most).flat()])
+}
