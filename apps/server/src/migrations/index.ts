@@ -26,6 +26,7 @@ import { observations } from './0024-observations.js'
 import { deliveryHistory } from './0025-delivery-history.js'
 import { botLogs } from './0026-bot-logs.js'
 import { integrations } from './0027-integrations.js'
+import { vocabulary } from './0028-vocabulary.js'
 import { signalDeliveries } from './0030-signal-deliveries.js'
 import { objectChanges } from './0032-object-changes.js'
 import { deliveriesByReceiver } from './0034-deliveries-by-receiver.js'
@@ -59,6 +60,7 @@ export const migrations: readonly Migration[] = [
   deliveryHistory,
   botLogs,
   integrations,
+  vocabulary,
   signalDeliveries,
   objectChanges,
   deliveriesByReceiver,

@@ -8,6 +8,7 @@ import { ingest } from './pipeline.js'
 import { createProgressReport, type ProgressReport } from './progress-report.js'
 import type { SearchDeps } from './service.js'
 import * as store from './store.js'
+import { insertWords } from './vocabulary-store.js'
 
 /** Passages per transaction: few enough that nobody waits long for the database. */
 const batchSize = 100
@@ -100,6 +101,8 @@ export function createIndexFile(deps: IndexFileDeps) {
         const numbers = await store.insertPassages(tx, rows)
         const entries = batch.map(({ fields }, at) => ({ number: numbers[at] ?? 0, fields }))
         await deps.index.add(tx, botId, entries)
+        const texts = batch.map(({ fields }) => `${fields.headings} ${fields.body}`)
+        await insertWords(tx, botId, texts)
         await deps.vectors.add(tx, botId, numbers)
       })
     }

@@ -14,6 +14,7 @@ import { createRankingBackground, type EmbeddingsSettings } from './rank/backgro
 import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchDeps, type SearchService } from './service.js'
 import { deleteOfBot } from './store.js'
+import { deleteWordsOfBot } from './vocabulary-store.js'
 
 export { createIngestPool } from './pipeline.js'
 
@@ -94,6 +95,7 @@ export function createSearch({ database, log, findEntry, legs, ...given }: Searc
     jobs: { ...createSearchJobs({ ...deps, indexing: deps.files.indexing }), ...vectors.jobs },
     async purge(botId) {
       await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit))
+      await purge(run, (tx, limit) => deleteWordsOfBot(tx, botId, limit))
       await vectors.purge(botId)
     },
     open: ranking.open,

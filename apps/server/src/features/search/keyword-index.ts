@@ -43,11 +43,6 @@ export interface KeywordIndex {
   search(db: Db, search: KeywordSearch): Promise<KeywordHit[]>
   /** In how many passages of a bot each term of a query stands, and each phrase that is meant literally. */
   frequencies(db: Db, botId: string, query: Query): Promise<Frequencies>
-  /**
-   * Stems in the index that begin with one of some prefixes or are one of some words, in no order. They
-   * may be those of other bots: they are good for asking again, and never for showing.
-   */
-  stems(db: Db, botId: string, like: { prefixes: string[]; words: string[] }): Promise<string[]>
 }
 
 /** How common words are in the passages of a bot. Above some thousands nobody counts. */
@@ -61,11 +56,6 @@ export interface Frequencies {
 /** Passages that are counted at most: how rare a word is grows with the logarithm. */
 const mostPassages = 20_000
 const mostWithWord = 2000
-
-/** Stems that are looked at to widen one query. */
-const maximumStems = 20_000
-/** Passages of a bot whose stems PostgreSQL looks through: it has no list of all. */
-const maximumSampled = 2000
 
 export function createKeywordIndex(dialect: Dialect): KeywordIndex {
   return dialect.name === 'sqlite' ? sqliteIndex : postgresIndex
@@ -129,22 +119,6 @@ const sqliteIndex: KeywordIndex = {
       ${sql.join([passages, ...counts], sql` union all `)}
     `.execute(db)
     return toFrequencies(parts, rows)
-  },
-
-  async stems(db, _botId, { prefixes, words }) {
-    // A union and not one condition with "or", so that each part is a range of the list.
-    const parts = [
-      ...prefixes.map(
-        (prefix) =>
-          sql`select term from passage_vocabulary where term >= ${prefix} and term < ${`${prefix}\u{10ffff}`}`,
-      ),
-      ...words.map((word) => sql`select term from passage_vocabulary where term = ${word}`),
-    ]
-    if (parts.length === 0) return []
-    const { rows } = await sql<{ term: string }>`
-      ${sql.join(parts, sql` union all `)} limit ${maximumStems}
-    `.execute(db)
-    return rows.map(({ term }) => term)
   },
 }
 
@@ -224,20 +198,6 @@ const postgresIndex: KeywordIndex = {
       ${sql.join([passages, ...counts], sql` union all `)}
     `.execute(db)
     return toFrequencies(parts, rows)
-  },
-
-  async stems(db, botId, { prefixes, words }) {
-    const sample = sql`format(
-      'select words from passage_words where words @@ %L::tsquery limit %s',
-      quote_literal(${scopeLexeme(botId)}), ${maximumSampled}::integer
-    )`
-    const { rows } = await sql<{ word: string }>`
-      select word from ts_stat(${sample})
-      where word = any(${words}::text[])
-        or exists (select from unnest(${prefixes}::text[]) as prefix where starts_with(word, prefix))
-      limit ${maximumStems}
-    `.execute(db)
-    return rows.map(({ word }) => word)
   },
 }
 

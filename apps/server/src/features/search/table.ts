@@ -26,6 +26,15 @@ export interface PassagesTable {
   end_offset: number
 }
 
+/** A word that some passage of a bot has, or had. */
+export interface BotWordsTable {
+  bot_id: string
+  word: string
+  /** The word backwards. */
+  reversed: string
+}
+
 export interface SearchSchema {
   passages: PassagesTable
+  bot_words: BotWordsTable
 }

@@ -36,6 +36,18 @@ E07: Die Temperatur ist zu hoch. F28: Der Gasdruck ist zu niedrig.
 
 Einmal in der Woche wird zum Schutz gegen Legionellen auf 65 °C erhitzt.
 
+## Wärmetauscher
+
+Der Waermetauscher wird gespült.
+
+## Wartung
+
+Die Anlage ist jährlich zu prüfen.
+
+## Maße
+
+Die Größe beträgt 60 cm.
+
 ## Bedienfeld
 
 Das Café-Programm heizt nur am Morgen.
@@ -96,8 +108,25 @@ describeEachEngine('answers', (engine) => {
       ['heating', 'Umwälzpumpe E-4712 Sicherung', 'Zirkulationspumpe', 0.6],
       ['heating', 'Sicherung Heizkurve Anschluss F28', 'Störungen', 0.4],
       ['heating', '"Schutz gegen Legionellen" Heizkurve Sicherung', 'Warmwasser', 0.6],
-      // Accents.
+      // Accents, and letters that are written out.
       ['heating', 'cafe', 'Bedienfeld', 0.9],
+      ['heating', 'Umwaelzpumpe', 'Umwälzpumpe', 0.9],
+      ['heating', 'Gerausche', 'Umwälzpumpe', 0.7],
+      ['heating', 'Waermetauscher', 'Wärmetauscher', 0.9],
+      ['heating', 'Größe', 'Maße', 0.9],
+      ['heating', 'Groesse', 'Maße', 0.9],
+      ['server', 'kobenhavn', 'København', 0.9],
+      ['server', 'København Øresund', 'København', 0.9],
+      // Compounds by their last part and by their first, and parts that are not written together.
+      ['heating', 'Tauscher', 'Wärmetauscher', 0.5],
+      ['heating', 'Kasten', 'Elektrischer Anschluss', 0.5],
+      ['heating', 'Wartungsvertrag', 'Wartung', 0.3],
+      // Typing errors, also where other passages have the other words.
+      ['heating', 'Umwälzpmupe', 'Umwälzpumpe', 0.7],
+      ['heating', 'Umwälzpmupe Wasser Leitung Sicherung', 'Umwälzpumpe', 0.3],
+      ['server', 'recieve', 'Uploads', 0.7],
+      ['server', 'confguration', 'Uploads', 0.7],
+      ['server', 'the adress for requests', 'Uploads', 0.7],
     ])('of %s, %s, come first: %s', async (bot, query, heading, least) => {
       const [best] = await ask(bot, query)
       expect(best?.heading).toBe(heading)
@@ -110,7 +139,7 @@ describeEachEngine('answers', (engine) => {
     ['server', 'best recipe for chocolate cake'],
     ['server', 'when did the roman empire fall'],
     ['server', 'distance between earth and moon'],
-    ['heating', 'Wie hoch ist der Mount Everest?'],
+    ['heating', 'Wie groß ist der Saturn und sein Mond?'],
     ['heating', 'Wie viele Einwohner hat die Hauptstadt von Portugal?'],
     ['heating', 'Bundesliga Tabelle'],
   ])('of %s, there are none to %s', async (bot, query) => {

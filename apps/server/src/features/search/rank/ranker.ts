@@ -1,19 +1,19 @@
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../schema.js'
 import type { FileScope, TagCondition } from '../../files/index.js'
-import { createKeywordIndex, type KeywordHit, type KeywordIndex } from '../keyword-index.js'
+import { createKeywordIndex, type KeywordHit } from '../keyword-index.js'
 import { toIndexText } from '../text/index-text.js'
 import { type Query, toQuery } from '../text/query.js'
 import { isStopword } from '../text/stopwords.js'
 import { toSubject } from '../text/subject.js'
 import { readTexts } from './candidate-texts.js'
-import { type Clue, toClues } from './clues.js'
+import { type Clue, type Substitutes, toClues } from './clues.js'
 import { coverages, hasPhrase } from './coverage.js'
 import { type Leg, legWeights } from './fusion.js'
 import { scoreGrams } from './grams.js'
+import { findByWords } from './keyword-leg.js'
 import { type Candidate, score } from './score.js'
 import { createSemanticLeg, type SemanticQuestion } from './semantic-leg.js'
-import { neighbourhood, widen, withoutFound } from './widen.js'
 
 export interface RankRequest {
   /** What was asked, as it was typed. */
@@ -64,10 +64,6 @@ export interface RankerOptions {
 
 /** Passages that each of the legs which search the whole index may propose. */
 const proposals = 100
-/** With fewer found by words, words like them are tried. */
-const fewHits = 3
-/** What a hit by a word that is only like the one that was asked for is worth. */
-const widenedWorth = 0.6
 
 /** Needs nothing but the handle it is given, so that it works on any thread with its own connection. */
 export function createRanker({ dialect, weights = legWeights }: RankerOptions): Ranker {
@@ -81,18 +77,26 @@ export function createRanker({ dialect, weights = legWeights }: RankerOptions): 
       const isAsked = (leg: Leg) => (weights[leg] ?? 0) > 0
       const words = isAsked('keyword')
         ? await findByWords(keywords, db, query, { ...request, limit })
-        : []
+        : undefined
       const { question, degraded } = isAsked('semantic')
         ? await semantics.ask(db, request, limit)
         : {}
-      const candidates = await gather(words, question)
+      const candidates = await gather(words?.hits ?? [], question)
       let isVague = false
       if (candidates.size > 0) {
         const texts = await readTexts(db, [...candidates.keys()])
-        const frequencies = await keywords.frequencies(db, request.scope.botId, query)
-        const said = toClues(query, toSubject(request.query), frequencies, new Map())
+        const frequencies =
+          words?.frequencies ?? (await keywords.frequencies(db, request.scope.botId, query))
+        const substitutes = words?.substitutes ?? new Map()
+        const said = toClues(query, toSubject(request.query), frequencies, substitutes)
         isVague = said.isVague
-        addTexts(candidates, texts, query, meaningful(request.query), said.clues)
+        addTexts(
+          candidates,
+          texts,
+          query,
+          toSpelt(meaningful(request.query), substitutes),
+          said.clues,
+        )
       }
       return {
         passages: score([...candidates.values()], {
@@ -106,35 +110,6 @@ export function createRanker({ dialect, weights = legWeights }: RankerOptions): 
       }
     },
   }
-}
-
-/** Hits of the words, or where there are few also those of words like them. */
-async function findByWords(
-  keywords: KeywordIndex,
-  db: Db,
-  query: Query,
-  search: Pick<RankRequest, 'scope' | 'tags' | 'limit'>,
-): Promise<KeywordHit[]> {
-  const hits = await keywords.search(db, { ...search, query })
-  if (hits.length >= fewHits) return hits
-  const texts = await readTexts(
-    db,
-    hits.map(({ number }) => number),
-  )
-  const missed = withoutFound(query, [...texts.values()])
-  const near = neighbourhood(missed)
-  if (near.prefixes.length === 0) return hits
-  const wider = widen(missed, await keywords.stems(db, search.scope.botId, near))
-  if (wider === undefined) return hits
-  const known = new Set(hits.map(({ number }) => number))
-  const more = await keywords.search(db, { ...search, query: wider })
-  const others = more.filter(({ number }) => !known.has(number))
-  const worth = others.map((hit) => ({
-    ...hit,
-    rank: hit.rank * widenedWorth,
-    score: hit.score * widenedWorth,
-  }))
-  return [...hits, ...worth]
 }
 
 /** Everything that a leg proposed, with what the semantic leg knows of all of it. */
@@ -182,4 +157,17 @@ function meaningful(query: string): string {
   const words = toIndexText(query)
   const kept = words.split(' ').filter((word) => !isStopword(word))
   return kept.length > 0 ? kept.join(' ') : words
+}
+
+/** From this worth on a word is taken to be the one that was meant. */
+const surelyMeant = 0.85
+
+/** The words of a question as the passages spell them. */
+function toSpelt(words: string, substitutes: Substitutes): string {
+  if (substitutes.size === 0) return words
+  const spelt = words.split(' ').map((word) => {
+    const [[other, worth] = [word, 0]] = substitutes.get(word) ?? []
+    return worth >= surelyMeant ? other : word
+  })
+  return spelt.join(' ')
 }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { fuse, legWeights, weightsOf } from './fusion.js'
 import { scoreGrams } from './grams.js'
 import { type Candidate, noiseFloor, score } from './score.js'
-import { neighbourhood, widen, withoutFound } from './widen.js'
+import { toSubstitutes, toWideWords } from './widen.js'
+import { isForm } from './word-likeness.js'
 
 const share = () => double({ min: 0, max: 1, noNaN: true })
 const candidate = record(
@@ -114,22 +115,57 @@ describe('grams', () => {
 })
 
 describe('widening', () => {
-  const query = (...terms: string[]) => ({ terms, phrases: [], exact: [] })
+  const wide = (word: string, isMissing = true, spellings: string[] = []) =>
+    toWideWords([{ word, spellings, isMissing }])
 
   it.each([
-    ['instalation', 'instal'],
+    ['instalation', 'installation'],
     ['recieve', 'receive'],
     ['valvee', 'valve'],
     ['wartungsvertrag', 'wartung'],
     ['wartungsvertrag', 'vertrag'],
+    ['pumpe', 'umwalzpumpe'],
+    ['pumpe', 'umwalzpumpen'],
     ['micro', 'microphone'],
-  ])('of %s tries %s', (word, stem) => {
-    expect(widen(query(word), [stem, 'unrelated'])?.terms).toEqual([stem])
+  ])('of %s tries %s', (word, other) => {
+    const near = toSubstitutes(wide(word), [other, 'unrelated']).get(word)
+    expect([...(near?.keys() ?? [])]).toEqual([other])
   })
 
-  it('leaves words alone that are found, or short', () => {
-    expect(withoutFound(query('restarting', 'pumpp'), ['we restart it']).terms).toEqual(['pumpp'])
-    expect(widen(query('cat'), ['car', 'cats'])).toBeUndefined()
-    expect(neighbourhood(query('cat'))).toEqual({ prefixes: [], words: [] })
+  it('prefers what is more likely meant', () => {
+    const near = toSubstitutes(wide('umwaelzpumpe', true, ['umwalzpumpe']), [
+      'pumpe',
+      'umwaelzpumpen',
+      'umwalzpumpe',
+    ])
+    expect([...(near.get('umwaelzpumpe')?.keys() ?? [])]).toEqual([
+      'umwalzpumpe',
+      'umwaelzpumpen',
+      'pumpe',
+    ])
+  })
+
+  it('of a word that passages have tries compounds alone', () => {
+    const near = (word: string, listed: string[]) => [
+      ...(toSubstitutes(wide(word, false), listed).get(word)?.keys() ?? []),
+    ]
+    expect(near('pumpe', ['umwalzpumpe', 'lumpe', 'pumpenraum'])).toEqual(['umwalzpumpe'])
+    expect(near('port', ['support', 'report'])).toEqual([])
+  })
+
+  it('leaves short words, numbers and codes alone', () => {
+    for (const word of ['cat', '4711', 'ax12']) expect(wide(word)).toEqual([])
+  })
+
+  it('takes words for forms of one that differ by a short ending', () => {
+    for (const [one, other] of [
+      ['pumpe', 'pumpen'],
+      ['restart', 'restarting'],
+      ['valve', 'valves'],
+    ]) {
+      expect(isForm(one ?? '', other ?? '')).toBe(true)
+    }
+    expect(isForm('pump', 'lump')).toBe(false)
+    expect(isForm('config', 'configuration')).toBe(false)
   })
 })

@@ -1,4 +1,14 @@
-import type { Query } from '../text/query.js'
+import type { Neighbourhood } from '../vocabulary-store.js'
+import { editDistance } from './edit-distance.js'
+
+/** A word of a question for which others are looked for. */
+export interface WideWord {
+  word: string
+  /** How it may be spelt otherwise. */
+  spellings: readonly string[]
+  /** Whether no passage has it. What passages have is only looked for as the last part of longer words. */
+  isMissing: boolean
+}
 
 /** Shorter words have too many neighbours that mean something else. */
 const shortestWidened = 4
@@ -6,104 +16,100 @@ const longestWidened = 40
 /** Words of a query that are widened, the longest first: they say most. */
 const maximumWords = 8
 const maximumNeighbours = 20
+/** Letters that the first part of a compound must have, so that `port` is not found in `support`. */
+const shortestHead = 4
+const shortestHeadOfMissing = 2
+const shortestPart = 4
 
-/** The endings of a word that its stem may not have, in characters. */
-const longestEnding = 3
+/** What German, Dutch and Scandinavian words end with when they are declined, longest first. */
+const endings = ['ern', 'ens', 'ar', 'or', 'en', 'er', 'es', 'et', 'em', 'na', 'e', 'n', 's', '']
 
-/** The words of a query that none of some texts has. */
-export function withoutFound(query: Query, texts: readonly string[]): Query {
-  const terms = query.terms.filter((term) => {
-    const stem = ` ${term.slice(0, Math.max(shortestWidened, term.length - longestEnding))}`
-    return !texts.some((text) => ` ${text}`.includes(stem))
-  })
-  return { terms, phrases: [], exact: [] }
+/** What finding a word is worth that is only like the one that was asked for. */
+const worths = { spelling: 0.95, typo: 0.85, typos: 0.7, longer: 0.8, compound: 0.7, part: 0.9 }
+
+/** The words for which others are worth looking for. */
+export function toWideWords(words: readonly WideWord[]): WideWord[] {
+  return words
+    .filter(({ word, spellings }) => word.length >= shortestWidened || spellings.length > 0)
+    .filter(({ word }) => word.length <= longestWidened && /^[\p{L}\p{M}]+$/u.test(word))
+    .sort((a, b) => Number(b.isMissing) - Number(a.isMissing) || b.word.length - a.word.length)
+    .slice(0, maximumWords)
 }
 
-/** Where in a sorted list of stems to look for neighbours of the words of a query. */
-export function neighbourhood(query: Query): { prefixes: string[]; words: string[] } {
-  const wide = wordsToWiden(query)
+/** Where in a list of words to look for neighbours of the words of a question. */
+export function neighbourhood(wide: readonly WideWord[]): Neighbourhood {
+  const missing = wide.filter(({ isMissing }) => isMissing).map(({ word }) => word)
+  const typed = missing.filter(({ length }) => length >= shortestWidened)
+  const tails = wide.flatMap(({ word }) => endings.map((ending) => stemOf(word) + ending))
   return {
-    // People rarely mistype the beginning of a word.
-    prefixes: [...new Set(wide.map((word) => word.slice(0, 2)))],
-    words: [...new Set(wide.flatMap(parts))],
+    // People rarely mistype both the beginning and the end of a word.
+    prefixes: distinct(typed.map((word) => word.slice(0, 2))),
+    suffixes: distinct([...typed.map((word) => word.slice(-3)), ...tails]),
+    words: distinct([
+      ...typed.flatMap(toParts),
+      ...wide.flatMap(({ isMissing, spellings }) => (isMissing ? spellings : [])),
+    ]),
   }
 }
 
 /**
- * The query with words in place of those that nothing was found by: words that differ by a typing error
- * or two, parts of compounds, and longer words that begin with it.
+ * Words in place of others: other spellings, words that differ by a typing error or two, longer words that
+ * begin or end with the word, and parts of it. Each with what finding it is worth, from 0 to 1.
  *
- * @param stems what the index holds, around {@link neighbourhood}
- * @returns undefined if no word has a neighbour
+ * @param listed words in the {@link neighbourhood}
  */
-export function widen(query: Query, stems: Iterable<string>): Query | undefined {
-  const wide = wordsToWiden(query)
-  const near = new Map<string, number>()
-  for (const stem of stems) {
-    for (const word of wide) {
-      const distance = distanceOf(word, stem)
-      if (distance === undefined) continue
-      near.set(stem, Math.min(distance, near.get(stem) ?? Number.POSITIVE_INFINITY))
-    }
-  }
-  const terms = [...near]
-    .sort(([a, near], [b, far]) => near - far || (a < b ? -1 : 1))
-    .slice(0, maximumNeighbours)
-    .map(([stem]) => stem)
-  return terms.length === 0 ? undefined : { terms, phrases: [], exact: [] }
+export function toSubstitutes(
+  wide: readonly WideWord[],
+  listed: readonly string[],
+): Map<string, Map<string, number>> {
+  const found = wide.map((each): [string, Map<string, number>] => {
+    const near = listed
+      .map((other): [string, number] => [other, worthOf(each, other)])
+      .filter(([, worth]) => worth > 0)
+      .sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
+    return [each.word, new Map(near.slice(0, maximumNeighbours))]
+  })
+  return new Map(found.filter(([, near]) => near.size > 0))
 }
 
-function wordsToWiden({ terms }: Query): string[] {
-  return terms
-    .filter((term) => term.length >= shortestWidened && term.length <= longestWidened)
-    .filter((term) => !term.endsWith('*'))
-    .sort((a, b) => b.length - a.length)
-    .slice(0, maximumWords)
+function worthOf({ word, spellings, isMissing }: WideWord, other: string): number {
+  if (word === other) return 0
+  const head = headLength(word, other)
+  if (!isMissing) return head >= shortestHead ? worths.compound : 0
+  if (spellings.includes(other)) return worths.spelling
+  if (word.length < shortestWidened) return 0
+  if (other.startsWith(word)) return worths.longer
+  const allowed = word.length >= 8 ? 2 : 1
+  const edits = editDistance(word, other, allowed)
+  if (edits <= allowed) return edits === 1 ? worths.typo : worths.typos
+  if (head >= shortestHeadOfMissing) return worths.compound
+  const isPart = word.startsWith(other) || word.endsWith(other)
+  return isPart ? (worths.part * other.length) / word.length : 0
+}
+
+/** Letters before a word, in a longer one that ends with it or with a form of it; -1 if it does not. */
+function headLength(word: string, longer: string): number {
+  const stem = stemOf(word)
+  const ending = endings.find((each) => longer.endsWith(stem + each))
+  return ending === undefined ? -1 : longer.length - stem.length - ending.length
+}
+
+/** A word without its ending, as far as enough is left of it. */
+function stemOf(word: string): string {
+  const ending = endings.find(
+    (each) => word.endsWith(each) && word.length - each.length >= shortestPart,
+  )
+  return word.slice(0, word.length - (ending ?? '').length)
 }
 
 /** What a compound may be made of: its beginnings and its ends. */
-function parts(word: string): string[] {
+function toParts(word: string): string[] {
   const found: string[] = []
-  for (let at = shortestWidened; at < word.length; at++) found.push(word.slice(0, at))
-  for (let at = 1; at <= word.length - shortestWidened; at++) found.push(word.slice(at))
+  for (let at = shortestPart; at < word.length; at++) found.push(word.slice(0, at))
+  for (let at = 1; at <= word.length - shortestPart; at++) found.push(word.slice(at))
   return found
 }
 
-/** How far a stem is from a word, from 0; undefined if they have nothing to do with each other. */
-function distanceOf(word: string, stem: string): number | undefined {
-  if (stem.length < shortestWidened) return undefined
-  if (word === stem) return 0
-  if (stem.startsWith(word)) return 1
-  const allowed = word.length >= 8 ? 2 : 1
-  const edits = editDistance(word, stem, allowed)
-  if (edits <= allowed) return edits
-  // The stem is what is left of the word that was meant.
-  if (stem.length >= 5 && word.length > stem.length) {
-    if (editDistance(word.slice(0, stem.length), stem, 1) <= 1) return 1.5
-  }
-  return word.startsWith(stem) || word.endsWith(stem) ? 2 : undefined
-}
-
-/** Letters to add, to leave out, to replace or to swap with their neighbour; above `limit` any number is. */
-function editDistance(left: string, right: string, limit: number): number {
-  if (Math.abs(left.length - right.length) > limit) return limit + 1
-  let before: number[] = []
-  let last = Array.from({ length: right.length + 1 }, (_, at) => at)
-  for (let row = 1; row <= left.length; row++) {
-    const next = [row]
-    for (let column = 1; column <= right.length; column++) {
-      const isSame = left[row - 1] === right[column - 1]
-      const isSwapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
-      next[column] = Math.min(
-        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-        (last[column] ?? 0) + 1,
-        (next[column - 1] ?? 0) + 1,
-        isSwapped ? (before[column - 2] ?? limit) + 1 : Number.POSITIVE_INFINITY,
-      )
-    }
-    if (Math.min(...next) > limit) return limit + 1
-    before = last
-    last = next
-  }
-  return last[right.length] ?? limit + 1
+function distinct(words: readonly string[]): string[] {
+  return [...new Set(words)]
 }

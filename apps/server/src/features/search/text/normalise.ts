@@ -10,6 +10,20 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 const MAY_HAVE_ACCENTS = /[\u00c0-\u03ff\u1e00-\u1fff]/
 const ACCENTED = /([\p{Script=Latin}\p{Script=Greek}])\p{Mn}+/gu
 
+/** Latin letters that are no base letter with a mark. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ø: 'o',
+  æ: 'ae',
+  œ: 'oe',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+}
+const HAS_LETTERS = /[ßøæœłđðþı]/g
+
 const ARABIC = /[\u0600-\u06ff]/
 /** Vowel signs, which are mostly left out, and the stroke that only makes a word longer. */
 const ARABIC_OPTIONAL = /[\u0640\u064b-\u0652\u0670]/g
@@ -22,7 +36,11 @@ const ARABIC_ALEF = /[\u0622\u0623\u0625\u0671]/g
  */
 export function normalise(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
-  let result = text.normalize('NFKC').replace(INVISIBLE, '').toLowerCase().replaceAll('ß', 'ss')
+  let result = text
+    .normalize('NFKC')
+    .replace(INVISIBLE, '')
+    .toLowerCase()
+    .replace(HAS_LETTERS, (letter) => LETTERS[letter] ?? letter)
   if (MAY_HAVE_ACCENTS.test(result)) {
     result = result.normalize('NFD').replace(ACCENTED, '$1').normalize('NFC')
   }

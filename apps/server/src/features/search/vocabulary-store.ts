@@ -1,0 +1,69 @@
+import { sql } from 'kysely'
+import type { Db, Tx } from '../../schema.js'
+import { reverse, toWords } from './text/words.js'
+
+/** Where to look for words in a list of words. */
+export interface Neighbourhood {
+  /** Beginnings of words. */
+  prefixes: readonly string[]
+  /** Ends of words. */
+  suffixes: readonly string[]
+  /** Whole words. */
+  words: readonly string[]
+}
+
+/** Rows of one statement: both engines bound the number of its values. */
+const rowsAtOnce = 1000
+/** Words of one beginning or end that are looked at. */
+const maximumOfRange = 5000
+
+/** Notes the words of texts as words of a bot. */
+export async function insertWords(tx: Tx, botId: string, texts: readonly string[]): Promise<void> {
+  // In order, so that two transactions on PostgreSQL never wait for each other.
+  const rows = toWords(texts).map((word) => ({ bot_id: botId, ...word }))
+  for (let start = 0; start < rows.length; start += rowsAtOnce) {
+    await tx
+      .insertInto('bot_words')
+      .values(rows.slice(start, start + rowsAtOnce))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  }
+}
+
+/** The words of a bot in a neighbourhood, each once. */
+export async function findWords(db: Db, botId: string, near: Neighbourhood): Promise<string[]> {
+  const range = (column: 'word' | 'reversed', beginning: string) =>
+    sql<{ word: string }>`select word from (
+      select word from bot_words
+      where bot_id = ${botId} and ${sql.ref(column)} >= ${beginning}
+        and ${sql.ref(column)} < ${`${beginning}\u{10ffff}`}
+      limit ${maximumOfRange}
+    ) as near`
+  const parts = [
+    ...near.prefixes.map((prefix) => range('word', prefix)),
+    ...near.suffixes.map((suffix) => range('reversed', reverse(suffix))),
+    ...near.words.map(
+      (word) => sql`select word from bot_words where bot_id = ${botId} and word = ${word}`,
+    ),
+  ]
+  if (parts.length === 0) return []
+  const found = new Set<string>()
+  // SQLite bounds the number of selects that are joined.
+  for (let start = 0; start < parts.length; start += rowsAtOnce / 4) {
+    const some = sql.join(parts.slice(start, start + rowsAtOnce / 4), sql` union all `)
+    const { rows } = await sql<{ word: string }>`${some}`.execute(db)
+    for (const { word } of rows) found.add(word)
+  }
+  return [...found]
+}
+
+/** Deletes words of a bot, at most `limit`; answers how many. */
+export async function deleteWordsOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
+  const doomed = tx.selectFrom('bot_words').select('word').where('bot_id', '=', botId).limit(limit)
+  const result = await tx
+    .deleteFrom('bot_words')
+    .where('bot_id', '=', botId)
+    .where('word', 'in', doomed)
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
