@@ -7,8 +7,8 @@ import { measureGroupCommit } from './group-commit.mjs'
 import { measureIndexing } from './index.mjs'
 import { load, measure } from './load.mjs'
 import { measureStart, startBenchServer } from './processes.mjs'
-import { search } from './search.mjs'
-import { searchImpact } from './search-impact.mjs'
+import { searchBySize } from './search.mjs'
+import { timeToSearchable } from './search-impact.mjs'
 
 const json = { 'content-type': 'application/json' }
 const rate = (figures) => `${Math.round(figures.perSecond).toLocaleString('en')} /s`
@@ -159,15 +159,29 @@ async function chat(folder) {
   return [...(await messages(folder)), ...(await measureListeners(folder))]
 }
 
+/** Questions in collections of several sizes and what they cost others, then the way into the index. */
+async function search(folder) {
+  return [
+    ...(await searchBySize(folder)),
+    ...(await timeToSearchable(folder)),
+    ...(await measureIndexing()),
+  ]
+}
+
 export const parts = {
   commits,
-  messages,
   chat,
   delivery: measureDelivery,
   bots,
   files,
   start,
   search,
+}
+
+/** Pieces of the parts above, which run by themselves only when they are asked for. */
+export const pieces = {
+  messages,
+  'search-size': searchBySize,
+  'search-put': timeToSearchable,
   index: measureIndexing,
-  'search-impact': searchImpact,
 }

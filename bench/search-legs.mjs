@@ -1,0 +1,55 @@
+// What each leg of a search does, by itself.
+import { sql } from 'kysely'
+import { createKeywordIndex } from '../apps/server/dist/features/search/keyword-index.js'
+import { readTexts } from '../apps/server/dist/features/search/rank/candidate-texts.js'
+import { scoreGrams } from '../apps/server/dist/features/search/rank/grams.js'
+import { createRanker } from '../apps/server/dist/features/search/rank/ranker.js'
+import { createSemanticLeg } from '../apps/server/dist/features/search/rank/semantic-leg.js'
+import { toIndexText } from '../apps/server/dist/features/search/text/index-text.js'
+import { toQuery } from '../apps/server/dist/features/search/text/query.js'
+import { sqliteDialect } from '../apps/server/dist/platform/db/dialect.js'
+
+/** As many as each leg proposes in a search. */
+const limit = 100
+
+/** Functions that put a question to the database as one leg does, by name, and to FTS5 as it comes. */
+export function legsOf(reads, botId) {
+  const keywords = createKeywordIndex(sqliteDialect)
+  const meaning = createSemanticLeg(sqliteDialect)
+  const ranker = createRanker({ dialect: sqliteDialect })
+  const scope = { botId, integrationId: undefined, now: new Date().toISOString() }
+  const request = (query) => ({ query, scope, tags: [], limit: 20 })
+  const candidates = new Map()
+
+  const words = (db, query) =>
+    keywords.search(db, { query: toQuery(query), scope, tags: [], limit })
+  const nearest = async (db, query) => (await meaning.ask(db, request(query), limit)).question
+  /** Found before the time is taken, because other legs find them. */
+  const candidatesOf = async (db, query) => {
+    if (!candidates.has(query)) {
+      const near = (await nearest(db, query))?.nearest ?? []
+      const found = [...(await words(db, query)), ...near].map(({ number }) => number)
+      candidates.set(query, [...new Set(found)])
+    }
+    return candidates.get(query)
+  }
+
+  const legs = {
+    'FTS5 alone': (db, query) =>
+      sql`
+        select rowid from passage_words where passage_words match ${query.split(' ').join(' OR ')}
+        order by rank limit ${limit}
+      `.execute(db),
+    words,
+    meaning: nearest,
+    letters: async (db, query) =>
+      scoreGrams(toIndexText(query), await readTexts(db, await candidatesOf(db, query))),
+    'all legs': (db, query) => ranker.rank(db, request(query)),
+  }
+  return Object.fromEntries(
+    Object.entries(legs).map(([leg, ask]) => [
+      leg,
+      (query) => reads.snapshot((db) => ask(db, query)),
+    ]),
+  )
+}
