@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { AccessSchema } from './features/access/table.js'
 import type { AccountsSchema } from './features/accounts/table.js'
+import type { ActionsSchema } from './features/actions/table.js'
 import type { BotLogsSchema } from './features/bot-logs/table.js'
 import type { BotsSchema } from './features/bots/table.js'
 import type { ObjectChangesSchema } from './features/changes/table.js'
@@ -29,6 +30,7 @@ export interface Schema
   extends AccessSchema,
     AccountsSchema,
     BotsSchema,
+    ActionsSchema,
     BotLogsSchema,
     BotEventsSchema,
     TagsSchema,

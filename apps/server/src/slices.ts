@@ -152,6 +152,8 @@ export async function createSlices(
   })
   const actions: Actions = createActions({
     ...foundation,
+    bots: bots.service,
+    retentionMs: config.botLogRetentionMs,
     audiences: bots.audiences,
     targets: deliveries.targets,
     chat,
@@ -208,6 +210,7 @@ export async function createSlices(
     handler: async ({ payload: { botId } }) => {
       await access.service.purge(botId)
       await botLogs.service.purge(botId)
+      await actions.purge(botId)
       await runtime.purge(botId)
       await chat.purge(botId)
       await search.purge(botId)
@@ -224,6 +227,7 @@ export async function createSlices(
     runtime,
     deliveries,
     botLogs,
+    actions,
     files,
     blobs,
     search,

@@ -13,7 +13,15 @@ export async function startWorker(
   foundation: Foundation,
   slices: Pick<
     Slices,
-    'jobs' | 'files' | 'search' | 'chat' | 'integrations' | 'runtime' | 'deliveries' | 'botLogs'
+    | 'jobs'
+    | 'files'
+    | 'search'
+    | 'chat'
+    | 'integrations'
+    | 'runtime'
+    | 'deliveries'
+    | 'botLogs'
+    | 'actions'
   >,
   idempotency: IdempotencyStore,
   closers: Pick<Closers, 'add'>,
@@ -28,6 +36,7 @@ export async function startWorker(
       slices.integrations.sweep,
       ...slices.deliveries.sweeps,
       slices.botLogs.sweep,
+      slices.actions.sweep,
     ],
   })
   const runner = createRunner({

@@ -40,11 +40,21 @@ const atDelivery: Example = {
   foreign: 'ResourceNotFound',
 }
 
+/** Interfaces and plugins, of which there are none. */
+const looking = (params: Record<string, string>): Example => ({
+  request: () => ({ params }),
+  foreign: 'ResourceNotFound',
+})
+const byNothing = looking({ id: 'none' })
+const byNoName = looking({ name: 'none', version: 'latest' })
+const byNoPlatform = looking({ id: 'none', platform: 'node' })
+
 /** Every operation of the interface, by id. */
 export const examples: Readonly<Record<string, Example>> = {
   getAccount: own(),
   updateAccount: own(() => ({ body: { displayName: 'Ada' } })),
   listPersonalAccessTokens: own(),
+  introspect: { request: ({ botId }) => ({ body: { botId } }), foreign: 'ReferenceNotFound' },
   createPersonalAccessToken: own(() => ({ body: { note: 'another' } })),
   deletePersonalAccessToken: byId(({ personalTokenId }) => personalTokenId),
 
@@ -83,6 +93,10 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   })),
   getBot: byId(({ botId }) => botId),
+  listActionRuns: {
+    request: ({ botId }) => ({ params: { id: botId }, query: { integrationName: 'mail' } }),
+    foreign: 'ResourceNotFound',
+  },
   updateBot: byId(({ botId }) => botId, { name: 'Renamed', tags: { whose: 'new' } }),
   deleteBot: byId(({ botId }) => botId),
   rotateBotSigningSecrets: byId(({ botId }) => botId),
@@ -104,6 +118,22 @@ export const examples: Readonly<Record<string, Example>> = {
   resumeDeliveries: byId(({ botId }) => botId, { integration: 'chat' }),
   sendTestEvent: byId(({ botId }) => botId, { type: 'test', payload: { any: 'thing' } }),
 
+  listInterfaces: own(),
+  listPublicInterfaces: own(),
+  listPlugins: own(),
+  listPublicPlugins: own(),
+  getInterface: byNothing,
+  getInterfaceByName: byNoName,
+  getPublicInterfaceById: byNothing,
+  getPublicInterface: byNoName,
+  getPlugin: byNothing,
+  getPluginByName: byNoName,
+  getPluginCode: byNoPlatform,
+  getDereferencedPlugin: byNothing,
+  getPublicPluginById: byNothing,
+  getPublicPlugin: byNoName,
+  getPublicPluginCode: byNoPlatform,
+  getDereferencedPublicPluginById: byNothing,
   listIntegrations: own(() => ({ query: { search: 'mail', pageSize: '100' } })),
   createIntegration: own(() => ({ body: { name: 'another-mail', version: '1.0.0' } })),
   validateIntegrationCreation: own(() => ({ body: { name: 'third-mail', version: '1.0.0' } })),

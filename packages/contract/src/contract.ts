@@ -16,6 +16,7 @@ import { hub, integrations } from './resources/integrations.js'
 import { knowledgeBases } from './resources/knowledge-bases.js'
 import { messages } from './resources/messages.js'
 import { observations } from './resources/observations.js'
+import { packageLists, packageLookups } from './resources/packages.js'
 import { resumable } from './resources/resumable.js'
 import { search } from './resources/search.js'
 import { service } from './resources/service.js'
@@ -36,6 +37,8 @@ export const contract = {
   deliveries,
   integrations,
   hub,
+  packageLists,
+  packageLookups,
   files,
   fileTags,
   knowledgeBases,

@@ -29,6 +29,7 @@ import { integrations } from './0027-integrations.js'
 import { vocabulary } from './0028-vocabulary.js'
 import { signalDeliveries } from './0030-signal-deliveries.js'
 import { objectChanges } from './0032-object-changes.js'
+import { actionRuns } from './0033-action-runs.js'
 import { deliveriesByReceiver } from './0034-deliveries-by-receiver.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -63,5 +64,6 @@ export const migrations: readonly Migration[] = [
   vocabulary,
   signalDeliveries,
   objectChanges,
+  actionRuns,
   deliveriesByReceiver,
 ]

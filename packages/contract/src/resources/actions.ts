@@ -1,6 +1,32 @@
 import { Type } from 'typebox'
 import { operation } from '../operation.js'
-import { AnyMap, AnyMapInput, Text } from '../shared.js'
+import { AnyMap, AnyMapInput, Id, OneOf, pageOf, paging, Text, Timestamp } from '../shared.js'
+
+const truncated = (what: string) =>
+  Type.Optional(
+    Type.Boolean({
+      description: `That the ${what} is longer than 190,000 characters of JSON: \`beginning\` has its first ones.`,
+    }),
+  )
+
+const ActionRun = Type.Object(
+  {
+    timestamp: Timestamp('When it was called.'),
+    integrationName: Type.String({ description: 'Alias of the installation.' }),
+    actionType: Type.String({ description: 'Name of the action, without the alias.' }),
+    input: AnyMap('What the action got.'),
+    inputTruncated: truncated('input'),
+    output: Type.Union([AnyMap('What the action gave.'), Type.Null()], {
+      description: 'What the action gave back; `null` if it failed.',
+    }),
+    outputTruncated: truncated('output'),
+    status: OneOf(['SUCCESS', 'FAILURE'], 'Whether it gave an output.'),
+    durationMs: Type.Integer({ description: 'Milliseconds until the answer.' }),
+    cached: Type.Boolean({ description: 'Whether an earlier answer was used.' }),
+    errorMessage: Type.Optional(Type.String({ description: 'Why it failed; absent if not.' })),
+  },
+  { title: 'ActionRun', description: 'A call of an action of an integration.' },
+)
 
 /** What bots, plugins and integrations do when they are asked to. */
 export const actions = {
@@ -30,5 +56,25 @@ export const actions = {
     }),
     status: 200,
     errors: ['ResourceNotFound', 'InvalidDataFormat', 'LimitExceeded', 'Runtime'],
+  }),
+  listRuns: operation({
+    id: 'listActionRuns',
+    method: 'GET',
+    path: '/v1/admin/bots/{id}/action-runs',
+    tag: 'Actions',
+    summary: 'See which actions of an integration a bot called',
+    description:
+      'Newest first. Kept as long as the log of the bot. Actions of the bot itself and of the built-in chat are not written down.',
+    auth: 'workspace',
+    params: Type.Object({ id: Id('Id of the bot.') }),
+    query: Type.Object({
+      ...paging,
+      integrationName: Text(200, 'Alias of the installation, or name of the integration.', 1),
+      timestampFrom: Type.Optional(Timestamp('Only runs from this time on.')),
+      timestampUntil: Type.Optional(Timestamp('Only runs up to this time.')),
+    }),
+    result: pageOf('data', ActionRun, 'Runs, newest first.'),
+    status: 200,
+    errors: ['ResourceNotFound'],
   }),
 }

@@ -121,6 +121,24 @@ export const tokens = {
     status: 200,
     errors: ['ResourceNotFound'],
   }),
+  introspect: operation({
+    id: 'introspect',
+    method: 'POST',
+    path: '/v1/admin/introspect',
+    tag: 'Account',
+    summary: 'Find out what the token of the call stands for',
+    description:
+      'For services that bots and people call with their tokens. The header `x-bot-id` names a bot that the token may use, and the body the bot that is asked about.',
+    auth: 'bot',
+    body: Type.Object({ botId: Id('Id of the bot that is asked about.') }),
+    result: Type.Object({
+      workspaceId: Id('Id of the workspace of the bot.'),
+      botId: Id('Id of the bot.'),
+      userId: Id('Id of the account of a personal token; of keys, the id of the bot.'),
+    }),
+    status: 200,
+    errors: ['ReferenceNotFound'],
+  }),
   listBotKeys: operation({
     id: 'listBotApiKeys',
     method: 'GET',

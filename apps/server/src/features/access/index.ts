@@ -31,11 +31,12 @@ export function createAccess(
   const usage = createTokenUsage(deps)
   const authenticator = createTokenAuthenticator({ ...deps, usage })
   const service = createAccessService({ ...deps, onRevoked: authenticator.forgetToken })
+  const reach = createReach(deps)
   return {
     service,
-    routes: accessRoutes(service),
+    routes: accessRoutes(service, reach),
     authenticator,
-    reach: createReach(deps),
+    reach,
     [Symbol.asyncDispose]: () => usage[Symbol.asyncDispose](),
   }
 }

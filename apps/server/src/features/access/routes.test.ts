@@ -35,6 +35,24 @@ describeEachEngine('tokens over HTTP', (engine) => {
     await expect(inside.listConversations()).rejects.toMatchObject({ type: 'Unauthorized' })
   })
 
+  it('tell whose they are', async () => {
+    const client = server().client()
+    const { account } = await client.getAccount()
+    const { bot } = await client.createBot({})
+    const { bot: other } = await client.createBot({})
+    const { workspaceId } = server()
+    const { value } = await client.createBotApiKey({ botId: bot.id })
+    const byPerson = server().client({ botId: bot.id })
+    const byBot = server().client({ token: value, botId: bot.id })
+    const whose = { workspaceId, botId: bot.id }
+    expect(await byPerson.introspect({ botId: bot.id })).toEqual({ ...whose, userId: account.id })
+    expect(await byPerson.introspect({ botId: other.id })).toMatchObject({ botId: other.id })
+    expect(await byBot.introspect({ botId: bot.id })).toEqual({ ...whose, userId: bot.id })
+    await expect(byBot.introspect({ botId: other.id })).rejects.toMatchObject({
+      type: 'ReferenceNotFound',
+    })
+  })
+
   it('of a bot may lack a note', async () => {
     const { bot } = await server().client().createBot({})
     expect((await server().client().createBotApiKey({ botId: bot.id })).note).toBe('')

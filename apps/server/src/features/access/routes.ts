@@ -1,11 +1,25 @@
-import { contract } from '@botstead/contract'
+import { ApiError, contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import type { MadeToken } from './new-token.js'
+import type { Reach } from './reach.js'
 import type { AccessService } from './service.js'
 import { toNewToken, toToken } from './view.js'
 
-export function accessRoutes(service: AccessService): Route[] {
+export function accessRoutes(service: AccessService, reach: Reach): Route[] {
   return [
+    route(contract.tokens.introspect, async ({ actor, body: { botId } }) => {
+      const there = await reach.writerIn(actor, botId)
+      if (there === undefined) {
+        throw new ApiError(
+          'ReferenceNotFound',
+          `body.botId: there is no bot ${botId} that the token may use.`,
+          { metadata: { in: 'body', field: 'botId' } },
+        )
+      }
+      const { workspaceId } = there
+      return { workspaceId, botId, userId: (await service.accountOf(actor)) ?? botId }
+    }),
+
     route(contract.tokens.listPersonal, async ({ actor }) => ({
       pats: (await service.listPersonal(actor)).map(toToken),
     })),

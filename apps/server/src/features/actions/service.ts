@@ -7,6 +7,7 @@ import { requireShape } from '../runtime/index.js'
 import type { ActionAnswers } from './answers.js'
 import type { BuiltInAction } from './chat-actions.js'
 import { perform } from './perform.js'
+import type { ActionRuns } from './runs.js'
 
 type ActionCall = Body<typeof contract.actions.call>
 
@@ -23,6 +24,7 @@ export interface ActionsDeps extends CallDeps {
   audiences: Audiences
   targets: Pick<Targets, 'of'>
   answers: Pick<ActionAnswers, 'find' | 'keep'>
+  runs: Pick<ActionRuns, 'record'>
   /** Actions of the built-in chat, by name. */
   chatActions: ReadonlyMap<string, BuiltInAction>
   /** What an integration declares of an action; undefined if it does not. */
@@ -58,7 +60,10 @@ export function createActionsService(deps: ActionsDeps) {
     }
     const action = await deps.findIntegrationAction(installed.integrationId, name)
     if (action === undefined) throw unknownAction(type, `${alias} has no action ${name}`)
-    return await callRemote(botId, alias, { type, input }, name, action)
+    const { name: integration } = installed
+    return await deps.runs.record({ botId, alias, integration, action: name, input }, () =>
+      callRemote(botId, alias, { type, input }, name, action),
+    )
   }
 
   async function callRemote(

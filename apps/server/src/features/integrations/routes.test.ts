@@ -192,6 +192,28 @@ describeEachEngine('integrations', (engine) => {
     await other.createIntegration({ name, version: '1.0.0' })
   })
 
+  it('interfaces and plugins are none, as existing tools have to hear it', async () => {
+    const client = existingClient(server())
+    for (const answer of [
+      await client.listInterfaces({ name: 'hitl' }),
+      await client.listPublicInterfaces({}),
+    ]) {
+      expect(answer).toEqual({ interfaces: [], meta: {} })
+    }
+    expect(await client.listPlugins({})).toEqual({ plugins: [], meta: {} })
+    expect(await client.listPublicPlugins({})).toEqual({ plugins: [], meta: {} })
+    const none = { type: 'ResourceNotFound', code: 404 }
+    for (const search of [
+      client.getInterfaceByName({ name: 'own/hitl', version: '<1.0.0' }),
+      client.getPublicInterface({ name: 'hitl', version: 'latest' }),
+      client.getPluginByName({ name: 'hitl', version: 'latest' }),
+      client.getPublicPluginCode({ id: 'plugin_none', platform: 'node' }),
+      client.getDereferencedPlugin({ id: 'plugin_none', interfaces: { hitl: 'x' } }),
+    ]) {
+      await expect(search).rejects.toMatchObject(none)
+    }
+  })
+
   it('the hub has the built-in chat and nothing else', async () => {
     const { integrations } = await admin().listPublicIntegrations({})
     expect(integrations.map(({ name }) => name)).toEqual(['chat'])

@@ -1,4 +1,4 @@
-import { contract } from '@botstead/contract'
+import { ApiError, contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
 import type { createConfigure } from './configure.js'
@@ -84,5 +84,26 @@ export function integrationsRoutes({ service, logs, configure }: IntegrationsRou
     route(contract.hub.getIntegrationByName, async ({ params }) => ({
       integration: hub.getByName(params.name, params.version),
     })),
+
+    ...packageRoutes(),
+  ]
+}
+
+/** Interfaces and plugins: there are none, which is said so that existing tools go on. */
+function packageRoutes(): Route[] {
+  const { interfaces, publicInterfaces, plugins, publicPlugins } = contract.packageLists
+  return [
+    route(interfaces, async () => ({ interfaces: [], meta: {} })),
+    route(publicInterfaces, async () => ({ interfaces: [], meta: {} })),
+    route(plugins, async () => ({ plugins: [], meta: {} })),
+    route(publicPlugins, async () => ({ plugins: [], meta: {} })),
+    ...Object.values(contract.packageLookups).map((lookup) =>
+      route(lookup, async () => {
+        throw new ApiError(
+          'ResourceNotFound',
+          'There is no such thing: this server keeps no interfaces and no plugins.',
+        )
+      }),
+    ),
   ]
 }

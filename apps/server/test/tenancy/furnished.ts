@@ -1,0 +1,128 @@
+import { join } from 'node:path'
+import type { Client } from '@botstead/contract'
+import { openDatabase } from '../../src/platform/db/open.js'
+import type { TestServer } from '../harness.js'
+import { createTenants, type Tenants } from '../tenants.js'
+
+/** Everything that a tenant can have, by the names under which operations ask for it. */
+export interface Tenant {
+  token: string
+  tokenId: string
+  workspaceId: string
+  botId: string
+  keyId: string
+  key: string
+  webhookId: string
+  fileId: string
+  knowledgeBaseId: string
+  conversationId: string
+  chatConversationId: string
+  chatMessageId: string
+  chatEventId: string
+  userId: string
+  messageId: string
+  eventId: string
+  workflowId: string
+  integrationId: string
+  integrationKeyId: string
+  userKey: string
+  client: Client
+}
+
+/** Accounts and members beside the first. No operation makes them yet, so that the database has to. */
+export async function inDatabase<T>(
+  { server }: TestServer,
+  work: (tenants: Tenants) => Promise<T>,
+): Promise<T> {
+  const { databaseUrl, dataDir } = server.config
+  await using database = await openDatabase(
+    databaseUrl === undefined ? { file: join(dataDir, 'botstead.db') } : { url: databaseUrl },
+  )
+  return await work(await createTenants(database))
+}
+
+/** Somebody with one of each. */
+export async function furnish(server: TestServer): Promise<Tenant> {
+  const { token, workspace } = await inDatabase(server, (tenants) => tenants.person())
+  const { workspaceId } = workspace
+  const headers = { 'x-multiple-integrations': 'true' }
+  const admin = server.client({ token, workspaceId, headers })
+  const { bot } = await admin.createBot({ name: 'Secret' })
+  const webhookId = bot.integrations.chat?.webhookId ?? ''
+  const made = await admin.createBotApiKey({ botId: bot.id })
+  const inBot = server.client({ token, workspaceId, botId: bot.id, webhookId, headers })
+  const { file } = await inBot.upsertFile({ key: 'secret.txt', size: 5 })
+  const { knowledgeBase } = await inBot.createKnowledgeBase({ name: 'Secret' })
+  const { conversation } = await inBot.createConversation({ channel: 'channel', tags: {} })
+  const { user, key: userKey } = await inBot.chatCreateUser({})
+  const client = server.client({
+    token,
+    workspaceId,
+    botId: bot.id,
+    webhookId,
+    userKey,
+    headers,
+  })
+  const chat = await client.chatCreateConversation({})
+  const { event: chatEvent } = await client.chatCreateEvent({
+    conversationId: chat.conversation.id,
+    payload: { said: 'secret' },
+  })
+  const { message } = await client.chatCreateMessage({
+    conversationId: chat.conversation.id,
+    payload: { type: 'text', text: 'secret' },
+  })
+  const { event } = await client.createEvent({
+    ...{ type: 'secret', payload: {}, schedule: { delay: 86_400_000 } },
+  })
+  const { workflow } = await client.createWorkflow({ name: 'secret', status: 'listening' })
+  await client.setState({ ...noted(conversation.id), payload: { secret: true } })
+  const { integration } = await client.createIntegration({ name: 'secret', version: '1.0.0' })
+  const integrationKey = await client.createIntegrationApiKey({ integrationId: integration.id })
+  return {
+    workflowId: workflow.id,
+    integrationId: integration.id,
+    integrationKeyId: integrationKey.id,
+    messageId: message.id,
+    eventId: event.id,
+    token,
+    tokenId: workspace.tokenId,
+    workspaceId,
+    botId: bot.id,
+    keyId: made.id,
+    key: made.value,
+    webhookId,
+    fileId: file.id,
+    knowledgeBaseId: knowledgeBase.id,
+    conversationId: conversation.id,
+    chatConversationId: chat.conversation.id,
+    chatMessageId: message.id,
+    chatEventId: chatEvent.id,
+    userId: user.id,
+    userKey,
+    client,
+  }
+}
+
+/** What a tenant sees of their own: it must not change by what others try. */
+export async function inventory({ client, botId, ...own }: Tenant) {
+  return {
+    workspace: await client.getWorkspace({ id: own.workspaceId }),
+    bot: await client.getBot({ id: botId }),
+    integration: await client.getIntegration({ id: own.integrationId }),
+    integrationKeys: (await client.listIntegrationApiKeys({ integrationId: own.integrationId }))
+      .iaks,
+    keys: (await client.listBotApiKeys({ botId })).baks.map(({ id }) => id),
+    tokens: (await client.listPersonalAccessTokens()).pats.map(({ id }) => id),
+    files: (await client.listFiles()).files.map(({ url, ...file }) => file),
+    knowledgeBases: (await client.listKnowledgeBases()).knowledgeBases,
+    conversations: (await client.listConversations()).conversations.map(({ id }) => id),
+    workflows: (await client.listWorkflows()).workflows,
+    state: await client.getState(noted(own.conversationId)),
+    users: (await client.listUsers()).users.map(({ id }) => id),
+    events: (await client.listEvents()).events,
+    messages: (await client.chatListMessages({ conversationId: own.chatConversationId })).messages,
+  }
+}
+
+export const noted = (id: string) => ({ type: 'conversation' as const, id, name: 'noted' })

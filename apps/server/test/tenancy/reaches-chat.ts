@@ -1,0 +1,32 @@
+import type { Reaches } from './reaches.js'
+
+/** Of the chat address. */
+export const chatReaches: Reaches = {
+  chatGetConversation: (client, { chatConversationId }) =>
+    client.chatGetConversation({ id: chatConversationId }),
+  chatDeleteConversation: (client, { chatConversationId }) =>
+    client.chatDeleteConversation({ id: chatConversationId }),
+  // The client has no method for streams; a refusal is an answer like any other.
+  chatListenConversation: (client, { chatConversationId }) =>
+    client.chatListMessages({ conversationId: chatConversationId }),
+  chatListParticipants: (client, { chatConversationId }) =>
+    client.chatListParticipants({ conversationId: chatConversationId }),
+  chatAddParticipant: (client, { chatConversationId, userId }) =>
+    client.chatAddParticipant({ conversationId: chatConversationId, userId }),
+  chatGetParticipant: (client, { chatConversationId, userId }) =>
+    client.chatGetParticipant({ conversationId: chatConversationId, userId }),
+  chatRemoveParticipant: (client, { chatConversationId, userId }) =>
+    client.chatRemoveParticipant({ conversationId: chatConversationId, userId }),
+  chatGetMessage: (client, { chatMessageId }) => client.chatGetMessage({ id: chatMessageId }),
+  chatCreateEvent: (client, { chatConversationId }) =>
+    client.chatCreateEvent({ conversationId: chatConversationId, payload: {} }),
+  chatGetEvent: (client, { chatEventId }) => client.chatGetEvent({ id: chatEventId }),
+  chatDeleteMessage: (client, { chatMessageId }) => client.chatDeleteMessage({ id: chatMessageId }),
+  chatListMessages: (client, { chatConversationId }) =>
+    client.chatListMessages({ conversationId: chatConversationId }),
+  chatCreateMessage: (client, { chatConversationId }) =>
+    client.chatCreateMessage({
+      conversationId: chatConversationId,
+      payload: { type: 'text', text: 'taken' },
+    }),
+}
