@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError, type Client, type contract, createClient, type Input } from '@botstead/contract'
+import type { DestinationStream } from 'pino'
 import { afterAll, beforeAll, vi } from 'vitest'
 import { createFiles, type Files } from '../src/features/files/index.js'
 import { createIngestPool, createSearch, type Search } from '../src/features/search/index.js'
@@ -92,12 +93,20 @@ export async function send(
   return await fetch(uploadUrl, { method: 'PUT', body: Buffer.from(content), headers })
 }
 
+/** What a bench does differently from others. */
+export interface BenchOptions {
+  /** Where the lines of the log go; nowhere by default. */
+  logTo?: DestinationStream
+  /** Milliseconds between two reports of progress. */
+  progressPauseMs?: number
+}
+
 /** The bench for the tests of the surrounding `describe`; call the answer inside a test. */
-export function useFiles(engine: TestEngine): () => FilesBench {
+export function useFiles(engine: TestEngine, options: BenchOptions = {}): () => FilesBench {
   const database = useDatabase(engine)
   let bench: (FilesBench & AsyncDisposable) | undefined
   beforeAll(async () => {
-    bench = await createBench(database())
+    bench = await createBench(database(), options)
   })
   afterAll(async () => {
     await bench?.[Symbol.asyncDispose]()
@@ -108,10 +117,15 @@ export function useFiles(engine: TestEngine): () => FilesBench {
   }
 }
 
-async function createBench(database: Database): Promise<FilesBench & AsyncDisposable> {
+async function createBench(
+  database: Database,
+  { logTo, progressPauseMs }: BenchOptions,
+): Promise<FilesBench & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'botstead-files-'))
   const blobs = await openDiskBlobStore(folder)
-  const log = await createLog({ level: 'silent' })
+  const log = await createLog(
+    logTo === undefined ? { level: 'silent' } : { level: 'info', destination: logTo },
+  )
   const { db, run, dialect } = database
   const clock = createTestClock()
   const ids = createIds()
@@ -141,7 +155,8 @@ async function createBench(database: Database): Promise<FilesBench & AsyncDispos
     signer: createSigner(key, clock),
   })
   const ingestPool = createIngestPool({ onError: (err) => log.error({ err }) })
-  const search = createSearch({ ...foundation, database, log, files, ingestPool, limits })
+  const indexing = { ingestPool, limits, progressPauseMs }
+  const search = createSearch({ ...foundation, ...indexing, database, log, files })
 
   const nobody = async (): Promise<never> => {
     throw new ApiError('Unauthorized', 'Only bots call here.')

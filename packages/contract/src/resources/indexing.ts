@@ -77,14 +77,14 @@ export const Indexing = Type.Object(
 )
 
 /** What is being done with a file that waits to be searchable. */
-const indexingSteps = ['extract', 'embed', 'publish'] as const
+const indexingSteps = ['extract', 'chunk', 'embed', 'publish'] as const
 
 /** How far the indexing of a file is. */
 export const IndexingProgress = Type.Object(
   {
     step: OneOf(
       [...indexingSteps],
-      '`extract`: the content is read and cut; `embed`: the passages are written to the index; `publish`: they are about to be found.',
+      '`extract`: the content is read; `chunk`: it is cut into passages; `embed`: the passages are written to the index; `publish`: they are about to be found.',
     ),
     percent: Type.Integer({ minimum: 0, maximum: 100, description: 'Of all steps together.' }),
     pages: Type.Optional(

@@ -34,7 +34,7 @@ export type IndexFileDeps = Pick<
 }
 
 /**
- * Makes one generation ready to be found: `extract` reads and cuts the content, `embed` writes the
+ * Makes one generation ready to be found: `extract` reads the content and has it cut, `embed` writes the
  * passages to the index. Both can be repeated; nobody sees anything of it before it is published.
  */
 export function createIndexFile(deps: IndexFileDeps) {
@@ -61,9 +61,9 @@ export function createIndexFile(deps: IndexFileDeps) {
       },
       signal,
       {
-        onProgress: ({ pages, percent }) =>
+        onProgress: ({ step, pages, percent }) =>
           report.say({
-            step: 'extract',
+            step,
             percent: Math.floor((readPercent * percent) / 100),
             ...(pages !== undefined && { pages }),
           }),

@@ -24,6 +24,8 @@ export type WorkerContent = { path: string } | { bytes: Uint8Array }
 
 /** How far the work on a file is. */
 export interface IngestProgress {
+  /** What is being done: the content is read, or cut into passages. */
+  step: 'extract' | 'chunk'
   /** Pages or slides read so far, in formats that have any. */
   pages?: number
   /** Passages made so far. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { serveTasks } from '../../platform/workers/worker-task.js'
+import { type Report, serveTasks } from '../../platform/workers/worker-task.js'
 import { chunkDocument } from './chunk/chunk-document.js'
 import { toIndexFields } from './chunk/index-fields.js'
 import { ExtractionError } from './extract/extraction-error.js'
@@ -26,7 +26,7 @@ serveTasks<IngestInput, IngestOutput, IngestProgress>(async (input, report) => {
 
 async function readDocument(
   input: IngestInput,
-  report: (progress: IngestProgress) => void,
+  report: Report<IngestProgress>,
 ): Promise<IngestOutput> {
   if (input.isPassages) {
     const given = JSON.parse(new TextDecoder().decode(await read(input)))
@@ -43,18 +43,18 @@ async function readDocument(
     maximumUnpackedBytes: input.maximumUnpackedBytes,
     onPage(done, total) {
       pages = done
-      report({ pages, percent: Math.floor((READ_PERCENT * done) / total) })
+      report({ step: 'extract', pages, percent: Math.floor((READ_PERCENT * done) / total) })
     },
   })
   const counted = pages === undefined ? {} : { pages }
-  report({ ...counted, percent: READ_PERCENT })
+  report({ step: 'chunk', ...counted, percent: READ_PERCENT }, { milestone: true })
   const cut = chunkDocument(extraction, chunking)
   const passages: IngestedPassage[] = []
   for (const passage of cut) {
     passages.push({ ...passage, fields: toIndexFields(passage, input.context) })
     const share = passages.length / cut.length
     const percent = Math.floor(CUT_PERCENT + (99 - CUT_PERCENT) * share)
-    report({ ...counted, passages: passages.length, percent })
+    report({ step: 'chunk', ...counted, passages: passages.length, percent })
   }
   return {
     ...(extraction.title !== undefined && { title: extraction.title }),

@@ -2,9 +2,60 @@ import { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../test/files.js'
+import { pdf, sentences } from '../../../test/formats/pdf.js'
 import { indexFileJob } from '../files/index.js'
 
 const minute = 60_000
+
+describeEachEngine('the progress of a file', (engine) => {
+  const lines: string[] = []
+  const logTo = { write: (line: string) => void lines.push(line) }
+  const bench = useFiles(engine, { logTo, progressPauseMs: 0 })
+
+  it('is told in the file and in the log, never falls, and goes once the file is indexed', async () => {
+    const pages = 15
+    const content = await pdf((document) => {
+      for (let page = 1; page <= pages; page += 1) {
+        if (page > 1) document.addPage()
+        document.fontSize(11).text(sentences(`page ${page}`, 20))
+      }
+    })
+    const bot = bench().newBot()
+    await bench().pauseJobs()
+    const configuration = { chunking: { maximumChunkLength: 100 } }
+    const { id } = await bot.upload(
+      { key: 'a.pdf', index: true, indexing: { configuration } },
+      content,
+    )
+    bench().startJobs()
+    const seen: NonNullable<Awaited<ReturnType<typeof bot.awaitStatus>>['indexingProgress']>[] = []
+    let file = (await bot.as().getFile({ id })).file
+    for (; file.status === 'indexing_pending'; file = (await bot.as().getFile({ id })).file) {
+      if (file.indexingProgress !== undefined) seen.push(file.indexingProgress)
+    }
+    expect(file.status).toBe('indexing_completed')
+    expect(file).not.toHaveProperty('indexingProgress')
+
+    const logged = lines
+      .map((line) => JSON.parse(line))
+      .filter(({ msg, file: about }) => msg === 'indexing' && about === id)
+    expect(new Set(logged.map(({ step }) => step))).toEqual(
+      new Set(['extract', 'chunk', 'embed', 'publish']),
+    )
+    for (const told of [seen, logged]) {
+      const percents = told.map(({ percent }) => percent)
+      expect(percents.length).toBeGreaterThan(1)
+      expect(percents).toEqual(percents.toSorted((a, b) => a - b))
+      expect(percents.at(-1)).toBeLessThan(100)
+      expect(told.every(({ attempt }) => attempt === 1)).toBe(true)
+    }
+    expect(logged.find(({ step }) => step === 'chunk')).toMatchObject({ pages })
+    const { passages, passagesTotal } = logged.at(-1)
+    expect([passages, passagesTotal > pages]).toEqual([passagesTotal, true])
+    const written = seen.find(({ step }) => step === 'embed')
+    if (written !== undefined) expect(written.passagesTotal).toBe(passagesTotal)
+  })
+})
 
 describeEachEngine('indexing', (engine) => {
   const bench = useFiles(engine)

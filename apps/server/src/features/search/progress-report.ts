@@ -18,8 +18,11 @@ export function createProgressReport(
   { indexing, clock, log, progressPauseMs = pause }: IndexFileDeps,
   { id, payload, attempt }: Job<IndexFile>,
 ): ProgressReport {
-  let last = clock.now()
+  const begin = clock.now()
+  let last = begin
+  let step: Said['step'] | undefined
   let writing: Promise<void> | undefined
+  let next: Said | undefined
 
   async function write(progress: Said): Promise<void> {
     const { botId: bot, fileId: file, generation } = payload
@@ -30,17 +33,29 @@ export function createProgressReport(
       log.warn({ err, job: id }, 'the progress of a file could not be stored')
     }
     writing = undefined
+    const waiting = next
+    next = undefined
+    if (waiting !== undefined) start(waiting)
+  }
+
+  function start(progress: Said): void {
+    last = clock.now()
+    step = progress.step
+    writing = write(progress)
   }
 
   return {
     say(progress) {
-      if (writing !== undefined || clock.now() - last < progressPauseMs) return
-      last = clock.now()
-      writing = write(progress)
+      const now = clock.now()
+      // Whoever watches a file that takes its time shall see each step begin.
+      const isNewStep = progress.step !== step && now - begin >= progressPauseMs
+      if (!isNewStep && now - last < progressPauseMs) return
+      if (writing === undefined) start(progress)
+      else if (isNewStep) next = progress
     },
     // Nothing may follow the outcome of the attempt.
     async [Symbol.asyncDispose]() {
-      await writing
+      while (writing !== undefined) await writing
     },
   }
 }

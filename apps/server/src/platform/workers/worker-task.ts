@@ -17,10 +17,16 @@ export interface TaskProgress {
   progress: unknown
 }
 
+/**
+ * Tells how far a task is. What comes too soon after the last is left out, unless it is told to be a
+ * milestone.
+ */
+export type Report<Progress> = (progress: Progress, options?: { milestone: boolean }) => void
+
 /** Does one task, and may tell on the way how far it is. */
 export type TaskHandler<Input, Output, Progress> = (
   input: Input,
-  report: (progress: Progress) => void,
+  report: Report<Progress>,
 ) => Promise<Output>
 
 /** Milliseconds between two reports of progress that are sent; those between are left out. */
@@ -57,11 +63,11 @@ async function answer<Input, Output, Progress>(
 }
 
 /** Keeps a task that reports after every page from drowning the server in messages. */
-function createReport(): (progress: unknown) => void {
+function createReport(): Report<unknown> {
   let last = 0
-  return (progress) => {
+  return (progress, { milestone } = { milestone: false }) => {
     const now = performance.now()
-    if (now - last < REPORT_INTERVAL_MS) return
+    if (!milestone && now - last < REPORT_INTERVAL_MS) return
     last = now
     const message: TaskProgress = { progress }
     process.send?.(message)
