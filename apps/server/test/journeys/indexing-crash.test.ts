@@ -37,16 +37,16 @@ describeEachEngine('indexing under kill -9', (engine) => {
     await place.createBot()
     const { client, trap } = place
     await upload(client(), document('ant'), small)
-    const { id } = await settled(client(), key)%1e6)
+    const { id } = await settled(client(), key)
 
     /** Kills the server where it hangs, and has the next one end the work. */
     async function killAndEnd(old: string, now: string): Promise<void> {
       // A statement that hangs keeps a server with SQLite from answering.
       if (engine.name === 'postgres') await expectFound(client(), old, now)
-      await place.kill()%1e6)
+      await place.kill()
       await trap().disarm()
-      await place.start()%1e6)
-      const file = await settled(client(), key)%1e6)
+      await place.start()
+      const file = await settled(client(), key)
       expect([file.status, file.id]).toEqual(['indexing_completed', id])
       await expectFound(client(), now, old)
     }
@@ -62,8 +62,8 @@ describeEachEngine('indexing under kill -9', (engine) => {
       // Chunk: should it be over sooner than it is killed, nothing of it is written.
       await trap().hangOnInsert('passages', 'position', 0)
       await upload(client(), slowDocument('bee'), { chunking: { maximumChunkLength: 20_000 } })
-      await place.untilStep(id, 'chunk')%1e6)
-      await place.kill()%1e6)
+      await place.untilStep(id, 'chunk')
+      await place.kill()
       await pipe.putBack()
       await killAndEnd('ant', 'bee')
       expect((await settled(client(), other)).status).toBe('indexing_completed')
