@@ -158,6 +158,9 @@ export class Feed {
   }
 
   async #begin(): Promise<void> {
+    // A hint that comes meanwhile must not start a second reader: the slower of the two would find what
+    // the other has taken already, and take the log for one that begins anew.
+    this.#reading = true
     const { db, clock, firstOpenPiece } = this.#deps
     const present = isoTime(clock.now() - recentMilliseconds)
     const recent = await sequenceBefore(db, this.room.id, present)
