@@ -1,6 +1,5 @@
 import { Command } from 'commander'
 import { loadConfig } from '../config.js'
-import { withFilesCheck } from '../container.js'
 
 /** `botstead check`: whether what is counted is what is there. A server may run on the same data. */
 export function checkCommand(): Command {
@@ -10,6 +9,8 @@ export function checkCommand(): Command {
     .option('--contents', 'read all contents and compare their SHA-256', false)
     .action(async ({ repair, contents }: { repair: boolean; contents: boolean }) => {
       const { config } = loadConfig(undefined, { envFile: '.env' })
+      // Loaded where it is used, as in the other commands: all of them wait for what stands above.
+      const { withFilesCheck } = await import('../container.js')
       const left = await withFilesCheck(config, { repair, contents }, async (findings) => {
         let count = 0
         for await (const { kind, text, repaired } of findings) {
