@@ -8,18 +8,14 @@ import { settle, type Tenant } from '../tenant.js'
 import { expectAnswer } from './answers.js'
 import { fieldsOf } from './contract-fields.js'
 
-/** Texts that trip over encodings, patterns, paths, queries or the words of a language. */
+/** Texts that trip over encodings, patterns or the words of a language: what a database is asked with. */
 const oddTexts = [
   'a\0b',
-  'line\r\nbreak',
-  '\u202eright\u202c\uffff',
-  '👩‍🚀 İstanbul ß ﬁ',
-  "'; drop table bots; --",
-  '%_\\%$1"*c^2:(NEAR)',
-  '__proto__',
-  '../../etc/passwd',
-  '-1e999',
+  `'; drop table bots; --%_\\%$1"*c^2:(NEAR)`,
+  'line\r\nbreak \u202eright\u202c\uffff 👩‍🚀 İstanbul ß ﬁ',
 ]
+/** Those that trip over paths, queries and objects, long before there is a database. */
+const oddWords = ['__proto__', '../../etc/passwd', '-1e999']
 
 const halves = ['\ud800', '\udc00x']
 
@@ -52,8 +48,13 @@ describeEachEngine('odd texts', (engine) => {
     textPlaces(operation).map((place) => [operation.id, place, operation] as const),
   )
   it.each(rows)('%s answers them at %s', async (_, place, operation) => {
-    // Half a character cannot be written in an address.
-    const texts = place.startsWith('body.') ? [...oddTexts, ...halves] : oddTexts
+    const texts = [
+      ...oddTexts,
+      // Half a character cannot be written in an address.
+      ...(place.startsWith('body.') ? halves : []),
+      // One engine proves what no engine sees.
+      ...(engine.name === 'sqlite' ? oddWords : []),
+    ]
     await Promise.all(
       texts.map(async (text) => {
         const request = replaced(complete(operation), place, text)
@@ -86,7 +87,7 @@ describeEachEngine('odd texts', (engine) => {
 
   it('a message keeps every text as it is', async () => {
     const chat = server().client(own)
-    const text = [...oddTexts, ...halves].join('|')
+    const text = [...oddTexts, ...oddWords, ...halves].join('|')
     const payload = { type: 'text' as const, text }
     const { conversationId } = own
     const { message } = await chat.chatCreateMessage({ conversationId, payload })
