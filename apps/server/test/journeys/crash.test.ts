@@ -10,6 +10,7 @@ import { type ServerProcess, startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
 const senders = 16
+const rounds = 4
 /** Acknowledged messages after which the server is killed, with all senders waiting for an answer. */
 const messagesPerRound = 25
 
@@ -27,7 +28,7 @@ describeEachEngine('messages under kill -9', (engine) => {
     await using place = await createPlace(engine)
     let server = await startServerProcess(place.environment)
     const conversation = await openConversation(server)
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < rounds; round++) {
       const sending = Array.from({ length: senders }, () => sendUntilDown(server, conversation))
       await untilAcknowledged(conversation, conversation.acknowledged.size + messagesPerRound)
       await server.kill()
