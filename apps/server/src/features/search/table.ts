@@ -27,7 +27,7 @@ export interface PassagesTable {
 }
 
 /** A word that some passage of a bot has, or had. */
-export interface BotWordsTable {
+interface BotWordsTable {
   bot_id: string
   word: string
   /** The word backwards. */

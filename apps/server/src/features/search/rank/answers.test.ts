@@ -44,6 +44,10 @@ Der Waermetauscher wird gespült.
 
 Die Anlage ist jährlich zu prüfen.
 
+## Druck
+
+Das Membranausdehnungsgefäß ist leer zu messen.
+
 ## Maße
 
 Die Größe beträgt 60 cm.
@@ -119,6 +123,8 @@ describeEachEngine('answers', (engine) => {
       ['server', 'København Øresund', 'København', 0.9],
       // Compounds by their last part and by their first, and parts that are not written together.
       ['heating', 'Tauscher', 'Wärmetauscher', 0.5],
+      ['heating', 'Gefäß', 'Druck', 0.7],
+      ['heating', 'Gefaesse', 'Druck', 0.5],
       ['heating', 'Kasten', 'Elektrischer Anschluss', 0.5],
       ['heating', 'Wartungsvertrag', 'Wartung', 0.3],
       // Typing errors, also where other passages have the other words.

@@ -40,7 +40,10 @@ export function toWideWords(words: readonly WideWord[]): WideWord[] {
 export function neighbourhood(wide: readonly WideWord[]): Neighbourhood {
   const missing = wide.filter(({ isMissing }) => isMissing).map(({ word }) => word)
   const typed = missing.filter(({ length }) => length >= shortestWidened)
-  const tails = wide.flatMap(({ word }) => endings.map((ending) => stemOf(word) + ending))
+  const ways = wide.flatMap(({ word, spellings, isMissing }) =>
+    isMissing ? [word, ...spellings] : [word],
+  )
+  const tails = ways.flatMap((word) => endings.map((ending) => stemOf(word) + ending))
   return {
     // People rarely mistype both the beginning and the end of a word.
     prefixes: distinct(typed.map((word) => word.slice(0, 2))),
@@ -74,15 +77,22 @@ export function toSubstitutes(
 
 function worthOf({ word, spellings, isMissing }: WideWord, other: string): number {
   if (word === other) return 0
-  const head = headLength(word, other)
-  if (!isMissing) return head >= shortestHead ? worths.compound : 0
-  if (spellings.includes(other)) return worths.spelling
+  if (!isMissing) return headLength(word, other) >= shortestHead ? worths.compound : 0
+  const worth = worthOfMissing(word, other)
+  return spellings.reduce(
+    (most, each) => Math.max(most, worths.spelling * worthOfMissing(each, other)),
+    worth,
+  )
+}
+
+function worthOfMissing(word: string, other: string): number {
+  if (word === other) return 1
   if (word.length < shortestWidened) return 0
   if (other.startsWith(word)) return worths.longer
   const allowed = word.length >= 8 ? 2 : 1
   const edits = editDistance(word, other, allowed)
   if (edits <= allowed) return edits === 1 ? worths.typo : worths.typos
-  if (head >= shortestHeadOfMissing) return worths.compound
+  if (headLength(word, other) >= shortestHeadOfMissing) return worths.compound
   const isPart = word.startsWith(other) || word.endsWith(other)
   return isPart ? (worths.part * other.length) / word.length : 0
 }
