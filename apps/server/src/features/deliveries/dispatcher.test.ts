@@ -79,6 +79,20 @@ describeEachEngine('the dispatcher', (engine) => {
     expect(await statusOf(other)).toBe('delivered')
   })
 
+  it('reaches who stands behind the backlog of a receiver that is busy', async () => {
+    for (let i = 0; i < 40; i++) await enqueue(`s${i}`, `line ${i}`)
+    const other = await bench.enqueue({ botId: `${botId}-other`, subjectId: 'other' })
+    await bench.start({ limits: { perReceiver: 2, concurrency: 4 } })
+    ;(await callOf('other')).answer(200)
+    expect(begun()).toHaveLength(2)
+    await eventually(async () => expect(await statusOf(other)).toBe('delivered'))
+    while (bench.finished.length < 41) {
+      for (const call of [...bench.calls]) call.answer(200)
+      await turns()
+    }
+    expect(bench.calls).toEqual([])
+  })
+
   it('tries again after growing pauses, says so, and keeps what came of each attempt', async () => {
     await bench.start()
     const id = await enqueue('a')
@@ -212,12 +226,20 @@ describeEachEngine('the dispatcher', (engine) => {
 
   it('ends a pause only by hand where a person began it', async () => {
     await bench.start()
+    await enqueue('early', 'other')
+    ;(await callOf('early')).answer(503)
+    await eventually(async () =>
+      expect(await bench.receiver(botId)).toMatchObject({ reason: expect.stringMatching('503') }),
+    )
     await bench.pause(botId)
+    // What failed before is not why.
+    expect(await bench.receiver(botId)).toMatchObject({ paused: 'operator', reason: null })
     const id = await enqueue('a')
+    const before = begun().length
     await eventually(async () => expect((await bench.find(id))?.set_aside).toBe(1))
     bench.time.advance(60 * minute)
     await turns()
-    expect(begun()).toEqual([])
+    expect(begun()).toHaveLength(before)
     await bench.resume(botId)
     ;(await callOf('a')).answer(200)
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db } from '../../schema.js'
 import type { Receiver } from './receivers.js'
@@ -50,16 +50,18 @@ export async function listDueOf(
  * the one before it.
  */
 export async function listDueReceivers(db: Db, now: string): Promise<Receiver[]> {
-  const after = (column: 'bot_id' | 'integration') => sql`(
+  const next = (column: 'bot_id' | 'integration', behind: Expression<SqlBool>) => sql`(
     select next.${sql.ref(column)} from deliveries as next
-    where next.next_attempt_at is not null
-      and (next.bot_id, next.integration) > (receiver.bot_id, receiver.integration)
+    where next.next_attempt_at is not null and ${behind}
     order by next.bot_id, next.integration limit 1)`
+  const behind = sql<SqlBool>`
+    (next.bot_id, next.integration) > (receiver.bot_id, receiver.integration)`
+  const first = sql<SqlBool>`true`
   const { rows } = await sql<Receiver>`
     with recursive receiver(bot_id, integration) as (
-      select '', ''
+      select ${next('bot_id', first)}, ${next('integration', first)}
       union all
-      select ${after('bot_id')}, ${after('integration')} from receiver
+      select ${next('bot_id', behind)}, ${next('integration', behind)} from receiver
       where receiver.bot_id is not null)
     select bot_id as "botId", integration from receiver
     where exists (

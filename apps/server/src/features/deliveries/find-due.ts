@@ -23,8 +23,15 @@ export interface Found {
 export function createFindDue(db: Db, room: Room) {
   return async (asked: Asked, now: string, free: number): Promise<Found> => {
     const due = new Map<string, DueDelivery>()
+    const left = new Map<string, number>()
     const add = (rows: readonly DueDelivery[]) => {
-      for (const row of rows) if (room.of(keyOf(row)) > 0) due.set(row.id, row)
+      for (const row of rows) {
+        const key = keyOf(row)
+        const places = left.get(key) ?? room.of(key)
+        if (places <= 0 || due.has(row.id)) continue
+        left.set(key, places - 1)
+        due.set(row.id, row)
+      }
     }
     const lookAt = async (key: string) => {
       const places = Math.min(room.of(key), free)
