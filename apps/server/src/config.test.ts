@@ -58,6 +58,7 @@ describe('without any variable', () => {
       },
       eventRetentionMs: 604_800_000,
       deliveryRetentionMs: 604_800_000,
+      missedEventsMs: 3_600_000,
       botLogRetentionMs: 604_800_000,
       shutdownTimeoutMs: 5_000,
       jobLeaseMs: 30_000,

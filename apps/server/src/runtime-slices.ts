@@ -28,6 +28,8 @@ export type RuntimeFoundation = Pick<
 > & {
   bots: Pick<Bots, 'audiences' | 'service'>
   makers: Makers
+  /** Milliseconds that a bot is told of before it got an address; 0 for nothing. */
+  missedEventsMs: number
   /** Most bytes of the payload of a message, an event or a state. */
   maxPayloadBytes: number
   /** A signal of the chat by its place, for its delivery. */

@@ -175,6 +175,11 @@ export const serverSettings = {
     meaning:
       'How long finished deliveries and their attempts are kept, and how long others wait for a bot that is gone.',
   }),
+  missedEventsMs: setting('BOTSTEAD_MISSED_EVENTS', duration('0', '30d'), {
+    default: '1h',
+    meaning:
+      'How far back a bot that gets an address is told of what happened while it had none; 0 tells it of nothing.',
+  }),
   botLogRetentionMs: setting('BOTSTEAD_BOT_LOG_RETENTION', duration('1h', '3650d'), {
     default: '7d',
     meaning: 'How long lines in the logs of bots are kept.',

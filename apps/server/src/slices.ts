@@ -72,6 +72,7 @@ export async function createSlices(
       await runtime.users.service.insertBot(tx, botId)
     },
     onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
+    onAddressed: (tx, botId, wants) => runtime.events.service.tellMissed(tx, botId, wants),
     recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
     onChanged: forgetBot,
   })
@@ -100,6 +101,7 @@ export async function createSlices(
     bots,
     makers: integrations.makers,
     maxPayloadBytes: config.limits.messageBytes,
+    missedEventsMs: config.missedEventsMs,
     describeSignal: (botId, place) => chat.describeSignal(botId, place),
   })
   const botLogs = createBotLogs({

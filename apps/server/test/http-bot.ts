@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 /** A call as a bot got it. */
 interface BotCall {
@@ -23,12 +23,47 @@ export interface HttpBot {
   kill(): Promise<void>
 }
 
-type Manner = 'echo' | 'slow' | 'shaky' | 'refusing' | 'crashing' | 'hanging' | 'garbage'
+type Manner =
+  | 'echo'
+  | 'slow'
+  | 'shaky'
+  | 'refusing'
+  | 'crashing'
+  | 'hanging'
+  | 'garbage'
+  | 'babbling'
+  | 'endless'
+  | 'dripping'
 
 const script = fileURLToPath(new URL('./fixtures/http-bot.mjs', import.meta.url))
 
 /** Starts a bot in a process of its own, which ends with the test. */
 export async function startHttpBot(manner: Manner = 'echo', port = 0): Promise<HttpBot> {
+  const { end, ...bot } = await spawnBot(manner, port)
+  onTestFinished(end)
+  return bot
+}
+
+/** A process for all tests of the surrounding `describe`, in which each bot has a path of its own. */
+export function useHttpBots(): { as(manner?: Manner): HttpBot } {
+  let running: Awaited<ReturnType<typeof spawnBot>> | undefined
+  let bots = 0
+  beforeAll(async () => {
+    running = await spawnBot('echo', 0)
+  })
+  afterAll(async () => {
+    await running?.end()
+  })
+  return {
+    as(manner = 'echo') {
+      if (running === undefined) throw new Error('The bots are there only while a test runs')
+      bots += 1
+      return running.at(`/${manner}/${bots}`)
+    },
+  }
+}
+
+async function spawnBot(manner: Manner, port: number) {
   const folder = await mkdtemp(join(tmpdir(), 'botstead-bot-'))
   const file = join(folder, 'calls.jsonl')
   const child = spawn(process.execPath, [script, file, manner, String(port)], {
@@ -39,38 +74,46 @@ export async function startHttpBot(manner: Manner = 'echo', port = 0): Promise<H
     child.kill('SIGKILL')
     await exited
   }
-  onTestFinished(async () => {
-    await kill()
-    await rm(folder, { recursive: true, force: true })
-  })
   const [line] = await once(child.stdout, 'data')
   const own = Number(String(line))
-  async function calls(): Promise<BotCall[]> {
-    const text = await readFile(file, 'utf8').catch(() => '')
-    const all = text.split('\n').filter((row) => row !== '')
-    return all
-      .map((row): BotCall => JSON.parse(row))
-      .filter(({ headers }) => headers['x-bp-operation'] !== 'ping')
+
+  function at(path: string): HttpBot {
+    async function calls(): Promise<BotCall[]> {
+      const text = await readFile(file, 'utf8').catch(() => '')
+      const all = text.split('\n').filter((row) => row !== '')
+      return all
+        .map((row): BotCall & { url: string } => JSON.parse(row))
+        .filter(({ url, headers }) => url === path && headers['x-bp-operation'] !== 'ping')
+    }
+    return {
+      url: `http://127.0.0.1:${own}${path}`,
+      port: own,
+      calls,
+      kill,
+      async told(conversationId) {
+        const told = (await calls()).map(({ headers, body }) => {
+          // An event for a bot, or a signal for the webhook of a chat.
+          const { event, data } = JSON.parse(body)
+          const { payload } = event === undefined ? data : (event.payload?.message ?? {})
+          return {
+            conversationId: (event ?? data).conversationId,
+            text: String(payload?.text),
+            attempt: Number(headers['x-botstead-attempt']),
+          }
+        })
+        return told
+          .filter((call) => conversationId === undefined || call.conversationId === conversationId)
+          .map(({ text, attempt }) => ({ text, attempt }))
+      },
+    }
   }
+
   return {
-    url: `http://127.0.0.1:${own}/bot`,
-    port: own,
-    calls,
-    kill,
-    async told(conversationId) {
-      const told = (await calls()).map(({ headers, body }) => {
-        // An event for a bot, or a signal for the webhook of a chat.
-        const { event, data } = JSON.parse(body)
-        const { payload } = event === undefined ? data : (event.payload?.message ?? {})
-        return {
-          conversationId: (event ?? data).conversationId,
-          text: String(payload?.text),
-          attempt: Number(headers['x-botstead-attempt']),
-        }
-      })
-      return told
-        .filter((call) => conversationId === undefined || call.conversationId === conversationId)
-        .map(({ text, attempt }) => ({ text, attempt }))
+    ...at('/bot'),
+    at,
+    async end() {
+      await kill()
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }

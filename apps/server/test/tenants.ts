@@ -78,12 +78,14 @@ export async function createTenants(
       await runtime.users.service.insertBot(tx, botId)
     },
     onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
+    onAddressed: (tx, botId, wants) => runtime.events.service.tellMissed(tx, botId, wants),
     recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
     onChanged: (botId) => access.authenticator.forgetBot(botId),
   })
   const runtime = createRuntimeSlices({
     ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
     describeSignal: async () => undefined,
+    missedEventsMs: 60_000,
     makers: { make: (...args) => integrations.makers.make(...args) },
   })
   const access = createAccess({

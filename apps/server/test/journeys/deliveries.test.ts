@@ -2,13 +2,14 @@ import { createHmac } from 'node:crypto'
 import { beforeAll, expect, it } from 'vitest'
 import { describeEachEngine } from '../engines.js'
 import { useServer } from '../harness.js'
-import { startHttpBot } from '../http-bot.js'
+import { startHttpBot, useHttpBots } from '../http-bot.js'
 import { eventually } from '../jobs.js'
 
 const hour = 60 * 60 * 1000
 
 describeEachEngine('bots that are told over HTTP', (engine) => {
   const server = useServer(engine)
+  const bots = useHttpBots()
   let admin: ReturnType<ReturnType<typeof server>['client']>
 
   beforeAll(() => {
@@ -36,13 +37,17 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     return { bot, id: bot.id, open, say, events, listed }
   }
 
-  /** Lets time pass, a second per look, until the assertion holds. */
-  const inTime = <T>(assertion: () => Promise<T>, step = 1000) =>
+  /**
+   * Lets time pass at each look until the assertion holds. A bot that is changed, even in nothing, has
+   * the server look what is due: nobody has to wait for the timer of a pause.
+   */
+  const inTime = <T>(id: string, assertion: () => Promise<T>, step = 1000) =>
     eventually(async () => {
       try {
         return await assertion()
       } catch (error) {
         server().clock.advance(step)
+        await admin.updateBot({ id })
         throw error
       }
     })
@@ -54,10 +59,14 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     say,
   }: Pick<Awaited<ReturnType<typeof meet>>, 'id' | 'open' | 'say'>) {
     for (const text of numbers(5, 'noise')) await say(await open(), text)
-    await inTime(async () => {
-      const { receivers } = await admin.listDeliveryReceivers({ id })
-      expect(receivers).toMatchObject([{ paused: 'failures' }])
-    }, 120_000)
+    await inTime(
+      id,
+      async () => {
+        const { receivers } = await admin.listDeliveryReceivers({ id })
+        expect(receivers).toMatchObject([{ paused: 'failures' }])
+      },
+      120_000,
+    )
   }
 
   const numbers = (count: number, name = 'm') =>
@@ -65,7 +74,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
   const firstTries = (texts: string[]) => texts.map((text) => ({ text, attempt: 1 }))
 
   it('get every message of a conversation once, in order, as the platform speaks', async () => {
-    const bot = await startHttpBot()
+    const bot = bots.as()
     const { id, open, say, events } = await meet(bot.url)
     const conversationId = await open()
     await say(conversationId, ...numbers(20))
@@ -90,8 +99,43 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     })
   })
 
+  it('get everything of many conversations, each in order and nothing twice', async () => {
+    const bot = bots.as()
+    const { open, say } = await meet(bot.url)
+    const rooms = await Promise.all(numbers(30).map(open))
+    await Promise.all(rooms.map((room) => say(room, ...numbers(6))))
+    await eventually(async () => expect(await bot.calls()).toHaveLength(180))
+    for (const room of rooms) expect(await bot.told(room)).toEqual(firstTries(numbers(6)))
+  })
+
+  it('that get an address later are told what happened shortly before, in order', async () => {
+    const bot = bots.as()
+    const { id, open, say } = await meet(undefined)
+    const [room, other] = [await open(), await open()]
+    await say(other, 'long ago')
+    server().clock.advance(2 * hour)
+    const own = server().client({ botId: id })
+    await say(room, 'm0')
+    await own.createEvent({ type: 'greeted', payload: {}, conversationId: room })
+    await say(room, 'm1')
+    await say(other, 'm2')
+    await admin.updateBot({ id, url: bot.url })
+    await say(room, 'm3')
+    await eventually(async () => expect(await bot.calls()).toHaveLength(5))
+    expect((await bot.told(room)).map(({ text }) => text)).toEqual([
+      ...['m0', 'undefined', 'm1', 'm3'],
+    ])
+    expect(await bot.told(other)).toEqual(firstTries(['m2']))
+    // The same for one that has lost its address: nothing is told again.
+    await admin.updateBot({ id, url: null })
+    await say(room, 'm4')
+    await admin.updateBot({ id, url: bot.url })
+    await eventually(async () => expect(await bot.calls()).toHaveLength(6))
+    expect((await bot.told(room)).at(-1)).toEqual({ text: 'm4', attempt: 1 })
+  })
+
   it('that are slow hold up their conversation and no other', async () => {
-    const bot = await startHttpBot('slow')
+    const bot = bots.as('slow')
     const { open, say } = await meet(bot.url)
     const rooms = await Promise.all(numbers(8).map(open))
     const begin = performance.now()
@@ -103,13 +147,13 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
   })
 
   it.each(['shaky', 'crashing'] as const)('that are %s get everything in order', async (manner) => {
-    const bot = await startHttpBot(manner)
-    const { open, say, listed } = await meet(bot.url)
+    const bot = bots.as(manner)
+    const { id, open, say, listed } = await meet(bot.url)
     const room = await open()
     await say(room, ...numbers(2))
     const isDone = async () =>
       expect((await listed()).map(({ status }) => status)).toEqual(Array(2).fill('delivered'))
-    await inTime(isDone)
+    await inTime(id, isDone)
     const tries = manner === 'shaky' ? [1, 2, 3] : [1, 2]
     expect(await bot.told()).toEqual(
       numbers(2).flatMap((text) => tries.map((attempt) => ({ text, attempt }))),
@@ -117,7 +161,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
   })
 
   it('that refuse are not asked again, and the event says why', async () => {
-    const bot = await startHttpBot('refusing')
+    const bot = bots.as('refusing')
     const { id, open, say, events, listed } = await meet(bot.url)
     await say(await open(), ...numbers(2))
     await eventually(async () => {
@@ -133,29 +177,47 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     ])
   })
 
-  it('that hang are given up after their own time limit, and asked again', async () => {
-    const bot = await startHttpBot('hanging')
-    const { open, say, listed } = await meet(bot.url, { maxExecutionTime: 1 })
-    await say(await open(), 'hello')
-    await inTime(async () => expect((await listed())[0]?.status).toBe('delivered'), 100)
-    expect(await bot.told()).toEqual([
-      { text: 'hello', attempt: 1 },
-      { text: 'hello', attempt: 2 },
-    ])
-  })
+  it.each(['hanging', 'dripping'] as const)(
+    'that are %s are left after their own time limit, and asked again',
+    async (manner) => {
+      const bot = bots.as(manner)
+      const { id, open, say, listed } = await meet(bot.url, { maxExecutionTime: 1 })
+      await say(await open(), 'hello')
+      await inTime(id, async () => expect((await listed())[0]?.status).toBe('delivered'), 100)
+      const tries = [1, 2].map((attempt) => ({ text: 'hello', attempt }))
+      expect(await bot.told()).toEqual(tries)
+      const { delivery } = await admin.getDelivery({
+        id,
+        deliveryId: (await listed())[0]?.id ?? '',
+      })
+      expect(delivery.attemptLog).toMatchObject([{ error: 'No answer within 1000 ms.' }, {}])
+    },
+  )
 
-  it('that talk nonsense have taken it, and only the beginning is kept', async () => {
-    const bot = await startHttpBot('garbage')
-    const { id, open, say, listed } = await meet(bot.url)
-    await say(await open(), 'hello')
-    const [done] = await eventually(async () => {
-      const all = await listed()
-      expect(all[0]?.status).toBe('delivered')
-      return all
-    })
-    const { delivery } = await admin.getDelivery({ id, deliveryId: done?.id ?? '' })
-    expect(delivery.attemptLog[0]?.answer?.length).toBeLessThanOrEqual(4096)
-  })
+  it.each(['garbage', 'endless', 'babbling'] as const)(
+    'that talk nonsense (%s) are taken at their status, and only the beginning is kept',
+    async (manner) => {
+      const bot = bots.as(manner)
+      const { id, open, say, listed } = await meet(bot.url)
+      await say(await open(), ...numbers(2))
+      await inTime(id, async () =>
+        expect((await listed()).map(({ status }) => status)).toEqual(['delivered', 'delivered']),
+      )
+      const tries = manner === 'babbling' ? [1, 2] : [1]
+      expect(await bot.told()).toEqual(
+        numbers(2).flatMap((text) => tries.map((attempt) => ({ text, attempt }))),
+      )
+      const { delivery } = await admin.getDelivery({
+        id,
+        deliveryId: (await listed())[0]?.id ?? '',
+      })
+      expect(delivery.attemptLog[0]?.answer?.length).toBeGreaterThan(500)
+      expect(delivery.attemptLog[0]?.answer?.length).toBeLessThanOrEqual(4096)
+      if (manner === 'babbling') {
+        expect(delivery.attemptLog[0]?.error).toMatch(/^Status 500: \ufffd\ufffd x{100}/)
+      }
+    },
+  )
 
   it('that are gone for an hour get everything in order when they are back', async () => {
     const before = await startHttpBot()
@@ -167,9 +229,9 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     server().clock.advance(hour)
     await say(room, 'late')
     const after = await startHttpBot('echo', before.port)
-    await inTime(async () => {
+    const isDone = async () =>
       expect((await listed()).map(({ status }) => status)).toEqual(Array(9).fill('delivered'))
-    }, 10_000)
+    await inTime(id, isDone, 10_000)
     expect((await after.told(room)).map(({ text }) => text)).toEqual([...numbers(3), 'late'])
     expect((await admin.listDeliveryReceivers({ id })).receivers).toEqual([])
   })
@@ -179,7 +241,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     const room = await open()
     await say(room, 'hello')
     await failOften({ id, open, say })
-    const bot = await startHttpBot()
+    const bot = bots.as()
     await admin.updateBot({ id, url: bot.url })
     await eventually(async () =>
       expect((await bot.told(room)).map(({ text }) => text)).toEqual(['hello']),
@@ -187,7 +249,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
   })
 
   it('can be paused, resumed and told again by hand, and tried with an event', async () => {
-    const bot = await startHttpBot()
+    const bot = bots.as()
     const { id, open, say, listed } = await meet(bot.url)
     const room = await open()
     await admin.pauseDeliveries({ id })
@@ -205,6 +267,10 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     await eventually(async () => expect(await bot.calls()).toHaveLength(4))
     const texts = (await bot.told()).slice(1)
     expect(texts).toEqual([...firstTries(numbers(2)), { text: 'm0', attempt: 2 }])
+    const again = (await bot.calls()).at(-1)
+    expect(JSON.parse(again?.body ?? '').event).toMatchObject({
+      ...{ status: 'pending', failureReason: null },
+    })
     await expect(admin.getDelivery({ id, deliveryId: 'delivery_none' })).rejects.toMatchObject({
       type: 'ResourceNotFound',
     })
@@ -217,13 +283,13 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
   })
 
   it('get all that failed once more, with new attempts', async () => {
-    const refusing = await startHttpBot('refusing')
+    const refusing = bots.as('refusing')
     const { id, open, say, listed } = await meet(refusing.url)
     await say(await open(), ...numbers(3))
     await eventually(async () => {
       expect((await listed()).map(({ status }) => status)).toEqual(Array(3).fill('failed'))
     })
-    const bot = await startHttpBot()
+    const bot = bots.as()
     await admin.updateBot({ id, url: bot.url })
     expect(await admin.replayFailedDeliveries({ id })).toEqual({ replayed: 3, more: false })
     await eventually(async () => expect(await bot.told()).toHaveLength(3))
@@ -231,7 +297,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
   })
 
   it('know the platform by its signature, also while secrets are rotated', async () => {
-    const bot = await startHttpBot()
+    const bot = bots.as()
     const { bot: made, id, open, say } = await meet(bot.url)
     const room = await open()
     const verify = async (text: string, secrets: string[]) => {

@@ -125,12 +125,19 @@ export function createAudiences({ db, clock, catalogue }: AudiencesDeps): Audien
   }
 }
 
+/** Whether a bot wants events of a type, by its definition. */
+export function wantsOf({
+  subscriptions,
+}: Pick<BotDefinition, 'subscriptions'>): Audience['wants'] {
+  const types = subscriptions.events && new Set(Object.keys(subscriptions.events))
+  return (type) => types === null || types.has(type)
+}
+
 function toAudience(
   bot: { url: string | null; definition: string },
   installations: readonly (InstallationRow & Pick<InstalledAs, 'declares'>)[],
 ): Audience {
   const { subscriptions, states, actions, events } = decodeJson<BotDefinition>(bot.definition)
-  const types = subscriptions.events && new Set(Object.keys(subscriptions.events))
   const installed = new Map(
     installations.map(({ alias, name, integration_id, enabled, declares }) => [
       alias,
@@ -144,7 +151,7 @@ function toAudience(
   )
   return {
     listens: bot.url !== null,
-    wants: (type) => types === null || types.has(type),
+    wants: wantsOf({ subscriptions }),
     delivers: (alias) => remote.has(alias),
     stateOf(type, name) {
       const state = Object.hasOwn(states, name) ? states[name] : undefined

@@ -1,8 +1,8 @@
-import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../platform/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
-import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
+import { decodeJson } from '../../platform/db/columns.js'
 import type { Database } from '../../platform/db/engine.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
@@ -11,9 +11,11 @@ import { type Ids, newSigningSecret } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
+import { type Audience, wantsOf } from './audience.js'
 import { builtInEntry, type Catalogue, type CatalogueEntry } from './catalogue.js'
+import { type BotPatch, changesOf, type NewBot, newBot } from './changes.js'
 import { chatInstallations } from './chat-installations.js'
-import { type BotDefinition, emptyDefinition, mergeTags, patchDefinition } from './definition.js'
+import { type BotDefinition, emptyDefinition, patchDefinition } from './definition.js'
 import * as installations from './installation-store.js'
 import {
   type InstallationPatches,
@@ -21,12 +23,10 @@ import {
   integrationsIn,
   newChatInstallation,
 } from './installations.js'
+import { botLookups } from './lookups.js'
 import { createBotsRevision } from './revision.js'
-import { liveSecrets, mergeSecrets, type SealedSecrets } from './secrets.js'
 import * as store from './store.js'
 
-type NewBot = Body<typeof contract.bots.create>
-type BotPatch = Body<typeof contract.bots.update> & { integrations?: InstallationPatches }
 type BotListQuery = Query<typeof contract.bots.list>
 
 /** A bot with what is installed in it. */
@@ -47,17 +47,6 @@ interface RecurringHealth {
   lastFailureReason: string | null
 }
 
-/** The server of a bot, as calls to it need it. */
-export interface BotServer {
-  url: string
-  /** What the bot was configured with. */
-  configuration: Record<string, unknown>
-  /** Secrets that sign calls, the newest first. */
-  secrets: readonly string[]
-  /** Seconds that the bot may take for a call; undefined if it does not say. */
-  maxExecutionTime: number | undefined
-}
-
 export interface BotsDeps {
   db: Db
   run: Run
@@ -72,6 +61,8 @@ export interface BotsDeps {
   onCreated: (tx: Tx, botId: string) => Promise<void>
   /** Told in the transaction that changes what a bot wants to be told again and again. */
   onRecurring: (tx: Tx, botId: string, declared: BotDefinition['recurringEvents']) => Promise<void>
+  /** Told in the transaction that gives a bot an address which had none; `wants` says what it wants to hear. */
+  onAddressed: (tx: Tx, botId: string, wants: Audience['wants']) => Promise<void>
   /** How the deliveries of the recurring events of a bot went, by name. */
   recurringHealth: (
     executor: Db | Tx,
@@ -219,30 +210,15 @@ export function createBotsService(deps: BotsDeps) {
       const now = isoTime(clock.now())
       const signingSecret = newSigningSecret()
       const definition = patchDefinition(emptyDefinition, input)
-      const bot: store.BotRow = {
+      const bot = newBot(input, {
         id,
-        workspace_id: actor.workspaceId,
-        name: input.name ?? `bot-${id.slice(0, 8)}`,
-        description: input.description ?? null,
-        type: input.type ?? 'studio',
-        dev: encodeBoolean(input.dev ?? false),
-        url: input.url ?? null,
-        code: input.code ?? null,
-        authentication: null,
-        blocked: 0,
-        always_alive: 0,
-        max_execution_time: input.maxExecutionTime ?? null,
-        tags: encodeJson(input.tags ?? {}),
-        definition: encodeJson(definition),
-        secrets: encodeJson(mergeSecrets(sealer, {}, input.secrets)),
-        signing_secret: sealer.seal(signingSecret),
-        previous_signing_secret: null,
-        previous_secret_until: null,
-        created_by: actor.accountId,
-        deployed_at: input.code !== undefined || input.url !== undefined ? now : null,
-        created_at: now,
-        updated_at: now,
-      }
+        workspaceId: actor.workspaceId,
+        accountId: actor.accountId,
+        definition,
+        signingSecret,
+        now,
+        sealer,
+      })
       const chat = newChatInstallation({ botId: id, webhookId: ids.uuid(), now, sealer })
       return await run(async (tx) => {
         await store.insertBot(tx, bot)
@@ -273,6 +249,9 @@ export function createBotsService(deps: BotsDeps) {
           await deps.onRecurring(tx, id, recurringEvents)
         }
         await changeInstallations(tx, current, patch.integrations, now)
+        if (current.bot.url === null && typeof patch.url === 'string') {
+          await deps.onAddressed(tx, id, wantsOf(decodeJson<BotDefinition>(changes.definition)))
+        }
         announce(tx, id)
         return await load(tx, actor, id)
       })
@@ -310,55 +289,7 @@ export function createBotsService(deps: BotsDeps) {
       for (const id of await store.listBotIds(tx, workspaceId)) await removeIn(tx, workspaceId, id)
     },
 
-    /** The workspace of a bot, or undefined if there is no such bot. */
-    async workspaceOf(botId: string): Promise<string | undefined> {
-      return await store.findWorkspaceOf(db, botId)
-    },
-
-    /** The bot's own server; undefined if there is none, or the bot is blocked or gone. */
-    async findServer(botId: string): Promise<BotServer | undefined> {
-      const bot = await store.findBotServer(db, botId)
-      if (bot === undefined || bot.url === null || bot.blocked === 1) return undefined
-      return {
-        url: bot.url,
-        configuration: decodeJson<BotDefinition>(bot.definition).configuration.data,
-        secrets: liveSecrets(sealer, bot, isoTime(clock.now())),
-        maxExecutionTime: bot.max_execution_time ?? undefined,
-      }
-    },
-
-    /** How many bots each workspace has. */
-    async countByWorkspace(workspaceIds: readonly string[]): Promise<Map<string, number>> {
-      return await store.countBots(db, workspaceIds)
-    },
-
-    /** What is installed in a bot, by alias. */
-    async installationsOf(botId: string): Promise<store.InstallationRow[]> {
-      return await installations.listInstallations(db, botId)
-    },
-
+    ...botLookups(deps),
     ...chatInstallations(deps),
-  }
-}
-
-function changesOf(current: store.BotRow, patch: BotPatch, now: string, sealer: Sealer) {
-  const deployed = patch.code !== undefined || typeof patch.url === 'string'
-  return {
-    ...(patch.name !== undefined && { name: patch.name }),
-    ...(patch.description !== undefined && { description: patch.description }),
-    ...(patch.type !== undefined && { type: patch.type }),
-    ...(patch.url !== undefined && { url: patch.url }),
-    ...(patch.code !== undefined && { code: patch.code }),
-    ...(patch.authentication !== undefined && { authentication: patch.authentication }),
-    ...(patch.blocked !== undefined && { blocked: encodeBoolean(patch.blocked) }),
-    ...(patch.alwaysAlive !== undefined && { always_alive: encodeBoolean(patch.alwaysAlive) }),
-    ...(patch.maxExecutionTime !== undefined && { max_execution_time: patch.maxExecutionTime }),
-    tags: encodeJson(mergeTags(decodeJson(current.tags), patch.tags)),
-    definition: encodeJson(patchDefinition(decodeJson<BotDefinition>(current.definition), patch)),
-    secrets: encodeJson(
-      mergeSecrets(sealer, decodeJson<SealedSecrets>(current.secrets), patch.secrets),
-    ),
-    ...(deployed && { deployed_at: now }),
-    updated_at: now,
   }
 }

@@ -1,5 +1,6 @@
 import type { Route } from '../../http/mount.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
+import { missedEventsJob } from './missed.js'
 import { eventsRoutes } from './routes.js'
 import {
   createEventsService,
@@ -27,5 +28,14 @@ export function createEvents(deps: EventsDeps): Events {
       await service.release(botId, key)
     },
   }
-  return { service, routes: eventsRoutes(service), jobs: { [releaseEventJob]: release } }
+  const missed: JobHandler<{ botId: string }> = {
+    handler: async ({ payload: { botId } }) => {
+      await service.tellRest(botId)
+    },
+  }
+  return {
+    service,
+    routes: eventsRoutes(service),
+    jobs: { [releaseEventJob]: release, [missedEventsJob]: missed },
+  }
 }

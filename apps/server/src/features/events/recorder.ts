@@ -59,11 +59,17 @@ export function createEventRecorder({ clock, ids, outbox }: EventRecorderDeps) {
   }
 
   return {
+    send,
+
     /**
      * Stores an event in the transaction of what it tells of; the bot is told if it listens and wants
-     * its type. Without a bot that listens the event stays pending.
+     * its type. Without a bot that listens the event stays pending: see `createMissedEvents`.
      */
-    async record(tx: Tx, audience: Audience, event: NewEvent): Promise<EventRow> {
+    async record(
+      tx: Tx,
+      audience: Pick<Audience, 'wants' | 'listens'>,
+      event: NewEvent,
+    ): Promise<EventRow> {
       const wanted = audience.wants(event.type)
       const row = draft(event, wanted ? 'pending' : 'ignored')
       await insertEvent(tx, row)

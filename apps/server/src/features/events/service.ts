@@ -7,8 +7,9 @@ import { purge } from '../../platform/db/purge.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Db, Run, Tx } from '../../schema.js'
-import type { Audiences } from '../bots/index.js'
+import type { Audience, Audiences } from '../bots/index.js'
 import { aliasOf, dueTimeOf, encodePayload } from '../runtime/index.js'
+import { createMissedEvents } from './missed.js'
 import { createEventRecorder, type EventRecorderDeps } from './recorder.js'
 import { requireEventShape } from './shapes.js'
 import * as store from './store.js'
@@ -35,6 +36,8 @@ export interface EventsDeps extends EventRecorderDeps {
   queue: Queue
   pager: Pager
   audiences: Audiences
+  /** Milliseconds that a bot is told of before it got an address; 0 for nothing. */
+  missedEventsMs: number
   /** Most bytes of a payload. */
   maxPayloadBytes: number
   /** Messages with their user and conversation, by id, for those that are still there. */
@@ -58,6 +61,7 @@ export type EventsService = ReturnType<typeof createEventsService>
 export function createEventsService(deps: EventsDeps) {
   const { db, run, clock, queue, pager, audiences, maxPayloadBytes } = deps
   const recorder = createEventRecorder(deps)
+  const missed = createMissedEvents({ ...deps, recorder, windowMs: deps.missedEventsMs })
 
   async function withPayloads(
     executor: Db | Tx,
@@ -208,6 +212,17 @@ export function createEventsService(deps: EventsDeps) {
       if (canceled === undefined && row.status !== 'canceled') {
         throw new ApiError('RelationConflict', `The event ${id} is not scheduled any more.`)
       }
+    },
+
+    /** Tells a bot that gets its address in this transaction of what it missed without one. */
+    async tellMissed(tx: Tx, botId: string, wants: Audience['wants']): Promise<void> {
+      await missed.begin(tx, botId, { wants })
+    },
+
+    /** Looks once more for what a bot missed, as a job. */
+    async tellRest(botId: string): Promise<void> {
+      const audience = await audiences.of(botId)
+      if (audience.listens) await run((tx) => missed.tell(tx, botId, audience))
     },
 
     /** Lets a scheduled event happen, as its job. */
