@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@botstead/contract'
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { describeEachEngine } from '../engines.js'
 import { listenBySocket, listenRaw, type RawListener } from '../listening/raw-stream.js'
@@ -9,9 +11,20 @@ import { type ServerProcess, startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
 const rounds = 2
+const sentPerRound = 30
+
+/** What happens in the conversation until the server is gone. */
+const deed = fc.constantFrom('send', 'send', 'send', 'send', 'delete', 'leave', 'join')
+
+/** A signal in the view of a listener. */
+interface Seen {
+  sequence: number
+  type: string
+  id: unknown
+}
 
 describeEachEngine('listeners under kill -9', (engine) => {
-  it('hear every acknowledged message once and in order', async () => {
+  it('have the same view of the log, in order and once, and everything acknowledged', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'botstead-listen-'))
     const place = await engine.createPlace()
     const environment = {
@@ -22,54 +35,86 @@ describeEachEngine('listeners under kill -9', (engine) => {
     }
     let server = await startServerProcess(environment)
     const room = await openRoom(server)
-    const address = () => ({ ...room, url: server.url })
-    const views = [listenRaw, listenBySocket].map((listen) => ({
-      listen,
-      heard: [] as { text: string; sequence: number }[],
+    const { conversationId, guestId } = room
+    const owner = () => createClient({ ...room, baseUrl: server.url })
+    const views = [
+      { listen: listenRaw, userKey: room.userKey },
+      { listen: listenBySocket, userKey: room.userKey },
+      { listen: listenRaw, userKey: room.guestKey },
+    ].map((view) => ({
+      ...view,
+      seen: [] as Seen[],
       listener: undefined as RawListener | undefined,
     }))
-    const connectAll = async () => {
-      for (const view of views) {
-        const after = view.heard.at(-1)?.sequence ?? 0
-        view.listener = await view.listen({ ...address(), after })
-      }
+    type View = (typeof views)[number]
+
+    const connect = async (view: View) => {
+      const after = view.seen.at(-1)?.sequence ?? 0
+      const { webhookId } = room
+      const address = { webhookId, conversationId, url: server.url, userKey: view.userKey, after }
+      view.listener = await view.listen(address)
     }
     /** Keeps what a listener has heard so far. */
-    const collect = () => {
-      for (const { heard, listener } of views) {
-        for (const { data, sequence = 0 } of listener?.heard.splice(0) ?? []) {
-          heard.push({ text: String(Reflect.get(Object(data.payload), 'text')), sequence })
-        }
+    const collect = (view: View) => {
+      for (const { type, data, sequence = 0 } of view.listener?.heard.splice(0) ?? []) {
+        view.seen.push({ sequence, type, id: data.id })
       }
     }
-    const acknowledged: string[] = []
+    const connectAll = async () => {
+      await owner().chatAddParticipant({ conversationId, userId: guestId })
+      for (const view of views) await connect(view)
+    }
+
+    const sent: string[] = []
     for (let round = 0; round < rounds; round++) {
       await connectAll()
-      const sending = Array.from({ length: 4 }, (_, i) =>
-        sendUntilDown(server, room, `${round}.${i}`, acknowledged),
+      const acting = [0, 1, 2, 3].map((worker) =>
+        actUntilDown(
+          server,
+          room,
+          fc.sample(deed, { numRuns: 400, seed: 10 * round + worker }),
+          sent,
+        ),
       )
-      while (acknowledged.length < (round + 1) * 30) await new Promise(setImmediate)
+      const [restless] = views
+      for (let half = 1; half <= 2; half++) {
+        while (sent.length < sentPerRound * (round + half / 2)) await setTimeout(5)
+        if (half === 2 || restless === undefined) break
+        restless.listener?.close()
+        await restless.listener?.ended
+        collect(restless)
+        await connect(restless)
+      }
       await server.kill()
-      await Promise.all([...sending, ...views.map(({ listener }) => listener?.ended)])
-      collect()
+      await Promise.all([...acting, ...views.map(({ listener }) => listener?.ended)])
+      views.forEach(collect)
       server = await startServerProcess(environment)
     }
     await connectAll()
-    const chat = createClient({ ...room, baseUrl: server.url })
-    await chat.chatCreateMessage({ ...room, payload: { type: 'text', text: 'end' } })
-    for (const { listener } of views) {
-      await listener?.until((all) =>
-        all.some(({ data }) => Reflect.get(Object(data.payload), 'text') === 'end'),
-      )
+    const end = (await owner().chatCreateMessage({ conversationId, payload: text('end') })).message
+      .id
+    const truth: View = { listen: listenRaw, userKey: room.userKey, seen: [], listener: undefined }
+    await connect(truth)
+    for (const view of [truth, ...views]) {
+      await view.listener?.until((all) => all.some(({ data }) => data.id === end))
+      collect(view)
     }
-    collect()
-    for (const { heard } of views) {
-      expect(heard.map(({ sequence }) => sequence)).toEqual(heard.map((_, i) => i + 1))
-      const texts = heard.map(({ text }) => text)
-      expect(new Set(texts).size).toBe(texts.length)
-      expect(acknowledged.filter((text) => !texts.includes(text))).toEqual([])
+
+    const deleted = new Set(
+      truth.seen.flatMap(({ type, id }) => (type === 'message_deleted' ? [id] : [])),
+    )
+    const line = ({ sequence, type, id }: Seen) => `${sequence} ${type} ${String(id)}`
+    expect(deleted.size).toBeGreaterThan(0)
+    for (const { seen } of views) {
+      const numbers = seen.map(({ sequence }) => sequence)
+      expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
+      // Only what was deleted after a listener had heard it is missing for one who comes later.
+      const lasting = seen.filter((one) => one.type !== 'message_created' || !deleted.has(one.id))
+      expect(lasting.map(line)).toEqual(truth.seen.map(line))
+      const ids = new Set(seen.map(({ id }) => id))
+      expect(sent.filter((id) => !ids.has(id))).toEqual([])
     }
-    for (const { listener } of views) listener?.close()
+    for (const { listener } of [truth, ...views]) listener?.close()
     // Streams that are open do not hold up the end.
     await server.stop()
     await place.remove()
@@ -77,31 +122,45 @@ describeEachEngine('listeners under kill -9', (engine) => {
   }, 60_000)
 })
 
+const text = (words: string) => ({ type: 'text' as const, text: words })
+
 async function openRoom({ url: baseUrl }: ServerProcess) {
   const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
   const admin = createClient({ baseUrl, token, workspaceId: workspaces[0]?.id ?? '' })
   const { bot } = await admin.createBot({})
   const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
   const { key: userKey } = await createClient({ baseUrl, webhookId }).chatCreateUser({})
+  const { key: guestKey, user } = await createClient({ baseUrl, webhookId }).chatCreateUser({})
   const chat = createClient({ baseUrl, webhookId, userKey })
   const { conversation } = await chat.chatCreateConversation({})
-  return { webhookId, userKey, conversationId: conversation.id }
+  return { webhookId, userKey, guestKey, guestId: user.id, conversationId: conversation.id }
 }
 
-async function sendUntilDown(
+/** @param sent ids of the messages that were acknowledged */
+async function actUntilDown(
   { url }: ServerProcess,
   room: Awaited<ReturnType<typeof openRoom>>,
-  name: string,
-  acknowledged: string[],
+  deeds: readonly string[],
+  sent: string[],
 ): Promise<void> {
   const chat = createClient({ ...room, baseUrl: url })
-  for (let i = 0; ; i++) {
-    const text = `${name}.${i}`
+  const { conversationId, guestId: userId } = room
+  const own: string[] = []
+  const part = { conversationId, userId }
+  for (const what of deeds) {
     try {
-      await chat.chatCreateMessage({ ...room, payload: { type: 'text', text } })
-      acknowledged.push(text)
-    } catch {
-      return
+      if (what === 'send') {
+        const { message } = await chat.chatCreateMessage({ conversationId, payload: text('x') })
+        own.push(message.id)
+        sent.push(message.id)
+      } else if (what === 'delete') {
+        const id = own.shift()
+        if (id !== undefined) await chat.chatDeleteMessage({ id })
+      } else if (what === 'join') await chat.chatAddParticipant(part)
+      else await chat.chatRemoveParticipant(part)
+    } catch (error) {
+      // Somebody else has removed the guest already; everything else means that the server is gone.
+      if (!(error instanceof Error && /takes part/.test(error.message))) return
     }
   }
 }

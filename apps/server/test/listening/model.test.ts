@@ -19,6 +19,7 @@ const command = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('disconnect' as const), who: fc.nat(3) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('connect' as const), who: fc.nat(3) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const), who: fc.nat(1) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), who: fc.nat(1) }) },
 )
 type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never
 
@@ -27,6 +28,8 @@ interface Ear {
   /** 0 is the owner, 1 the guest. */
   user: 0 | 1
   sink: MemorySink | undefined
+  /** The process that serves it. */
+  process: Chats | undefined
   heard: MemorySink['heard']
 }
 
@@ -78,14 +81,20 @@ describeEachEngine('a stream', (engine) => {
     const ears: Ear[] = [0, 0, 1, 1].map((user) => ({
       user: user === 0 ? 0 : 1,
       sink: undefined,
+      process: undefined,
       heard: [],
     }))
+
+    /** Processes that ended without a word, as by kill -9: what they stored stays, nobody hears more. */
+    const dead = new Set<Chats>()
 
     async function connect(ear: Ear, process: Chats): Promise<void> {
       if (ear.sink?.open) return
       const after = ear.heard.findLast(({ sequence }) => sequence !== undefined)?.sequence ?? 0
       const start = await process.chat.listen(users[ear.user], id, after)
-      if (ear.sink?.open) return
+      // The connection came too late, or died with its process.
+      if (ear.sink?.open || dead.has(process)) return
+      ear.process = process
       ear.sink = new MemorySink()
       // What was heard before and what comes is one view.
       ear.sink.heard.push(...ear.heard)
@@ -143,6 +152,14 @@ describeEachEngine('a stream', (engine) => {
           processes[index] = await boot()
           return
         }
+        case 'kill': {
+          const index = who % 2 === 0 ? 0 : 1
+          const killed = processes[index]
+          dead.add(killed)
+          for (const ear of ears) if (ear.process === killed) ear.sink?.close()
+          processes[index] = await boot()
+          return
+        }
         default:
           return what satisfies never
       }
@@ -191,7 +208,7 @@ describeEachEngine('a stream', (engine) => {
         }
       },
       stop() {
-        for (const { listening } of processes) listening.stop()
+        for (const { listening } of [...processes, ...dead]) listening.stop()
       },
     }
   }
