@@ -25,6 +25,13 @@ const say = ({ client, ctx }, conversationId, text) =>
 
 const stumbledOver = new Set()
 const special = {
+  shout: async (props, { conversationId }) => {
+    const { output } = await props.client.callAction({
+      type: 'phone:shout',
+      input: { text: 'hey' },
+    })
+    await say(props, conversationId, output.text)
+  },
   refuse: () => {
     throw new RuntimeError('It is closed on Mondays.')
   },
@@ -39,6 +46,9 @@ bot.on.beforeIncomingMessage('text', async ({ data, ...props }) => {
   if (handle === undefined) return { data }
   await handle(props, data)
   return { stop: true }
+})
+bot.on.event('phone:rang', async ({ event, ...props }) => {
+  await say(props, event.conversationId, `It rang ${event.payload.times} times`)
 })
 bot.on.event('reminder', async ({ event, ...props }) => {
   await say(props, event.payload.conversationId, `Remember: ${event.payload.about}`)
