@@ -137,14 +137,17 @@ function addTexts(
   words: string,
   clues: readonly Clue[],
 ): void {
+  const letters = scoreGrams(words, texts)
   const found = coverages(clues, texts)
-  for (const [number, grams] of scoreGrams(words, texts)) {
+  for (const [number, text] of texts) {
     const candidate = candidates.get(number)
     if (candidate === undefined) continue
-    candidate.grams = grams.score
-    candidate.coverage = grams.coverage
     candidate.found = found.get(number) ?? 0
-    const text = texts.get(number) ?? ''
+    const grams = letters.get(number)
+    if (grams !== undefined) {
+      candidate.grams = grams.score
+      candidate.coverage = grams.coverage
+    }
     if (query.exact.length > 0) {
       const stands = query.exact.filter((phrase) => hasPhrase(text, phrase))
       candidate.literal = stands.length / query.exact.length

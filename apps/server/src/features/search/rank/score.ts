@@ -86,7 +86,8 @@ const literalProof = 0.5
  * that it has what was meant literally: independent witnesses, of whom one is enough.
  */
 function evidence(candidate: Candidate, confidence: number): number {
-  const { found = 0, coverage = 0, likeness = 0, literal = 0 } = candidate
+  // A question of a character or two has no runs of letters.
+  const { found = 0, coverage = found, likeness = 0, literal = 0 } = candidate
   const written = (found + coverage) / 2
   return 1 - (1 - written) * (1 - likeness * confidence) * (1 - literal * literalProof)
 }

@@ -66,7 +66,15 @@ const LISTS: Readonly<Record<string, string>> = {
   th: `ที่ และ ใน ของ มี เป็น การ ได้ ให้ ว่า จะ ไม่ กับ หรือ อะไร ใคร เมื่อ เมื่อไหร่ ไหน อย่างไร ยังไง ทำไม กี่
     เท่าไร เท่าไหร่ นี้ นั้น จาก โดย แต่ ก็ คือ ไป มา แล้ว ต้อง ถ้า`,
   ko: `은 는 이 가 을 를 의 에 에서 와 과 도 로 으로 그 저 이것 그것 무엇 무엇을 어떻게 왜 언제 어디 어디서 어디에
-    누구 누가 얼마나 몇 어느 어떤 수 있는 있나요 하나요 인가요 입니까 합니까 무엇입니까 무엇인가요`,
+    누구 누가 얼마나 몇 어느 어떤 수 있는 있나요 하나요 인가요 입니까 합니까 무엇입니까 무엇인가요
+    습니 니까 니다 세요 나요 까요 합니 입니 됩니 시오 하는 하고 해서 에는 에도 에게 까지 부터 처럼 보다`,
+}
+
+const KOREAN = new Set(LISTS.ko?.trim().split(/\s+/))
+
+/** Whether a pair of characters is mostly an ending of Korean words, which are written with them. */
+export function isEnding(pair: string): boolean {
+  return KOREAN.has(pair)
 }
 
 const LANGUAGES = Object.values(LISTS).map((words) => new Set(words.trim().split(/\s+/)))

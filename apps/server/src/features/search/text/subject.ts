@@ -1,4 +1,4 @@
-import { functionWordsOf } from './function-words.js'
+import { functionWordsOf, isEnding } from './function-words.js'
 import { normalise } from './normalise.js'
 import { toBigrams, toRuns } from './tokens.js'
 
@@ -29,5 +29,7 @@ export function toSubject(text: string): Subject {
 function toTerms({ text, unspaced }: { text: string; unspaced: boolean }): string[] {
   if (!unspaced) return [text]
   const pairs = toBigrams(text)
+  const naming = pairs.filter((pair) => !isEnding(pair))
+  if (naming.length > 0) return naming
   return pairs.length > 0 ? pairs : [`${text}*`]
 }
