@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { BlockContent, PhrasingContent, Root } from 'mdast'
+import type { BlockContent, PhrasingContent, Root, RootContent } from 'mdast'
 import { describe, expect, test } from 'vitest'
 import type { Extraction } from '../extract/extractor.js'
 import { extract } from '../extract/registry.js'
@@ -66,10 +66,29 @@ const { block } = fc.letrec<{ block: BlockContent; blocks: BlockContent[] }>((ti
       })),
   ),
 }))
+/** A block as it stands at the top of a document, also one that only documents have there. */
+const topBlock: fc.Arbitrary<RootContent> = fc
+  .oneof(
+    { weight: 8, arbitrary: block },
+    { weight: 1, arbitrary: fc.constant({ type: 'thematicBreak' as const }) },
+    { weight: 1, arbitrary: fc.constant({ type: 'html' as const, value: '<br>' }) },
+    {
+      weight: 1,
+      arbitrary: phrasing.map((children) => ({
+        ...{ type: 'footnoteDefinition' as const, identifier: '1' },
+        children: [{ type: 'paragraph' as const, children }],
+      })),
+    },
+  )
+  .chain((node) =>
+    fc
+      .option(fc.integer({ min: 1, max: 9 }), { nil: undefined })
+      .map((pageNumber) => (pageNumber === undefined ? node : { ...node, data: { pageNumber } })),
+  )
 const extraction: fc.Arbitrary<Extraction> = fc.record(
   {
     root: fc
-      .array(block, { minLength: 1, maxLength: 10 })
+      .array(topBlock, { minLength: 1, maxLength: 10 })
       .map((children): Root => ({ type: 'root', children })),
     title: phrase,
   },
@@ -134,6 +153,30 @@ describe('any document', () => {
         for (const { content, start, end } of chunkDocument(document, limits)) {
           expect(content.length).toBeLessThanOrEqual(limits.maximumLength)
           expect(withoutBlanks(content)).toContain(withoutBlanks(whole.slice(start, end)))
+        }
+      }),
+    )
+  })
+
+  test('has passages with nothing of another one but repeated headers, and the page they begin on', () => {
+    fc.assert(
+      fc.property(extraction, options, (document, limits) => {
+        const whole = normalizedText(document)
+        const parts = toBlocks(document)
+        for (const { content, start, end, pageNumber } of chunkDocument(document, limits)) {
+          const first = parts.findLast((part) => part.start <= start)
+          const own = withoutBlanks(whole.slice(start, end))
+          const at = withoutBlanks(content).indexOf(own)
+          const before = withoutBlanks(content).slice(0, at)
+          const after = withoutBlanks(content).slice(at + own.length)
+          expect(['', withoutBlanks(first?.repeat?.before ?? '')]).toContain(before)
+          const last = parts.findLast((part) => part.start < end)
+          expect(['', withoutBlanks(last?.repeat?.after ?? '')]).toContain(after)
+          const within = parts.filter(
+            (part) => part.start < end && part.start >= (first?.start ?? 0),
+          )
+          const pages = within.map((part) => part.pageNumber)
+          expect(pageNumber).toBe(pages.find((page) => page !== undefined))
         }
       }),
     )
