@@ -97,7 +97,8 @@ describeEachEngine('indexing', (engine) => {
   describe('a file that cannot be indexed', () => {
     it.each([
       ['an unknown format', { key: 'a.zip' }, 'x', 'cannot be indexed'],
-      ['no text', { key: 'a.md' }, ' \n', 'contains no text'],
+      ['no text', { key: 'a.md' }, ' \n', 'contains no text. Upload it again'],
+      ['no text in a page', { key: 'a.html' }, '<p>', 'as the browser shows it'],
       ['no content at all', { key: 'a.txt' }, '', 'contains no text'],
       ['something else inside', { key: 'a.txt' }, '%PDF-1.7 ...', 'PDF'],
     ])('says why: %s', async (_name, input, content, reason) => {

@@ -11,9 +11,14 @@ const PAGE_ROLES: ReadonlySet<string> = new Set(
 /** Belongs to the page when it stands there, and to the article when it stands inside one. */
 const PAGE_PARTS: ReadonlySet<string> = new Set(['header', 'footer', 'aside'])
 const NAVIGATION_NAME =
-  /^(?:(?:site|page|main|global|left|right|top|side)?-?(?:nav|navbar|navigation|menu|sidebar|header|footer)|breadcrumbs?|toc|table-of-contents|pagination|pager|share|social|related|skip-link|cookies?|cookie-.*)$/
+  /^(?:(?:site|page|main|global|left|right|top|side)?-?(?:nav|navbar|navigation|menu|sidebar|header|footer)|breadcrumbs?|toc|table-of-contents|pagination|pager|share|social|related|skip-link|navheader|navfooter|cookies?|cookie-.*)$/
 /** Above this share of linked text, an element that is named like navigation is navigation. */
 const NAVIGATION_LINKS = 0.5
+const WAYS: ReadonlySet<string> = new Set(
+  'next prev previous up start first last contents index top'.split(' '),
+)
+/** The words that say which way it is are beside the links. */
+const WAYS_LINKS = 0.25
 
 /**
  * Whether an element belongs to the page around the document rather than to the document.
@@ -23,7 +28,7 @@ const NAVIGATION_LINKS = 0.5
  */
 export function isBoilerplate(element: Element, inContent: boolean): boolean {
   if (NEVER_CONTENT.has(element.tagName)) return true
-  if (isPermalink(element)) return true
+  if (isPermalink(element) || isWayThroughPages(element)) return true
   if (inContent) return element.tagName === 'footer'
   if (PAGE_PARTS.has(element.tagName)) return true
   if (PAGE_ROLES.has(String(element.properties.role ?? ''))) return true
@@ -42,6 +47,19 @@ function isPermalink(element: Element): boolean {
   const { href, ariaHidden } = element.properties
   const local = typeof href === 'string' && href.startsWith('#')
   return local && (ariaHidden === 'true' || !/[\p{L}\p{N}]/u.test(textOf(element)))
+}
+
+/** Links to the next page, the one before and the one above, as manuals in many pages have them. */
+function isWayThroughPages(element: Element): boolean {
+  if (element.tagName !== 'p' && element.tagName !== 'div') return false
+  const links = element.children.filter(isLink)
+  const isWay = ({ properties: { rel } }: Element) =>
+    Array.isArray(rel) && rel.some((name) => WAYS.has(String(name).toLowerCase()))
+  return links.length > 0 && links.every(isWay) && linkDensity(element) > WAYS_LINKS
+}
+
+function isLink(node: Nodes): node is Element {
+  return node.type === 'element' && node.tagName === 'a'
 }
 
 function hasNavigationName(element: Element): boolean {

@@ -73,7 +73,7 @@ describe('decodeText', () => {
 
   test('line ends become line feeds and control characters go', () => {
     expect(decodeText(Buffer.from('a\r\nb\rc\fd\u2028e\0f\x1b[0mg\ttab'))).toBe(
-      'a\nb\nc\nd\ne' + 'f[0mg\ttab',
+      'a\nb\nc\nd\nefg\ttab',
     )
   })
 

@@ -9,6 +9,10 @@ const BINARY_SHARE = 0.02
 const HARMLESS = 3
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const NOT_TEXT = /(?![\t\n\v\f\r\x1b\x85])[\p{Cc}\p{Cn}\p{Co}\ufffd]/gu
+// biome-ignore lint/suspicious/noControlCharactersInRegex: such a character is what it looks for
+const OVERSTRUCK = /[^\n\x08]\x08/gu
+// biome-ignore lint/suspicious/noControlCharactersInRegex: such a character is what it looks for
+const COLOURS = /\x1b\[[\d;]{0,20}m/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
 const CONTROLS = /[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]/g
 const LINE_ENDS = /\r\n?|\f|\x85|\u2028|\u2029/g
@@ -41,18 +45,28 @@ export function decodeText(bytes: Uint8Array, declared?: string): string {
   const known = SIGNATURES.find((candidate) => signature.startsWith(candidate.bytes))
   if (known !== undefined) throw binary(`The content is ${known.format}, not text`)
 
-  const text =
+  const decoded =
     decodeMarked(bytes) ??
     decodeDeclared(bytes, declared) ??
     decodeUtf16(bytes) ??
     decodeUtf8(bytes) ??
     decodeDetected(bytes) ??
     decodeWindows1252(bytes)
+  const text = withoutOverstrike(decoded)
   const sample = text.slice(0, SAMPLE)
   if (count(sample, NOT_TEXT) > Math.max(HARMLESS, sample.length * BINARY_SHARE)) {
     throw binary('The content is binary data, not text')
   }
   return text.replace(LINE_ENDS, '\n').replace(CONTROLS, '')
+}
+
+/**
+ * Text as it is read where it was made for a printer or a terminal, such as a manual page: letters that
+ * are struck over, for bold and underlined ones, and colours.
+ */
+function withoutOverstrike(text: string): string {
+  if (!text.includes('\b') && !text.includes('\u001b')) return text
+  return text.replace(COLOURS, '').replace(OVERSTRUCK, '')
 }
 
 /** Where an XML declaration names the encoding; without one, XML is UTF-8 or UTF-16. */

@@ -6,6 +6,8 @@ export interface Format {
   contentTypes: readonly string[]
   /** With the dot, lower case. */
   extensions: readonly string[]
+  /** What the author of a file without text may do, where it is not only to write some. */
+  adviceWhenEmpty?: string
   /** Loads the reader, so that a worker holds only the parsers it has needed. */
   load(): Promise<Extractor>
 }
@@ -30,6 +32,7 @@ export const FORMATS: readonly Format[] = [
     name: 'HTML',
     contentTypes: ['text/html', 'application/xhtml+xml'],
     extensions: ['.html', '.htm', '.xhtml'],
+    adviceWhenEmpty: 'A page that scripts build must be saved as the browser shows it.',
     load: () => import('./html.js'),
   },
   {

@@ -39,6 +39,12 @@ describe('main content', () => {
     expect(await outline(html)).toEqual([`paragraph: ${PROSE}`])
   })
 
+  test('has no links to the pages before and after it', async () => {
+    const html = `<div><p>Next: <a href="b.html" rel="next">Care</a>, Up: <a href="/" rel="up">Top</a></p>
+      </div><p>${PROSE}</p><p>See <a href="c.html">Parts</a>.</p>`
+    expect(await outline(html)).toEqual([`paragraph: ${PROSE}`, 'paragraph: See Parts.'])
+  })
+
   test('keeps the heading that a page has only in its header', async () => {
     const html = `<header><a href="/">Logo</a><h1>Topic</h1></header><p>${PROSE}</p>`
     expect(await outline(html)).toEqual(['heading: Topic', `paragraph: ${PROSE}`])

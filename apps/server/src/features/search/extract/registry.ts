@@ -27,6 +27,9 @@ const LOOSE: ReadonlySet<string> = new Set([
   'text/xml',
 ])
 
+/** What helps with an empty file of most formats. */
+const WRITE_AND_RETRY = 'Upload it again once it has some.'
+
 /** Other types of the `text` family that are not prose as they stand. */
 const MARKED_UP: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext', 'text/xml'])
 
@@ -39,7 +42,7 @@ export async function extract(source: Source): Promise<Extraction> {
   const stated = formatOf(source.contentType, source.key)
   const format = stated.name === 'plain text' ? (sniffed(source) ?? stated) : stated
   const extractor = await format.load()
-  return requireUsable(await extractor.extract(source))
+  return requireUsable(await extractor.extract(source), format.adviceWhenEmpty ?? WRITE_AND_RETRY)
 }
 
 /**

@@ -31,9 +31,10 @@ export function requireReadable(text: string, source: Source, markup: number): s
 /**
  * Lets a document pass that has content and is not nested without bound.
  *
+ * @param adviceWhenEmpty what its author may do when it has no text
  * @throws ExtractionError if it is empty or nested too deeply
  */
-export function requireUsable(extraction: Extraction): Extraction {
+export function requireUsable(extraction: Extraction, adviceWhenEmpty: string): Extraction {
   let empty = true
   let level: Nodes[] = [extraction.root]
   // Level by level instead of by recursion, which is what this protects.
@@ -48,10 +49,7 @@ export function requireUsable(extraction: Extraction): Extraction {
     level = level.flatMap((node) => ('children' in node ? node.children : []))
   }
   if (!empty) return extraction
-  throw new ExtractionError(
-    'empty',
-    'The file contains no text. A page that scripts build must be saved as the browser shows it.',
-  )
+  throw new ExtractionError('empty', `The file contains no text. ${adviceWhenEmpty}`)
 }
 
 function hasContent(node: Nodes): boolean {
