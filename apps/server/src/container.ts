@@ -30,8 +30,6 @@ export interface ServerOptions extends FoundationOptions, SlicesOptions {
   checkAnswers?: boolean
   /** Routes beside those of the contract: for measurements. */
   extraRoutes?: readonly Route[]
-  /** Legs that ranking asks, all by default: for measuring what each adds. */
-  legs?: readonly string[]
 }
 
 /** A server that runs. */

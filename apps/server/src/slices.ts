@@ -8,7 +8,7 @@ import { type Chat, createChat } from './features/chat/index.js'
 import { createDeliveries, pageAttempts } from './features/deliveries/index.js'
 import { createFiles } from './features/files/index.js'
 import { createIntegrations, type Integrations } from './features/integrations/index.js'
-import { createIngestPool, createSearch } from './features/search/index.js'
+import { createIngestPool, createSearch, type Weights } from './features/search/index.js'
 import { createWorkspaces } from './features/workspaces/index.js'
 import type { Foundation } from './foundation.js'
 import type { Addresses } from './platform/addresses.js'
@@ -29,8 +29,8 @@ const sharedLeftoverAge = 60 * 60 * 1000
 export interface SlicesOptions {
   /** Module that the search threads run: for tests. */
   findEntry?: URL
-  /** Legs that ranking asks, all by default: for measuring what each adds. */
-  legs?: readonly string[]
+  /** How much each leg of ranking weighs: for measuring what each adds. */
+  weights?: Weights
 }
 
 /** Builds the slices and tells each what it needs of the others. */
@@ -38,7 +38,7 @@ export async function createSlices(
   foundation: Foundation,
   addresses: Addresses,
   closers: Pick<Closers, 'add'>,
-  { findEntry, legs }: SlicesOptions = {},
+  { findEntry, weights }: SlicesOptions = {},
 ) {
   const { config, clock, log } = foundation
   const accounts = createAccounts(foundation)
@@ -201,7 +201,7 @@ export async function createSlices(
       searchTimeoutMs: config.searchTimeoutMs,
     },
     ...(findEntry && { findEntry }),
-    ...(legs && { legs }),
+    ...(weights && { weights }),
   })
   closers.add('search', async () => {
     await search[Symbol.asyncDispose]()

@@ -31,13 +31,16 @@ describe('botstead eval', { timeout: 60_000 }, () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('measures, and says which judgements fit nothing', async () => {
+  it('measures, compares weights, and says which judgements fit nothing', async () => {
+    const weights = ['--weights', 'keyword=.6,grams=.4', '--weights', 'semantic=1']
     const { status, stdout, stderr } = await runCommand(
-      ['eval', '--dataset', folder, '--settle', '0'],
+      ['eval', '--dataset', folder, '--settle', '0', ...weights],
       {},
     )
     expect(status).toBe(0)
-    expect(stdout).toMatch(/^2 documents, 2 questions\n/)
+    expect(stdout).toMatch(/^2 documents, 2 questions\nweights {4}keyword 0.6, grams 0.4\n/)
+    // Two passages are too few for meaning, so that nothing is found without the other legs.
+    expect(stdout).toMatch(/weights {4}semantic 1\nnDCG@10 {4}0.0000 {2}-\d.\d+ \(p /)
     expect(stdout).toContain('Recall@10  0.7500\n')
     expect(stdout).toContain('MRR@10     1.0000\n')
     expect(stderr).toContain('1 judged documents are not in corpus.jsonl')
@@ -50,6 +53,9 @@ describe('botstead eval', { timeout: 60_000 }, () => {
     const leg = await runCommand(['eval', '--dataset', folder, '--legs', 'keyword,magic'], {})
     expect(leg).toMatchObject({ status: 1, stdout: '' })
     expect(leg.stderr).toContain('It is a list of keyword, grams, semantic')
+    const none = await runCommand(['eval', '--dataset', folder, '--weights', 'keyword=0'], {})
+    expect(none).toMatchObject({ status: 1, stdout: '' })
+    expect(none.stderr).toContain('some leg must weigh more than 0')
     const nowhere = await runCommand(['eval', '--dataset', join(folder, 'none')], {})
     const missing = `There is no file ${join(folder, 'none', 'corpus.jsonl')}.\n`
     expect(nowhere).toMatchObject({ status: 1, stdout: '', stderr: missing })

@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises'
-import { Command, InvalidArgumentError } from 'commander'
+import type { Client } from '@botstead/contract'
+import { Command, Option } from 'commander'
+import type { Weights } from '../../ranking.js'
 import { ask, awaitSettled } from './ask.js'
 import { type Dataset, readDataset } from './dataset.js'
 import { type Measures, measure } from './measures.js'
@@ -13,11 +15,12 @@ import {
 } from './results.js'
 import { openTarget, type TargetOptions } from './target.js'
 import { awaitIndexed, uploadAll } from './upload.js'
+import { readLegs, readWeights } from './weights.js'
 
-const LEGS = ['keyword', 'grams', 'semantic']
-
-interface EvalOptions extends TargetOptions {
+interface EvalOptions extends Omit<TargetOptions, 'weights'> {
   dataset: string
+  legs?: Weights
+  weights?: readonly Weights[]
   baseline?: string
   json?: string
   settle: string
@@ -37,45 +40,69 @@ export function evalCommand(): Command {
     .option('--token <token>', 'key of the bot, or a personal token, on that server')
     .option('--bot <id>', 'bot on that server; the documents become files of it')
     .option('--skip-upload', 'ask only: the documents are there already')
-    .option('--legs <list>', 'legs of the temporary server: keyword,grams,semantic', toLegs)
+    .addOption(
+      new Option('--legs <list>', 'legs of the temporary server: keyword,grams,semantic')
+        .argParser(readLegs)
+        .conflicts('weights'),
+    )
+    .option(
+      '--weights <list>',
+      'weights of its legs: keyword=.5,grams=.25,semantic=.25; give it more than once to compare',
+      readWeights,
+    )
     .option('--settle <seconds>', 'how long answers must stay the same before it counts', '10')
     .option('--timeout <seconds>', 'longest wait for the files to become searchable', '1800')
     .option('--json <file>', 'write the results, question by question, to a file; - for the output')
     .option('--baseline <file>', 'compare with such a file; the exit status is 1 if it was better')
     .action(async (options: EvalOptions) => {
-      const baseline =
-        options.baseline === undefined ? undefined : await readResults(options.baseline)
-      const results = await evaluate(options)
+      const baseline = options.baseline ? await readResults(options.baseline) : undefined
+      const results = await evaluate(options, options.weights ?? [options.legs])
       await report(results, baseline, options.json)
-      if (baseline !== undefined && isWorse(results, baseline)) process.exitCode = 1
+      if (baseline && results.some((each) => isWorse(each, baseline))) process.exitCode = 1
     })
 }
 
-async function evaluate(options: EvalOptions): Promise<Results> {
-  const dataset = await readDataset(options.dataset)
+/** Asks all questions once for each of the rankings, of the same passages. */
+async function evaluate(
+  options: EvalOptions,
+  rankings: readonly (Weights | undefined)[],
+): Promise<Results[]> {
+  const { settle, timeout, skipUpload, dataset: folder, url, token, bot } = options
+  const dataset = await readDataset(folder)
   dataset.warnings.forEach(say)
-  await using target = await openTarget(options)
-  const { client } = target
-  const signal = AbortSignal.timeout(toMilliseconds('--timeout', options.timeout))
-  if (!options.skipUpload) {
+  const [weights, ...others] = rankings
+  await using target = await openTarget({
+    ...(url && { url }),
+    ...(token && { token }),
+    ...(bot && { bot }),
+    ...(weights && { weights }),
+  })
+  const signal = AbortSignal.timeout(toMilliseconds('--timeout', timeout))
+  if (!skipUpload) {
     const total = dataset.documents.length
-    await uploadAll(client, dataset.documents, (done) => {
+    await uploadAll(target.client, dataset.documents, (done) => {
       if (done % 100 === 0 || done === total) say(`uploaded ${done} of ${total}`)
     })
   }
-  for (const { key, reason } of await awaitIndexed(client, signal)) {
+  for (const { key, reason } of await awaitIndexed(target.client, signal)) {
     say(`${key} is not searchable: ${reason}`)
   }
   say('waiting until the ranking has settled')
-  const settleMs = toMilliseconds('--settle', options.settle)
-  await awaitSettled(client, dataset.questions, settleMs, signal)
-  return await askAll(client, dataset, options.dataset)
+  const settleMs = toMilliseconds('--settle', settle)
+  await awaitSettled(target.client, dataset.questions, settleMs, signal)
+  const results = [await askAll(target.client, dataset, folder, weights)]
+  for (const other of others) {
+    if (other !== undefined) await target.weigh(other)
+    results.push(await askAll(target.client, dataset, folder, other))
+  }
+  return results
 }
 
 async function askAll(
-  client: Parameters<typeof ask>[0],
+  client: Client,
   { documents, questions }: Dataset,
   name: string,
+  weights: Weights | undefined,
 ): Promise<Results> {
   say(`asking ${questions.length} questions`)
   const each = new Map<string, Measures>()
@@ -85,17 +112,23 @@ async function askAll(
     each.set(question.id, measure(answer.documents, question.relevant))
     milliseconds.push(answer.milliseconds)
   }
-  return summarize(name, documents.length, each, milliseconds)
+  return { ...summarize(name, documents.length, each, milliseconds), ...(weights && { weights }) }
 }
 
+/** Without a baseline, the first of several rankings is what the others are compared with. */
 async function report(
-  results: Results,
+  results: readonly Results[],
   baseline: Results | undefined,
   file: string | undefined,
 ): Promise<void> {
-  const json = `${JSON.stringify(results, null, 2)}\n`
+  const [first, ...others] = results
+  const json = `${JSON.stringify(others.length === 0 ? first : results, null, 2)}\n`
   if (file !== undefined && file !== '-') await writeFile(file, json)
-  const lines = `${describeResults(results, baseline).join('\n')}\n`
+  const parts = results.map((each, at) => {
+    const older = baseline ?? (at > 0 ? first : undefined)
+    return `${describeResults(each, older).join('\n')}\n`
+  })
+  const lines = parts.join('\n')
   process.stdout.write(file === '-' ? json : lines)
   if (file === '-') process.stderr.write(lines)
 }
@@ -103,12 +136,6 @@ async function report(
 function isWorse(results: Results, baseline: Results): boolean {
   const { difference, pValue } = compare(results, baseline, 'ndcg')
   return difference < 0 && pValue < significant
-}
-
-function toLegs(text: string): string[] {
-  const legs = text.split(',').map((leg) => leg.trim())
-  if (legs.every((leg) => LEGS.includes(leg))) return legs
-  throw new InvalidArgumentError(`It is a list of ${LEGS.join(', ')}, with commas between them.`)
 }
 
 function toMilliseconds(option: string, text: string): number {

@@ -1,12 +1,16 @@
 import { readFile } from 'node:fs/promises'
+import type { Weights } from '../../ranking.js'
 import { compareRuns } from './compare.js'
 import { type Measures, mean, quantile } from './measures.js'
+import { describeWeights } from './weights.js'
 
 /** A run as it is stored, to be compared with later. */
 export interface Results {
   dataset: string
   documents: number
   questions: number
+  /** How much each leg weighed; the usual weights if it is missing. */
+  weights?: Weights
   mean: Measures
   latency: { p50: number; p95: number }
   /** By question. */
@@ -39,9 +43,10 @@ const order = ['ndcg', 'recall', 'mrr'] as const
 
 /** The result as a person reads it, line by line. */
 export function describeResults(results: Results, baseline?: Results): string[] {
-  const { documents, questions, latency } = results
+  const { documents, questions, latency, weights } = results
   return [
     `${documents} documents, ${questions} questions`,
+    ...(weights === undefined ? [] : [`weights    ${describeWeights(weights)}`]),
     ...order.map((measure) => {
       const line = `${names[measure].padEnd(10)} ${results.mean[measure].toFixed(4)}`
       return baseline === undefined

@@ -3,65 +3,86 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '@botstead/contract'
 import { loadConfig } from '../../config.js'
+import type { Server } from '../../container.js'
 import { createLog } from '../../platform/log.js'
+import type { Weights } from '../../ranking.js'
 
 /** A bot on a server, into which the documents go. */
 export interface Target extends AsyncDisposable {
-  client: Client
+  readonly client: Client
+  /** Lets the same passages be ranked otherwise from now on; only a temporary server can do it. */
+  weigh(weights: Weights): Promise<void>
 }
 
 export interface TargetOptions {
   url?: string
   token?: string
   bot?: string
-  /** Legs of a temporary server; all if undefined. */
-  legs?: readonly string[]
+  /** Weights of the legs of a temporary server; the usual ones if undefined. */
+  weights?: Weights
 }
 
 /** The server that the options name, or a temporary one, which is gone afterwards. */
 export async function openTarget(options: TargetOptions): Promise<Target> {
-  if (options.url === undefined) return await startTemporary(options.legs)
+  if (options.url === undefined) return await startTemporary(options.weights)
   const { url, token, bot } = options
   if (token === undefined || bot === undefined) {
     throw new Error('With --url, give --token and --bot too: the bot that gets the documents.')
   }
-  if (options.legs !== undefined) {
-    throw new Error('--legs is for the temporary server: leave out --url.')
+  if (options.weights !== undefined) {
+    throw new Error('--legs and --weights are for the temporary server: leave out --url.')
   }
   return {
     client: createClient({ baseUrl: url, token, botId: bot }),
+    weigh: () => Promise.reject(new Error('Only a temporary server can weigh otherwise.')),
     [Symbol.asyncDispose]: async () => {},
   }
 }
 
-async function startTemporary(legs: readonly string[] | undefined): Promise<Target> {
+async function startTemporary(weights: Weights | undefined): Promise<Target> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-eval-'))
+  const remove = () => rm(dataDir, { recursive: true, force: true })
   try {
-    // What ranks is taken from the caller's settings, where the data lies is not.
-    const { config } = loadConfig({
-      ...embeddingsSettings(),
-      BOTSTEAD_DATA_DIR: dataDir,
-      PORT: '0',
-      BOTSTEAD_RATE_LIMIT: 'off',
-    })
-    const log = await createLog({ level: 'warn', destination: process.stderr })
-    const { startServer } = await import('../../container.js')
-    const server = await startServer({ config, log, ...(legs && { legs }) })
-    const first = server.firstStart
+    let running = await startOn(dataDir, weights)
+    const first = running.firstStart
     if (first === undefined) throw new Error('A new data folder makes a first start')
-    const as = { baseUrl: server.address, token: first.token, workspaceId: first.workspaceId }
-    const { bot } = await createClient(as).createBot({ name: 'evaluation' })
+    const { token, workspaceId } = first
+    const admin = createClient({ baseUrl: running.address, token, workspaceId })
+    const { bot } = await admin.createBot({ name: 'evaluation' })
     return {
-      client: createClient({ ...as, botId: bot.id }),
+      get client() {
+        return createClient({ baseUrl: running.address, token, workspaceId, botId: bot.id })
+      },
+      async weigh(next) {
+        await stop(running)
+        running = await startOn(dataDir, next)
+      },
       async [Symbol.asyncDispose]() {
-        await server.stop(config.shutdownTimeoutMs)
-        await rm(dataDir, { recursive: true, force: true })
+        await stop(running)
+        await remove()
       },
     }
   } catch (error) {
-    await rm(dataDir, { recursive: true, force: true })
+    await remove()
     throw error
   }
+}
+
+async function startOn(dataDir: string, weights: Weights | undefined): Promise<Server> {
+  // What ranks is taken from the caller's settings, where the data lies is not.
+  const { config } = loadConfig({
+    ...embeddingsSettings(),
+    BOTSTEAD_DATA_DIR: dataDir,
+    PORT: '0',
+    BOTSTEAD_RATE_LIMIT: 'off',
+  })
+  const log = await createLog({ level: 'warn', destination: process.stderr })
+  const { startServer } = await import('../../container.js')
+  return await startServer({ config, log, ...(weights && { weights }) })
+}
+
+async function stop(server: Server): Promise<void> {
+  await server.stop(server.config.shutdownTimeoutMs)
 }
 
 function embeddingsSettings(): Record<string, string> {

@@ -5,7 +5,7 @@ import { createThreadPool } from '../../platform/workers/thread-pool.js'
 import { WorkerLimitError } from '../../platform/workers/worker-errors.js'
 import { type Findings, type FindRequest, find } from './find.js'
 import type { FindSetup } from './find-task.js'
-import { weightsOf } from './rank/fusion.js'
+import type { Weights } from './rank/fusion.js'
 import { createRanker } from './rank/ranker.js'
 
 /** Reads the database for searches, where they keep nobody else waiting. */
@@ -28,8 +28,8 @@ export interface FinderOptions {
   timeLimitMs: number
   /** Told about threads and connections that fail. */
   onError(error: Error): void
-  /** Legs that ranking asks, all by default. */
-  legs?: readonly string[]
+  /** How much each leg weighs; those of every search by default. */
+  weights?: Weights
   /** Module that the threads run: for tests. */
   entry?: URL
 }
@@ -45,7 +45,7 @@ export function createFinder(options: FinderOptions): Finder {
 }
 
 function createThreadFinder(options: FinderOptions, file: string): Finder {
-  const setup: FindSetup = { file, ...(options.legs && { legs: options.legs }) }
+  const setup: FindSetup = { file, ...(options.weights && { weights: options.weights }) }
   const pool = createThreadPool<FindRequest, Findings>({
     entry: options.entry ?? new URL('./find-worker.js', import.meta.url),
     setup,
@@ -71,7 +71,7 @@ function createThreadFinder(options: FinderOptions, file: string): Finder {
 function createConnectionFinder(options: FinderOptions): Finder {
   const { dialect, url } = options.database
   const { atOnce, timeLimitMs } = options
-  const ranker = createRanker({ dialect, weights: weightsOf(options.legs) })
+  const ranker = createRanker({ dialect, ...(options.weights && { weights: options.weights }) })
   const gate = createGate(atOnce, maximumQueue, () => new WorkerLimitError('queue', 'Too many'))
   let opening: Promise<Database> | undefined
 

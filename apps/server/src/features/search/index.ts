@@ -11,12 +11,14 @@ import { createKeywordIndex } from './keyword-index.js'
 import { createSearchMeter, loadMetric } from './metrics.js'
 import { createPassagesService } from './passages.js'
 import { createRankingBackground, type EmbeddingsSettings } from './rank/background.js'
+import type { Weights } from './rank/fusion.js'
 import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchDeps, type SearchService } from './service.js'
 import { deleteOfBot } from './store.js'
 import { deleteWordsOfBot } from './vocabulary-store.js'
 
 export { createIngestPool } from './pipeline.js'
+export type { Weights } from './rank/fusion.js'
 
 export interface Search extends AsyncDisposable {
   service: SearchService
@@ -50,12 +52,18 @@ export type SearchOptions = Omit<
   }
   /** Module that the search threads run: for tests. */
   findEntry?: URL
-  /** Legs that ranking asks, all by default: for measuring what each adds. */
-  legs?: readonly string[]
+  /** How much each leg of ranking weighs: for measuring what each adds. */
+  weights?: Weights
 }
 
 /** Search in the files of bots: their passages and the index over them. */
-export function createSearch({ database, log, findEntry, legs, ...given }: SearchOptions): Search {
+export function createSearch({
+  database,
+  log,
+  findEntry,
+  weights,
+  ...given
+}: SearchOptions): Search {
   const { db, run } = database
   const index = createKeywordIndex(database.dialect)
   const finder = createFinder({
@@ -64,7 +72,7 @@ export function createSearch({ database, log, findEntry, legs, ...given }: Searc
     timeLimitMs: given.limits.searchTimeoutMs,
     onError: (err) => log.error({ err }, 'a search thread failed'),
     ...(findEntry && { entry: findEntry }),
-    ...(legs && { legs }),
+    ...(weights && { weights }),
   })
   const ranking = createRankingBackground({
     ...given,

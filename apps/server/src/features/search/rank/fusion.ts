@@ -11,6 +11,9 @@ export interface Evidence {
 
 export type Leg = 'keyword' | 'grams' | 'semantic'
 
+/** How much each leg weighs against the others, from 0; a leg without a weight is not asked. */
+export type Weights = Readonly<Partial<Record<Leg, number>>>
+
 /**
  * How much each leg weighs. The keyword leg leads, because a word that was asked for and is there is the
  * best sign; reasons and figures are in `docs/decisions/0015-fusion.md`.
@@ -22,26 +25,13 @@ export const legWeights: Readonly<Record<Leg, number>> = {
 }
 
 /**
- * The weights of some legs, nothing for the others.
- * @throws Error if there is no leg of a name
- */
-export function weightsOf(legs: readonly string[] | undefined): Partial<Record<Leg, number>> {
-  if (legs === undefined) return legWeights
-  const unknown = legs.find((leg) => !(leg in legWeights))
-  if (unknown !== undefined) {
-    throw new Error(`There is no leg "${unknown}", only ${Object.keys(legWeights).join(', ')}.`)
-  }
-  return Object.fromEntries(Object.entries(legWeights).filter(([leg]) => legs.includes(leg)))
-}
-
-/**
  * Joins the legs into one number per candidate, from 0 to 1. Each leg is stretched to the span of its own
  * values among the candidates, so that legs of different scales can be added; what a leg did not find
  * is worth its lowest value.
  */
 export function fuse(
   candidates: readonly Evidence[],
-  weights: Readonly<Partial<Record<Leg, number>>> = legWeights,
+  weights: Weights = legWeights,
 ): Map<number, number> {
   const spans = new Map<Leg, { least: number; width: number }>()
   for (const leg of ['keyword', 'grams', 'semantic'] as const) {

@@ -5,7 +5,6 @@ import { freePort, useEmbeddings } from '../../../../test/embeddings.js'
 import { engines } from '../../../../test/engines.js'
 import { startTestServer, type TestServer } from '../../../../test/harness.js'
 import { type Database, openDatabase } from '../../../platform/db/open.js'
-import { weightsOf } from './fusion.js'
 import { createRanker } from './ranker.js'
 
 const [sqlite] = engines
@@ -40,7 +39,7 @@ async function ask(client: Client, query: string): Promise<string[]> {
 
 /** Contents that are found by meaning alone. */
 async function askMeaning(database: Database, botId: string, query: string): Promise<string[]> {
-  const ranker = createRanker({ dialect: database.dialect, weights: weightsOf(['semantic']) })
+  const ranker = createRanker({ dialect: database.dialect, weights: { semantic: 1 } })
   const scope = { botId, integrationId: undefined, now: new Date().toISOString() }
   const { passages } = await ranker.rank(database.db, { query, scope, tags: [], limit: 20 })
   const numbers = passages.map(({ number }) => number)

@@ -9,7 +9,7 @@ import { toSubject } from '../text/subject.js'
 import { readTexts } from './candidate-texts.js'
 import { type Clue, type Substitutes, toClues } from './clues.js'
 import { coverages, hasPhrase } from './coverage.js'
-import { type Leg, legWeights } from './fusion.js'
+import { type Leg, legWeights, type Weights } from './fusion.js'
 import { scoreGrams } from './grams.js'
 import { findByWords } from './keyword-leg.js'
 import { type Candidate, score } from './score.js'
@@ -59,7 +59,7 @@ export interface Ranker {
 export interface RankerOptions {
   dialect: Dialect
   /** Which legs are asked, and how much each weighs: for measuring what each adds. */
-  weights?: Readonly<Partial<Record<Leg, number>>>
+  weights?: Weights
 }
 
 /** Passages that each of the legs which search the whole index may propose. */

@@ -1,6 +1,6 @@
 import { array, assert, double, integer, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fuse, legWeights, weightsOf } from './fusion.js'
+import { fuse, legWeights } from './fusion.js'
 import { scoreGrams } from './grams.js'
 import { type Candidate, noiseFloor, score } from './score.js'
 import { toSubstitutes, toWideWords } from './widen.js'
@@ -40,11 +40,6 @@ describe('fusion', () => {
     const list = [1, 2, 3].map((number) => ({ number, keyword: number * 2, grams: 1 / number }))
     const scaled = list.map((each) => ({ ...each, keyword: each.keyword * 100 }))
     expect(fuse(scaled)).toEqual(fuse(list))
-  })
-
-  it('knows its legs', () => {
-    expect(weightsOf(['keyword'])).toEqual({ keyword: legWeights.keyword })
-    expect(() => weightsOf(['magic'])).toThrow('There is no leg "magic"')
   })
 })
 

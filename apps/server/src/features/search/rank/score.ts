@@ -1,4 +1,4 @@
-import { fuse, type Leg } from './fusion.js'
+import { fuse, type Weights } from './fusion.js'
 import type { RankedPassage } from './ranker.js'
 
 /** A passage that a leg proposed, and what all legs say about it. */
@@ -21,7 +21,7 @@ export interface Candidate {
 }
 
 export interface ScoreOptions {
-  weights: Readonly<Partial<Record<Leg, number>>>
+  weights: Weights
   /** How far likenesses can be believed, from 0 to 1. */
   confidence: number
   /** Whether the question is made of words alone that stand everywhere. */
