@@ -73,6 +73,7 @@ export async function createSlices(
     },
     onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
     onAddressed: (tx, botId, wants) => runtime.events.service.tellMissed(tx, botId, wants),
+    onDeployed: (tx, botId) => deliveries.registration.enqueue(tx, botId),
     recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
     onChanged: forgetBot,
   })
@@ -236,6 +237,7 @@ export async function createSlices(
     jobs: {
       [purgeBotJob]: purgeBot,
       ...runtime.jobs,
+      ...deliveries.registration.jobs,
       ...integrations.jobs,
       ...files.jobs,
       ...search.jobs,

@@ -16,7 +16,7 @@ interface BotCall {
 export interface HttpBot {
   url: string
   port: number
-  /** Every call so far, but for pings. */
+  /** Every call so far, but for pings and registrations. */
   calls(): Promise<BotCall[]>
   /** Texts of the messages of a conversation in the order of the calls, with the attempt of each. */
   told(conversationId?: string): Promise<{ text: string; attempt: number }[]>
@@ -83,7 +83,10 @@ async function spawnBot(manner: Manner, port: number) {
       const all = text.split('\n').filter((row) => row !== '')
       return all
         .map((row): BotCall & { url: string } => JSON.parse(row))
-        .filter(({ url, headers }) => url === path && headers['x-bp-operation'] !== 'ping')
+        .filter(
+          ({ url, headers }) =>
+            url === path && !/^(ping|register)$/.test(headers['x-bp-operation'] ?? ''),
+        )
     }
     return {
       url: `http://127.0.0.1:${own}${path}`,

@@ -79,6 +79,7 @@ export async function createTenants(
     },
     onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
     onAddressed: (tx, botId, wants) => runtime.events.service.tellMissed(tx, botId, wants),
+    onDeployed: async () => {},
     recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
     onChanged: (botId) => access.authenticator.forgetBot(botId),
   })

@@ -63,6 +63,18 @@ describeEachEngine('bots made with the SDK', (engine) => {
     /** The event that told the bot of a message. */
     const eventOf = async (messageId: string) => (await bot.listEvents({ messageId })).events[0]
 
+    it('are told when they are deployed', async () => {
+      const place = { type: 'bot', id: botId, name: 'registration' } as const
+      const times = (expected: number) =>
+        eventually(async () => {
+          const { state } = await bot.getState(place)
+          expect(state.payload).toEqual({ times: expected })
+        })
+      await times(1)
+      await existingClient(server()).updateBot({ id: botId, code: 'changed' })
+      await times(2)
+    })
+
     it('answer, in order, and their deliveries are processed', async () => {
       const { send, heard, leave } = await talk()
       const { message } = await send('hello')

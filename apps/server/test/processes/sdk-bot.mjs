@@ -8,6 +8,11 @@ const { Bot, RuntimeError } = await (process.argv[2] === 'sdk7'
   : import('@botpress/sdk'))
 
 const bot = new Bot({
+  register: async ({ client, ctx }) => {
+    const place = { type: 'bot', id: ctx.botId, name: 'registration' }
+    const { payload } = (await client.getOrSetState({ ...place, payload: { times: 0 } })).state
+    await client.setState({ ...place, payload: { times: payload.times + 1 } })
+  },
   actions: {
     double: async ({ input }) => {
       if (typeof input.number !== 'number') throw new RuntimeError('A number is needed.')

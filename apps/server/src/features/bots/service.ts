@@ -63,6 +63,8 @@ export interface BotsDeps {
   onRecurring: (tx: Tx, botId: string, declared: BotDefinition['recurringEvents']) => Promise<void>
   /** Told in the transaction that gives a bot an address which had none; `wants` says what it wants to hear. */
   onAddressed: (tx: Tx, botId: string, wants: Audience['wants']) => Promise<void>
+  /** Told in the transaction that gives a bot an address, or new code at the one it has. */
+  onDeployed: (tx: Tx, botId: string) => Promise<void>
   /** How the deliveries of the recurring events of a bot went, by name. */
   recurringHealth: (
     executor: Db | Tx,
@@ -225,6 +227,7 @@ export function createBotsService(deps: BotsDeps) {
         await installations.insertInstallation(tx, chat)
         await deps.onCreated(tx, id)
         if (input.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
+        if (input.url !== undefined) await deps.onDeployed(tx, id)
         const made = {
           ...{ bot, installations: [chat], signingSecret, recurring: new Map() },
           catalogue: new Map([[builtInEntry.id, builtInEntry]]),
@@ -252,6 +255,8 @@ export function createBotsService(deps: BotsDeps) {
         if (current.bot.url === null && typeof patch.url === 'string') {
           await deps.onAddressed(tx, id, wantsOf(decodeJson<BotDefinition>(changes.definition)))
         }
+        const isNews = patch.code !== undefined && patch.url === undefined
+        if (patch.url || (isNews && current.bot.url !== null)) await deps.onDeployed(tx, id)
         announce(tx, id)
         return await load(tx, actor, id)
       })

@@ -1,12 +1,14 @@
 import type { Route } from '../../http/mount.js'
 import { isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
+import type { Queue } from '../../platform/jobs/queue.js'
 import type { Tx } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
 import { findBotTarget } from './bot-target.js'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.js'
 import { announceReceiver } from './hints.js'
 import { hastenProbes, type Receiver } from './receivers.js'
+import { createBotRegistration } from './registration.js'
 import { createRetention } from './retention.js'
 import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService, type DeliveriesServiceDeps } from './service.js'
@@ -25,6 +27,8 @@ export interface Deliveries {
   /** Sends what waits; to be started by the processes that work in the background. */
   dispatcher: Dispatcher
   targets: Targets
+  /** Calls of bots that were deployed. */
+  registration: ReturnType<typeof createBotRegistration>
   routes: Route[]
   /** Remove what has served its time, some per call, and answer how much it was. */
   sweeps: readonly ((tx: Tx) => Promise<number>)[]
@@ -39,6 +43,7 @@ type DeliveriesDeps = Omit<
   DispatcherDeps,
   'targets' | 'retry' | 'pausing' | 'random' | 'limits'
 > & {
+  queue: Queue
   bots: Pick<BotsService, 'findServer' | 'workspaceOf' | 'installationsOf'>
   pager: Pager
   onReopened: DeliveriesServiceDeps['onReopened']
@@ -88,6 +93,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   return {
     dispatcher,
     targets,
+    registration: createBotRegistration(deps),
     routes: deliveriesRoutes(createDeliveriesService({ ...deps, targets })),
     sweeps: createRetention(deps),
     changed(botId) {
