@@ -1,5 +1,4 @@
 import { afterCommit } from '../../platform/db/after-commit.js'
-import { purge } from '../../platform/db/purge.js'
 import { JobDeadlineError, PermanentJobError } from '../../platform/jobs/errors.js'
 import type { Job, JobHandler } from '../../platform/jobs/handler.js'
 import type { Tx } from '../../schema.js'
@@ -9,9 +8,9 @@ import {
   type IndexFile,
   indexFileJob,
 } from '../files/index.js'
+import { createClearPassages } from './clear-passages.js'
 import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-file.js'
 import type { SearchDeps } from './service.js'
-import * as store from './store.js'
 
 /** Files that one process indexes at a time, at least. */
 const leastConcurrency = 4
@@ -20,7 +19,7 @@ const leastConcurrency = 4
 export function createSearchJobs(
   deps: IndexFileDeps & Pick<SearchDeps, 'queue' | 'meter'>,
 ): Record<string, JobHandler> {
-  const { run, indexing, log, meter } = deps
+  const { indexing, log, meter } = deps
 
   async function publish(tx: Tx, job: IndexFile, outcome: IndexOutcome): Promise<void> {
     const { botId: bot, fileId: file, generation } = job
@@ -49,14 +48,7 @@ export function createSearchJobs(
     onDead: (tx, job, error) => publish(tx, job.payload, { failedReason: adviceOn(error, job) }),
   }
 
-  const clear: JobHandler<ClearPassages> = {
-    handler: async ({ payload: { botId, fileId } }) => {
-      const useful = await indexing.usefulPassages(botId, fileId)
-      await purge(run, (tx, limit) => store.deleteUseless(tx, botId, fileId, useful, limit))
-    },
-  }
-
-  return { [indexFileJob]: index, [clearPassagesJob]: clear }
+  return { [indexFileJob]: index, [clearPassagesJob]: createClearPassages(deps) }
 }
 
 /** What its author reads when a file was given up, and what to do now. */

@@ -43,6 +43,8 @@ export interface KeywordIndex {
   search(db: Db, search: KeywordSearch): Promise<KeywordHit[]>
   /** In how many passages of a bot each term of a query stands, and each phrase that is meant literally. */
   frequencies(db: Db, botId: string, query: Query): Promise<Frequencies>
+  /** Which of some words no passage of a bot has in any form. */
+  missing(tx: Tx, botId: string, words: readonly string[]): Promise<string[]>
 }
 
 /** How common words are in the passages of a bot. Above some thousands nobody counts. */
@@ -119,6 +121,16 @@ const sqliteIndex: KeywordIndex = {
       ${sql.join([passages, ...counts], sql` union all `)}
     `.execute(db)
     return toFrequencies(parts, rows)
+  },
+
+  async missing(tx, botId, words) {
+    const parts = words.map((word) => {
+      const match = `scope : "${scopeWord(botId)}" AND {headings body} : "${word}"`
+      return sql`select ${word} as word where not exists (
+        select 1 from passage_words where passage_words match ${match}
+      )`
+    })
+    return await listWords(tx, parts)
   },
 }
 
@@ -199,6 +211,23 @@ const postgresIndex: KeywordIndex = {
     `.execute(db)
     return toFrequencies(parts, rows)
   },
+
+  async missing(tx, botId, words) {
+    const parts = words.map(
+      (word) => sql`select ${word}::text as word where not exists (
+        select from passage_words where passage_words.words
+          @@ (plainto_tsquery('botstead_words', ${word}::text)
+            && quote_literal(${scopeLexeme(botId)})::tsquery)
+      )`,
+    )
+    return await listWords(tx, parts)
+  },
+}
+
+async function listWords(tx: Tx, parts: readonly RawBuilder<unknown>[]): Promise<string[]> {
+  if (parts.length === 0) return []
+  const { rows } = await sql<{ word: string }>`${sql.join(parts, sql` union all `)}`.execute(tx)
+  return rows.map(({ word }) => word)
 }
 
 /** Passages with a part of a query; all of them under the number 0. */

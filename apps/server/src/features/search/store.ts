@@ -114,27 +114,50 @@ export async function deleteGeneration(
   return await deleteThose(tx, doomed)
 }
 
+/** Which passages of a file are of use: those of some generations, and of what is newer. */
+export interface UsefulPassages {
+  generations: readonly number[]
+  newest: number
+}
+
+/** What passages of a file that are of no use say, at most `limit` of them after a number, in order. */
+export async function listUseless(
+  db: Db,
+  botId: string,
+  fileId: string,
+  useful: UsefulPassages | undefined,
+  page: { after: number; limit: number },
+): Promise<Pick<PassageRow, 'number' | 'content' | 'headings'>[]> {
+  return await useless(db, botId, fileId, useful)
+    .select(['content', 'headings'])
+    .where('number', '>', page.after)
+    .orderBy('number')
+    .limit(page.limit)
+    .execute()
+}
+
 /** Deletes passages of a file that are of no use, at most `limit`; answers how many. */
 export async function deleteUseless(
   tx: Tx,
   botId: string,
   fileId: string,
-  useful: { generations: readonly number[]; newest: number } | undefined,
+  useful: UsefulPassages | undefined,
   limit: number,
 ): Promise<number> {
-  const ofFile = tx
+  return await deleteThose(tx, useless(tx, botId, fileId, useful).limit(limit))
+}
+
+function useless(db: Db | Tx, botId: string, fileId: string, useful: UsefulPassages | undefined) {
+  const ofFile = db
     .selectFrom('passages')
     .select('number')
     .where('bot_id', '=', botId)
     .where('file_id', '=', fileId)
-  const doomed =
-    useful === undefined
-      ? ofFile
-      : ofFile
-          .where('generation', '<=', useful.newest)
-          // No generation is 0; an empty list is not SQL everywhere.
-          .where('generation', 'not in', [0, ...useful.generations])
-  return await deleteThose(tx, doomed.limit(limit))
+  if (useful === undefined) return ofFile
+  // No generation is 0; an empty list is not SQL everywhere.
+  return ofFile
+    .where('generation', '<=', useful.newest)
+    .where('generation', 'not in', [0, ...useful.generations])
 }
 
 /** Deletes passages of a bot, at most `limit`; answers how many. */

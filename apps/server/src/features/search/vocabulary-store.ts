@@ -57,6 +57,12 @@ export async function findWords(db: Db, botId: string, near: Neighbourhood): Pro
   return [...found]
 }
 
+/** Deletes some words of a bot. */
+export async function deleteWords(tx: Tx, botId: string, words: readonly string[]): Promise<void> {
+  if (words.length === 0) return
+  await tx.deleteFrom('bot_words').where('bot_id', '=', botId).where('word', 'in', words).execute()
+}
+
 /** Deletes words of a bot, at most `limit`; answers how many. */
 export async function deleteWordsOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const doomed = tx.selectFrom('bot_words').select('word').where('bot_id', '=', botId).limit(limit)

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 
@@ -241,5 +241,25 @@ describeEachEngine('answers', (engine) => {
     const [best] = await ask('server', '"that is lost"')
     expect(best?.heading).toBe('Tokens')
     expect(best?.score).toBeGreaterThan(0.8)
+  })
+
+  it('leave no words behind when their file is gone, but those of other files', async () => {
+    const bot = bench().newBot()
+    const upload = (key: string, content: string) =>
+      bot.uploadAndWait({ key, index: true }, `# Note\n\n${content}`)
+    const listWords = async () => {
+      const { db } = bench().database
+      const query = db.selectFrom('bot_words').select('word').where('bot_id', '=', bot.id)
+      return (await query.orderBy('word').execute()).map(({ word }) => word)
+    }
+    await upload('one.md', 'Zeppelin harbour')
+    await upload('two.md', 'Harbour lights')
+    expect(await listWords()).toEqual(['harbour', 'lights', 'note', 'zeppelin'])
+    await bot.as().deleteFile({ id: 'one.md' })
+    await vi.waitFor(async () => expect(await listWords()).toEqual(['harbour', 'lights', 'note']))
+    await upload('two.md', 'Lanterns')
+    await vi.waitFor(async () => expect(await listWords()).toEqual(['lanterns', 'note']))
+    await bench().search.purge(bot.id)
+    expect(await listWords()).toEqual([])
   })
 })
