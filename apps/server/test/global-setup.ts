@@ -20,6 +20,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     buildServer().catch((error) => tolerate('BUILT WITH ERRORS', error)),
   ])
   project.provide('postgresUrl', server?.url ?? '')
+  project.onTestsRerun(() => buildServer())
   return async () => await server?.stop()
 }
 
