@@ -105,6 +105,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     ],
     maxAge: 600,
     strictPreflight: false,
+    // As the interface says of every OPTIONS; some clients take nothing else for a success.
+    optionsSuccessStatus: 200,
   })
 
   const context: HttpContext = {
