@@ -32,9 +32,14 @@ describe('botstead eval', { timeout: 60_000 }, () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it('measures, compares weights, and says which judgements fit nothing', async () => {
+    const offTopic = join(folder, 'off-topic.jsonl')
+    await writeFile(
+      offTopic,
+      lines({ _id: 'o1', text: 'Who wrote Faust?' }, { _id: 'o2', text: 'Red' }),
+    )
     const weights = ['--weights', 'keyword=.6,grams=.4', '--weights', 'semantic=1']
     const { status, stdout, stderr } = await runCommand(
-      ['eval', '--dataset', folder, '--settle', '0', ...weights],
+      ['eval', '--dataset', folder, '--settle', '0', ...weights, '--off-topic', offTopic],
       {},
     )
     expect(status).toBe(0)
@@ -42,6 +47,11 @@ describe('botstead eval', { timeout: 60_000 }, () => {
     // Two passages are too few for meaning, so that nothing is found without the other legs.
     expect(stdout).toMatch(/weights {4}semantic 1\nnDCG@10 {4}0.0000 {2}-\d.\d+ \(p /)
     expect(stdout).toContain('Recall@10  0.7500\n')
+    // One of the two finds as much as a question can.
+    expect(stdout).toMatch(
+      /separation 0\.[5-7]\d+\n {2}answered {3}best scores: median [01]\.\d\d, /,
+    )
+    expect(stdout).toMatch(/off topic {2}best scores: median 1\.00, highest tenth from 1\.00\n/)
     expect(stdout).toContain('MRR@10     1.0000\n')
     expect(stderr).toContain('1 judged documents are not in corpus.jsonl')
     expect(stderr).toContain('count as not found: d7\n')

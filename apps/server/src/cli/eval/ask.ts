@@ -8,6 +8,8 @@ import { documentOf } from './upload.js'
 export interface Answer {
   /** Ids of documents, best first, each once. */
   documents: string[]
+  /** Score of the best passage; 0 if there is none. */
+  score: number
   milliseconds: number
 }
 
@@ -16,12 +18,13 @@ const limit = 50
 const sampleSize = 20
 const pollMs = 1000
 
-export async function ask(client: Client, question: Question): Promise<Answer> {
+export async function ask(client: Client, question: Pick<Question, 'text'>): Promise<Answer> {
   const begin = performance.now()
   const { passages } = await client.searchFiles({ query: question.text, limit, contextDepth: 0 })
   const milliseconds = performance.now() - begin
   return {
     documents: [...new Set(passages.map(({ file }) => documentOf(file.key)))],
+    score: passages[0]?.score ?? 0,
     milliseconds,
   }
 }

@@ -3,7 +3,7 @@ import type { Client } from '@botstead/contract'
 import { Command, Option } from 'commander'
 import type { Weights } from '../../ranking.js'
 import { ask, awaitSettled } from './ask.js'
-import { type Dataset, readDataset } from './dataset.js'
+import { type Dataset, type Question, readDataset, readQuestions } from './dataset.js'
 import { type Measures, measure } from './measures.js'
 import {
   compare,
@@ -13,6 +13,7 @@ import {
   significant,
   summarize,
 } from './results.js'
+import { separate } from './separation.js'
 import { openTarget, type TargetOptions } from './target.js'
 import { awaitIndexed, uploadAll } from './upload.js'
 import { readLegs, readWeights } from './weights.js'
@@ -21,6 +22,7 @@ interface EvalOptions extends Omit<TargetOptions, 'weights'> {
   dataset: string
   legs?: Weights
   weights?: readonly Weights[]
+  offTopic?: string
   baseline?: string
   json?: string
   settle: string
@@ -50,6 +52,10 @@ export function evalCommand(): Command {
       'weights of its legs: keyword=.5,grams=.25,semantic=.25; give it more than once to compare',
       readWeights,
     )
+    .option(
+      '--off-topic <file>',
+      'questions about something else, as in queries.jsonl: tells how well scores tell them apart',
+    )
     .option('--settle <seconds>', 'how long answers must stay the same before it counts', '10')
     .option('--timeout <seconds>', 'longest wait for the files to become searchable', '1800')
     .option('--json <file>', 'write the results, question by question, to a file; - for the output')
@@ -69,6 +75,7 @@ async function evaluate(
 ): Promise<Results[]> {
   const { settle, timeout, skipUpload, dataset: folder, url, token, bot } = options
   const dataset = await readDataset(folder)
+  const offTopic = options.offTopic ? await readQuestions(options.offTopic) : []
   dataset.warnings.forEach(say)
   const [weights, ...others] = rankings
   await using target = await openTarget({
@@ -90,29 +97,37 @@ async function evaluate(
   say('waiting until the ranking has settled')
   const settleMs = toMilliseconds('--settle', settle)
   await awaitSettled(target.client, dataset.questions, settleMs, signal)
-  const results = [await askAll(target.client, dataset, folder, weights)]
+  const results = [await askAll(target.client, { ...dataset, offTopic }, folder, weights)]
   for (const other of others) {
     if (other !== undefined) await target.weigh(other)
-    results.push(await askAll(target.client, dataset, folder, other))
+    results.push(await askAll(target.client, { ...dataset, offTopic }, folder, other))
   }
   return results
 }
 
 async function askAll(
   client: Client,
-  { documents, questions }: Dataset,
+  { documents, questions, offTopic }: Dataset & { offTopic: Pick<Question, 'text'>[] },
   name: string,
   weights: Weights | undefined,
 ): Promise<Results> {
-  say(`asking ${questions.length} questions`)
+  say(`asking ${questions.length + offTopic.length} questions`)
   const each = new Map<string, Measures>()
   const milliseconds: number[] = []
+  const scores: number[] = []
   for (const question of questions) {
     const answer = await ask(client, question)
     each.set(question.id, measure(answer.documents, question.relevant))
     milliseconds.push(answer.milliseconds)
+    scores.push(answer.score)
   }
-  return { ...summarize(name, documents.length, each, milliseconds), ...(weights && { weights }) }
+  const others: number[] = []
+  for (const question of offTopic) others.push((await ask(client, question)).score)
+  return {
+    ...summarize(name, documents.length, each, milliseconds),
+    ...(weights && { weights }),
+    ...(offTopic.length > 0 && { separation: separate(scores, others) }),
+  }
 }
 
 /** Without a baseline, the first of several rankings is what the others are compared with. */

@@ -46,6 +46,16 @@ export async function readDataset(folder: string): Promise<Dataset> {
   return { documents, questions: answered, warnings: findGaps(documents, questions, grades) }
 }
 
+/**
+ * The texts of a file like `queries.jsonl`.
+ * @throws Error that names the file and the line of what cannot be read
+ */
+export async function readQuestions(file: string): Promise<Pick<Question, 'text'>[]> {
+  const questions = await readLines(file, (line) => ({ text: readRecord(line).text }))
+  if (questions.length === 0) throw new Error(`${file} has no question.`)
+  return questions
+}
+
 /** What the judgements name and the other files lack: such a document can never be found. */
 function findGaps(
   documents: readonly Document[],

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Weights } from '../../ranking.js'
 import { compareRuns } from './compare.js'
 import { type Measures, mean, quantile } from './measures.js'
+import { describeSeparation, type Separation } from './separation.js'
 import { describeWeights } from './weights.js'
 
 /** A run as it is stored, to be compared with later. */
@@ -13,6 +14,8 @@ export interface Results {
   weights?: Weights
   mean: Measures
   latency: { p50: number; p95: number }
+  /** From questions about something else, where such were asked. */
+  separation?: Separation
   /** By question. */
   each: Record<string, Measures>
 }
@@ -43,7 +46,7 @@ const order = ['ndcg', 'recall', 'mrr'] as const
 
 /** The result as a person reads it, line by line. */
 export function describeResults(results: Results, baseline?: Results): string[] {
-  const { documents, questions, latency, weights } = results
+  const { documents, questions, latency, weights, separation } = results
   return [
     `${documents} documents, ${questions} questions`,
     ...(weights === undefined ? [] : [`weights    ${describeWeights(weights)}`]),
@@ -54,6 +57,7 @@ export function describeResults(results: Results, baseline?: Results): string[] 
         : `${line}  ${describeChange(results, baseline, measure)}`
     }),
     `latency    p50 ${latency.p50.toFixed(1)} ms, p95 ${latency.p95.toFixed(1)} ms`,
+    ...(separation === undefined ? [] : describeSeparation(separation)),
   ]
 }
 
