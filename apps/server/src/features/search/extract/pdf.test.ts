@@ -92,9 +92,9 @@ describe('a PDF', () => {
         [160, 60, 'Use'],
         [420, 60, 'Price'],
         [60, 80, 'Seal'],
-        [160, 80, 'Keeps the water'],
+        [160, 80, 'Keeps the water of the sta-'],
         [420, 80, '2'],
-        [160, 92, 'inside of the pump'],
+        [160, 92, 'tion inside of the pump'],
         [60, 112, 'Hose'],
         [160, 112, 'Carries it'],
         [420, 112, '9'],
@@ -103,7 +103,7 @@ describe('a PDF', () => {
       for (const [x, y, text] of cells) document.text(text, x, y, { lineBreak: false })
     })
     expect(await blocksOf('a.pdf', content)).toEqual([
-      '| Part | Use | Price |\n| --- | --- | --- |\n| Seal | Keeps the water inside of the pump | 2 |\n| Hose | Carries it | 9 |',
+      '| Part | Use | Price |\n| --- | --- | --- |\n| Seal | Keeps the water of the station inside of the pump | 2 |\n| Hose | Carries it | 9 |',
     ])
   })
 
@@ -235,6 +235,19 @@ describe('a PDF', () => {
       'pump_open begins the work and answers at once',
       '## Faults',
       sentences('faults', 3),
+    ])
+  })
+
+  test('parts what is said of a term from the next one', async () => {
+    const content = await pdf((document) => {
+      document.font('Helvetica').fontSize(10)
+      for (const term of ['--pump', '--valve']) {
+        document.text(term, 60).text(sentences(term, 3), 100, document.y, { width: 300 })
+      }
+    })
+    expect(await blocksOf('a.pdf', content)).toEqual([
+      `--pump ${sentences('--pump', 3)}`,
+      `--valve ${sentences('--valve', 3)}`,
     ])
   })
 

@@ -15,6 +15,8 @@ const MOST_HEADING_LINES = 4
 
 /** Code further to the right is drawn there. */
 const MOST_COLUMN = 160
+/** Characters of a line of code; a single sign is rather a part of a formula. */
+const LEAST_CODE = 3
 /** Lines of code further apart are not one piece, in sizes of the font. */
 const WIDEST_CODE_GAP = 2
 
@@ -54,7 +56,8 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       return
     }
     closeList()
-    const block = kind === 'code' ? toCode(closed) : paragraph(joiner.join(textsOf(closed)))
+    const isCode = kind === 'code' && closed.some(({ text }) => text.trim().length >= LEAST_CODE)
+    const block = isCode ? toCode(closed) : paragraph(joiner.join(textsOf(closed)))
     blocks.push(onPage(block, first.page))
   }
   const addTable = (found: FoundTable, page: number) => {
@@ -81,7 +84,8 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       continue
     }
     const above = open?.kind === 'text' ? open.lines.length : 0
-    const found = line.segments.length >= 2 ? tableAt(lines, at, above) : undefined
+    const found =
+      line.segments.length >= 2 ? tableAt(lines, at, { above, join: joiner.join }) : undefined
     if (found !== undefined && !isInListing(lines, at, found.end)) {
       if (found.begin < at) open?.lines.splice(found.begin - at)
       addTable(found, line.page)
@@ -105,7 +109,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
     const isNew =
       open === undefined || previous === undefined || open.kind !== kind
         ? true
-        : kind !== 'code' && rules.begins(line, previous)
+        : kind !== 'code' && rules.begins(line, previous, open.lines.at(-2))
     if (isNew) close()
     // Text below a list, not set in like its items, ends it.
     if (isNew && kind !== 'item') closeList()

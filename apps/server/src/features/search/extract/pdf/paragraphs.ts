@@ -17,8 +17,11 @@ const SENTENCE_END = /[.!?:;…。！？"”»)\]]$/
 
 /** Says where paragraphs end. */
 export interface ParagraphRules {
-  /** Whether a line begins another paragraph than the one before it. */
-  begins(line: Line, previous: Line): boolean
+  /**
+   * Whether a line begins another paragraph than the one before it.
+   * @param earlier the line before that one in its paragraph
+   */
+  begins(line: Line, previous: Line, earlier?: Line): boolean
 }
 
 /** Measures how far apart the lines of the text are. */
@@ -37,12 +40,15 @@ export function createParagraphRules(pages: readonly (readonly Line[])[]): Parag
   const pitch = pitches.length === 0 ? 1.2 : Math.min(median(pitches), lowest(pitches) * 1.25)
 
   return {
-    begins(line, previous) {
+    begins(line, previous, earlier) {
       if (!isAlike(line, previous)) return true
       if (MARKED.test(line.text) && !isInSentence(previous)) return true
       const isElsewhere = line.page !== previous.page || line.opensColumn || line.y < previous.y
       if (isElsewhere) return SENTENCE_END.test(previous.text) || /^\p{Lu}/u.test(line.text)
       if (line.y - previous.y > line.size * pitch * LARGER_SPACE) return true
+      // What was said of a term is set in, and the next term is not.
+      const wasSetIn = earlier !== undefined && Math.abs(earlier.x0 - previous.x0) < 1
+      if (wasSetIn && line.x0 < previous.x0 - line.size * LEAST_INDENT) return true
       if (MARKED.test(previous.text) && line.x0 > previous.x0 + 1) return false
       const isIndented = line.x0 > previous.x0 + line.size * LEAST_INDENT
       const wasFirst = line.x0 < previous.x0 - line.size * LEAST_INDENT

@@ -25,6 +25,7 @@ export interface Segment extends SetText {
   joints: { at: number; x: number }[]
 }
 
+const LETTER = /[\p{L}\p{N}]/u
 /** Wider gaps part columns and cells, in sizes of the font. */
 const WIDEST_GAP = 0.85
 /** Smaller gaps are only the space between letters. */
@@ -32,7 +33,7 @@ const NARROWEST_SPACE = 0.12
 
 /** A segment that may still grow. */
 interface Draft extends Segment {
-  /** How many letters and digits there are of each font. */
+  /** How much text with letters or digits there is of each font. */
   letters: Map<string, number>
 }
 
@@ -85,8 +86,9 @@ function settle({ letters, ...segment }: Draft, isMonospace: (font: string) => b
   return { ...segment, font, uniform: fonts.length === 1, monospace: fonts.every(isMonospace) }
 }
 
+/** How much of a text there is; marks and brackets alone may be in any font. */
 function lettersOf(text: string): number {
-  return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
+  return LETTER.test(text) ? text.length : 0
 }
 
 /** Whether the piece goes on with the segment; then it is a part of it afterwards. */

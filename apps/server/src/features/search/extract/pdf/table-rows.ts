@@ -16,10 +16,21 @@ export interface Span {
   x1: number
 }
 
+/** Makes one text of lines; words that were parted become whole again. */
+export type Join = (texts: string[]) => string
+
 /** The rows of cells that lines of a table are. */
-export function toTableRows(run: readonly Line[], columns: readonly Span[]): string[][] {
-  return rowsBySpace(run, columns) ?? rowsByFirstCell(run, columns)
+export function toTableRows(
+  run: readonly Line[],
+  columns: readonly Span[],
+  join: Join,
+): string[][] {
+  const rows = rowsBySpace(run, columns) ?? rowsByFirstCell(run, columns)
+  return rows.map((row) => row.map((texts) => (texts.length > 1 ? join(texts) : (texts[0] ?? ''))))
 }
+
+/** The lines of each cell of a row. */
+type Row = string[][]
 
 interface Cell {
   column: number
@@ -32,7 +43,7 @@ interface Cell {
  * Rows where the space between them is larger than between the lines of a cell, wherever in its row a
  * cell stands; undefined where it is not, so that a row would take in others.
  */
-function rowsBySpace(run: readonly Line[], columns: readonly Span[]): string[][] | undefined {
+function rowsBySpace(run: readonly Line[], columns: readonly Span[]): Row[] | undefined {
   const byColumn = columns.map((): Segment[] => [])
   for (const segment of run.flatMap((line) => dividedSegments(line, columns))) {
     byColumn[columnOf(segment, columns)]?.push(segment)
@@ -57,7 +68,7 @@ function rowsBySpace(run: readonly Line[], columns: readonly Span[]): string[][]
   return rows.map((row) =>
     columns.map((_, column) => {
       const own = row.filter((cell) => cell.column === column).flatMap(({ segments }) => segments)
-      return own.map(({ text }) => text.trim()).join(' ')
+      return own.map(({ text }) => text.trim())
     }),
   )
 }
@@ -82,45 +93,40 @@ function isSeveral(row: readonly Cell[], columns: number): boolean {
 }
 
 /** Rows each of which begins with a line that has its first cell. */
-function rowsByFirstCell(run: readonly Line[], columns: readonly Span[]): string[][] {
-  const rows: string[][] = []
+function rowsByFirstCell(run: readonly Line[], columns: readonly Span[]): Row[] {
+  const rows: Row[] = []
   const gaps = run.slice(1).map((line, index) => line.y - (run[index]?.y ?? 0))
   const tightest = Math.min(...gaps)
-  let above: string[] | undefined
+  let above: Row | undefined
   run.forEach((line, index) => {
     const row = rows.at(-1)
-    const cells = columns.map(() => '')
+    const cells: Row = columns.map(() => [])
     for (const segment of dividedSegments(line, columns)) {
-      append(cells, columnOf(segment, columns), segment.text.trim())
+      cells[columnOf(segment, columns)]?.push(segment.text.trim())
     }
+    const isFirstEmpty = cells[0]?.length === 0
     const gap = gaps[index - 1] ?? 0
     const isContinued =
       row !== undefined &&
       line.segments.length < columns.length &&
-      (cells[0] === '' ||
+      (isFirstEmpty ||
         (line.segments.length === 1 && gap < tightest * 1.15 && gap < line.size * 1.35))
     const after = gaps[index]
-    if (cells[0] === '' && after !== undefined && after < gap * CLOSER) {
+    if (isFirstEmpty && after !== undefined && after < gap * CLOSER) {
       // Cells of several lines are often centred: their first line stands above the row.
       above = cells
     } else if (!isContinued) {
-      rows.push(above === undefined ? cells : cells.map((cell, at) => joined(above?.[at], cell)))
+      rows.push(above === undefined ? cells : joined(above, cells))
       above = undefined
     } else {
-      cells.forEach((cell, at) => {
-        append(row, at, cell)
-      })
+      rows[rows.length - 1] = joined(row, cells)
     }
   })
   return rows
 }
 
-function append(row: string[], at: number, cell: string): void {
-  row[at] = joined(row[at], cell)
-}
-
-function joined(before: string | undefined, cell: string): string {
-  return `${before ?? ''} ${cell}`.trim()
+function joined(above: Row, below: Row): Row {
+  return above.map((texts, column) => [...texts, ...(below[column] ?? [])])
 }
 
 function dividedSegments({ segments }: Line, columns: readonly Span[]): Segment[] {

@@ -1,6 +1,6 @@
 import { isContentsEntry } from './contents.js'
 import type { Line } from './lines.js'
-import { columnOf, type Span, toTableRows } from './table-rows.js'
+import { columnOf, type Join, type Span, toTableRows } from './table-rows.js'
 
 /** Cells further apart than this are not in one table, in sizes of the font. */
 const WIDEST_ROW_GAP = 3.5
@@ -32,9 +32,14 @@ export interface FoundTable {
  * The table that begins with a line of several cells, if one does. Lines above it that stand over one of
  * its cells are the begin of that cell, which is centred in its row.
  *
- * @param most lines above that may be a part of it
+ * @param options.above lines above that may be a part of it
+ * @param options.join makes one text of the lines of a cell
  */
-export function tableAt(lines: readonly Line[], start: number, most = 0): FoundTable | undefined {
+export function tableAt(
+  lines: readonly Line[],
+  start: number,
+  options: { above: number; join: Join },
+): FoundTable | undefined {
   let end = start
   let wide = 0
   for (let at = start; at < lines.length; at += 1) {
@@ -52,9 +57,9 @@ export function tableAt(lines: readonly Line[], start: number, most = 0): FoundT
   const columns = columnsOf(run)
   if (columns.length < 2 || columns.length > MOST_COLUMNS) return undefined
   if (!isInLine(run, columns)) return undefined
-  const begin = edgeOf(lines, start, -1, most, columns)
+  const begin = edgeOf(lines, start, -1, options.above, columns)
   const last = edgeOf(lines, end - 1, 1, MOST_CELL_LINES, columns)
-  const rows = toTableRows(lines.slice(begin, last + 1), columns)
+  const rows = toTableRows(lines.slice(begin, last + 1), columns, options.join)
   return isPlausible(rows) ? { begin, end: last + 1, rows, columns } : undefined
 }
 
