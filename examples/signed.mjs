@@ -8,7 +8,7 @@ const patience = 300
  * @param body exactly as it came
  * @param secret `signingSecret` of the bot
  */
-function isSigned({ headers, body = '' }, secret) {
+export function isSigned({ headers, body = '' }, secret) {
   const parts = (headers['x-botstead-signature'] ?? '').split(',').map((part) => part.split('='))
   const time = parts.find(([name]) => name === 't')?.[1]
   if (!(Math.abs(Date.now() / 1000 - Number(time)) <= patience)) return false

@@ -132,6 +132,7 @@ export async function createSlices(
       if (kind === 'event_received') await runtime.events.service.reopen(tx, bot_id, subject_id)
     },
     alone: config.databaseUrl === undefined,
+    leaseMs: config.jobLeaseMs,
     retentionMs: config.deliveryRetentionMs,
     limits: config.limits,
   })

@@ -85,7 +85,8 @@ async function spawnBot(manner: Manner, port: number) {
         .map((row): BotCall & { url: string } => JSON.parse(row))
         .filter(
           ({ url, headers }) =>
-            url === path && !/^(ping|register)$/.test(headers['x-bp-operation'] ?? ''),
+            url.replace(/\/$/, '') === path &&
+            !/^(ping|register)$/.test(headers['x-bp-operation'] ?? ''),
         )
     }
     return {

@@ -1,5 +1,5 @@
 import type { Client } from '@botstead/contract'
-import { createClient } from '@botstead/contract'
+import { ApiError, createClient } from '@botstead/contract'
 import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
 
@@ -17,6 +17,9 @@ interface ReceiverOptions extends ConnectionOptions {
   integration?: string
 }
 
+/** Characters that are shown of what a receiver said. */
+const longestSaid = 600
+
 /** `botstead deliveries`: what a bot was told, and what to do when it was not. */
 export function deliveriesCommand(): Command {
   const command = new Command('deliveries').description(
@@ -28,8 +31,9 @@ export function deliveriesCommand(): Command {
       const { delivery } = await of.client.getDelivery({ id: of.botId, deliveryId: id })
       const { attemptLog, ...rest } = delivery
       print(JSON.stringify(rest, undefined, 2))
-      for (const { number, startedAt, durationMs, status, error } of attemptLog) {
-        print(`${number}. ${startedAt}  ${durationMs} ms  ${error ?? `status ${status}`}`)
+      for (const { number, startedAt, durationMs, status, error, answer } of attemptLog) {
+        print(`${number}. ${startedAt}  ${durationMs} ms  ${oneLine(error ?? `status ${status}`)}`)
+        if (answer) print(`   ${oneLine(answer)}`)
       }
     }).argument('<id>', 'id of the delivery'),
   )
@@ -70,8 +74,10 @@ function listCommand(): Command {
     const { client, botId } = await connectAsPerson(options)
     const { receivers } = await client.listDeliveryReceivers({ id: botId })
     for (const { integration, paused, failures, reason } of receivers) {
-      const state = paused === undefined ? `${failures} failures` : `paused (${paused})`
-      print(`! ${integration ?? 'bot'}: ${state}${reason === undefined ? '' : `: ${reason}`}`)
+      const state = paused === undefined ? count(failures, 'failure') : `paused (${paused})`
+      print(
+        `! ${integration ?? 'bot'}: ${state}${reason === undefined ? '' : `: ${oneLine(reason)}`}`,
+      )
     }
     const { deliveries } = await client.listDeliveries({
       ...{ id: botId, pageSize: 100 },
@@ -105,7 +111,7 @@ function replayCommand(): Command {
       total += answer.replayed
       more = answer.more
     }
-    print(`${total} deliveries are pending again.`)
+    print(total === 1 ? '1 delivery is pending again.' : `${total} deliveries are pending again.`)
   })
 }
 
@@ -115,8 +121,9 @@ function testCommand(): Command {
     const { client, botId } = await connectAsPerson(options)
     const { result } = await client.sendTestEvent({ id: botId })
     const { delivered, durationMs, status, error, answer } = result
-    print(`${delivered ? 'Delivered' : 'Failed'} after ${durationMs} ms: ${error ?? status}`)
-    if (answer) print(answer)
+    const came = error === undefined ? `status ${status}` : oneLine(error)
+    print(`${delivered ? 'Delivered' : 'Failed'} after ${durationMs} ms: ${came}`)
+    if (answer) print(oneLine(answer))
     if (!delivered) process.exitCode = 1
   })
 }
@@ -138,7 +145,10 @@ async function connectAsPerson(options: ConnectionOptions) {
     const { workspaces, meta } = await account.listWorkspaces(next)
     for (const { id: workspaceId } of workspaces) {
       const client = createClient({ baseUrl, token, workspaceId })
-      const found = await client.getBot({ id: botId }).catch(() => undefined)
+      const found = await client.getBot({ id: botId }).catch((error: unknown) => {
+        if (error instanceof ApiError && error.type === 'ResourceNotFound') return undefined
+        throw error
+      })
       if (found !== undefined) return { client, botId }
     }
     next = meta.nextToken === undefined ? {} : { nextToken: meta.nextToken }
@@ -148,8 +158,18 @@ async function connectAsPerson(options: ConnectionOptions) {
 
 function lineOf({ id, createdAt, status, kind, attempts, integration, lastError }: Delivery) {
   const to = integration === undefined ? '' : ` to ${integration}`
-  const why = lastError === undefined ? '' : `  ${lastError}`
-  return `${id}  ${createdAt}  ${status.padEnd(9)}  ${kind}${to}, ${attempts} attempts${why}`
+  const why = lastError === undefined ? '' : `  ${oneLine(lastError)}`
+  return `${id}  ${createdAt}  ${status.padEnd(9)}  ${kind}${to}, ${count(attempts, 'attempt')}${why}`
+}
+
+function count(number: number, name: string): string {
+  return `${number} ${name}${number === 1 ? '' : 's'}`
+}
+
+/** The beginning of what a receiver said, without what would move the cursor. */
+function oneLine(said: string): string {
+  const text = said.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  return text.length > longestSaid ? `${text.slice(0, longestSaid)}...` : text
 }
 
 function print(line: string): void {

@@ -87,10 +87,13 @@ describe('deliveries of several processes', () => {
   }, 60_000)
 
   it.skipIf(!postgres)(
-    'share the work on PostgreSQL: each is sent by one of them',
+    'share the work on PostgreSQL: each is sent by one of them, also when another is killed',
     async () => {
       await using place = await createCommandPlace(postgres)
-      const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token }
+      const environment = {
+        ...place.environment,
+        ...{ BOTSTEAD_ADMIN_TOKEN: token, BOTSTEAD_JOB_LEASE_MS: '4s' },
+      }
       const bot = await startHttpBot('echo')
       await using one = await startServerProcess(environment)
       await using two = await startServerProcess(environment)
@@ -100,7 +103,17 @@ describe('deliveries of several processes', () => {
       await say(two.url, made, said, 5)
       await eventually(async () => expect(await expectTold(bot, said)).toBe(0))
       expect(await bot.calls()).toHaveLength(rooms * 10)
-      expect([await one.stop(), await two.stop()]).toEqual([0, 0])
+
+      const slow = await startHttpBot('slow')
+      const other = await furnish(two.url, slow.url)
+      const heard = new Map<string, string[]>()
+      await say(one.url, other, heard, 2)
+      await say(two.url, other, heard, 2)
+      await eventually(async () => expect((await slow.calls()).length).toBeGreaterThan(rooms))
+      await one.kill()
+      // Those that the killed one had on the way are sent again, and no others.
+      await eventually(async () => expect(await expectTold(slow, heard)).toBeLessThanOrEqual(rooms))
+      expect(await two.stop()).toBe(0)
     },
     60_000,
   )

@@ -49,6 +49,8 @@ type DeliveriesDeps = Omit<
   onReopened: DeliveriesServiceDeps['onReopened']
   /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
   retentionMs: number
+  /** Milliseconds without a sign of life after which others take up what a process was sending. */
+  leaseMs: number
   /** How an installation is called; undefined if it has no address. */
   findInstallationTarget: (receiver: Receiver) => Promise<Target | undefined>
   limits: {
@@ -86,7 +88,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     limits: {
       concurrency: limits.deliveries,
       perReceiver: limits.deliveriesPerReceiver,
-      leaseMs: 30 * second,
+      leaseMs: deps.leaseMs,
       pollMs: 5 * second,
     },
   })

@@ -1,5 +1,6 @@
 import { createBatches } from '../../platform/batches.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
+import { isoTime } from '../../platform/clock.js'
 import type { Db } from '../../schema.js'
 import type { DeliveryBodies, DeliveryBody } from './bodies.js'
 import { callReceiver } from './call.js'
@@ -81,6 +82,8 @@ export function createSender(deps: SenderDeps) {
       await settle.cancel(row)
       return undefined
     }
+    // A process that stood still for so long has lost it: another one may be calling already.
+    if (isoTime(deps.clock.now()) >= (row.next_attempt_at ?? '')) return undefined
     try {
       const result = await callReceiver(deps, target, {
         operation: row.kind,

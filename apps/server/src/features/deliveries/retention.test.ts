@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest'
+import { createDeliveriesBench } from '../../../test/deliveries.js'
+import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import { eventually } from '../../../test/jobs.js'
+import { createRetention } from './retention.js'
+
+const day = 24 * 60 * 60 * 1000
+
+describeEachEngine('deliveries that have served their time', (engine) => {
+  const database = useDatabase(engine)
+
+  it('go with their attempts; what waits for so long is given up, and its line goes on', async () => {
+    const bench = await createDeliveriesBench(database())
+    const told: { subject: string; failure: string | null }[] = []
+    const sweeps = createRetention({
+      ...{ clock: bench.time, bus: bench.bus, retentionMs: 7 * day },
+      onFinished: async (_tx, rows, failure) => {
+        told.push(...rows.map(({ subject_id: subject }) => ({ subject, failure })))
+      },
+      note: async (_tx, line) => void bench.noted.push(line),
+    })
+    const sweep = async () => {
+      let removed = 0
+      for (const work of sweeps) removed += await bench.run(work)
+      return removed
+    }
+    const answer = (subject: string, status: number) =>
+      eventually(() => {
+        const call = bench.calls.find((open) => open.subject === subject)
+        if (!call) throw new Error(`${subject} is not being sent`)
+        call.answer(status)
+      })
+    const statusOf = async (id: string) => (await bench.find(id))?.status
+
+    const { stop } = await bench.start()
+    const done = await bench.enqueue({ subjectId: 'done', orderKey: 'line' })
+    const refused = await bench.enqueue({ subjectId: 'refused', orderKey: 'line' })
+    await answer('done', 200)
+    await answer('refused', 400)
+    await eventually(async () => expect(await statusOf(refused)).toBe('failed'))
+    await bench.pause('bot')
+    const stuck = await bench.enqueue({ subjectId: 'stuck', orderKey: 'line' })
+    await eventually(async () => expect((await bench.find(stuck))?.set_aside).toBe(1))
+    await stop()
+
+    bench.time.advance(6 * day)
+    const behind = await bench.enqueue({ subjectId: 'behind', orderKey: 'line' })
+    expect(await sweep()).toBe(0)
+    bench.time.advance(1.5 * day)
+    expect(await sweep()).toBe(3)
+    for (const id of [done, refused]) {
+      expect(await bench.find(id)).toBeUndefined()
+      expect(await bench.attemptsOf(id)).toEqual([])
+    }
+    const failure = expect.stringMatching(/^Given up: it has waited/)
+    expect(await bench.find(stuck)).toMatchObject({ status: 'failed', last_error: failure })
+    expect(told).toEqual([{ subject: 'stuck', failure }])
+    expect(bench.noted.at(-1)).toMatchObject({
+      level: 'error',
+      message: failure && expect.any(String),
+    })
+    // Its place is free: who stood behind it is next.
+    expect(await bench.find(behind)).toMatchObject({ status: 'pending', set_aside: 0 })
+    expect((await bench.find(behind))?.next_attempt_at).not.toBeNull()
+  })
+})

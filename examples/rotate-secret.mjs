@@ -1,0 +1,65 @@
+// Rotates the secret that signs the calls to a bot, without one call that is refused.
+//
+//   npm start                         in one terminal
+//   node examples/rotate-secret.mjs   in another one, in the folder of this checkout
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { Client } from '@botpress/client'
+import { findServer } from './server.mjs'
+import { isSigned } from './signed.mjs'
+
+/** Secrets that the bot knows. A real one reads them from its settings. */
+const known = []
+
+// A bot without any SDK: it refuses what none of its secrets has signed.
+const bot = createServer(async (request, answer) => {
+  const call = { headers: request.headers, body: await text(request) }
+  const fits = known.some((secret) => isSigned(call, secret))
+  answer.writeHead(fits ? 200 : 401).end('{}')
+}).listen(0, '127.0.0.1')
+await once(bot, 'listening')
+
+const server = await findServer()
+const { id, signingSecret } = (
+  await new Client(server).createBot({
+    name: 'Rotation',
+    url: `http://127.0.0.1:${bot.address().port}/`,
+  })
+).bot
+
+/** A call of the interface that the client package does not know. */
+async function call(path) {
+  const response = await fetch(`${server.apiUrl}/v1/admin/bots/${id}/${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${server.token}`,
+      'x-workspace-id': server.workspaceId,
+      'content-type': 'application/json',
+    },
+    body: '{}',
+  })
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+  return await response.json()
+}
+
+async function tryIt(when) {
+  const { result } = await call('deliveries/test')
+  console.log(`${when}: ${result.delivered ? 'taken' : 'refused'}, ${result.status}`)
+}
+
+known.push(signingSecret)
+await tryIt('before the rotation')
+
+// From now on each call carries two signatures, for 24 hours.
+const { newSigningSecret } = await call('signing-secrets/rotate')
+await tryIt('the bot knows the old secret')
+known.push(newSigningSecret)
+await tryIt('the bot knows both')
+known.shift()
+await tryIt('the bot knows the new secret')
+known.shift()
+await tryIt('the bot knows none')
+
+await new Client(server).deleteBot({ id })
+bot.close()
