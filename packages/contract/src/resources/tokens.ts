@@ -3,79 +3,52 @@ import { operation } from '../operation.js'
 import { Empty, Id, Text, Timestamp, wrap } from '../shared.js'
 
 const note = 'What the token is for.'
-const value = 'The token itself. Shown only here: the server keeps a hash of it.'
+
+/** A token as lists show it. */
+const listed = (title: string, what: string) =>
+  Type.Object(
+    {
+      id: Id('Id of the token.'),
+      createdAt: Timestamp('When the token was made.'),
+      note: Type.String({ description: note }),
+      lastUsedAt: Type.Optional(
+        Timestamp('When the token was last used; absent if never. Kept with a delay.'),
+      ),
+    },
+    { title, description: `${what} without its value.` },
+  )
+
+/** A token in the answer that makes it. */
+const made = (title: string, what: string) =>
+  Type.Object(
+    {
+      id: Id('Id of the token.'),
+      createdAt: Timestamp('When the token was made.'),
+      note: Type.String({ description: note }),
+      value: Type.String({
+        description: 'The token itself. Shown only here: the server keeps a hash of it.',
+      }),
+    },
+    { title, description: `${what} with its value.` },
+  )
 
 /** A personal access token without its value. */
-export const PersonalAccessToken = Type.Object(
-  {
-    id: Id('Id of the token.'),
-    createdAt: Timestamp('When the token was made.'),
-    note: Type.String({ description: note }),
-    lastUsedAt: Type.Optional(
-      Timestamp('When the token was last used; absent if never. Kept with a delay.'),
-    ),
-  },
-  { title: 'PersonalAccessToken', description: 'A personal access token without its value.' },
-)
+export const PersonalAccessToken = listed('PersonalAccessToken', 'A personal access token')
 
 /** A personal access token with its value. */
-export const NewPersonalAccessToken = Type.Object(
-  {
-    id: Id('Id of the token.'),
-    createdAt: Timestamp('When the token was made.'),
-    note: Type.String({ description: note }),
-    value: Type.String({ description: value }),
-  },
-  { title: 'NewPersonalAccessToken', description: 'A personal access token with its value.' },
-)
+export const NewPersonalAccessToken = made('NewPersonalAccessToken', 'A personal access token')
 
 /** A key of a bot without its value. */
-export const BotApiKey = Type.Object(
-  {
-    id: Id('Id of the key.'),
-    createdAt: Timestamp('When the key was made.'),
-    note: Type.String({ description: note }),
-    lastUsedAt: Type.Optional(
-      Timestamp('When the key was last used; absent if never. Kept with a delay.'),
-    ),
-  },
-  { title: 'BotApiKey', description: 'A key of a bot without its value.' },
-)
+export const BotApiKey = listed('BotApiKey', 'A key of a bot')
 
 /** A key of a bot with its value. */
-export const NewBotApiKey = Type.Object(
-  {
-    id: Id('Id of the key.'),
-    createdAt: Timestamp('When the key was made.'),
-    note: Type.String({ description: note }),
-    value: Type.String({ description: value }),
-  },
-  { title: 'NewBotApiKey', description: 'A key of a bot with its value.' },
-)
+export const NewBotApiKey = made('NewBotApiKey', 'A key of a bot')
 
 /** A key of an integration without its value. */
-export const IntegrationApiKey = Type.Object(
-  {
-    id: Id('Id of the key.'),
-    createdAt: Timestamp('When the key was made.'),
-    note: Type.String({ description: note }),
-    lastUsedAt: Type.Optional(
-      Timestamp('When the key was last used; absent if never. Kept with a delay.'),
-    ),
-  },
-  { title: 'IntegrationApiKey', description: 'A key of an integration without its value.' },
-)
+export const IntegrationApiKey = listed('IntegrationApiKey', 'A key of an integration')
 
 /** A key of an integration with its value. */
-export const NewIntegrationApiKey = Type.Object(
-  {
-    id: Id('Id of the key.'),
-    createdAt: Timestamp('When the key was made.'),
-    note: Type.String({ description: note }),
-    value: Type.String({ description: value }),
-  },
-  { title: 'NewIntegrationApiKey', description: 'A key of an integration with its value.' },
-)
+export const NewIntegrationApiKey = made('NewIntegrationApiKey', 'A key of an integration')
 
 /** Personal access tokens of the caller, and keys that act for one bot. */
 export const tokens = {

@@ -1,21 +1,18 @@
-import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../platform/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
-import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import { type Ids, newSigningSecret } from '../../platform/ids.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
-import { type BotsService, mergeSecrets, type SealedSecrets } from '../bots/index.js'
-import { emptyDefinition, type IntegrationDefinition, patchDefinition } from './definition.js'
+import type { BotsService } from '../bots/index.js'
+import { changesOf, type IntegrationPatch, type NewIntegration, newIntegration } from './changes.js'
 import * as store from './store.js'
-import { highestOf, requireVersion } from './versions.js'
+import { highestOf } from './versions.js'
 
-type NewIntegration = Body<typeof contract.integrations.create>
-type IntegrationPatch = Body<typeof contract.integrations.update>
 type ListQuery = Query<typeof contract.integrations.list>
 
 /** An integration with its secret, in clear only for whoever made it. */
@@ -43,12 +40,10 @@ const rotationTime = 24 * 60 * 60 * 1000
 /** Bots whose memories are told of a change at once; in others it is seen within five seconds. */
 const mostTold = 1000
 
-const namePattern = /^([a-z0-9][a-z0-9-]{0,98}\/)?[a-z][a-zA-Z0-9_-]{1,99}$/
-
 export type IntegrationsService = ReturnType<typeof createIntegrationsService>
 
 export function createIntegrationsService(deps: IntegrationsServiceDeps) {
-  const { db, run, clock, ids, sealer } = deps
+  const { db, run, clock, sealer } = deps
 
   async function require(
     executor: Db | Tx,
@@ -65,35 +60,6 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
   async function announce(tx: Tx, id: string): Promise<void> {
     const installedIn = await store.listInstalledBots(tx, id, mostTold)
     afterCommit(tx, () => deps.onChanged(id, installedIn))
-  }
-
-  function toRow(actor: WorkspaceActor, input: NewIntegration, signingSecret: string) {
-    const now = isoTime(clock.now())
-    const row: store.IntegrationRow = {
-      id: ids.uuid(),
-      workspace_id: actor.workspaceId,
-      name: requireName(input.name),
-      version: requireVersion(input.version),
-      dev: encodeBoolean(input.dev ?? false),
-      url: input.url ?? null,
-      title: '',
-      description: '',
-      icon: '',
-      readme: '',
-      visibility: 'private',
-      code: null,
-      max_execution_time: null,
-      definition: encodeJson(emptyDefinition),
-      secrets: encodeJson({}),
-      signing_secret: sealer.seal(signingSecret),
-      former_secret: null,
-      former_secret_until: null,
-      installs: 0,
-      created_at: now,
-      updated_at: now,
-    }
-    const { url: _, ...patch } = input
-    return { ...row, ...changesOf(row, patch, now, sealer) }
   }
 
   async function requireFree(executor: Db | Tx, row: store.IntegrationRow): Promise<void> {
@@ -163,7 +129,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       remember: Remember<IntegrationRecord>,
     ): Promise<IntegrationRecord> {
       const signingSecret = newSigningSecret()
-      const row = toRow(actor, input, signingSecret)
+      const row = newIntegration(actor, input, { ...deps, signingSecret })
       return await run(async (tx) => {
         if (!(await store.insertIntegration(tx, row))) throw taken(row)
         const made = { integration: row, signingSecret }
@@ -173,7 +139,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     },
 
     async validateCreation(actor: WorkspaceActor, input: NewIntegration): Promise<void> {
-      await requireFree(db, toRow(actor, input, ''))
+      await requireFree(db, newIntegration(actor, input, { ...deps, signingSecret: '' }))
     },
 
     async update(
@@ -266,46 +232,9 @@ const sortColumns = {
   installCount: 'installs',
 } as const
 
-function requireName(name: string): string {
-  if (namePattern.test(name)) return name
-  throw new ApiError(
-    'InvalidIdentifier',
-    'body.name must be a lower-case letter with 1 to 99 letters, digits, - or _ behind it; a handle and a / may stand before it.',
-    { metadata: { in: 'body', field: 'name' } },
-  )
-}
-
 function taken({ name, version }: store.IntegrationRow): ApiError {
   return new ApiError(
     'AlreadyExists',
     `body.version: there is an integration ${name} of version ${version} in this workspace; update it, or give a new version.`,
   )
-}
-
-function changesOf(
-  current: store.IntegrationRow,
-  patch: IntegrationPatch,
-  now: string,
-  sealer: Sealer,
-) {
-  const visibility =
-    patch.visibility ??
-    (patch.public === undefined ? undefined : patch.public ? 'public' : 'private')
-  return {
-    ...(patch.url !== undefined && { url: patch.url }),
-    ...(patch.title !== undefined && { title: patch.title }),
-    ...(patch.description !== undefined && { description: patch.description }),
-    ...(patch.icon !== undefined && { icon: patch.icon }),
-    ...(patch.readme !== undefined && { readme: patch.readme }),
-    ...(visibility !== undefined && { visibility }),
-    ...(patch.code !== undefined && { code: patch.code }),
-    ...(patch.maxExecutionTime !== undefined && { max_execution_time: patch.maxExecutionTime }),
-    definition: encodeJson(
-      patchDefinition(decodeJson<IntegrationDefinition>(current.definition), patch),
-    ),
-    secrets: encodeJson(
-      mergeSecrets(sealer, decodeJson<SealedSecrets>(current.secrets), patch.secrets),
-    ),
-    updated_at: now,
-  }
 }

@@ -15,6 +15,7 @@ import type { Audience, Audiences } from '../bots/index.js'
 import type { EventsService } from '../events/index.js'
 import { aliasOf, encodePayload } from '../runtime/index.js'
 import { deleteTags, newTags, patchedTags, replaceTags, tagMatchOf } from '../tags/index.js'
+import { type References, referencesOf, requireEventId } from './references.js'
 import { changesOf, isFinished, statusGroups } from './status.js'
 import * as store from './store.js'
 import { timeoutOf } from './timeout.js'
@@ -24,14 +25,6 @@ type NewWorkflow = Body<typeof contract.workflows.create>
 type WantedWorkflow = Body<typeof contract.workflows.getOrCreate>
 type WorkflowPatch = Body<typeof contract.workflows.update>
 type WorkflowQuery = Query<typeof contract.workflows.list>
-
-/** Ids that a workflow refers to. */
-interface References {
-  conversationId?: string | undefined
-  userId?: string | undefined
-  parentWorkflowId?: string | undefined
-  eventId?: string | undefined
-}
 
 export interface WorkflowsDeps {
   db: Db
@@ -68,24 +61,9 @@ export const timeoutWorkflowJob = 'workflows.timeout'
 export type WorkflowsService = ReturnType<typeof createWorkflowsService>
 
 export function createWorkflowsService(deps: WorkflowsDeps) {
-  const { db, run, dialect, clock, ids, queue, pager, audiences, events } = deps
+  const { db, run, dialect, clock, ids, queue, pager, audiences } = deps
   const updates = workflowUpdates(deps)
-
-  async function requireReferences(
-    executor: Db | Tx,
-    actor: BotActor,
-    { parentWorkflowId, eventId, ...about }: References,
-    place: 'body' | 'query',
-  ): Promise<void> {
-    await deps.requireAbout(executor, actor, about, place)
-    const { botId } = actor
-    if (parentWorkflowId && !(await store.findWorkflow(executor, botId, parentWorkflowId))) {
-      throw unknown(place, 'parentWorkflowId', `there is no workflow ${parentWorkflowId}.`)
-    }
-    if (eventId && !(await events.find(executor, botId, eventId))) {
-      throw unknown(place, 'eventId', `there is no event ${eventId}.`)
-    }
-  }
+  const requireReferences = referencesOf(deps)
 
   async function planTimeout(tx: Tx, botId: string, id: string, runAt: number): Promise<void> {
     await queue.enqueue(tx, {
@@ -304,23 +282,10 @@ function requireBot(actor: BotActor): void {
   throw new ApiError('Forbidden', 'Workflows are of the bot: an integration has none.')
 }
 
-function requireEventId(status: string | undefined, eventId: string | undefined): void {
-  if (status !== 'in_progress' || eventId !== undefined) return
-  throw new ApiError('InvalidPayload', 'body.eventId is required with the status in_progress.', {
-    metadata: { in: 'body', field: 'eventId' },
-  })
-}
-
 function tagged(row: store.WorkflowRow) {
   return { botId: row.bot_id, kind: 'workflow' as const, id: row.id }
 }
 
 function unknownWorkflow(id: string): ApiError {
   return new ApiError('ResourceNotFound', `There is no workflow ${id} in this bot.`)
-}
-
-function unknown(place: string, field: string, message: string): ApiError {
-  return new ApiError('ReferenceNotFound', `${place}.${field}: ${message}`, {
-    metadata: { in: place, field },
-  })
 }
