@@ -1,6 +1,10 @@
 import { ApiError, type Client } from '@botstead/contract'
 import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
+import { inParallel } from './parallel.js'
+
+/** Files that are waited for at a time. */
+const atOnce = 8
 
 interface ReindexOptions extends ConnectionOptions {
   all: boolean
@@ -25,7 +29,9 @@ export function reindexCommand(): Command {
     const { client } = await connect(options)
     const ids = keys.length > 0 ? keys : await findFiles(client, options)
     let failed = 0
-    for (const id of ids) if (!(await reindex(client, id, options))) failed += 1
+    await inParallel(ids, atOnce, new AbortController().signal, async (id) => {
+      if (!(await reindex(client, id, options))) failed += 1
+    })
     process.stderr.write(`${ids.length - failed} of ${ids.length} files were indexed again.\n`)
     if (failed > 0) process.exitCode = 1
   })

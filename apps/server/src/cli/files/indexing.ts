@@ -1,7 +1,7 @@
 import { ApiError, type Client } from '@botstead/contract'
+import { inParallel } from '../parallel.js'
 import { abbreviate } from '../text.js'
 import { describeProgress } from './listing.js'
-import { inParallel } from './parallel.js'
 import { patiently } from './patience.js'
 import type { RemoteFile } from './remote.js'
 import { createStatusLine } from './status-line.js'
