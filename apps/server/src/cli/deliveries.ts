@@ -69,7 +69,7 @@ function listCommand(): Command {
     .option('--conversation <id>', 'only those of a conversation')
     .option('--since <time>', 'only those made since an ISO 8601 time')
     .option('--integration <alias>', 'only those to an installation, as chat for its webhook')
-    .option('--kind <kind>', 'only event_received, message_created or signal')
+    .option('--kind <kind>', 'only those of a kind, as event_received or signal')
   return addConnectionOptions(command).action(async (options: ListOptions) => {
     const { client, botId } = await connectAsPerson(options)
     const { receivers } = await client.listDeliveryReceivers({ id: botId })
