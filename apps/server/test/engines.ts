@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
@@ -7,7 +7,7 @@ import { type Migration, migrate } from '../src/platform/db/migrate.js'
 import { type Database, type DatabaseOptions, openDatabase } from '../src/platform/db/open.js'
 import { createPostgresDatabase, dropPostgresDatabase } from './postgres.js'
 
-/** A place for one database that starts empty; it may be opened often, and by several processes. */
+/** A place for one database, without rows at first; it may be opened often, and by several processes. */
 export interface DatabasePlace {
   readonly options: DatabaseOptions
   /** Removes the place with everything in it; close the databases first. */
@@ -16,15 +16,18 @@ export interface DatabasePlace {
 
 export interface TestEngine {
   readonly name: 'sqlite' | 'postgres'
-  createPlace(): Promise<DatabasePlace>
+  /** @param migrated whether the database has all migrations; otherwise it is empty */
+  createPlace(migrated?: boolean): Promise<DatabasePlace>
 }
 
 const sqlite: TestEngine = {
   name: 'sqlite',
-  async createPlace() {
+  async createPlace(migrated) {
     const folder = await mkdtemp(join(tmpdir(), 'botstead-sqlite-'))
+    const file = join(folder, 'botstead.db')
+    if (migrated) await copyFile(inject('migratedFile'), file)
     return {
-      options: { file: join(folder, 'botstead.db'), guardNesting: true },
+      options: { file, guardNesting: true },
       remove: () => rm(folder, { recursive: true, force: true }),
     }
   },
@@ -32,9 +35,10 @@ const sqlite: TestEngine = {
 
 const postgres: TestEngine = {
   name: 'postgres',
-  async createPlace() {
+  async createPlace(migrated) {
     const server = inject('postgresUrl')
-    const url = await createPostgresDatabase(server)
+    const template = migrated ? inject('migratedDatabase') : undefined
+    const url = await createPostgresDatabase(server, template)
     return { options: { url, poolSize: 4 }, remove: () => dropPostgresDatabase(server, url) }
   },
 }
@@ -63,7 +67,7 @@ export function useDatabase(
   let place: DatabasePlace | undefined
   let database: TestDatabase | undefined
   beforeAll(async () => {
-    place = await engine.createPlace()
+    place = await engine.createPlace(migrations === allMigrations)
     database = { ...(await openDatabase(place.options)), options: place.options }
     await migrate(database, migrations)
   })

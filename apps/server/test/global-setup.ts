@@ -1,11 +1,16 @@
 import type { TestProject } from 'vitest/node'
 import { buildServer } from './build.js'
+import { createTemplates } from './migrated.js'
 import { startPostgres } from './postgres.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Address of the PostgreSQL server of this run; empty if there is none. */
     postgresUrl: string
+    /** SQLite file that has all migrations and no rows; to be copied. */
+    migratedFile: string
+    /** The same on the PostgreSQL server: name of a database to make others of. */
+    migratedDatabase: string
   }
 }
 
@@ -19,9 +24,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     // The compiler writes what it can: while somebody is at work elsewhere, most tests still tell.
     buildServer().catch((error) => tolerate('BUILT WITH ERRORS', error)),
   ])
+  const templates = await createTemplates(server?.url)
   project.provide('postgresUrl', server?.url ?? '')
+  project.provide('migratedFile', templates.file)
+  project.provide('migratedDatabase', templates.database)
   project.onTestsRerun(() => buildServer())
-  return async () => await server?.stop()
+  return async () => {
+    await templates.remove()
+    await server?.stop()
+  }
 }
 
 /** What is no reason to stop on a machine where people work is one where a change is judged. */

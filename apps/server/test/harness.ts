@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@botstead/contract'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { loadConfig } from '../src/config.js'
 import { type Server, type ServerOptions, startServer } from '../src/container.js'
 import type { Clock } from '../src/platform/clock.js'
@@ -47,7 +47,8 @@ export async function startTestServer(
   options: Pick<ServerOptions, 'findEntry'> = {},
 ): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-data-'))
-  const place = engine.name === 'postgres' ? await engine.createPlace() : undefined
+  const place = engine.name === 'postgres' ? await engine.createPlace(true) : undefined
+  if (place === undefined) await copyFile(inject('migratedFile'), join(dataDir, 'botstead.db'))
   const { config } = loadConfig({
     PORT: '0',
     BOTSTEAD_DATA_DIR: dataDir,

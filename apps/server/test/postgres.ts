@@ -55,10 +55,17 @@ export async function startPostgres(): Promise<PostgresServer> {
   }
 }
 
-/** Creates an empty database on the server and answers its address. */
-export async function createPostgresDatabase(serverUrl: string): Promise<string> {
+/**
+ * Creates a database on the server and answers its address.
+ * @param template name of the database to copy; without it, the new one is empty
+ */
+export async function createPostgresDatabase(
+  serverUrl: string,
+  template?: string,
+): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`
-  await administrate(serverUrl, `create database ${name}`)
+  const copied = template === undefined ? '' : ` template ${template}`
+  await administrate(serverUrl, `create database ${name}${copied}`)
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   return url.href
