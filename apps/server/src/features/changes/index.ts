@@ -21,7 +21,7 @@ interface Changed {
 }
 
 /** How an object was changed, as the integration sees it. */
-export interface Change {
+interface Change {
   id: string
   objectId: string
   before: Record<string, unknown>

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from '@botpress/client'
+import { allOperations } from '@botstead/contract'
+import { expect, it } from 'vitest'
+import { checkout } from '../documents.js'
+
+/** Members of the client that are no operations. */
+const helpers = ['constructor', 'uploadFile', 'list', 'props', 'config', 'axiosInstance']
+
+/** Names of all operations of the existing client. */
+function operationsOfClient(): string[] {
+  const names = new Set<string>()
+  let part: object | null = new Client({ token: 'none' })
+  while (part !== null && part !== Object.prototype) {
+    for (const name of Object.getOwnPropertyNames(part)) names.add(name)
+    part = Object.getPrototypeOf(part)
+  }
+  return [...names].filter((name) => !helpers.includes(name)).toSorted()
+}
+
+it('the guide names exactly the operations of the existing client that are not served', async () => {
+  const guide = await readFile(join(checkout, 'docs/guides/compatibility.md'), 'utf8')
+  const [, table = ''] = guide.split('## Not served')
+  const rows = table.split('\n').filter((line) => line.startsWith('|'))
+  const named = rows.flatMap((row) => [...row.matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
+  const served = new Set(allOperations.map(({ id }) => id))
+  const missing = operationsOfClient().filter((name) => !served.has(name))
+  expect(named.toSorted()).toEqual(missing)
+})
