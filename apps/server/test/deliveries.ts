@@ -73,6 +73,7 @@ export async function createDeliveriesBench(database: Database) {
     return {
       send: (_url, { headers, body, signal }) =>
         new Promise<OutgoingAnswer>((resolve, reject) => {
+          if (signal?.aborted) return reject(signal.reason)
           const end = () => {
             calls.splice(calls.indexOf(call) >>> 0, 1)
             signal?.removeEventListener('abort', abort)

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, it } from 'vitest'
-import { createDeliveriesBench, type OpenCall } from '../../../test/deliveries.js'
+import { createDeliveriesBench, lease, type OpenCall } from '../../../test/deliveries.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
@@ -274,6 +274,19 @@ describeEachEngine('the dispatcher', (engine) => {
     expect(again).toMatchObject({ by: 'two', attempt: 2 })
     again.answer(200)
     await eventually(() => expect(bench.finished).toHaveLength(1))
+  })
+
+  it('goes on in a line also when it gives a sign of life in the moment of settling', async () => {
+    await bench.start()
+    for (let turns = 0; turns < 8; turns++) {
+      await enqueue(`a${turns}`)
+      await enqueue(`b${turns}`)
+      ;(await callOf(`a${turns}`)).answer(200)
+      for (let turn = 0; turn < turns; turn++) await nextTurn()
+      bench.time.advance(lease / 3)
+      ;(await callOf(`b${turns}`)).answer(200)
+    }
+    await eventually(() => expect(bench.finished).toHaveLength(16))
   })
 
   it('takes up what a process left that fell silent, and ignores what that one still says', async () => {

@@ -119,6 +119,8 @@ export function createSender(deps: SenderDeps) {
       if (next === undefined) return
       sending.delete(entry.row.id)
       entry.row = next
+      // Whoever looked for the claim of the last one while it was settled did not find it any more.
+      if (entry.abort.signal.reason instanceof ClaimLostError) entry.abort = new AbortController()
       sending.set(next.id, entry)
     }
   }
