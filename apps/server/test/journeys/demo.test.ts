@@ -68,7 +68,7 @@ interface LineAnswer {
 async function runLine(line: string): Promise<LineAnswer> {
   const { stdout } = await run('sh', ['-c', line], { env: withoutProxies(process.env) })
   const answer: LineAnswer = JSON.parse(stdout)
-  if (answer.messages !== undefined) expect(answer.messages).toHaveLength(6)
+  if (answer.messages !== undefined) expect(answer.messages).toHaveLength(4)
   return answer
 }
 
@@ -104,7 +104,7 @@ describe('the demonstration', { timeout: 60_000 }, () => {
       {
         messages: [
           { payload: { text: expect.stringContaining('— ARCHITECTURE.md › ') } },
-          ...[{ payload: { text: 'How does the server stop?' } }, {}, {}, {}, {}],
+          ...[{ payload: { text: 'How does the server stop?' } }, {}, {}],
         ],
       },
       { bots: [{ name: 'Guide' }] },

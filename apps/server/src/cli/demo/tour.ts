@@ -46,11 +46,13 @@ export async function runTour(
     await waitUntilSearchable({ address, token, botId: bot.botId }, print)
     await askDocument(client, step)
 
-    const conversationId = await openConversation(client, step)
+    const monologue = await openConversation(client, step, 'Open a conversation')
     const userKey = await createChatUser(bot.chatAddress, step)
     const talker = await chat.Client.connect({ apiUrl: bot.chatAddress, userKey })
-    await sendMessages(talker, conversationId, step)
-    await readBack(talker, conversationId, step)
+    await sendMessages(talker, monologue, step)
+    await readBack(talker, monologue, step)
+    // A bot hears all that was said before it had an address, and answers that too, each where it was said.
+    const conversationId = await openConversation(client, step, 'Open one to talk with a bot')
     await askBot({ bot: demoBot, botName, address, token, talker, conversationId }, step)
     return { ...first, address, ...bot, conversationId, userKey }
   } catch (error) {
@@ -93,10 +95,10 @@ async function listBots(admin: Client, step: Step): Promise<void> {
   })
 }
 
-async function openConversation(client: Client, step: Step): Promise<string> {
+async function openConversation(client: Client, step: Step, what: string): Promise<string> {
   const channel = 'web'
   const { conversation } = await step({
-    what: 'Open a conversation',
+    what,
     sent: { channel },
     call: () => client.createConversation({ channel, tags: { topic: 'demo' } }),
     show: (made, print) =>
