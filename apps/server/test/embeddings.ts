@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 
 /** How the endpoint behaves at the moment. */
-type Mood = 'well' | 'down' | 'silent' | 'busy once' | 'refusing long texts'
+type Mood = 'well' | 'down' | 'silent' | 'busy once' | 'refusing long texts' | 'odd once'
 
 /** A place in a made-up space of meaning: one axis per theme. */
 const themes = [
@@ -57,7 +57,9 @@ export function useEmbeddings(port: number): FakeEndpoint {
       ) {
         return answer(400, { error: 'too long' })
       }
-      const data = body.input.map((each, index) => ({ index, embedding: vectorOf(each, endpoint) }))
+      const padding = endpoint.padding + (endpoint.mood === 'odd once' ? 1 : 0)
+      if (endpoint.mood === 'odd once') endpoint.mood = 'well'
+      const data = body.input.map((each, index) => ({ index, embedding: vectorOf(each, padding) }))
       // The order of the answer is not that of the question.
       answer(200, { data: data.reverse() })
     })
@@ -72,7 +74,7 @@ export function useEmbeddings(port: number): FakeEndpoint {
   return endpoint
 }
 
-function vectorOf(text: string, { padding }: FakeEndpoint): number[] {
+function vectorOf(text: string, padding: number): number[] {
   const words = text.toLowerCase()
   const place = themes.map((theme) => (theme.some((word) => words.includes(word)) ? 1 : 0.01))
   return [...place, ...Array.from({ length: padding }, () => 0.01)]

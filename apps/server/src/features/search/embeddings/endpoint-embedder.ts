@@ -1,5 +1,5 @@
 import type { Db } from '../../../schema.js'
-import type { EmbeddedPassage, Embedder } from '../vectors/embedder.js'
+import { type EmbeddedPassage, type Embedder, OtherLengthError } from '../vectors/embedder.js'
 import { listNumbers, type PassageText, readPassageTexts } from '../vectors/passage-texts.js'
 import { EmbeddingsError, type Endpoint } from './endpoint.js'
 
@@ -78,9 +78,7 @@ export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedd
       }
       const wrong = made.find(({ vector }) => vector.length !== dimensions)
       if (wrong !== undefined) {
-        throw new EmbeddingsError(
-          `The embeddings endpoint gave vectors of ${wrong.vector.length} numbers, and ${dimensions} before: give another model another name`,
-        )
+        throw new OtherLengthError(dimensions, wrong.vector.length)
       }
       return made
     },

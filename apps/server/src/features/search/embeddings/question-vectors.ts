@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../platform/clock.js'
 import type { Log } from '../../../platform/log.js'
 import type { Db } from '../../../schema.js'
+import { OtherLengthError } from '../vectors/embedder.js'
 import { findServing } from '../vectors/space-store.js'
 import type { Endpoint } from './endpoint.js'
 import { modelOf } from './endpoint-embedder.js'
@@ -27,10 +28,12 @@ interface QuestionVectorsOptions {
   log: Log
   endpoint: Endpoint
   url: string
+  /** Told when a question's vector has another length than those of the bot's passages. */
+  onOtherLength(botId: string): Promise<void>
 }
 
 export function createQuestionVectors(options: QuestionVectorsOptions): QuestionVectors {
-  const { db, clock, log, endpoint, url } = options
+  const { db, clock, log, endpoint, url, onOtherLength } = options
   const vectors = new LRUCache<string, Float32Array>({ max: remembered })
   let restsUntil = 0
 
@@ -39,15 +42,20 @@ export function createQuestionVectors(options: QuestionVectorsOptions): Question
       const serving = await findServing(db, botId)
       // While vectors are made anew, the old model answers for the old ones.
       const model = serving && modelOf(serving.embedder, url)
-      if (model === undefined) return undefined
-      const key = `${model}\n${question}`
+      if (serving === undefined || model === undefined) return undefined
+      const key = `${model}\n${serving.dimensions}\n${question}`
       const known = vectors.get(key)
       if (known !== undefined) return known
       if (clock.now() < restsUntil) return undefined
       try {
         const request = { model, texts: [question], timeoutMs, attempts: 1 }
         const [vector] = await endpoint.embed({ ...request, ...(signal && { signal }) })
-        if (vector !== undefined) vectors.set(key, vector)
+        if (vector === undefined) return undefined
+        if (vector.length !== serving.dimensions) {
+          await onOtherLength(botId)
+          throw new OtherLengthError(serving.dimensions, vector.length)
+        }
+        vectors.set(key, vector)
         return vector
       } catch (err) {
         if (signal?.aborted) throw err

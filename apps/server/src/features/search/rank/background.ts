@@ -50,8 +50,10 @@ export function createRankingBackground(deps: RankingBackgroundDeps): RankingBac
   const { db, run, dialect } = database
   const store = vectorStoreOf(dialect)
   const { embedder, questions, close } =
-    deps.embeddings === undefined ? builtIn(deps) : byEndpoint(deps, deps.embeddings)
-  const vectors = createVectorJobs({ db, run, clock, queue, store, embedder })
+    deps.embeddings === undefined
+      ? builtIn(deps)
+      : byEndpoint(deps, deps.embeddings, (botId) => vectors.doubt(botId))
+  const vectors: VectorJobs = createVectorJobs({ db, run, clock, queue, store, embedder })
 
   return {
     vectors,
@@ -93,6 +95,7 @@ function builtIn({ database, log }: RankingBackgroundDeps): Making {
 function byEndpoint(
   deps: RankingBackgroundDeps,
   { url, model, apiKey }: EmbeddingsSettings,
+  onOtherLength: (botId: string) => Promise<void>,
 ): Making {
   const { clock, log } = deps
   const { db } = deps.database
@@ -109,7 +112,7 @@ function byEndpoint(
       model,
       onRefused: (passage) => log.warn(passage, 'the embeddings endpoint refuses a passage'),
     }),
-    questions: createQuestionVectors({ db, clock, log, endpoint, url }),
+    questions: createQuestionVectors({ db, clock, log, endpoint, url, onOtherLength }),
     close: async () => await outgoing[Symbol.asyncDispose](),
   }
 }

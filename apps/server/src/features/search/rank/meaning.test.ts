@@ -5,6 +5,7 @@ import { freePort, useEmbeddings } from '../../../../test/embeddings.js'
 import { engines } from '../../../../test/engines.js'
 import { startTestServer, type TestServer } from '../../../../test/harness.js'
 import { type Database, openDatabase } from '../../../platform/db/open.js'
+import { findServing } from '../vectors/space-store.js'
 import { createRanker } from './ranker.js'
 
 const [sqlite] = engines
@@ -70,6 +71,10 @@ async function countAll(database: Database): Promise<number> {
   return Number(rows[0]?.count)
 }
 
+async function servingSpace(database: Database, botId: string): Promise<number | undefined> {
+  return (await findServing(database.db, botId))?.number
+}
+
 describe('meaning that is learnt from the passages', () => {
   let running: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
@@ -130,6 +135,43 @@ describe('meaning that is learnt from the passages', () => {
       expect(await count(database, 'semantic_spaces', mine.id)).toBe(0)
       expect(await countAll(database)).toBe(0)
     }, patience)
+  })
+
+  it('answers while the model is fitted anew, and loses and doubles nothing meanwhile', async () => {
+    const { server, database } = running
+    const { id, client } = await newBot(server)
+    await upload(client, 'manual.md', manual)
+    const settled = async (passages: number) => {
+      expect(await count(database, 'passages_without_vector', id)).toBe(0)
+      expect(await count(database, 'passage_vectors', id)).toBe(passages)
+      expect(await count(database, 'semantic_spaces', id)).toBe(1)
+    }
+    await vi.waitFor(() => settled(50), patience)
+    const first = await servingSpace(database, id)
+    // The first search starts its thread, which takes as long as all that follows.
+    await ask(client, 'pressure leak')
+
+    // So many more that the model no longer fits; the last ones come while it is made.
+    const uploads = Array.from({ length: 6 }, (_, at) => async () => {
+      await upload(client, `more-${at}.md`, sections(`part${at}`, [['wheel'], ['axle', 'brake']]))
+    })
+    let isMade = false
+    let beside = 0
+    const searches = (async () => {
+      while (!isMade) {
+        const waiting = await count(database, 'passages_without_vector', id)
+        expect((await ask(client, 'pressure leak'))[0]).toContain('pressure')
+        if (waiting > 0) beside += 1
+      }
+    })()
+    for (const more of uploads) await more()
+    await vi.waitFor(async () => {
+      await settled(200)
+      expect(await servingSpace(database, id)).not.toBe(first)
+    }, patience)
+    isMade = true
+    await searches
+    expect(beside).toBeGreaterThan(0)
   })
 
   it.each(['xyzzy plugh', 'qwertzuiop', '12345678', '???'])(
@@ -194,5 +236,43 @@ describe('meaning by an embeddings endpoint', async () => {
       expect(await count(running.database, 'passages_without_vector', id)).toBe(0)
     }, patience)
     fake.mood = 'well'
+  })
+
+  it('makes vectors anew when the endpoint gives another length, and not for one odd answer', async () => {
+    const { server, database } = running
+    const { client, id } = await newBot(server)
+    await upload(client, 'a.md', '# One\n\nMy automobile is red.\n\n# Two\n\nThe physician is in.')
+    await vi.waitFor(async () => expect((await ask(client, 'car'))[0]).toContain('auto'), patience)
+    const before = await findServing(database.db, id)
+
+    fake.mood = 'odd once'
+    await upload(client, 'b.md', '# Three\n\nThe loaf is warm.')
+    await vi.waitFor(async () => {
+      const job = await database.db
+        .selectFrom('jobs')
+        .select('last_error')
+        .where('key', '=', id)
+        .executeTakeFirst()
+      expect(job?.last_error).toContain('gave vectors of 9 numbers, and 8 before')
+    }, patience)
+    server.clock.advance(3_600_000)
+    await vi.waitFor(async () => {
+      expect((await ask(client, 'bakery'))[0]).toContain('loaf')
+    }, patience)
+    expect(await servingSpace(database, id)).toBe(before?.number)
+
+    // The first question sees it, and is answered by words.
+    fake.padding += 2
+    expect((await ask(client, 'red river'))[0]).toContain('red')
+    await vi.waitFor(async () => {
+      server.clock.advance(11_000)
+      expect((await ask(client, 'medic'))[0]).toContain('physician')
+    }, patience)
+    const after = await findServing(database.db, id)
+    expect(after).toMatchObject({ dimensions: 10, embedder: before?.embedder })
+    expect(after?.number).not.toBe(before?.number)
+    expect(await count(database, 'semantic_spaces', id)).toBe(1)
+    expect(await count(database, 'passage_vectors', id)).toBe(3)
+    fake.padding -= 2
   })
 })

@@ -17,7 +17,10 @@ export interface Embedder {
   readonly isFitted: boolean
   /** Learns what a space for the passages of a bot needs. */
   prepare(botId: string, signal: AbortSignal): Promise<PreparedSpace>
-  /** Makes vectors; passages that are gone, or that cannot have one, are left out. */
+  /**
+   * Makes vectors; passages that are gone, or that cannot have one, are left out.
+   * @throws OtherLengthError if they do not fit into the space
+   */
   embed(
     botId: string,
     space: { number: number; dimensions: number },
@@ -29,4 +32,16 @@ export interface Embedder {
 interface PreparedSpace {
   dimensions: number
   model: Uint8Array | null
+}
+
+/** The way makes vectors of another length than it did for a space. */
+export class OtherLengthError extends Error {
+  override readonly name = 'OtherLengthError'
+  /** Numbers of the vectors of the space. */
+  readonly expected: number
+
+  constructor(expected: number, found: number) {
+    super(`The embeddings endpoint gave vectors of ${found} numbers, and ${expected} before`)
+    this.expected = expected
+  }
 }

@@ -3,7 +3,7 @@ import { purge } from '../../../platform/db/purge.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Db, Run, Tx } from '../../../schema.js'
-import type { EmbeddedPassage, Embedder } from './embedder.js'
+import { type EmbeddedPassage, type Embedder, OtherLengthError } from './embedder.js'
 import { countPassages, listNumbers, listUnchanged } from './passage-texts.js'
 import { planVectors, type VectorPlan } from './policy.js'
 import * as spaces from './space-store.js'
@@ -16,6 +16,8 @@ const vectorsJob = 'search.vectors'
 
 interface MakeVectors {
   botId: string
+  /** Whether vectors seem to have become of another length. */
+  isDoubted?: boolean
 }
 
 /** Passages that get their vectors in one go, and in one transaction. */
@@ -39,6 +41,8 @@ export interface VectorJobsDeps {
 
 export interface VectorJobs extends VectorIndex {
   jobs: Record<string, JobHandler>
+  /** Looks whether the vectors of a bot still have the length that new ones have; if not, makes them anew. */
+  doubt(botId: string): Promise<void>
   /** Asks for what an earlier process left undone, or made otherwise. */
   schedule(tx: Tx): Promise<void>
   purge(botId: string): Promise<void>
@@ -48,8 +52,8 @@ export interface VectorJobs extends VectorIndex {
 export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
   const { db, run, clock, queue, store, embedder } = deps
 
-  async function enqueue(tx: Tx, botId: string): Promise<void> {
-    const payload: MakeVectors = { botId }
+  async function enqueue(tx: Tx, payload: MakeVectors): Promise<void> {
+    const { botId } = payload
     const runAt = clock.now() + patience
     await queue.enqueue(tx, {
       kind: vectorsJob,
@@ -61,11 +65,40 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     })
   }
 
-  async function make(botId: string, signal: AbortSignal): Promise<void> {
+  async function make({ botId, isDoubted }: MakeVectors, signal: AbortSignal): Promise<void> {
     // What waits goes on waiting: the extension may come with the next start.
     if ((await store.missing(db)) !== undefined) return
+    try {
+      const serving = isDoubted ? await spaces.findServing(db, botId) : undefined
+      if (serving?.embedder === embedder.id) await renewIfOutgrown(botId, serving, signal)
+      await makeAll(botId, signal)
+    } catch (error) {
+      if (!(error instanceof OtherLengthError)) throw error
+      const expected = { dimensions: error.expected }
+      // One answer that does not fit is a fault; that all are so means another model.
+      if (!(await renewIfOutgrown(botId, expected, signal))) throw error
+      await makeAll(botId, signal)
+    }
+  }
+
+  async function makeAll(botId: string, signal: AbortSignal): Promise<void> {
     // Many passages can come while vectors are made: so many that the model is to be fitted anew.
     while ((await makeOnce(botId, signal)) === 'build');
+  }
+
+  /** Makes a new space when vectors are made in another length now; answers whether they were. */
+  async function renewIfOutgrown(
+    botId: string,
+    space: Pick<Space, 'dimensions'>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { dimensions } = await embedder.prepare(botId, signal)
+    if (dimensions === space.dimensions) return false
+    const begun = await spaces.findBegun(db, botId, embedder.id)
+    // What an attempt began in the old length is of no use.
+    if (begun?.dimensions !== dimensions) await dropIdle(botId)
+    await build(botId, await countPassages(db, botId), signal)
+    return true
   }
 
   /** Does what is to be done; answers what there was. */
@@ -96,13 +129,16 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     const begun = await spaces.findBegun(db, botId, embedder.id)
     const space = begun ?? (await begin(botId, passages, signal))
     const old = await spaces.findServing(db, botId)
+    // An endpoint that has changed makes no more vectors for the old space.
+    const goesOn =
+      old?.embedder === embedder.id && (embedder.isFitted || old.dimensions === space.dimensions)
     let after = begun === undefined ? -1 : await spaces.lastNumber(db, space.number)
     let served = after
     for (;;) {
       const numbers = await listNumbers(db, botId, after, batchSize)
       const last = numbers.at(-1)
       if (last === undefined) break
-      if (old?.embedder === embedder.id) served = await serveMeanwhile(botId, old, served, signal)
+      if (goesOn) served = await serveMeanwhile(botId, old, served, signal)
       await embed(botId, space, numbers, signal)
       after = last
     }
@@ -200,26 +236,29 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
 
   const handler: JobHandler<MakeVectors> = {
     concurrency: 2,
-    handler: ({ payload: { botId } }, { signal }) => make(botId, signal),
+    handler: ({ payload }, { signal }) => make(payload, signal),
   }
 
   return {
     jobs: { [vectorsJob]: handler },
+    async doubt(botId) {
+      await run((tx) => enqueue(tx, { botId, isDoubted: true }))
+    },
     async add(tx, botId, numbers) {
       await waiting.insertWaiting(tx, botId, numbers)
-      await enqueue(tx, botId)
+      await enqueue(tx, { botId })
     },
     async schedule(tx) {
       const bots = [
         ...(await waiting.listWaitingBots(tx, botsAtOnce)),
         ...(await spaces.listOtherwiseServed(tx, embedder.id, botsAtOnce)),
       ]
-      for (const botId of new Set(bots)) await enqueue(tx, botId)
+      for (const botId of new Set(bots)) await enqueue(tx, { botId })
     },
     async purge(botId) {
       await clearWaiting(botId)
       // Not here: an attempt that runs now could make a space after it.
-      await run((tx) => enqueue(tx, botId))
+      await run((tx) => enqueue(tx, { botId }))
     },
   }
 }
