@@ -8,7 +8,8 @@ import { measureIndexing } from './index.mjs'
 import { load, measure } from './load.mjs'
 import { measureStart, startBenchServer } from './processes.mjs'
 import { searchBySize } from './search.mjs'
-import { timeToSearchable } from './search-impact.mjs'
+import { searchThread, timeToSearchable } from './search-impact.mjs'
+import { measureVectors } from './vectors.mjs'
 
 const json = { 'content-type': 'application/json' }
 const rate = (figures) => `${Math.round(figures.perSecond).toLocaleString('en')} /s`
@@ -163,6 +164,7 @@ async function chat(folder) {
 async function search(folder) {
   return [
     ...(await searchBySize(folder)),
+    ...(await searchThread(folder)),
     ...(await timeToSearchable(folder)),
     ...(await measureIndexing()),
   ]
@@ -182,6 +184,8 @@ export const parts = {
 export const pieces = {
   messages,
   'search-size': searchBySize,
+  'search-thread': searchThread,
   'search-put': timeToSearchable,
   index: measureIndexing,
+  vectors: (folder) => measureVectors(join(folder, 'vectors')),
 }

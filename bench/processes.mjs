@@ -60,7 +60,8 @@ export async function peakMegabytes(pid) {
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024)
 }
 
-async function residentMegabytes(pid) {
+/** The memory that a process has now, in megabytes. */
+export async function residentMegabytes(pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
 }

@@ -1,7 +1,8 @@
 // What searching costs everybody else, and how long a document takes until it is found.
 import { join } from 'node:path'
 import { startCollection, upload } from './collection.mjs'
-import { quantiles } from './timed.mjs'
+import { residentMegabytes } from './processes.mjs'
+import { describe, quantiles } from './timed.mjs'
 
 const messages = 1000
 const documents = 9
@@ -49,6 +50,36 @@ async function messageLatency(chat, conversationId) {
     times.push(performance.now() - start)
   }
   return quantiles(times)
+}
+
+/** What the thread costs that searches run in: its start, its memory, and the way to it and back. */
+export async function searchThread(folder) {
+  const { server, inBot } = await startCollection(join(folder, 'thread'), 0)
+  try {
+    const search = async () => {
+      const begin = performance.now()
+      await inBot.searchFiles({ query: 'nothing is there' })
+      return performance.now() - begin
+    }
+    await inBot.listFiles({})
+    const before = await residentMegabytes(server.pid)
+    const first = await search()
+    const after = await residentMegabytes(server.pid)
+    const times = []
+    for (let at = 0; at < messages; at++) times.push(await search())
+    return [
+      {
+        work: 'first search, which starts a thread',
+        figure: `${Math.round(first)} ms, ${Math.round(after - before)} MB more memory`,
+      },
+      {
+        work: 'a search through the interface that finds nothing',
+        figure: describe(quantiles(times)),
+      },
+    ]
+  } finally {
+    await server.stop()
+  }
 }
 
 /** From PUT to searchable for Markdown of 100 KB. */
