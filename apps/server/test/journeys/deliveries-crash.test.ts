@@ -1,14 +1,17 @@
 import { createClient } from '@botstead/contract'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
 import { engines } from '../engines.js'
 import { type HttpBot, startHttpBot } from '../http-bot.js'
-import { eventually } from '../jobs.js'
 import { startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
 const rooms = 8
 const postgres = engines.find(({ name }) => name === 'postgres')
+
+/** Waits for processes that share a machine: longer, and looking more rarely, than within one. */
+const eventually = (assertion: () => Promise<void>) =>
+  vi.waitFor(assertion, { timeout: 20_000, interval: 50 })
 
 /** A bot with conversations, as whoever reaches a server may make it. */
 async function furnish(baseUrl: string, url: string, webhookUrl?: string) {
