@@ -107,7 +107,7 @@ export async function claimFirst(
   const pausing = waiting
     .where('next_attempt_at', 'is not', null)
     .where('owner', 'is', null)
-    .where('status', '=', 'pending')
+    .where(isPending)
     .orderBy('next_attempt_at')
   for (const query of [aside, pausing]) {
     const claimed = await tx

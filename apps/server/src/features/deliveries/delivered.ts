@@ -3,7 +3,7 @@ import { isoTime } from '../../platform/clock.js'
 import { attemptOf, keepAttempts } from './attempts.js'
 import type { CallResult } from './call.js'
 import { endDelivered } from './claims.js'
-import { callFirst, claimFirst, leaveLines, type NextClaim } from './lines.js'
+import { callFirst, claimNext, leaveLines, type NextClaim } from './lines.js'
 import type { SettleDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
 
@@ -56,7 +56,7 @@ export function createDelivered({
         now,
       )
       if (claim === undefined) return []
-      return await claimFirst(
+      return await claimNext(
         tx,
         waiting.filter((line) => claims.get(line) !== undefined),
         claim,

@@ -139,7 +139,7 @@ export async function callFirst(tx: Tx, orderKeys: readonly string[], at: string
 }
 
 /** The same, but claims them; answers what was claimed. */
-export async function claimFirst(
+export async function claimNext(
   tx: Tx,
   orderKeys: readonly string[],
   { owner, leaseUntil }: NextClaim,

@@ -7,7 +7,7 @@ import { attemptOf, keepAttempts } from './attempts.js'
 import type { CallResult } from './call.js'
 import { endClaim, giveBack, type Outcome } from './claims.js'
 import { createDelivered } from './delivered.js'
-import { callFirst, claimFirst, leaveLines, type NextClaim } from './lines.js'
+import { callFirst, claimNext, leaveLines, type NextClaim } from './lines.js'
 import { lineAbout, lineOfReceiver } from './log-lines.js'
 import { noteFailure, noteSuccess, pause } from './receivers.js'
 import { pauseAfter, type RetryPolicy } from './retry.js'
@@ -115,7 +115,7 @@ export function createSettle(deps: SettleDeps) {
     await deps.onFinished(tx, [row], status === 'failed' ? (last_error ?? '') : null)
     if (row.order_key === null) return undefined
     const waiting = await leaveLines(tx, [row.order_key])
-    if (nextClaim !== undefined) return (await claimFirst(tx, waiting, nextClaim))[0]
+    if (nextClaim !== undefined) return (await claimNext(tx, waiting, nextClaim))[0]
     await callFirst(tx, waiting, isoTime(now))
     return undefined
   }
