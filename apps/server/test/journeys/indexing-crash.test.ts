@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -131,17 +131,20 @@ async function expectFound(client: Client, word: string, other: string): Promise
 async function replaceByPipe(path: string) {
   await rename(path, `${path}.kept`)
   await promisify(execFile)('mkfifo', [path])
+  let writer: FileHandle | undefined
   return {
-    /** Waits until somebody reads. */
-    untilRead: () =>
-      vi.waitFor(
-        async () => {
-          // Refused as long as the pipe has no reader.
-          await (await open(path, constants.O_WRONLY | constants.O_NONBLOCK)).close()
-        },
+    /** Waits until somebody reads, who then waits as long as the pipe is held open. */
+    async untilRead(): Promise<void> {
+      writer = await vi.waitFor(
+        // Refused as long as the pipe has no reader.
+        () => open(path, constants.O_WRONLY | constants.O_NONBLOCK),
         { timeout: 30_000, interval: 5 },
-      ),
-    putBack: () => rename(`${path}.kept`, path),
+      )
+    },
+    async putBack(): Promise<void> {
+      await rename(`${path}.kept`, path)
+      await writer?.close()
+    },
   }
 }
 
