@@ -62,26 +62,37 @@ export function createPackedVectors(dimensions: number): PackedVectors {
   }
 }
 
-/** The inner products of one vector and many. Whole numbers, four sums at a time: half the time of a plain loop. */
+/** The inner products of one vector and many: whole numbers, each factor read once for four vectors. */
 function multiply(many: Int8Array, one: Int8Array, products: Float64Array, amount: number): void {
   const width = one.length
-  const inFours = width - (width % 4)
   const factors = Int32Array.from(one)
-  let at = 0
-  for (let row = 0; row < amount; row++) {
+  const inFours = amount - (amount % 4)
+  let row = 0
+  for (; row < inFours; row += 4) {
     let a = 0
     let b = 0
     let c = 0
     let d = 0
-    let column = 0
-    for (; column < inFours; column += 4, at += 4) {
-      a += Math.imul(many[at] ?? 0, factors[column] ?? 0)
-      b += Math.imul(many[at + 1] ?? 0, factors[column + 1] ?? 0)
-      c += Math.imul(many[at + 2] ?? 0, factors[column + 2] ?? 0)
-      d += Math.imul(many[at + 3] ?? 0, factors[column + 3] ?? 0)
+    let at = row * width
+    for (let column = 0; column < width; column++, at++) {
+      const factor = factors[column] ?? 0
+      // Without "or 0" the sums would be floating numbers, which is slower.
+      a = (a + Math.imul(many[at] ?? 0, factor)) | 0
+      b = (b + Math.imul(many[at + width] ?? 0, factor)) | 0
+      c = (c + Math.imul(many[at + 2 * width] ?? 0, factor)) | 0
+      d = (d + Math.imul(many[at + 3 * width] ?? 0, factor)) | 0
     }
-    for (; column < width; column++, at++) a += (many[at] ?? 0) * (factors[column] ?? 0)
-    products[row] = a + b + c + d
+    products[row] = a
+    products[row + 1] = b
+    products[row + 2] = c
+    products[row + 3] = d
+  }
+  for (; row < amount; row++) {
+    let sum = 0
+    for (let column = 0; column < width; column++) {
+      sum += Math.imul(many[row * width + column] ?? 0, factors[column] ?? 0)
+    }
+    products[row] = sum
   }
 }
 
