@@ -104,12 +104,12 @@ function replayCommand(): Command {
       return print(`${id} is pending again.`)
     }
     const { integration } = options
-    let total = 0
-    for (let more = true; more; ) {
-      const wanted = { id: botId, ...(integration !== undefined && { integration }) }
-      const answer = await client.replayFailedDeliveries(wanted)
+    const wanted = { id: botId, ...(integration !== undefined && { integration }) }
+    let answer = await client.replayFailedDeliveries(wanted)
+    let total = answer.replayed
+    while (answer.nextToken !== undefined) {
+      answer = await client.replayFailedDeliveries({ ...wanted, nextToken: answer.nextToken })
       total += answer.replayed
-      more = answer.more
     }
     print(total === 1 ? '1 delivery is pending again.' : `${total} deliveries are pending again.`)
   })

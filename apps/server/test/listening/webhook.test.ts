@@ -143,7 +143,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
     const others = { id: room.id, integration: 'other' }
     expect(await room.admin.replayFailedDeliveries(others)).toMatchObject({ replayed: 0 })
     const failed = { id: room.id, integration: 'chat', kind: 'signal' as const }
-    expect(await room.admin.replayFailedDeliveries(failed)).toEqual({ replayed: 1, more: false })
+    expect(await room.admin.replayFailedDeliveries(failed)).toEqual({ replayed: 1 })
     await eventually(() => expect(textsOf(app.taken)).toEqual(['refused']))
   })
 

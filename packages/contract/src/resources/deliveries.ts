@@ -85,13 +85,29 @@ export const deliveries = {
     path: '/v1/admin/bots/{id}/deliveries/replay',
     tag: 'Bots',
     summary: 'Send once more what failed',
-    description: 'At most 1,000 in one call, the oldest first; call again while `more` is true.',
+    description:
+      'The oldest first. While the answer has a `nextToken`, call again with it: what fails anew meanwhile is not sent a third time.',
     auth: 'workspace',
     params: Type.Object(bot),
-    body: Type.Object({ ...narrowing, ...receiver }),
+    body: Type.Object({
+      ...narrowing,
+      ...receiver,
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1000,
+          description: 'How many at most in this call; 1,000 if left out.',
+        }),
+      ),
+      nextToken: Type.Optional(
+        Text(2000, 'Where the call before ended, with the same other members.'),
+      ),
+    }),
     result: Type.Object({
       replayed: Type.Integer({ description: 'How many are pending again.' }),
-      more: Type.Boolean({ description: 'Whether there may be more.' }),
+      nextToken: Type.Optional(
+        Type.String({ description: 'For the next call; left out when nothing is left.' }),
+      ),
     }),
     status: 200,
     errors: ['ResourceNotFound'],

@@ -33,28 +33,12 @@ function ofBot(executor: Db | Tx, botId: string, filter: DeliveryFilter) {
 }
 
 export async function pageDeliveries(
-  db: Db,
+  db: Db | Tx,
   botId: string,
   filter: DeliveryFilter,
   page: PageRequest<'created_at'>,
 ): Promise<Page<DeliveryRow>> {
   return await paginate(ofBot(db, botId, filter).selectAll(), page)
-}
-
-/** Ids of deliveries, the oldest first. */
-export async function listIds(
-  tx: Tx,
-  botId: string,
-  filter: DeliveryFilter,
-  limit: number,
-): Promise<string[]> {
-  const rows = await ofBot(tx, botId, filter)
-    .select('id')
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map(({ id }) => id)
 }
 
 export async function findDelivery(

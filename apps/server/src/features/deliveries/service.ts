@@ -21,7 +21,7 @@ import type { DeliveryRow } from './store.js'
 import type { Targets } from './targets.js'
 
 type DeliveryQuery = Query<typeof contract.deliveries.list>
-type Narrowing = Body<typeof contract.deliveries.replayFailed>
+type Replay = Body<typeof contract.deliveries.replayFailed>
 type TestEvent = Body<typeof contract.deliveries.test>
 
 export interface DeliveriesServiceDeps {
@@ -133,20 +133,33 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       })
     },
 
-    /** Sends once more what failed, the oldest first. */
-    async replayFailed(actor: WorkspaceActor, botId: string, narrowing: Narrowing) {
+    /**
+     * Sends once more what failed, the oldest first. The token goes on behind those of this call, so
+     * that what fails anew meanwhile is not taken again.
+     */
+    async replayFailed(actor: WorkspaceActor, botId: string, wanted: Replay) {
       await requireBot(actor, botId)
+      const { nextToken, limit, ...narrowing } = wanted
       const filter = { ...narrowing, status: 'failed' as const }
-      const replayed = await run(async (tx) => {
-        const found = await history.listIds(tx, botId, filter, mostReplays)
-        for (const id of found) {
-          const delivery = await find(tx, botId, id)
+      const page = pager.page({
+        operation: 'replayFailedDeliveries',
+        scope: botId,
+        filter,
+        sort: 'created_at',
+        direction: 'asc',
+        nextToken,
+      })
+      return await run(async (tx) => {
+        const failed = await history.pageDeliveries(tx, botId, filter, {
+          ...page,
+          size: limit ?? mostReplays,
+        })
+        for (const delivery of failed.rows) {
           await replayIn(tx, delivery)
           afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
         }
-        return found.length
+        return { replayed: failed.rows.length, nextToken: failed.nextToken }
       })
-      return { replayed, more: replayed === mostReplays }
     },
 
     async listReceivers(actor: WorkspaceActor, botId: string): Promise<ReceiverRow[]> {
