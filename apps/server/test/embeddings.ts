@@ -3,7 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 
 /** How the endpoint behaves at the moment. */
-type Mood = 'well' | 'down' | 'silent' | 'busy once' | 'refusing long texts' | 'odd once'
+type Mood =
+  | 'well'
+  | 'down'
+  | 'without the large model'
+  | 'silent'
+  | 'busy once'
+  | 'refusing long texts'
+  | 'odd once'
 
 /** A place in a made-up space of meaning: one axis per theme. */
 const themes = [
@@ -46,7 +53,8 @@ export function useEmbeddings(port: number): FakeEndpoint {
         response.end(JSON.stringify(value))
       }
       if (endpoint.mood === 'silent') return
-      if (endpoint.mood === 'down') return answer(503, { error: 'no model' })
+      const isGone = endpoint.mood === 'without the large model' && body.model === 'large'
+      if (endpoint.mood === 'down' || isGone) return answer(503, { error: 'no model' })
       if (endpoint.mood === 'busy once') {
         endpoint.mood = 'well'
         return answer(429, { error: 'slow down' }, { 'retry-after': '0' })

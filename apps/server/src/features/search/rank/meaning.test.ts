@@ -4,12 +4,15 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freePort, useEmbeddings } from '../../../../test/embeddings.js'
 import { engines } from '../../../../test/engines.js'
 import { startTestServer, type TestServer } from '../../../../test/harness.js'
+import { loadConfig } from '../../../config.js'
+import { startServer } from '../../../container.js'
 import { type Database, openDatabase } from '../../../platform/db/open.js'
+import { createLog } from '../../../platform/log.js'
 import { findServing } from '../vectors/space-store.js'
 import { createRanker } from './ranker.js'
 
 const [sqlite] = engines
-const patience = { timeout: 15_000, interval: 100 }
+const patience = { timeout: 40_000, interval: 100 }
 
 async function start(environment: Record<string, string> = {}) {
   if (sqlite === undefined) throw new Error('There is no engine to test on')
@@ -274,5 +277,45 @@ describe('meaning by an embeddings endpoint', async () => {
     expect(await count(database, 'semantic_spaces', id)).toBe(1)
     expect(await count(database, 'passage_vectors', id)).toBe(3)
     fake.padding -= 2
+  })
+
+  it('answers by the old model until another one has made all vectors', async () => {
+    const embeddings = { BOTSTEAD_EMBEDDINGS_URL: fake.url }
+    const { server, database } = await start({ ...embeddings, BOTSTEAD_EMBEDDINGS_MODEL: 'small' })
+    const { client, id } = await newBot(server)
+    await upload(client, 'a.md', '# One\n\nMy automobile is red.\n\n# Two\n\nThe physician is in.')
+    await vi.waitFor(async () => expect((await ask(client, 'car'))[0]).toContain('auto'), patience)
+    const before = await servingSpace(database, id)
+    await server.server.stop(5000)
+
+    fake.mood = 'without the large model'
+    const { config } = loadConfig({
+      ...{ ...embeddings, BOTSTEAD_EMBEDDINGS_MODEL: 'large', PORT: '0' },
+      BOTSTEAD_DATA_DIR: server.server.config.dataDir,
+    })
+    const log = await createLog({ level: 'silent' })
+    const again = await startServer({ config, clock: server.clock, log, checkAnswers: true })
+    const anew = createClient({ baseUrl: again.address, token: server.token, botId: id })
+    const modelOf = async (query: string, found: string) => {
+      const { length } = fake.calls
+      expect((await ask(anew, query))[0]).toContain(found)
+      return fake.calls.slice(length).map(({ model }) => model)
+    }
+    await upload(anew, 'b.md', '# Three\n\nThe loaf is warm.')
+    await vi.waitFor(() => expect(fake.calls.at(-1)?.model).toBe('large'), patience)
+    expect(await modelOf('medic', 'physician')).toContain('small')
+    expect(await servingSpace(database, id)).toBe(before)
+
+    fake.mood = 'well'
+    await vi.waitFor(async () => {
+      server.clock.advance(60_000)
+      expect(await servingSpace(database, id)).not.toBe(before)
+      expect(await modelOf('creek or doctor', 'physician')).toEqual(['large'])
+    }, patience)
+    expect(await count(database, 'semantic_spaces', id)).toBe(1)
+    expect(await count(database, 'passage_vectors', id)).toBe(3)
+    await database.close()
+    await again.stop(5000)
+    await server.close()
   })
 })
