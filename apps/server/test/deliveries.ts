@@ -46,6 +46,10 @@ export interface BenchOptions {
   pausing?: DispatcherDeps['pausing']
   limits?: Partial<DispatcherDeps['limits']>
   maximumAttempts?: number
+  /** Called when bodies are read, between a claim and its call. */
+  onRead?: () => void
+  /** Whether receivers are webhooks of apps, which know no pings. */
+  plain?: boolean
 }
 
 /** An outbox on a database, dispatchers with time of their own, and receivers that the test plays. */
@@ -143,6 +147,7 @@ export async function createDeliveriesBench(database: Database) {
                 headers: { 'x-bot-id': botId },
                 secrets: ['secret'],
                 timeoutMs: 60_000,
+                plain: options.plain ?? false,
               },
       })
       const dispatcher = createDispatcher({
@@ -150,15 +155,17 @@ export async function createDeliveriesBench(database: Database) {
         outgoing: outgoingOf(name),
         random: () => 0.5,
         bodies: {
-          of: async (_db, rows) =>
-            new Map(
+          of: async (_db, rows) => {
+            options.onRead?.()
+            return new Map(
               rows
                 .filter(({ subject_id }) => !deleted.has(subject_id))
                 .map(({ id, subject_id: subject }) => [
                   id,
                   { type: 'test', body: JSON.stringify({ subject }) },
                 ]),
-            ),
+            )
+          },
         },
         onFinished: async (tx, rows, failure) => {
           const ended = rows.map(({ subject_id: subject }) => ({ subject, failure }))

@@ -28,7 +28,7 @@ export function createDelivered({
   onFinished,
 }: Pick<SettleDeps, 'run' | 'clock' | 'onFinished'>): Batches<Taken, DeliveryRow | undefined> {
   return createBatches(mostAtOnce, async (taken) => {
-    const next = await run(async (tx) => {
+    const { ended, next } = await run(async (tx) => {
       const now = isoTime(clock.now())
       const ended = await endDelivered(
         tx,
@@ -55,14 +55,16 @@ export function createDelivered({
         waiting.filter((line) => claims.get(line) === undefined),
         now,
       )
-      if (claim === undefined) return []
-      return await claimNext(
+      if (claim === undefined) return { ended, next: [] }
+      const next = await claimNext(
         tx,
         waiting.filter((line) => claims.get(line) !== undefined),
         claim,
       )
+      return { ended, next }
     })
     const nextOf = new Map(next.map((row) => [row.order_key, row]))
-    return taken.map(({ row }) => (row.order_key === null ? undefined : nextOf.get(row.order_key)))
+    // Who has lost its claim does not go on, also when the one behind it is of the same batch.
+    return taken.map(({ row }) => (ended.has(row.id) ? nextOf.get(row.order_key) : undefined))
   })
 }

@@ -4,6 +4,7 @@ import { createDeliveriesBench, lease, type OpenCall } from '../../../test/deliv
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
+import type { Run } from '../../schema.js'
 import { announceReceiver } from './hints.js'
 import { hastenProbes } from './receivers.js'
 
@@ -301,5 +302,53 @@ describeEachEngine('the dispatcher', (engine) => {
     again.answer(200)
     await eventually(() => expect(bench.finished).toHaveLength(1))
     expect(bench.finished).toEqual([{ subject: 'a', failure: null }])
+  })
+
+  it('counts no attempt where the time of a claim ended before the call', async () => {
+    let slow = 3
+    const onRead = () => {
+      if (slow > 0) bench.time.advance(lease + 1)
+      slow -= 1
+    }
+    await bench.start({ maximumAttempts: 1, onRead })
+    const id = await enqueue('a')
+    const call = await callOf('a')
+    expect(slow).toBe(-1)
+    expect(call.attempt).toBe(1)
+    call.answer(503)
+    await eventually(async () => expect(await statusOf(id)).toBe('failed'))
+    expect(await bench.find(id)).toMatchObject({
+      ...{ attempts: 1, last_error: expect.stringMatching(/^Given up after 1 attempt\./) },
+    })
+  })
+
+  it('leaves a paused webhook alone that loses its address while it is tried', async () => {
+    let transactions = 0
+    const run: Run = (work) => {
+      transactions += 1
+      return database().run(work)
+    }
+    const onRead = () => {
+      bench.homeless.add(botId)
+      announceReceiver(bench.bus, botId)
+    }
+    bench.homeless.add(botId)
+    await bench.start({ run, onRead, plain: true })
+    const first = await enqueue('a')
+    bench.time.advance(1000)
+    const second = await enqueue('b', 'other line')
+    await eventually(async () => expect((await bench.find(second))?.set_aside).toBe(1))
+    bench.homeless.delete(botId)
+    bench.deleted.add('a')
+    await bench.run((tx) => hastenProbes(tx, botId, new Date(bench.time.now()).toISOString()))
+    announceReceiver(bench.bus, botId)
+    await eventually(async () => expect(await statusOf(first)).toBe('canceled'))
+    await eventually(async () => {
+      const before = transactions
+      await sleep(50)
+      expect(transactions).toBe(before)
+    })
+    expect(await bench.find(second)).toMatchObject({ status: 'pending', attempts: 0 })
+    expect(bench.calls).toEqual([])
   })
 })

@@ -184,7 +184,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   /** Sends one delivery of a paused receiver, and nothing that stands behind it. */
   async function sendAlone(row: DeliveryRow): Promise<boolean | undefined> {
     if (closed) {
-      await settle.release(row)
+      await settle.release(row, { called: false })
       return false
     }
     const entry = begin(row, false)
@@ -211,12 +211,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** Gives a sign of life for everything on the way, and ends what others have taken. */
   async function beat(): Promise<void> {
-    const ids = [...sending.keys()]
-    if (ids.length > 0) {
+    const held = [...sending]
+    if (held.length > 0) {
+      const ids = held.map(([id]) => id)
       try {
         const kept = await run((tx) => claims.prolong(tx, owner, ids, leaseEnd()))
-        for (const id of ids) {
-          if (!kept.has(id)) sending.get(id)?.abort.abort(new ClaimLostError())
+        for (const [id, entry] of held) {
+          // One that was settled meanwhile may be on its way anew, with another claim.
+          if (!kept.has(id) && sending.get(id) === entry) entry.abort.abort(new ClaimLostError())
         }
       } catch (err) {
         log.warn({ err }, 'the leases of deliveries could not be prolonged')

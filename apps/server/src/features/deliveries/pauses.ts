@@ -66,6 +66,8 @@ export function createPauses({
       const isThere = await send(first)
       // What had nothing to tell any more says nothing of the receiver either.
       if (isThere !== undefined) return isThere
+      // Who has lost its address meanwhile would be handed the same delivery again and again.
+      if ((await targets.of(receiver)) === undefined) return false
     }
   }
 

@@ -82,8 +82,12 @@ export function createSender(deps: SenderDeps) {
       await settle.cancel(row)
       return undefined
     }
-    // A process that stood still for so long has lost it: another one may be calling already.
-    if (isoTime(deps.clock.now()) >= (row.next_attempt_at ?? '')) return undefined
+    // A process that stood still for so long may have lost it: another one may be calling already. If
+    // none is, this was no attempt; it would be one of those after which the delivery is given up.
+    if (isoTime(deps.clock.now()) >= (row.next_attempt_at ?? '')) {
+      await settle.release(row, { called: false })
+      return undefined
+    }
     try {
       const result = await callReceiver(deps, target, {
         operation: row.kind,
@@ -106,7 +110,7 @@ export function createSender(deps: SenderDeps) {
     } catch (error) {
       if (error instanceof ClaimLostError) return undefined
       if (!(error instanceof StoppedError)) throw error
-      await settle.release(row)
+      await settle.release(row, { called: true })
       announceDelivery(bus, receiver)
       return undefined
     }

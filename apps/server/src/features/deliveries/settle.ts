@@ -187,10 +187,13 @@ export function createSettle(deps: SettleDeps) {
       })
     },
 
-    /** Gives back a delivery whose call was broken off: the receiver may have it. */
-    async release(row: DeliveryRow): Promise<void> {
+    /**
+     * Gives back a delivery that may be sent at once, also by others; does nothing if the claim is lost.
+     * @param called whether its call had begun, so that the receiver may have it
+     */
+    async release(row: DeliveryRow, { called }: { called: boolean }): Promise<void> {
       const at = isoTime(clock.now())
-      await run((tx) => giveBack(tx, row, { called: true, lastError: row.last_error, at }))
+      await run((tx) => giveBack(tx, row, { called, lastError: row.last_error, at }))
     },
 
     /** Leaves a receiver without an address alone until it has one. */
