@@ -7,7 +7,8 @@ import { startWebhookApp, type WebhookApp } from '../webhook-app.js'
 import { listenRaw, openRoom } from './raw-stream.js'
 
 describeEachEngine('the webhook of a chat', (engine) => {
-  const server = useServer(engine)
+  // Longer than what the tests let pass at a time, so that nobody loses what it is just sending.
+  const server = useServer(engine, { BOTSTEAD_JOB_LEASE_MS: '10m' })
 
   /** A room whose bot posts its signals to an app. */
   async function openPostingRoom(app: WebhookApp, more: object = {}) {
@@ -161,7 +162,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
       (await room.admin.listDeliveryReceivers({ id: room.id })).receivers
     await inTime(async () => {
       expect(await receivers()).toMatchObject([{ integration: 'chat', paused: 'failures' }])
-    }, 60_000)
+    }, 20_000)
     await room.say('second')
     const before = app.posted.length
     await room.admin.updateBot({ id: room.id, name: 'is it back?' })
