@@ -108,7 +108,7 @@ describeEachEngine('plain requests', (engine) => {
     expect(created.answer).toEqual({
       file: {
         ...common,
-        size: null,
+        size: document.length,
         status: 'upload_pending',
         uploadUrl: expect.stringMatching(/^http:\/\/localhost:\d+\/uploads\//),
       },

@@ -80,6 +80,7 @@ export const File = Type.Object(base, {
 export const UploadableFile = Type.Object(
   {
     ...base,
+    size: Type.Integer({ minimum: 0, description: 'Size of the content in bytes, as declared.' }),
     uploadUrl: Type.String({
       description:
         'Absolute, signed, expiring address to which the content is sent with PUT, without further credentials.',

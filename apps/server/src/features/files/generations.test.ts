@@ -22,7 +22,8 @@ describeEachEngine('a file that is replaced', (engine) => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'a.md', index: true }, old)
     const { file } = await bot.as().upsertFile({ key: 'a.md', index: true, size: next.length })
-    expect(file).toMatchObject({ status: 'upload_pending', size: null })
+    expect(file).toMatchObject({ status: 'upload_pending', size: next.length })
+    expect((await bot.as().getFile({ id: 'a.md' })).file.size).toBeNull()
     expect(await read(bot, 'a.md')).toBe(old)
     expect(await find(bot)).toEqual([expect.stringContaining('blue')])
 

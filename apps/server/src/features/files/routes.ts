@@ -27,7 +27,7 @@ export function filesRoutes(deps: FilesRoutesDeps): Route[] {
   const { tags, knowledgeBases, events } = deps
   return [
     route(contract.files.upsert, async ({ actor, body }) => ({
-      file: toUploadableFile(await service.upsert(actor, body), addresses),
+      file: toUploadableFile(await service.upsert(actor, body), body.size, addresses),
     })),
 
     route(contract.files.list, async ({ actor, query }) => {

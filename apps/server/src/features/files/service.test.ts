@@ -23,7 +23,7 @@ describeEachEngine('files', (engine) => {
         botId: bot.id,
         key: 'docs/a b.md',
         url: `${bench().url}/content/${file.id}`,
-        size: null,
+        size: 5,
         contentType: 'text/markdown',
         tags: { lang: 'en' },
         metadata: { deep: { list: [1, null, 'x'] } },

@@ -49,10 +49,18 @@ function toProgress({ status, generation, progress }: FileRow): Pick<WireFile, '
   return about === generation ? { indexingProgress } : {}
 }
 
-/** A file whose content is to be sent: the answer to the upsert alone has the address for it. */
-export function toUploadableFile(row: FileRow, addresses: FileAddresses): WireUploadableFile {
+/**
+ * A file whose content is to be sent: the answer to the upsert alone has the address for it, and a
+ * size that no upload has confirmed yet.
+ * @param size as declared, in bytes
+ */
+export function toUploadableFile(
+  row: FileRow,
+  size: number,
+  addresses: FileAddresses,
+): WireUploadableFile {
   const uploadUrl = addresses.upload({ fileId: row.id, generation: row.generation })
-  return { ...toFile(row, addresses), uploadUrl }
+  return { ...toFile(row, addresses), size, uploadUrl }
 }
 
 function toOwner(row: FileRow): WireFile['owner'] {
