@@ -35,7 +35,7 @@ describe('bad input to createConversation', () => {
       'body.channel': [required, body.text, filled, atMost(200)],
       'body.tags': [required, body.object, members(200, 'x'), ...names(200, 'x')],
       'body.tags.name': [body.text, atMost(500)],
-      'body.integrationName': [body.text, atMost(200)],
+      'body.integrationName': [body.text, filled, atMost(200)],
       'body.properties': [body.object, members(200, 'x'), ...names(200, 'x')],
       'body.properties.name': [body.text, atMost(2000)],
     },

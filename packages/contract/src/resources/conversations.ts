@@ -45,7 +45,8 @@ export const Conversation = Type.Object(
 const integrationName = Type.Optional(
   Text(
     200,
-    'Deprecated: alias of the integration it belongs to, the chat by default; need not be installed. At most 200 characters.',
+    'Deprecated: alias of the integration it belongs to, the chat by default; need not be installed. 1 to 200 characters.',
+    1,
   ),
 )
 const channel = Text(200, 'Name of the channel, 1 to 200 characters.', 1)
