@@ -86,6 +86,38 @@ export async function putBack(
 }
 
 /**
+ * Makes due what pauses after a failed attempt, at most `limit`; answers how many. Those that another
+ * process is just taking are passed over.
+ */
+export async function hastenRetries(
+  tx: Tx,
+  botId: string,
+  integration: string,
+  now: string,
+  limit: number,
+): Promise<number> {
+  const result = await tx
+    .with('pausing', (cte) =>
+      dialectOf(tx).lockFreeRows(
+        cte
+          .selectFrom('deliveries')
+          .select('id')
+          .where('bot_id', '=', botId)
+          .where('integration', '=', integration)
+          .where('next_attempt_at', '>', now)
+          .where('owner', 'is', null)
+          .where(isPending)
+          .limit(limit),
+      ),
+    )
+    .updateTable('deliveries')
+    .set({ next_attempt_at: now })
+    .where('id', 'in', ({ selectFrom }) => selectFrom('pausing').select('id'))
+    .executeTakeFirst()
+  return Number(result.numUpdatedRows)
+}
+
+/**
  * Takes what waits first for a paused receiver, to see whether it is taken now: the oldest of what was
  * set aside, or else what pauses after a failure. The attempt does not count as one of those after
  * which it is given up.

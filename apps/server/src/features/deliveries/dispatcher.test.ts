@@ -4,9 +4,10 @@ import { createDeliveriesBench, lease, type OpenCall } from '../../../test/deliv
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
+import { isoTime } from '../../platform/clock.js'
 import type { Run } from '../../schema.js'
 import { announceReceiver } from './hints.js'
-import { hastenProbes } from './receivers.js'
+import { hasten } from './receivers.js'
 
 type Bench = Awaited<ReturnType<typeof createDeliveriesBench>>
 
@@ -44,6 +45,11 @@ describeEachEngine('the dispatcher', (engine) => {
   /** Lets the dispatcher do what it can do without more time. */
   const turns = () => sleep(engine.name === 'sqlite' ? 5 : 15)
   const statusOf = async (id: string) => (await bench.find(id))?.status
+  /** What happens when somebody changes the bot. */
+  const changed = async () => {
+    await bench.run((tx) => hasten(tx, botId, isoTime(bench.time.now()), 500))
+    announceReceiver(bench.bus, botId)
+  }
   const begun = () => bench.begun.filter((call) => call.botId === botId)
 
   it('sends what belongs together in order, and tells when it is done', async () => {
@@ -193,6 +199,48 @@ describeEachEngine('the dispatcher', (engine) => {
     expect(await bench.receiver(botId)).toMatchObject({ paused: null, failures: 0 })
   })
 
+  it('does not wait out the pause of an attempt once the receiver is back', async () => {
+    const pausing = { afterMs: 0, afterFailures: 5, probeEveryMs: 1000 }
+    await bench.start({ pausing, maximumAttempts: 100 })
+    const id = await enqueue('a')
+    let call = await callOf('a')
+    for (let failures = 1; failures < 5; failures += 1) {
+      call.answer(500)
+      call = await nextCallOf('a', call)
+    }
+    call.answer(500)
+    await eventually(async () => expect((await bench.receiver(botId))?.paused).toBe('failures'))
+    const due = Date.parse((await bench.find(id))?.next_attempt_at ?? '')
+    const ping = await eventually(() => {
+      const found = bench.calls.find(({ operation }) => operation === 'ping')
+      if (found) return found
+      bench.time.advance(250)
+      throw new Error('There is no ping')
+    })
+    ping.answer(200)
+    ;(await callOf('a')).answer(200)
+    await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
+    expect(bench.time.now()).toBeLessThan(due)
+  })
+
+  it('tries at once what a receiver failed to take, when somebody changes it', async () => {
+    await bench.start()
+    await enqueue('a')
+    await enqueue('b')
+    await enqueue('c', 'other line')
+    ;(await callOf('a')).fail('connection')
+    ;(await callOf('c')).fail('connection')
+    await eventually(async () => expect((await bench.receiver(botId))?.failures).toBe(2))
+    const last = begun().length
+    await turns()
+    expect(begun()).toHaveLength(last)
+    await changed()
+    ;(await callOf('a')).answer(200)
+    ;(await callOf('c')).answer(200)
+    ;(await callOf('b')).answer(200)
+    await eventually(() => expect(bench.finished).toHaveLength(3))
+  })
+
   it('keeps what waits for a receiver without an address, and counts no attempt', async () => {
     bench.homeless.add(botId)
     await bench.start()
@@ -202,8 +250,7 @@ describeEachEngine('the dispatcher', (engine) => {
     )
     expect(await bench.receiver(botId)).toMatchObject({ reason: 'The receiver has no address.' })
     bench.homeless.delete(botId)
-    await bench.run((tx) => hastenProbes(tx, botId, new Date(bench.time.now()).toISOString()))
-    announceReceiver(bench.bus, botId)
+    await changed()
     const ping = await eventually(() => {
       const found = bench.calls.find(({ operation }) => operation === 'ping')
       if (!found) throw new Error('There is no ping')
@@ -340,8 +387,7 @@ describeEachEngine('the dispatcher', (engine) => {
     await eventually(async () => expect((await bench.find(second))?.set_aside).toBe(1))
     bench.homeless.delete(botId)
     bench.deleted.add('a')
-    await bench.run((tx) => hastenProbes(tx, botId, new Date(bench.time.now()).toISOString()))
-    announceReceiver(bench.bus, botId)
+    await changed()
     await eventually(async () => expect(await statusOf(first)).toBe('canceled'))
     await eventually(async () => {
       const before = transactions

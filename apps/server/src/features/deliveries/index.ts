@@ -7,7 +7,7 @@ import type { BotsService } from '../bots/index.js'
 import { findBotTarget } from './bot-target.js'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.js'
 import { announceReceiver } from './hints.js'
-import { hastenProbes, type Receiver } from './receivers.js'
+import { hasten, type Receiver } from './receivers.js'
 import { createBotRegistration } from './registration.js'
 import { createRetention } from './retention.js'
 import { deliveriesRoutes } from './routes.js'
@@ -34,7 +34,7 @@ export interface Deliveries {
   sweeps: readonly ((tx: Tx) => Promise<number>)[]
   /**
    * To be told when a bot or what is installed in it was changed or removed: memories of it are
-   * stale, and one that was left alone because it failed is asked at once whether it is back.
+   * stale, and one that fails, or was left alone for it, is asked at once whether it is back.
    */
   changed(botId: string): void
 }
@@ -62,6 +62,8 @@ type DeliveriesDeps = Omit<
   }
 }
 
+/** Deliveries that are made due in one transaction. */
+const batchSize = 500
 const second = 1000
 const minute = 60 * second
 
@@ -92,6 +94,12 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       pollMs: 5 * second,
     },
   })
+  async function askAgain(botId: string): Promise<void> {
+    const now = isoTime(clock.now())
+    while (await run((tx) => hasten(tx, botId, now, batchSize)));
+    announceReceiver(bus, botId)
+  }
+
   return {
     dispatcher,
     targets,
@@ -100,9 +108,9 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     sweeps: createRetention(deps),
     changed(botId) {
       targets.forget(botId)
-      run((tx) => hastenProbes(tx, botId, isoTime(clock.now())))
-        .then(() => announceReceiver(bus, botId))
-        .catch((err: unknown) => log.warn({ err, botId }, 'a changed bot waits for its next ping'))
+      askAgain(botId).catch((err: unknown) =>
+        log.warn({ err, botId }, 'a changed bot waits for its next ping or attempt'),
+      )
     },
   }
 }

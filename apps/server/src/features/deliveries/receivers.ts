@@ -1,6 +1,6 @@
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
-import { putBack, type ReceiverRow } from './claims.js'
+import { hastenRetries, putBack, type ReceiverRow } from './claims.js'
 
 /** Who is told: a bot, or an integration installed in it. */
 export interface Receiver {
@@ -162,7 +162,8 @@ export async function listReleasing(db: Db): Promise<Receiver[]> {
 }
 
 /**
- * Puts back some of what was set aside at a receiver, in the transaction of the caller.
+ * Puts back some of what was set aside at a receiver, and ends the pauses after failed attempts, in the
+ * transaction of the caller.
  * @returns false if nothing is left to do: all is back, or the receiver was paused again
  */
 export async function releaseSome(
@@ -178,7 +179,9 @@ export async function releaseSome(
   // Holds the row: nobody pauses it, or sets anything aside, until this transaction ends.
   const held = await own.set({ releasing: 1 }).where('releasing', '=', 1).executeTakeFirst()
   if (held.numUpdatedRows === 0n) return false
-  if ((await putBack(tx, receiver.botId, receiver.integration, now, limit)) === limit) return true
+  const { botId, integration } = receiver
+  if ((await putBack(tx, botId, integration, now, limit)) === limit) return true
+  if ((await hastenRetries(tx, botId, integration, now, limit)) === limit) return true
   await own.set({ releasing: 0 }).execute()
   return false
 }
@@ -223,12 +226,28 @@ export async function findNextProbe(db: Db): Promise<string | undefined> {
   return row?.probe_at ?? undefined
 }
 
-/** Makes the pings of a bot and its installations due, where they are paused for failures. */
-export async function hastenProbes(tx: Tx, botId: string, now: string): Promise<void> {
+/**
+ * Has a bot and its installations asked at once whether they are back: those that are paused for
+ * failures by a ping, those that only fail so far by the next attempts, some per transaction.
+ * @returns whether there may be more attempts to make due
+ */
+export async function hasten(tx: Tx, botId: string, now: string, limit: number): Promise<boolean> {
   await tx
     .updateTable('delivery_receivers')
     .set({ probe_at: now })
     .where('bot_id', '=', botId)
     .where('paused', '=', 'failures')
     .execute()
+  const failing = await tx
+    .selectFrom('delivery_receivers')
+    .select('integration')
+    .where('bot_id', '=', botId)
+    .where('failing_since', 'is not', null)
+    .where('paused', 'is', null)
+    .execute()
+  let isMore = false
+  for (const { integration } of failing) {
+    if ((await hastenRetries(tx, botId, integration, now, limit)) === limit) isMore = true
+  }
+  return isMore
 }
