@@ -86,7 +86,7 @@ export async function createTenants(
   const runtime = createRuntimeSlices({
     ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
     describeSignal: async () => undefined,
-    missedEventsMs: 60_000,
+    missedEventsMs: 3_600_000,
     makers: { make: (...args) => integrations.makers.make(...args) },
   })
   const access = createAccess({

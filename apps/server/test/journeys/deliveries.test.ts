@@ -8,7 +8,8 @@ import { eventually } from '../jobs.js'
 const hour = 60 * 60 * 1000
 
 describeEachEngine('bots that are told over HTTP', (engine) => {
-  const server = useServer(engine)
+  // Longer than what the tests let pass at a time, so that nobody loses what it is just sending.
+  const server = useServer(engine, { BOTSTEAD_JOB_LEASE_MS: '10m' })
   const bots = useHttpBots()
   let admin: ReturnType<ReturnType<typeof server>['client']>
 
@@ -296,6 +297,24 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     expect(await admin.replayFailedDeliveries({ id, nextToken })).toEqual({ replayed: 1 })
     await eventually(async () => expect(await bot.told()).toHaveLength(3))
     expect((await bot.told()).map(({ text }) => text)).toEqual(numbers(3))
+  })
+
+  it('get it once when two send it once more at a time, and what comes later too', async () => {
+    const { id, open, say, listed } = await meet(bots.as('refusing').url)
+    const rooms = await Promise.all(numbers(4).map(open))
+    for (const room of rooms) await say(room, ...numbers(3))
+    await eventually(async () => {
+      expect((await listed()).map(({ status }) => status)).toEqual(Array(12).fill('failed'))
+    })
+    const bot = bots.as()
+    await admin.updateBot({ id, url: bot.url })
+    const answers = await Promise.all(numbers(3).map(() => admin.replayFailedDeliveries({ id })))
+    expect(answers.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(12)
+    await Promise.all(rooms.map((room) => say(room, 'later')))
+    await eventually(async () => expect(await bot.told()).toHaveLength(16))
+    for (const room of rooms) {
+      expect((await bot.told(room)).map(({ text }) => text)).toEqual([...numbers(3), 'later'])
+    }
   })
 
   it('know the platform by its signature, also while secrets are rotated', async () => {

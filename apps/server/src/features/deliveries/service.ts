@@ -13,7 +13,7 @@ import { type CallResult, callReceiver } from './call.js'
 import type { ReceiverRow } from './claims.js'
 import { announceDelivery, announceReceiver } from './hints.js'
 import * as history from './history-store.js'
-import { joinLine } from './lines.js'
+import { joinLine, leaveLines } from './lines.js'
 import { lineOfReceiver } from './log-lines.js'
 import * as receivers from './receivers.js'
 import type { SettleDeps } from './settle.js'
@@ -85,7 +85,11 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     const place = order_key === null ? undefined : await joinLine(tx, bot_id, order_key)
     const nextAttemptAt = (place?.isFirst ?? true) ? now : null
     const position = place?.position ?? 0
-    if (!(await history.reopen(tx, bot_id, id, { position, nextAttemptAt }, now))) return false
+    if (!(await history.reopen(tx, bot_id, id, { position, nextAttemptAt }, now))) {
+      // Another call was first: whoever came next would wait for ever behind a place without a delivery.
+      if (order_key !== null) await leaveLines(tx, [order_key])
+      return false
+    }
     await deps.onReopened(tx, delivery)
     return true
   }
@@ -154,11 +158,13 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
           ...page,
           size: limit ?? mostReplays,
         })
+        let replayed = 0
         for (const delivery of failed.rows) {
-          await replayIn(tx, delivery)
+          if (!(await replayIn(tx, delivery))) continue
+          replayed += 1
           afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
         }
-        return { replayed: failed.rows.length, nextToken: failed.nextToken }
+        return { replayed, nextToken: failed.nextToken }
       })
     },
 

@@ -1,6 +1,6 @@
 import type { Route } from '../../http/mount.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
-import { missedEventsJob } from './missed.js'
+import { missedEventsJob, type SecondLook } from './missed.js'
 import { eventsRoutes } from './routes.js'
 import {
   createEventsService,
@@ -28,9 +28,9 @@ export function createEvents(deps: EventsDeps): Events {
       await service.release(botId, key)
     },
   }
-  const missed: JobHandler<{ botId: string }> = {
-    handler: async ({ payload: { botId } }) => {
-      await service.tellRest(botId)
+  const missed: JobHandler<SecondLook> = {
+    handler: async ({ payload }) => {
+      await service.tellRest(payload)
     },
   }
   return {

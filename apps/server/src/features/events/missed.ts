@@ -12,6 +12,9 @@ export const missedEventsJob = 'events.missed'
 /** Milliseconds: other processes trust what they know of a bot for five seconds. */
 const secondLookDelay = 10_000
 
+/** Milliseconds before the first look in which somebody may have begun to write what it did not see. */
+const unseenMs = 60_000
+
 /** Most that a bot is told of what it missed: more would be a flood and no help. */
 const mostMissed = 1000
 
@@ -25,15 +28,23 @@ interface MissedDeps {
 
 type Wants = Pick<Audience, 'wants'>
 
+/** What the second look has to know. */
+export interface SecondLook {
+  botId: string
+  /** ISO 8601 time of the oldest that may be told. */
+  since: string
+}
+
 /**
  * What happened in a bot while it had no address. Nothing is put into the outbox then: most bots without
  * one never get one, and their messages shall cost nothing. So it is looked for when there is one.
  */
 export function createMissedEvents({ clock, queue, recorder, windowMs }: MissedDeps) {
-  /** Tells the bot of what it missed, in the order in which it happened. Answers how much it was. */
-  async function tell(tx: Tx, botId: string, { wants }: Wants): Promise<number> {
-    if (windowMs === 0) return 0
-    const since = isoTime(clock.now() - windowMs)
+  /**
+   * Tells the bot of what it missed since an ISO 8601 time, in the order in which it happened. Answers
+   * how much it was.
+   */
+  async function tell(tx: Tx, botId: string, { wants }: Wants, since: string): Promise<number> {
     const messages = wants('message_created')
       ? await listUntoldMessages(tx, botId, since, mostMissed)
       : []
@@ -64,9 +75,13 @@ export function createMissedEvents({ clock, queue, recorder, windowMs }: MissedD
      */
     async begin(tx: Tx, botId: string, audience: Wants): Promise<number> {
       if (windowMs === 0) return 0
-      const runAt = clock.now() + secondLookDelay
-      await queue.enqueue(tx, { kind: missedEventsJob, key: botId, payload: { botId }, runAt })
-      return await tell(tx, botId, audience)
+      const now = clock.now()
+      // Not further back: what the first look left out, because it was too much, stays left out.
+      const since = isoTime(now - Math.min(unseenMs, windowMs))
+      const payload: SecondLook = { botId, since }
+      const runAt = now + secondLookDelay
+      await queue.enqueue(tx, { kind: missedEventsJob, key: botId, payload, runAt })
+      return await tell(tx, botId, audience, isoTime(now - windowMs))
     },
   }
 }

@@ -75,4 +75,54 @@ describeEachEngine('events of bots', (engine) => {
     await Promise.all([fire(chats), fire(other), fire(chats), fire(other)])
     expect(await happened()).toBe(1)
   })
+
+  it('that a bot missed are too many to be told all: the latest are, and the others never', async () => {
+    const { botId, workspaceId } = (await chats.bot()).actor
+    const minutesAgo = (minutes: number) =>
+      new Date(chats.clock.now() - minutes * 60_000).toISOString()
+    const missed = (count: number, minutes: number) =>
+      Array.from({ length: count }, () => ({
+        ...{ id: chats.ids.next('evt'), bot_id: botId, type: 'missed', payload: '{}' },
+        ...{ integration: null, conversation_id: null, user_id: null, message_id: null },
+        ...{ workflow_id: null, recurring: null, status: 'pending' as const },
+        ...{ failure_reason: null, created_at: minutesAgo(minutes) },
+      }))
+    const early = missed(10, 31)
+    const rows = [...early, ...missed(1000, 30)]
+    await chats.run(async (tx) => {
+      for (let at = 0; at < rows.length; at += 500) {
+        await tx
+          .insertInto('bot_events')
+          .values(rows.slice(at, at + 500))
+          .execute()
+      }
+    })
+    const told = async () => {
+      const deliveries = await chats.db
+        .selectFrom('deliveries')
+        .select('subject_id')
+        .where('bot_id', '=', botId)
+        .execute()
+      return deliveries.map(({ subject_id }) => subject_id)
+    }
+    const actor = { kind: 'workspace', accountId: 'none', tokenId: 'none', workspaceId } as const
+    await chats.bots.update(actor, botId, { url: 'http://127.0.0.1:9/' })
+    expect(await told()).toHaveLength(1000)
+    // As somebody writes it who did not know yet that there is an address.
+    const [late] = missed(1, 0)
+    if (late !== undefined) {
+      await chats.run((tx) => tx.insertInto('bot_events').values(late).execute())
+    }
+    const { payload } = await chats.db
+      .selectFrom('jobs')
+      .select('payload')
+      .where('key', '=', botId)
+      .where('kind', '=', 'events.missed')
+      .executeTakeFirstOrThrow()
+    await chats.runtime.events.service.tellRest(JSON.parse(payload))
+    const all = await told()
+    expect(all).toHaveLength(1001)
+    expect(all).toContain(late?.id)
+    expect(early.filter(({ id }) => all.includes(id))).toEqual([])
+  })
 })

@@ -9,7 +9,7 @@ import type { Queue } from '../../platform/jobs/queue.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { Audience, Audiences } from '../bots/index.js'
 import { aliasOf, dueTimeOf, encodePayload } from '../runtime/index.js'
-import { createMissedEvents } from './missed.js'
+import { createMissedEvents, type SecondLook } from './missed.js'
 import { createEventRecorder, type EventRecorderDeps } from './recorder.js'
 import { requireEventShape } from './shapes.js'
 import * as store from './store.js'
@@ -220,9 +220,9 @@ export function createEventsService(deps: EventsDeps) {
     },
 
     /** Looks once more for what a bot missed, as a job. */
-    async tellRest(botId: string): Promise<void> {
+    async tellRest({ botId, since }: SecondLook): Promise<void> {
       const audience = await audiences.of(botId)
-      if (audience.listens) await run((tx) => missed.tell(tx, botId, audience))
+      if (audience.listens) await run((tx) => missed.tell(tx, botId, audience, since))
     },
 
     /** Lets a scheduled event happen, as its job. */
