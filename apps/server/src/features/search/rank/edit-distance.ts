@@ -21,3 +21,18 @@ export function editDistance(left: string, right: string, limit: number): number
   }
   return last[right.length] ?? limit + 1
 }
+
+/** The letters of a word as bits, of which some stand for several letters. */
+export function letterSet(word: string): number {
+  let letters = 0
+  for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31)
+  return letters
+}
+
+/** How many bits of a number are set. */
+export function countBits(bits: number): number {
+  let rest = bits
+  let count = 0
+  for (; rest !== 0; count++) rest &= rest - 1
+  return count
+}

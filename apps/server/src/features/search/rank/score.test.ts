@@ -1,4 +1,13 @@
-import { array, assert, double, integer, property, record } from 'fast-check'
+import {
+  array,
+  assert,
+  constantFrom,
+  double,
+  integer,
+  property,
+  record,
+  stringMatching,
+} from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fuse, legWeights } from './fusion.js'
 import { scoreGrams } from './grams.js'
@@ -125,6 +134,25 @@ describe('widening', () => {
   ])('of %s tries %s', (word, other) => {
     const near = toSubstitutes(wide(word), [other, 'unrelated']).get(word)
     expect([...(near?.keys() ?? [])]).toEqual([other])
+  })
+
+  it('finds a word whatever two letters of it are wrong', () => {
+    const letter = constantFrom('', ...'abcdeé')
+    const edit = record({
+      at: integer({ min: 0, max: 20 }),
+      letter,
+      left: integer({ min: 0, max: 1 }),
+    })
+    assert(
+      property(stringMatching(/^[a-zé]{10,20}$/), array(edit, { maxLength: 2 }), (word, edits) => {
+        const typed = edits.reduce(
+          (text, { at, letter, left }) => text.slice(0, at) + letter + text.slice(at + left),
+          word,
+        )
+        const near = toSubstitutes(wide(typed), [word]).get(typed)
+        if (typed !== word) expect(near?.get(word)).toBeGreaterThan(0.5)
+      }),
+    )
   })
 
   it('prefers what is more likely meant', () => {

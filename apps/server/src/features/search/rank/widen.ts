@@ -1,5 +1,5 @@
 import type { Neighbourhood } from '../vocabulary-store.js'
-import { editDistance } from './edit-distance.js'
+import { countBits, editDistance, letterSet } from './edit-distance.js'
 
 /** A word of a question for which others are looked for. */
 export interface WideWord {
@@ -23,6 +23,8 @@ const shortestPart = 4
 
 /** What German, Dutch and Scandinavian words end with when they are declined, longest first. */
 const endings = ['ern', 'ens', 'ar', 'or', 'en', 'er', 'es', 'et', 'em', 'na', 'e', 'n', 's', '']
+const knownEndings: ReadonlySet<string> = new Set(endings)
+const longestEnding = 3
 
 /** What finding a word is worth that is only like the one that was asked for. */
 const worths = { spelling: 0.95, typo: 0.85, typos: 0.7, longer: 0.8, compound: 0.7, part: 0.9 }
@@ -65,43 +67,75 @@ export function toSubstitutes(
   wide: readonly WideWord[],
   listed: readonly string[],
 ): Map<string, Map<string, number>> {
+  const others = listed.map(toListed)
   const found = wide.map((each): [string, Map<string, number>] => {
-    const near = listed
-      .map((other): [string, number] => [other, worthOf(each, other)])
-      .filter(([, worth]) => worth > 0)
-      .sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
+    const worthOf = toJudge(each)
+    const near: [string, number][] = []
+    for (const other of others) {
+      const worth = worthOf(other)
+      if (worth > 0) near.push([other.word, worth])
+    }
+    near.sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
     return [each.word, new Map(near.slice(0, maximumNeighbours))]
   })
   return new Map(found.filter(([, near]) => near.size > 0))
 }
 
-function worthOf({ word, spellings, isMissing }: WideWord, other: string): number {
-  if (word === other) return 0
-  if (!isMissing) return headLength(word, other) >= shortestHead ? worths.compound : 0
-  const worth = worthOfMissing(word, other)
-  return spellings.reduce(
-    (most, each) => Math.max(most, worths.spelling * worthOfMissing(each, other)),
-    worth,
-  )
+/** A word of a list, with what rules out most of them at once: tens of thousands can be near. */
+interface Listed {
+  word: string
+  letters: number
 }
 
-function worthOfMissing(word: string, other: string): number {
-  if (word === other) return 1
-  if (word.length < shortestWidened) return 0
-  if (other.startsWith(word)) return worths.longer
-  const allowed = word.length >= 8 ? 2 : 1
-  const edits = editDistance(word, other, allowed)
-  if (edits <= allowed) return edits === 1 ? worths.typo : worths.typos
-  if (headLength(word, other) >= shortestHeadOfMissing) return worths.compound
-  const isPart = word.startsWith(other) || word.endsWith(other)
-  return isPart ? (worths.part * other.length) / word.length : 0
+type Judge = (other: Listed) => number
+
+function toListed(word: string): Listed {
+  return { word, letters: letterSet(word) }
 }
 
-/** Letters before a word, in a longer one that ends with it or with a form of it; -1 if it does not. */
-function headLength(word: string, longer: string): number {
+function toJudge({ word, spellings, isMissing }: WideWord): Judge {
+  if (!isMissing) {
+    const stem = stemOf(word)
+    return (other) => (headLength(stem, other.word) >= shortestHead ? worths.compound : 0)
+  }
+  const asTyped = toJudgeOfMissing(word)
+  const otherwise = spellings.map(toJudgeOfMissing)
+  return (other) => {
+    if (other.word === word) return 0
+    let worth = asTyped(other)
+    for (const judge of otherwise) worth = Math.max(worth, worths.spelling * judge(other))
+    return worth
+  }
+}
+
+function toJudgeOfMissing(word: string): Judge {
+  if (word.length < shortestWidened) return (other) => Number(other.word === word)
+  const letters = letterSet(word)
   const stem = stemOf(word)
-  const ending = endings.find((each) => longer.endsWith(stem + each))
-  return ending === undefined ? -1 : longer.length - stem.length - ending.length
+  const allowed = word.length >= 8 ? 2 : 1
+  return (listed) => {
+    const other = listed.word
+    if (word === other) return 1
+    if (other.startsWith(word)) return worths.longer
+    // Each error changes two letters of the set at most.
+    if (countBits(letters ^ listed.letters) <= 2 * allowed) {
+      const edits = editDistance(word, other, allowed)
+      if (edits <= allowed) return edits === 1 ? worths.typo : worths.typos
+    }
+    if (headLength(stem, other) >= shortestHeadOfMissing) return worths.compound
+    const isPart = word.startsWith(other) || word.endsWith(other)
+    return isPart ? (worths.part * other.length) / word.length : 0
+  }
+}
+
+/** Letters before a stem, in a longer word that ends with it or with a form of it; -1 if it does not. */
+function headLength(stem: string, longer: string): number {
+  let at = longer.indexOf(stem, Math.max(0, longer.length - stem.length - longestEnding))
+  while (at >= 0) {
+    if (knownEndings.has(longer.slice(at + stem.length))) return at
+    at = longer.indexOf(stem, at + 1)
+  }
+  return -1
 }
 
 /** A word without its ending, as far as enough is left of it. */

@@ -10,8 +10,8 @@ const UMLAUTS: Readonly<Record<string, string>> = {
 }
 const HAS_UMLAUT = /[äöüåø]/g
 const WRITTEN_OUT = /([aou])e|aa/g
-/** Vowels that are looked at in one word. */
-const maximumVowels = 6
+/** Vowels that are looked at in one word: each doubles its spellings, and every one is compared with many words. */
+const maximumVowels = 4
 
 /**
  * Other spellings of the words of a question: with `ae`, `oe`, `ue`, `aa` for letters that the index
@@ -31,8 +31,9 @@ export function toSpellings(text: string): Map<string, string[]> {
 
 /** The word with each combination of its `ae`, `oe`, `ue` and `aa` as one letter. */
 function withoutSecondVowels(word: string): string[] {
-  const places = [...word.matchAll(WRITTEN_OUT)].map(({ index }) => index + 1)
-  if (places.length > maximumVowels) return []
+  const places = [...word.matchAll(WRITTEN_OUT)]
+    .map(({ index }) => index + 1)
+    .slice(0, maximumVowels)
   const combinations = Array.from({ length: 2 ** places.length - 1 }, (_, at) => at + 1)
   return combinations.map((chosen) =>
     [...word]
