@@ -1,9 +1,12 @@
 import { sql, type Transaction } from 'kysely'
-import { toWords } from '../features/search/text/words.js'
+import { isoTime, systemClock } from '../platform/clock.js'
 import type { Migration } from '../platform/db/migrate.js'
+import { createIds } from '../platform/ids.js'
 
-/** Passages that are read at a time. */
-const batchSize = 500
+type Tables = {
+  passages: { bot_id: string }
+  jobs: Record<string, string | number | null>
+}
 
 /** The words of each bot, forwards and backwards, so that the last part of a word can be looked up too. */
 export const vocabulary: Migration = {
@@ -22,39 +25,25 @@ export const vocabulary: Migration = {
     `.execute(db)
     await sql`create index bot_words_by_end on bot_words (bot_id, reversed)`.execute(db)
     if (isSqlite) await sql`drop table passage_vocabulary`.execute(db)
-    await fill(db)
+    await listLater(db.withTables<Tables>())
   },
 }
 
-interface PassageRow {
-  number: number
-  bot_id: string
-  content: string
-  headings: string
-}
-
-/** Bots that were there before get their words too. */
-async function fill(db: Transaction<unknown>): Promise<void> {
-  for (let last = -1; ; ) {
-    const { rows } = await sql<PassageRow>`
-      select number, bot_id, content, headings from passages
-      where number > ${last} order by number limit ${batchSize}
-    `.execute(db)
-    const [end] = rows.slice(-1)
-    if (end === undefined) return
-    last = Number(end.number)
-    for (const botId of new Set(rows.map((row) => row.bot_id))) {
-      const texts = rows.filter((row) => row.bot_id === botId)
-      const words = toWords(texts.map(({ content, headings }) => `${headings} ${content}`))
-      if (words.length === 0) continue
-      const values = words.map(({ word, reversed }) => sql`(${botId}, ${word}, ${reversed})`)
-      for (let start = 0; start < values.length; start += batchSize) {
-        await sql`
-          insert into bot_words (bot_id, word, reversed)
-          values ${sql.join(values.slice(start, start + batchSize))}
-          on conflict do nothing
-        `.execute(db)
-      }
+/**
+ * Bots that were there before get their words too, by jobs: to cut all passages into words would hold the
+ * start for half a minute per 100,000.
+ */
+async function listLater(db: Transaction<Tables>): Promise<void> {
+  const bots = await db.selectFrom('passages').select('bot_id').distinct().execute()
+  const ids = createIds()
+  const now = isoTime(systemClock.now())
+  for (const { bot_id: botId } of bots) {
+    const row = {
+      ...{ id: ids.next('job'), kind: 'search.words', key: botId },
+      ...{ payload: JSON.stringify({ botId }), state: 'waiting', priority: 2, due_at: now },
+      ...{ follow_up_at: null, attempts: 0, max_attempts: 20, deadline_milliseconds: 3_600_000 },
+      ...{ claims: 0, owner: null, last_error: null, created_at: now, updated_at: now },
     }
+    await db.insertInto('jobs').values(row).execute()
   }
 }

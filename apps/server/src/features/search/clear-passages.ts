@@ -4,7 +4,7 @@ import type { ClearPassages, FilesIndexing } from '../files/index.js'
 import type { SearchDeps } from './service.js'
 import * as store from './store.js'
 import { toWords } from './text/words.js'
-import { deleteWords } from './vocabulary-store.js'
+import { deleteWords, holdWords } from './vocabulary-store.js'
 
 /** Passages that are read at a time. */
 const readAtOnce = 200
@@ -12,7 +12,7 @@ const readAtOnce = 200
 const wordsAtOnce = 100
 
 export type ClearPassagesDeps = Pick<SearchDeps, 'db' | 'run' | 'index'> & {
-  indexing: FilesIndexing
+  indexing: Pick<FilesIndexing, 'usefulPassages'>
 }
 
 /** Removes passages of a file that nobody finds any more, and the words that stood only there. */
@@ -40,7 +40,10 @@ export function createClearPassages(deps: ClearPassagesDeps): JobHandler<ClearPa
       await purge(run, (tx, limit) => store.deleteUseless(tx, botId, fileId, useful, limit))
       for (let start = 0; start < words.length; start += wordsAtOnce) {
         const some = words.slice(start, start + wordsAtOnce)
-        await run(async (tx) => deleteWords(tx, botId, await index.missing(tx, botId, some)))
+        await run(async (tx) => {
+          await holdWords(tx, botId)
+          await deleteWords(tx, botId, await index.missing(tx, botId, some))
+        })
       }
     },
   }

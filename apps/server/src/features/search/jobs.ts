@@ -10,6 +10,7 @@ import {
 } from '../files/index.js'
 import { createClearPassages } from './clear-passages.js'
 import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-file.js'
+import { createListWords, listWordsJob } from './list-words.js'
 import type { SearchDeps } from './service.js'
 
 /** Files that one process indexes at a time, at least. */
@@ -48,7 +49,11 @@ export function createSearchJobs(
     onDead: (tx, job, error) => publish(tx, job.payload, { failedReason: adviceOn(error, job) }),
   }
 
-  return { [indexFileJob]: index, [clearPassagesJob]: createClearPassages(deps) }
+  return {
+    [indexFileJob]: index,
+    [clearPassagesJob]: createClearPassages(deps),
+    [listWordsJob]: createListWords(deps),
+  }
 }
 
 /** What its author reads when a file was given up, and what to do now. */

@@ -120,6 +120,22 @@ export interface UsefulPassages {
   newest: number
 }
 
+/** What passages of a bot say, at most `limit` of them after a number, in order. */
+export async function listTexts(
+  db: Db | Tx,
+  botId: string,
+  page: { after: number; limit: number },
+): Promise<Pick<PassageRow, 'number' | 'content' | 'headings'>[]> {
+  return await db
+    .selectFrom('passages')
+    .select(['number', 'content', 'headings'])
+    .where('bot_id', '=', botId)
+    .where('number', '>', page.after)
+    .orderBy('number')
+    .limit(page.limit)
+    .execute()
+}
+
 /** What passages of a file that are of no use say, at most `limit` of them after a number, in order. */
 export async function listUseless(
   db: Db,

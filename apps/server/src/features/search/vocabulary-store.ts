@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import type { Db, Tx } from '../../schema.js'
 import { reverse, toWords } from './text/words.js'
 
@@ -17,8 +18,21 @@ const rowsAtOnce = 1000
 /** Words of one beginning or end that are looked at. */
 const maximumOfRange = 5000
 
+/**
+ * Holds the list of a bot until the transaction ends, so that nobody adds words meanwhile. To be called before
+ * looking for words that no passage has: one that is being written has them, and cannot be seen yet.
+ */
+export async function holdWords(tx: Tx, botId: string): Promise<void> {
+  await dialectOf(tx).holdName(tx, listName(botId))
+}
+
+function listName(botId: string): string {
+  return `words ${botId}`
+}
+
 /** Notes the words of texts as words of a bot. */
 export async function insertWords(tx: Tx, botId: string, texts: readonly string[]): Promise<void> {
+  await dialectOf(tx).shareName(tx, listName(botId))
   // In order, so that two transactions on PostgreSQL never wait for each other.
   const rows = toWords(texts).map((word) => ({ bot_id: botId, ...word }))
   for (let start = 0; start < rows.length; start += rowsAtOnce) {

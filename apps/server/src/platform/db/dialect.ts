@@ -29,6 +29,8 @@ export interface Dialect {
    * transactions run one after the other anyway.
    */
   holdName<DB>(tx: Kysely<DB>, name: string): Promise<void>
+  /** As `holdName`, but beside others that share the name: waits only for who holds it alone. */
+  shareName<DB>(tx: Kysely<DB>, name: string): Promise<void>
   /** Whether `column` contains `text`, without regard to case; wildcards in `text` mean themselves. */
   contains(column: Expression<string>, text: string): RawBuilder<SqlBool>
   /** The text under a top-level key of a JSON object column; null if the key is missing. */
@@ -75,6 +77,7 @@ export const sqliteDialect: Dialect = {
   lockRows: (query) => query,
   lockFreeRows: (query) => query,
   holdName: async () => {},
+  shareName: async () => {},
   contains: (column, text) => sql`fold_case(${column}) like ${likePattern(text)} escape '\\'`,
   jsonText: (column, key) =>
     sql`(select value from json_each(${column}) where json_each.key = ${key})`,
@@ -113,6 +116,9 @@ export const postgresDialect: Dialect = {
   lockFreeRows: (query) => query.forUpdate().skipLocked(),
   async holdName(tx, name) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`.execute(tx)
+  },
+  async shareName(tx, name) {
+    await sql`select pg_advisory_xact_lock_shared(hashtextextended(${name}::text, 0))`.execute(tx)
   },
   contains: (column, text) =>
     sql`lower(${column} collate "und-x-icu") like ${likePattern(text)} escape '\\'`,
