@@ -1,12 +1,20 @@
 import type { Span } from './spans.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
+interface NoteReference {
+  kind: 'footnote' | 'endnote'
+  /** What the file calls the note. */
+  id: string
+  /** What its readers see: notes count from 1, end notes with an `e` before it. */
+  identifier: string
+}
+
 /** What stands in a paragraph. */
 interface ParagraphContent {
   spans: Span[]
   /** Contents of text boxes that are anchored in the paragraph: paragraphs and tables. */
   boxes: XmlElement[]
-  noteIds: { kind: 'footnote' | 'endnote'; id: string }[]
+  notes: NoteReference[]
 }
 
 /** Reads the text of paragraphs. */
@@ -23,9 +31,10 @@ const UNSEEN: ReadonlySet<string> = new Set(
 export function createRunReader(
   relations: ReadonlyMap<string, { target: string; external: boolean }>,
 ): RunReader {
+  const numbers = { footnote: new Map<string, number>(), endnote: new Map<string, number>() }
   return {
     read(paragraph) {
-      const content: ParagraphContent = { spans: [], boxes: [], noteIds: [] }
+      const content: ParagraphContent = { spans: [], boxes: [], notes: [] }
       readAll(paragraph, {}, content)
       return content
     },
@@ -99,14 +108,17 @@ export function createRunReader(
         readAll(element, format, content)
     }
   }
-}
 
-function readNote(element: XmlElement, content: ParagraphContent): void {
-  const id = attribute(element, 'id') ?? ''
-  const kind = element.name === 'endnoteReference' ? 'endnote' : 'footnote'
-  const identifier = `${kind === 'endnote' ? 'e' : ''}${id}`
-  content.noteIds.push({ kind, id })
-  content.spans.push({ text: '', node: { type: 'footnoteReference', identifier } })
+  function readNote(element: XmlElement, content: ParagraphContent): void {
+    const id = attribute(element, 'id') ?? ''
+    const kind = element.name === 'endnoteReference' ? 'endnote' : 'footnote'
+    const own = numbers[kind]
+    const number = own.get(id) ?? own.size + 1
+    own.set(id, number)
+    const identifier = `${kind === 'endnote' ? 'e' : ''}${number}`
+    content.notes.push({ kind, id, identifier })
+    content.spans.push({ text: '', node: { type: 'footnoteReference', identifier } })
+  }
 }
 
 /** A picture is what its author says about it; a text box is the text in it. */

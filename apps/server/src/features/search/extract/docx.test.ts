@@ -92,7 +92,7 @@ describe('a Word document', () => {
     expect(await blocksOf('a.docx', docx(body))).toEqual(['new text'])
   })
 
-  test('has links, notes, text boxes once, and what pictures show', async () => {
+  test('has links, notes as they are counted, text boxes once, and what pictures show', async () => {
     const box = `<w:txbxContent>${p('In the box')}</w:txbxContent>`
     const body =
       p(
@@ -108,8 +108,8 @@ describe('a Word document', () => {
         '<w:r><w:drawing><wp:inline><wp:docPr id="2" descr="IMG_1.png"/></wp:inline></w:drawing></w:r>',
       )
     expect(await blocksOf('a.docx', docx(body))).toEqual([
-      '[manual](https://pumps.example/manual) of the pump[^2]',
-      '[^2]: Measured in 2024.',
+      '[manual](https://pumps.example/manual) of the pump[^1]',
+      '[^1]: Measured in 2024.',
       'In the box',
       '![Pump from above]()',
     ])

@@ -62,7 +62,7 @@ async function readBody(office: OfficePackage): Promise<Block[]> {
   const addParagraph = (element: XmlElement) => {
     const properties = descend(element, 'pPr')
     const style = styles.get(attribute(descend(properties, 'pStyle'), 'val') ?? '')
-    const { spans, boxes, noteIds } = runs.read(element)
+    const { spans, boxes, notes: references } = runs.read(element)
     const text = spanText(spans)
     const level = outlineLevel(properties) ?? style?.level
     const list = numberingOf(properties) ?? style?.numbering
@@ -85,10 +85,9 @@ async function readBody(office: OfficePackage): Promise<Block[]> {
       addBlock(inRole(style, toPhrasing(spans)))
     }
     for (const box of boxes) elements(box).forEach(add)
-    for (const { kind, id } of noteIds) {
+    for (const { kind, id, identifier } of references) {
       const note = notes[kind].get(id)
       if (note === undefined) continue
-      const identifier = `${kind === 'endnote' ? 'e' : ''}${id}`
       addBlock({ type: 'footnoteDefinition', identifier, children: [paragraph(note)] })
     }
   }

@@ -59,7 +59,11 @@ function readOne(element: XmlElement, url: string | undefined, content: InlineCo
 }
 
 function readNote(element: XmlElement, content: InlineContent): void {
-  const identifier = attribute(element, 'id') ?? `n${content.notes.length}`
+  // The mark that readers see; the id is made up by the program that wrote the file.
+  const mark = elements(element, 'note-citation').map(textContent).join('').trim()
+  const prefix = attribute(element, 'note-class') === 'endnote' ? 'e' : ''
+  const id = attribute(element, 'id') ?? `n${content.notes.length}`
+  const identifier = /^[\p{L}\p{N}]+$/u.test(mark) ? `${prefix}${mark}` : id
   const body = elements(element, 'note-body').map(textContent).join(' ')
   content.spans.push({ text: '', node: { type: 'footnoteReference', identifier } })
   content.notes.push({ identifier, text: body.replace(/\s+/g, ' ').trim() })

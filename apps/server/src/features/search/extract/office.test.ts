@@ -108,8 +108,8 @@ describe('an OpenDocument text', () => {
     expect(await blocksOf('a.odt', content)).toEqual([
       '# Pump manual',
       '## Safety',
-      'Switch it off[^ftn1]. [More](https://pumps.example)',
-      '[^ftn1]: At the wall.',
+      'Switch it off[^1]. [More](https://pumps.example)',
+      '[^1]: At the wall.',
       '- One\n  - Inner\n- Two',
       '| Model | Price |\n| --- | --- |\n| N1 | 10 |\n| N1 | 12 |',
     ])
