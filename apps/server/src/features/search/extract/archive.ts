@@ -47,7 +47,9 @@ export async function openArchive(source: Source, what: string): Promise<Archive
       const size = entry.uncompressedSize
       // Checked by what is stated; a part that unpacks to more than it states ends with an error.
       if (unpacked + size > limit) {
-        throw tooLarge(`unpacks to more than ${limit} bytes, the most that can be read`)
+        throw tooLarge(
+          `unpacks to more than ${Math.floor(limit / 2 ** 20)} MiB, the most that can be read`,
+        )
       }
       if (size > HARMLESS_BYTES && entry.compressedSize < size * SMALLEST_SHARE) {
         throw tooLarge(

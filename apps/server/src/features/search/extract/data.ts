@@ -66,7 +66,8 @@ function titleOf(values: readonly unknown[]): string | undefined {
 }
 
 function fail(format: string, error: unknown): never {
-  const detail = error instanceof Error ? error.message.split('\n')[0] : String(error)
+  const detail =
+    error instanceof Error ? error.message.split('\n')[0]?.replace(/:$/, '') : String(error)
   throw new ExtractionError(
     'damaged',
     `The file is not valid ${format} (${detail}). Correct it and upload it again, or upload it as plain text.`,

@@ -207,6 +207,20 @@ describe('a bomb', () => {
     expect(await outcomeOf('a.docx', make())).toBe(expected)
   })
 
+  test('is refused with the limit as people write it', async () => {
+    const content = { bytes: docx(wordParagraph('a'.repeat(3_000_000))) }
+    await using narrow = createIngestPool({
+      onError(error) {
+        throw error
+      },
+      workers: 1,
+      maximumUnpackedBytes: 2 * 1024 * 1024,
+    })
+    await expect(ingest(narrow, { content, contentType: '', key: 'a.docx' })).rejects.toThrow(
+      'The document unpacks to more than 2 MiB, the most that can be read. Split it',
+    )
+  })
+
   test('of cells far to the right or of shared texts costs nothing', async () => {
     const far = xlsx({ S: '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>' })
     expect(await outcomeOf('a.xlsx', far)).toBe('indexed')

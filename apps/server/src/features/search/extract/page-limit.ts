@@ -25,7 +25,7 @@ export function createTextLimit(source: Source): (text: string) => void {
     if (length <= limit) return
     throw new ExtractionError(
       'too_large',
-      `The document has more than ${limit} characters of text, the most that can be indexed. Split it into several files.`,
+      `The document has more than ${limit.toLocaleString('en')} characters of text, the most that can be indexed. Split it into several files.`,
     )
   }
 }
