@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -69,5 +69,32 @@ describe('botstead eval', { timeout: 60_000 }, () => {
     const nowhere = await runCommand(['eval', '--dataset', join(folder, 'none')], {})
     const missing = `There is no file ${join(folder, 'none', 'corpus.jsonl')}.\n`
     expect(nowhere).toMatchObject({ status: 1, stdout: '', stderr: missing })
+  })
+
+  it('names the file and line of what is no judgement, and the baseline that is none', async () => {
+    const other = join(folder, 'other')
+    await mkdir(other)
+    for (const name of ['corpus.jsonl', 'queries.jsonl']) {
+      await copyFile(join(folder, name), join(other, name))
+    }
+    await writeFile(join(other, 'qrels.tsv'), 'query-id\tcorpus-id\tscore\nq1\td1\t1\nq2 d2 1\n')
+    const spaces = await runCommand(['eval', '--dataset', other], {})
+    expect(spaces).toMatchObject({ status: 1, stdout: '' })
+    expect(spaces.stderr).toBe(
+      `${join(other, 'qrels.tsv')}, line 3: a question, a document and a grade, with tabs between them, belong here.\n`,
+    )
+    const baselines = [
+      ['corpus.jsonl', 'is no result of "botstead eval --json".'],
+      ['several.json', 'is of several weightings: a baseline has one.'],
+    ] as const
+    await writeFile(join(folder, 'several.json'), '[{"each":{}},{"each":{}}]')
+    for (const [name, reason] of baselines) {
+      const file = join(folder, name)
+      const refused = await runCommand(['eval', '--dataset', folder, '--baseline', file], {})
+      expect(refused).toMatchObject({ status: 1, stdout: '', stderr: `${file} ${reason}\n` })
+    }
+    const file = join(folder, 'none.json')
+    const missing = await runCommand(['eval', '--dataset', folder, '--baseline', file], {})
+    expect(missing).toMatchObject({ status: 1, stderr: `There is no file ${file}.\n` })
   })
 })

@@ -90,15 +90,27 @@ function gradesFile(folder: string): string {
 
 async function readGrades(file: string): Promise<Map<string, Map<string, number>>> {
   const grades = new Map<string, Map<string, number>>()
-  const rows = await readLines(file, (line) => line.split('\t'))
-  for (const [question = '', document = '', grade = ''] of rows) {
-    const value = Number(grade)
-    // The first line may name the columns.
-    if (!Number.isFinite(value) || value <= 0 || document === '') continue
+  const rows = await readLines(file, readGrade)
+  for (const { question, document, value } of rows) {
+    // Some collections also list what does not answer.
+    if (value <= 0) continue
     const own = grades.get(question) ?? new Map<string, number>()
     grades.set(question, own.set(document, value))
   }
   return grades
+}
+
+function readGrade(line: string, number: number) {
+  const [question = '', document = '', grade = ''] = line.split('\t')
+  const value = grade.trim() === '' ? Number.NaN : Number(grade)
+  const isWhole = question !== '' && document !== '' && Number.isFinite(value)
+  // The first line may name the columns.
+  const namesColumns = number === 1 && document !== '' && /\p{L}/u.test(grade)
+  if (namesColumns) return { question, document, value: 0 }
+  if (!isWhole) {
+    throw new Error('a question, a document and a grade, with tabs between them, belong here')
+  }
+  return { question, document, value }
 }
 
 function readRecord(line: string): Document {
@@ -113,7 +125,7 @@ function readRecord(line: string): Document {
   return { id, title: text('title'), text: text('text') }
 }
 
-async function readLines<T>(file: string, read: (line: string) => T): Promise<T[]> {
+async function readLines<T>(file: string, read: (line: string, number: number) => T): Promise<T[]> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const found: T[] = []
   let number = 0
@@ -124,7 +136,7 @@ async function readLines<T>(file: string, read: (line: string) => T): Promise<T[
     number += 1
     if (line.trim() === '') continue
     try {
-      found.push(read(line))
+      found.push(read(line, number))
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new Error(`${file}, line ${number}: ${reason}.`, { cause })

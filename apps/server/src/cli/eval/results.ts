@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Weights } from '../../ranking.js'
 import { compareRuns } from './compare.js'
@@ -80,7 +81,21 @@ export function compare(results: Results, baseline: Results, measure: keyof Meas
 
 /** @throws Error that names the file if it is not a stored run */
 export async function readResults(file: string): Promise<Results> {
-  const results: Results = JSON.parse(await readFile(file, 'utf8'))
-  if (typeof results?.each !== 'object') throw new Error(`${file} is no result of "botstead eval".`)
+  if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
+  const results = parse(await readFile(file, 'utf8'))
+  if (Array.isArray(results)) {
+    throw new Error(`${file} is of several weightings: a baseline has one.`)
+  }
+  if (typeof results?.each !== 'object') {
+    throw new Error(`${file} is no result of "botstead eval --json".`)
+  }
   return results
+}
+
+function parse(content: string): Results | Results[] | undefined {
+  try {
+    return JSON.parse(content)
+  } catch {
+    return undefined
+  }
 }
