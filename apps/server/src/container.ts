@@ -123,7 +123,11 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     await closeHttp(app, timeLeft)
   })
 
-  await app.listen({ host: config.host, port: config.port })
+  await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+    // The next start will not show it: it is not the first.
+    if (made !== undefined) log.warn({ tokenFile: made.tokenFile }, 'the token was made and kept')
+    throw error
+  })
   base = ownAddress(config, app.server.address())
   log.info({ address: base, dataDir: config.dataDir, database: database.dialect.name }, 'listening')
 

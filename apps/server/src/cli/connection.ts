@@ -128,7 +128,9 @@ async function* pages<Page extends { meta: { nextToken?: string } }>(
 const mostChoices = 10
 
 function choices(bots: readonly ListedBot[]): string {
-  if (bots.length === 0) return 'The token reaches no bot: create one first.'
+  if (bots.length === 0) {
+    return 'The token reaches no bot: create one first, with POST /v1/admin/bots (step 1 of the README).'
+  }
   const lines = bots.slice(0, mostChoices).map(({ id, name }) => `\n  ${id}  ${name}`)
   const more = bots.length > mostChoices ? `\n  and ${bots.length - mostChoices} more` : ''
   return `Give one with --bot or BOTSTEAD_BOT:${lines.join('')}${more}`

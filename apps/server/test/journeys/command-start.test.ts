@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { describeSettings } from '../../src/config.js'
@@ -32,6 +34,22 @@ describe('botstead start', () => {
     expect(again.output()).not.toContain('shown once')
     const known = await fetch(`${again.url}/v1/admin/bots`, { headers })
     expect(known.status).toBe(200)
+  })
+
+  it('that finds its port in use says where the token is that it made', async () => {
+    await using place = await createCommandPlace()
+    const occupant = createServer().listen(0, '127.0.0.1')
+    await once(occupant, 'listening')
+    const address = occupant.address()
+    const port = String(typeof address === 'object' ? address?.port : undefined)
+    const environment = { ...place.environment, HOST: '127.0.0.1', PORT: port }
+    const { status, stdout, stderr } = await runCommand(['start'], environment)
+    occupant.close()
+    expect(status).toBe(1)
+    expect(stderr).toContain(`Port ${port} is in use by another program`)
+    const tokenFile = join(place.dataDir, 'admin-token')
+    expect(stdout).toContain(`"tokenFile":${JSON.stringify(tokenFile)}`)
+    await expect(readFile(tokenFile, 'utf8')).resolves.toMatch(/^bp_pat_/)
   })
 
   it('takes the token that the operator gives', async () => {
