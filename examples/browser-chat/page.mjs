@@ -16,6 +16,7 @@ function addItem(text, ...classes) {
 
 /** What a message says; the kinds without words show what they hold. */
 function textOf({ type, ...payload }) {
+  if (type === 'bloc') return payload.items.map(textOf).join('\n')
   return payload.text ?? payload.markdown ?? payload.title ?? `[${type}] ${JSON.stringify(payload)}`
 }
 

@@ -42,5 +42,6 @@ async function upload(path) {
 
 async function guides() {
   const folder = fileURLToPath(new URL('../../docs/guides/', import.meta.url))
-  return (await readdir(folder)).map((each) => folder + each)
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.md'))
+  return names.map((name) => folder + name)
 }
