@@ -87,7 +87,7 @@ describeEachEngine('actions', (engine) => {
     expect(await failure()).toEqual(runtime(expect.stringContaining('The connection broke')))
     await admin.updateBot({ id: bot.id, maxExecutionTime: 1 })
     remote().behave(() => undefined)
-    expect(await failure()).toEqual(runtime('No answer within 1000 ms.'))
+    expect(await failure()).toEqual(runtime('The bot cannot be reached: No answer within 1000 ms.'))
     await admin.updateBot({ id: bot.id, url: null })
     expect(await failure()).toEqual(runtime(expect.stringContaining('no address')))
   })

@@ -32,6 +32,11 @@ async function send(deps: CallDeps, target: Target, call: Parameters<typeof send
     return await sendCall(deps, target, call, maximumAnswerBytes)
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error
-    throw new ApiError('Runtime', error.message, { cause: error })
+    // Without its name a bot would take what is said of another program for something of its own.
+    const alias = target.headers['x-integration-alias']
+    const receiver = alias === undefined ? 'bot' : `integration ${alias}`
+    throw new ApiError('Runtime', `The ${receiver} cannot be reached: ${error.message}`, {
+      cause: error,
+    })
   }
 }
