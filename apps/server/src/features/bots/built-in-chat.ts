@@ -1,4 +1,5 @@
 import { ApiError } from '@botstead/contract'
+import { isHttpAddress } from './server-address.js'
 
 /**
  * The integration that every bot has from the start: its installation is the bot's chat address.
@@ -34,7 +35,7 @@ export function requireChatConfiguration(
     }
   }
   const { webhookUrl } = configuration
-  if (typeof webhookUrl === 'string' && webhookUrl !== '' && !/^https?:\/\/[^/]/.test(webhookUrl)) {
+  if (typeof webhookUrl === 'string' && webhookUrl !== '' && !isHttpAddress(webhookUrl)) {
     throw new ApiError(
       'InvalidDataFormat',
       `${field}.webhookUrl must be an address such as https://www.example.com/signals.`,

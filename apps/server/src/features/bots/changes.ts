@@ -4,6 +4,7 @@ import type { Sealer } from '../../platform/sealing.js'
 import { type BotDefinition, mergeTags, patchDefinition } from './definition.js'
 import type { InstallationPatches } from './installations.js'
 import { mergeSecrets, type SealedSecrets } from './secrets.js'
+import { requireServerAddress } from './server-address.js'
 import type * as store from './store.js'
 
 export type NewBot = Body<typeof contract.bots.create>
@@ -25,6 +26,7 @@ export function newBot(
   input: NewBot,
   { id, workspaceId, accountId, definition, signingSecret, now, sealer }: Making,
 ): store.BotRow {
+  requireServerAddress(input.url)
   return {
     id,
     workspace_id: workspaceId,
@@ -53,6 +55,7 @@ export function newBot(
 
 /** What a patch changes in the row of a bot. */
 export function changesOf(current: store.BotRow, patch: BotPatch, now: string, sealer: Sealer) {
+  requireServerAddress(patch.url)
   const deployed = patch.code !== undefined || typeof patch.url === 'string'
   return {
     ...(patch.name !== undefined && { name: patch.name }),

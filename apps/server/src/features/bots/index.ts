@@ -31,6 +31,7 @@ export {
   settleRegistration,
 } from './installation-store.js'
 export { mergeSecrets, type SealedSecrets } from './secrets.js'
+export { requireServerAddress } from './server-address.js'
 export { type BotsService, purgeBotJob } from './service.js'
 export type { InstallationRow } from './store.js'
 

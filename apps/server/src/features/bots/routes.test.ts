@@ -111,6 +111,24 @@ describeEachEngine('bots', (engine) => {
     })
   })
 
+  it('refuses an address that nobody can call, of bots and of integrations', async () => {
+    const client = server().client()
+    const refusal = {
+      type: 'InvalidDataFormat',
+      message: expect.stringMatching(/^body\.url must be an http or https address/),
+    }
+    const { bot } = await client.createBot({
+      name: 'Well addressed',
+      url: 'http://127.0.0.1:9/bot',
+    })
+    for (const url of ['nonsense', 'localhost:8074', 'ftp://127.0.0.1', 'http://', 'https://a b']) {
+      await expect(client.createBot({ url })).rejects.toMatchObject(refusal)
+      await expect(client.updateBot({ id: bot.id, url })).rejects.toMatchObject(refusal)
+      const integration = client.createIntegration({ name: 'addressless', version: '1.0.0', url })
+      await expect(integration).rejects.toMatchObject(refusal)
+    }
+  })
+
   it('forgets a deleted bot at once', async () => {
     const client = server().client()
     const { bot } = await client.createBot({})

@@ -4,7 +4,7 @@ import { type Clock, isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Sealer } from '../../platform/sealing.js'
-import { mergeSecrets, type SealedSecrets } from '../bots/index.js'
+import { mergeSecrets, requireServerAddress, type SealedSecrets } from '../bots/index.js'
 import { emptyDefinition, type IntegrationDefinition, patchDefinition } from './definition.js'
 import type { IntegrationRow } from './store.js'
 import { requireVersion } from './versions.js'
@@ -20,6 +20,7 @@ export function newIntegration(
   input: NewIntegration,
   { clock, ids, sealer, signingSecret }: MakingDeps & { signingSecret: string },
 ): IntegrationRow {
+  requireServerAddress(input.url)
   const now = isoTime(clock.now())
   const row: IntegrationRow = {
     id: ids.uuid(),
@@ -61,6 +62,7 @@ export function changesOf(
   now: string,
   sealer: Sealer,
 ) {
+  requireServerAddress(patch.url)
   const visibility =
     patch.visibility ??
     (patch.public === undefined ? undefined : patch.public ? 'public' : 'private')
