@@ -4,7 +4,9 @@ import { type Broken, tellViolation } from './violations.js'
 
 type Schema = Readonly<Record<string, unknown>>
 
-const ajv = new Ajv({ strict: false, logger: false, addUsedSchema: false })
+const options = { strict: false, logger: false } as const
+/** Judges schemas; it compiles none of them. */
+const ajv = new Ajv(options)
 /** By the text of the schema: many owners share few schemas. */
 const compiled = new LRUCache<string, ValidateFunction>({ max: 500 })
 /** By the schema itself, the same object while its owner is remembered; null cannot be compiled. */
@@ -38,7 +40,9 @@ function compile(words: Schema): ValidateFunction | null {
   const found = compiled.get(text)
   if (found !== undefined) return found
   try {
-    const validate = ajv.compile(words)
+    if (!ajv.validateSchema(words)) return null
+    // One for each schema: it keeps all that it has ever compiled, also what nobody remembers any more.
+    const validate = new Ajv({ ...options, validateSchema: false }).compile(words)
     compiled.set(text, validate)
     return validate
   } catch {
