@@ -1,17 +1,25 @@
 import { Writable } from 'node:stream'
 import { createClient } from '@botstead/contract'
-import { expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createLog } from '../../src/platform/log.js'
 import { describeEachEngine } from '../engines.js'
-import { startTestServer } from '../harness.js'
 
 // On SQLite the extension has no build for the platform, here and in the search thread; the PostgreSQL
-// of the tests has no pgvector.
-vi.mock('sqlite-vec', () => ({
-  getLoadablePath() {
-    throw new Error('Unsupported platform')
-  },
-}))
+// of the tests has no pgvector. What was loaded before this file, or is after it, knows the extension.
+let startTestServer: typeof import('../harness.js').startTestServer
+beforeAll(async () => {
+  vi.resetModules()
+  vi.doMock('sqlite-vec', () => ({
+    getLoadablePath() {
+      throw new Error('Unsupported platform')
+    },
+  }))
+  ;({ startTestServer } = await import('../harness.js'))
+})
+afterAll(() => {
+  vi.doUnmock('sqlite-vec')
+  vi.resetModules()
+})
 const findEntry = new URL('../fixtures/find-worker-without-vectors.js', import.meta.url)
 
 describeEachEngine('a database that cannot compare vectors', (engine) => {
