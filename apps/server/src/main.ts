@@ -1,3 +1,12 @@
 import { run } from './cli/program.js'
 
+/** What a shell reports for a program that wrote to a closed pipe: 128 and the number of SIGPIPE. */
+const pipeClosed = 141
+
+// `| head` has read enough: that is no failure to be told with a stack.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(pipeClosed)
+})
+
 process.exitCode = await run(process.argv)

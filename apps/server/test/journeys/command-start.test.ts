@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { describeSettings } from '../../src/config.js'
 import { createCommandPlace } from '../command-place.js'
@@ -113,6 +116,18 @@ describe('wrong settings', () => {
     const { status, stderr } = await runCommand(['config'], { ...place.environment, ...misspelt })
     expect(status).toBe(0)
     expect(stderr).toContain('did you mean BOTSTEAD_DATA_DIR?')
+  })
+})
+
+describe('a reader that has seen enough', () => {
+  it('ends a command without a stack', async () => {
+    const command = fileURLToPath(new URL('../../bin/botstead.js', import.meta.url))
+    const child = spawn(process.execPath, [command, '--help'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    child.stdout.destroy()
+    const [[status], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)])
+    expect({ status, stderr }).toEqual({ status: 141, stderr: '' })
   })
 })
 
