@@ -10,6 +10,8 @@ const MARKUP = 2
 const UNDERLINE = /^(?:={3,}|-{3,}|~{3,}|\*{3,}|\+{3,})$/
 /** The line is as long as the heading, give or take so many characters. */
 const UNEVEN = 3
+/** The last step of a list, above a rule across the page that happens to be as long. */
+const STEP = /^\s*\d{1,2}[.)]\s.*[.,;:]$/
 /** A number of a section below another one, and its name. */
 const SUBSECTION = /^(\d{1,2}(?:\.\d{1,2}){1,4})\.?[ \t]{1,4}(?=\p{L}).{1,80}(?<![.,;:])$/u
 const SECTION = /^(\d{1,2})\.?[ \t]{1,4}(?=\p{L}).{1,80}(?<![.,;:])$/u
@@ -54,7 +56,8 @@ function sectionsWithParts(paragraphs: readonly Paragraph[]): ReadonlySet<string
 function toBlocks(paragraph: Paragraph, sections: ReadonlySet<string>): (Heading | Paragraph)[] {
   const text = textOf(paragraph)
   const [first = '', second = '', ...rest] = text.split('\n')
-  if (UNDERLINE.test(second) && Math.abs(first.length - second.length) <= UNEVEN) {
+  const isLined = UNDERLINE.test(second) && Math.abs(first.length - second.length) <= UNEVEN
+  if (isLined && !STEP.test(first)) {
     const title = heading(second.startsWith('=') ? 1 : 2, first.trim())
     if (rest.length === 0) return [title]
     return [title, { type: 'paragraph', children: [{ type: 'text', value: rest.join('\n') }] }]
