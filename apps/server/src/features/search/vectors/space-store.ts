@@ -157,3 +157,14 @@ export async function deleteSpace(tx: Tx, botId: string, space: number): Promise
     .where('number', '=', space)
     .execute()
 }
+
+/** Deletes vectors of a space, at most `limit`; answers how many. */
+export async function deleteVectors(tx: Tx, space: number, limit: number): Promise<number> {
+  const ofSpace = tx.selectFrom('passage_vectors').select('number').where('space', '=', space)
+  const result = await tx
+    .deleteFrom('passage_vectors')
+    .where('space', '=', space)
+    .where('number', 'in', ofSpace.limit(limit))
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

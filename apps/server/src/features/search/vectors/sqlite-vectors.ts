@@ -77,15 +77,6 @@ export function createSqliteVectors(shelf: Shelf = createShelf()): VectorStore {
       `.execute(db)
       return rows
     },
-
-    async deleteSome(tx, space, limit) {
-      const { numAffectedRows } = await sql`
-        delete from passage_vectors where space = ${space} and number in (
-          select number from passage_vectors where space = ${space} limit ${limit}
-        )
-      `.execute(tx)
-      return Number(numAffectedRows ?? 0)
-    },
   }
 }
 

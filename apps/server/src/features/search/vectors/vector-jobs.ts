@@ -230,7 +230,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
   }
 
   async function drop(botId: string, space: number): Promise<void> {
-    await purge(run, (tx, limit) => store.deleteSome(tx, space, limit))
+    await purge(run, (tx, limit) => spaces.deleteVectors(tx, space, limit))
     await run((tx) => spaces.deleteSpace(tx, botId, space))
   }
 

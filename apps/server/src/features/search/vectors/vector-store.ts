@@ -57,6 +57,4 @@ export interface VectorStore {
     vector: Float32Array,
     numbers: readonly number[],
   ): Promise<Neighbour[]>
-  /** Deletes vectors of a space, at most `limit`; answers how many. */
-  deleteSome(tx: Tx, space: number, limit: number): Promise<number>
 }

@@ -19,6 +19,7 @@ import { createRandom } from '../lsa/random.js'
 import { openPostgresVectors } from './open-postgres-vectors.js'
 import { postgresVectors } from './postgres-vectors.js'
 import { createShelf } from './shelf.js'
+import { deleteVectors } from './space-store.js'
 import { createSqliteVectors } from './sqlite-vectors.js'
 import { largeSpace, type VectorStore } from './vector-store.js'
 
@@ -187,7 +188,7 @@ function testVectors(store: VectorStore, database: () => { db: Db; run: Run }): 
       await tx.deleteFrom('passages').where('number', '=', first).execute()
     })
     expect(await count()).toBe(5)
-    expect(await run((tx) => store.deleteSome(tx, space.number, 2))).toBe(2)
+    expect(await run((tx) => deleteVectors(tx, space.number, 2))).toBe(2)
     expect(await count()).toBe(3)
     await run(async (tx) => {
       // A passage that is gone gets no vector.
