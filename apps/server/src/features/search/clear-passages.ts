@@ -3,6 +3,7 @@ import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { ClearPassages, FilesIndexing } from '../files/index.js'
 import type { SearchDeps } from './service.js'
 import * as store from './store.js'
+import { toIndexText } from './text/index-text.js'
 import { toWords } from './text/words.js'
 import { deleteWords, holdWords } from './vocabulary-store.js'
 
@@ -27,7 +28,7 @@ export function createClearPassages(deps: ClearPassagesDeps): JobHandler<ClearPa
       const last = rows.at(-1)
       if (last === undefined) return [...words].sort()
       after = last.number
-      const texts = rows.map(({ content, headings }) => `${headings} ${content}`)
+      const texts = rows.map(({ content, headings }) => toIndexText(`${headings} ${content}`))
       for (const { word } of toWords(texts)) words.add(word)
     }
   }

@@ -1,6 +1,7 @@
 import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { SearchDeps } from './service.js'
 import * as store from './store.js'
+import { toIndexText } from './text/index-text.js'
 import { insertWords } from './vocabulary-store.js'
 
 /** Asked for by the migration that made the list of words; its key is the id of the bot. */
@@ -22,7 +23,7 @@ export function createListWords({ run }: Pick<SearchDeps, 'run'>): JobHandler<Li
         const page = { after, limit: readAtOnce }
         after = await run(async (tx) => {
           const rows = await store.listTexts(tx, botId, page)
-          const texts = rows.map(({ content, headings }) => `${headings} ${content}`)
+          const texts = rows.map(({ content, headings }) => toIndexText(`${headings} ${content}`))
           await insertWords(tx, botId, texts)
           return rows.at(-1)?.number
         })

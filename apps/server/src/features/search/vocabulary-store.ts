@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import type { Db, Tx } from '../../schema.js'
-import { reverse, toWords } from './text/words.js'
+import { type ListedWord, reverse, toWords } from './text/words.js'
 
 /** Where to look for words in a list of words. */
 export interface Neighbourhood {
@@ -13,8 +13,8 @@ export interface Neighbourhood {
   words: readonly string[]
 }
 
-/** Rows of one statement: both engines bound the number of its values. */
-const rowsAtOnce = 1000
+/** Selects that are joined in one statement: SQLite bounds their number. */
+const selectsAtOnce = 250
 /** Words of one beginning or end that are looked at. */
 const maximumOfRange = 5000
 
@@ -30,18 +30,30 @@ function listName(botId: string): string {
   return `words ${botId}`
 }
 
-/** Notes the words of texts as words of a bot. */
+/**
+ * Notes the words of texts as words of a bot.
+ *
+ * @param texts in the form of `toIndexText`
+ */
 export async function insertWords(tx: Tx, botId: string, texts: readonly string[]): Promise<void> {
   await dialectOf(tx).shareName(tx, listName(botId))
   // In order, so that two transactions on PostgreSQL never wait for each other.
-  const rows = toWords(texts).map((word) => ({ bot_id: botId, ...word }))
-  for (let start = 0; start < rows.length; start += rowsAtOnce) {
-    await tx
-      .insertInto('bot_words')
-      .values(rows.slice(start, start + rowsAtOnce))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
-  }
+  const rows = toWords(texts)
+  if (rows.length === 0) return
+  const json = sql<string>`${JSON.stringify(rows)}`
+  const given = dialectOf(tx).jsonRecords<ListedWord>(json, { word: 'text', reversed: 'text' })
+  await tx
+    .insertInto('bot_words')
+    .columns(['bot_id', 'word', 'reversed'])
+    .expression(
+      tx
+        .selectFrom(given)
+        .select([sql<string>`${botId}`.as('bot_id'), 'given.word', 'given.reversed'])
+        // Without a condition SQLite takes what follows for one of a join.
+        .where(sql<boolean>`true`),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** The words of a bot in a neighbourhood, each once. */
@@ -62,9 +74,8 @@ export async function findWords(db: Db, botId: string, near: Neighbourhood): Pro
   ]
   if (parts.length === 0) return []
   const found = new Set<string>()
-  // SQLite bounds the number of selects that are joined.
-  for (let start = 0; start < parts.length; start += rowsAtOnce / 4) {
-    const some = sql.join(parts.slice(start, start + rowsAtOnce / 4), sql` union all `)
+  for (let start = 0; start < parts.length; start += selectsAtOnce) {
+    const some = sql.join(parts.slice(start, start + selectsAtOnce), sql` union all `)
     const { rows } = await sql<{ word: string }>`${some}`.execute(db)
     for (const { word } of rows) found.add(word)
   }
