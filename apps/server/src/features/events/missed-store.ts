@@ -55,17 +55,14 @@ export async function listUnsentEvents(
     .where('bot_id', '=', botId)
     .where('created_at', '>=', since)
     .where('status', '=', 'pending')
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('deliveries')
-            .select('deliveries.id')
-            .where('deliveries.bot_id', '=', botId)
-            // Not before its event, so that only as many are read as the time holds.
-            .where('deliveries.created_at', '>=', since)
-            .whereRef('deliveries.subject_id', '=', 'bot_events.id'),
-        ),
-      ),
+    // As a list that is read once: asked for each event, all deliveries of that time were read for each.
+    .where('id', 'not in', ({ selectFrom }) =>
+      selectFrom('deliveries')
+        .select('subject_id')
+        .where('bot_id', '=', botId)
+        .where('kind', '=', 'event_received')
+        // Not before its event, so that only as many are read as the time holds.
+        .where('created_at', '>=', since),
     )
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
