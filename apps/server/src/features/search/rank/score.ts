@@ -35,7 +35,7 @@ export const noiseFloor = 0.1
 
 /**
  * Where even the best passage has less evidence, the question is about something else and nothing is
- * answered. How well this tells questions apart is said in `docs/decisions/0015-fusion.md`.
+ * answered. How well this tells questions apart is said in `docs/decisions/0023-scores-and-like-words.md`.
  */
 const leastEvidence = 0.2
 
