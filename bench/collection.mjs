@@ -93,6 +93,9 @@ export function createWords(seed) {
   }
   const first = 500
   const spread = 1000
-  const word = () => `w${Math.floor(first * spread ** random()).toString(36)}x`
+  // Of letters alone: the list of words that like ones are looked for in has no others.
+  const letters = (rank) =>
+    String.fromCharCode(...[...rank.toString(26)].map((digit) => 97 + Number.parseInt(digit, 26)))
+  const word = () => `w${letters(Math.floor(first * spread ** random()))}x`
   return { text: (count) => Array.from({ length: count }, word).join(' ') }
 }

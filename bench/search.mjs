@@ -36,7 +36,11 @@ async function searchIn(dataDir, passages) {
   const { server, file, botId, words, inBot } = collection
   const reads = await openSqliteReads(file)
   try {
-    const asked = Array.from({ length: questions }, () => words.text(8))
+    const asked = Array.from({ length: questions }, (_, at) => {
+      const question = words.text(8)
+      // Every tenth with a typing error: its first word is looked for among all words of the bot.
+      return at % 10 === 0 ? question.replace(/^(.)(.)(.)/, '$1$3$2') : question
+    })
     const legs = {}
     for (const [leg, ask] of Object.entries(legsOf(reads, botId))) {
       legs[leg] = await timed(asked, ask)

@@ -94,6 +94,24 @@ describeEachEngine('the keyword index', (engine) => {
     return (await find(...query)).map(({ content }) => content)
   }
 
+  it('knows how common words are, also those of thousands of passages', async () => {
+    const { botId } = await makeBot([{ body: 'pump of another file' }])
+    for (let file = 0; file < 5; file++) {
+      const bodies = Array.from({ length: 1000 }, (_, at) => `pump${at % 2 ? ' valve' : ''}`)
+      await addFile(
+        botId,
+        [...bodies, 'gasket'].map((body) => ({ body })),
+      )
+    }
+    const query = toQuery('pump valve gasket washer')
+    const { passages, counts } = await index().frequencies(database().db, botId, query)
+    expect(passages).toBe(5006)
+    expect(counts.get('pump')).toBeGreaterThan(4950)
+    expect(Math.abs((counts.get('valve') ?? 0) - 2500)).toBeLessThan(50)
+    expect(counts.get('gasket')).toBe(5)
+    expect(counts.get('washer')).toBe(0)
+  })
+
   it('finds passages that have any of the words, those with more and rarer ones first', async () => {
     const { botId } = await makeBot([
       { body: 'the pump is blue' },

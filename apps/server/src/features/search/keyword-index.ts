@@ -47,7 +47,7 @@ export interface KeywordIndex {
   missing(tx: Tx, botId: string, words: readonly string[]): Promise<string[]>
 }
 
-/** How common words are in the passages of a bot. Above some thousands nobody counts. */
+/** How common words are in the passages of a bot; on SQLite estimated for words of thousands of them. */
 export interface Frequencies {
   /** All passages of the bot. */
   passages: number
@@ -110,17 +110,17 @@ const sqliteIndex: KeywordIndex = {
     const parts = toParts(query)
     const counts = parts.map((part, at) => {
       const match = `scope : "${scopeWord(botId)}" AND {headings body} : (${toFts5Match(part)})`
-      return sql`select ${at + 1} as part, count(*) as count from (
-        select 1 from passage_words where passage_words match ${match} limit ${mostWithWord}
+      return sql`select ${at + 1} as part, count(*) as count, max(rowid) as last from (
+        select rowid from passage_words where passage_words match ${match} limit ${mostWithWord}
       )`
     })
-    const passages = sql`select 0 as part, count(*) as count from (
+    const passages = sql`select 0 as part, count(*) as count, null as last from (
       select 1 from passages where bot_id = ${botId} limit ${mostPassages}
     )`
-    const { rows } = await sql<CountRow>`
+    const { rows } = await sql<CountRow & { last: number | null }>`
       ${sql.join([passages, ...counts], sql` union all `)}
     `.execute(db)
-    return toFrequencies(parts, rows)
+    return toFrequencies(parts, await estimateCommon(db, botId, rows))
   },
 
   async missing(tx, botId, words) {
@@ -132,6 +132,31 @@ const sqliteIndex: KeywordIndex = {
     })
     return await listWords(tx, parts)
   },
+}
+
+/**
+ * Goes on from where the counting of common words ended: they are taken to be as common in the rest as in
+ * the passages up to the last one that was counted, for FTS5 answers in the order of passages.
+ */
+async function estimateCommon(
+  db: Db,
+  botId: string,
+  rows: readonly (CountRow & { last: number | null })[],
+): Promise<CountRow[]> {
+  const common = rows.filter(({ part, count }) => part > 0 && count === mostWithWord)
+  if (common.length === 0) return [...rows]
+  const spans = common.map(
+    ({ part, last }) => sql`select ${part} as part, count(*) as count from (
+      select 1 from passages where bot_id = ${botId} and number <= ${last} limit ${mostPassages}
+    )`,
+  )
+  const { rows: found } = await sql<CountRow>`${sql.join(spans, sql` union all `)}`.execute(db)
+  const upTo = new Map(found.map(({ part, count }) => [part, count]))
+  const all = rows.find(({ part }) => part === 0)?.count ?? 0
+  return rows.map(({ part, count }) => {
+    const looked = upTo.get(part)
+    return { part, count: looked ? Math.round((all * count) / looked) : count }
+  })
 }
 
 const fairWeight = 0.3
@@ -203,9 +228,8 @@ const postgresIndex: KeywordIndex = {
         @@ (to_tsquery('botstead_words', ${toTsquery(part)}::text)
           && quote_literal(${scopeLexeme(botId)})::tsquery)`,
     )
-    const passages = sql`select 0 as part, count(*)::integer as count from (
-      select 1 from passages where bot_id = ${botId} limit ${mostPassages}
-    ) as counted`
+    const passages = sql`select 0 as part, count(*)::integer as count from passages
+      where bot_id = ${botId}`
     const { rows } = await sql<CountRow>`
       ${sql.join([passages, ...counts], sql` union all `)}
     `.execute(db)
