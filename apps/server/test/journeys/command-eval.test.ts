@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -37,9 +37,10 @@ describe('botstead eval', { timeout: 60_000 }, () => {
       offTopic,
       lines({ _id: 'o1', text: 'Who wrote Faust?' }, { _id: 'o2', text: 'Red' }),
     )
+    const asked = ['eval', '--dataset', folder, '--settle', '0']
     const weights = ['--weights', 'keyword=.6,grams=.4', '--weights', 'semantic=1']
     const { status, stdout, stderr } = await runCommand(
-      ['eval', '--dataset', folder, '--settle', '0', ...weights, '--off-topic', offTopic],
+      [...asked, '--misses', '0', ...weights, '--off-topic', offTopic],
       {},
     )
     expect(status).toBe(0)
@@ -53,10 +54,73 @@ describe('botstead eval', { timeout: 60_000 }, () => {
     )
     expect(stdout).toMatch(/off topic {2}best scores: median 1\.00, highest tenth from 1\.00\n/)
     expect(stdout).toContain('MRR@10     1.0000\n')
+    expect(stdout).not.toMatch(/worst|highest off topic/)
     expect(stderr).toContain('1 judged documents are not in corpus.jsonl')
     expect(stderr).toContain('count as not found: d7\n')
     expect(stderr).toContain('1 judged questions are not in queries.jsonl: q8\n')
     expect(stderr).toContain('1 questions have no right document and are left out: q3\n')
+  })
+
+  it('names the questions that went wrong, and compares with files that do not', async () => {
+    const wrong = join(folder, 'wrong')
+    await mkdir(wrong)
+    await copyFile(join(folder, 'corpus.jsonl'), join(wrong, 'corpus.jsonl'))
+    const lengthy = `Is oil ${'really '.repeat(20)}red?`
+    await writeFile(
+      join(wrong, 'queries.jsonl'),
+      lines(
+        { _id: 'q1', text: 'Which button is red?' },
+        { _id: 'q2', text: 'When is oil changed?' },
+        { _id: 'q3', text: 'Zebra crossing' },
+        { _id: 'q4', text: lengthy },
+      ),
+    )
+    const grades = ['q1\td1\t1', 'q2\td1\t1', 'q3\td2\t1', 'q4\td1\t1', 'q4\td2\t1', 'q4\td7\t2']
+    await writeFile(join(wrong, 'qrels.tsv'), grades.join('\n'))
+    const offTopic = join(wrong, 'off-topic.jsonl')
+    await writeFile(
+      offTopic,
+      lines({ _id: 'o1', text: 'Who wrote Faust?' }, { _id: 'o2', text: 'Red' }),
+    )
+    const json = join(wrong, 'results.json')
+    const options = ['eval', '--dataset', wrong, '--settle', '0', '--off-topic', offTopic]
+    const { status, stdout } = await runCommand([...options, '--json', json], {})
+    expect(status).toBe(0)
+    const [, questions = ''] = stdout.split(/^(?=worst)/m)
+    expect(questions).toMatch(
+      /^worst questions, 3 of 3 with nDCG below 1\n {2}0\.00 {2}q2 {2}When is oil/,
+    )
+    expect(questions).toMatch(
+      / expected d1 not in the first 10; first came d2 \(0\.\d\d\) instead\n/,
+    )
+    expect(questions).toContain('expected d2 not in the first 10; nothing was found\n')
+    expect(questions).toMatch(
+      /q4 {2}Is oil (really )+…\n.* expected d7 not in the first 10, d1 at [12], d2 at [12]; /,
+    )
+    expect(questions).toMatch(
+      /\nhighest off topic, 1 of 1 that found something\n {2}1\.00 {2}o2 {2}Red\n +found d1\n$/,
+    )
+
+    const results = JSON.parse(await readFile(json, 'utf8'))
+    const score = expect.any(Number)
+    expect(results.answers).toHaveLength(4)
+    expect(results.answers.slice(0, 3)).toMatchObject([
+      { id: 'q1', ndcg: 1, rank: 1, expected: ['d1'], found: [{ document: 'd1', score }] },
+      { id: 'q2', ndcg: 0, rank: null, expected: ['d1'], found: [{ document: 'd2', score }] },
+      { id: 'q3', ndcg: 0, rank: null, expected: ['d2'], found: [] },
+    ])
+    expect(results.offTopic).toMatchObject([
+      { id: 'o1', found: [] },
+      { id: 'o2', found: [{ document: 'd1', score: 1 }] },
+    ])
+
+    const { answers: _, offTopic: __, ...older } = results
+    await writeFile(json, JSON.stringify(older))
+    const again = await runCommand([...options, '--misses', '1', '--baseline', json], {})
+    expect(again.status).toBe(0)
+    expect(again.stdout).toMatch(/^nDCG@10 .* \+0\.0000 \(p 1\.0000: may be chance\)$/m)
+    expect(again.stdout).toContain('worst questions, 1 of 3 with nDCG below 1\n')
+    expect(again.stdout).not.toContain('q3')
   })
 
   it('refuses what it cannot measure before it starts a server', async () => {

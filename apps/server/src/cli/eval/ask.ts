@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '@botstead/contract'
 import type { Question } from './dataset.js'
+import type { Found } from './misses.js'
 import { documentOf } from './upload.js'
 
 /** What came back for one question. */
 export interface Answer {
-  /** Ids of documents, best first, each once. */
-  documents: string[]
+  /** Documents, best first, each once. */
+  found: Found[]
   /** Score of the best passage; 0 if there is none. */
   score: number
   milliseconds: number
@@ -22,11 +23,21 @@ export async function ask(client: Client, question: Pick<Question, 'text'>): Pro
   const begin = performance.now()
   const { passages } = await client.searchFiles({ query: question.text, limit, contextDepth: 0 })
   const milliseconds = performance.now() - begin
+  const best = new Map<string, number>()
+  for (const { file, score } of passages) {
+    const document = documentOf(file.key)
+    if (!best.has(document)) best.set(document, score)
+  }
   return {
-    documents: [...new Set(passages.map(({ file }) => documentOf(file.key)))],
+    found: [...best].map(([document, score]) => ({ document, score })),
     score: passages[0]?.score ?? 0,
     milliseconds,
   }
+}
+
+/** Ids of the documents, best first. */
+export function idsOf({ found }: Answer): string[] {
+  return found.map(({ document }) => document)
 }
 
 /**
@@ -47,7 +58,7 @@ export async function awaitSettled(
   let since = performance.now()
   for (;;) {
     const answers: string[][] = []
-    for (const question of sample) answers.push((await ask(client, question)).documents)
+    for (const question of sample) answers.push(idsOf(await ask(client, question)))
     if (!isDeepStrictEqual(answers, last)) {
       last = answers
       since = performance.now()

@@ -1,12 +1,19 @@
 import { writeFile } from 'node:fs/promises'
 import type { Client } from '@botstead/contract'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Weights } from '../../ranking.js'
-import { ask, awaitSettled } from './ask.js'
+import { ask, awaitSettled, idsOf } from './ask.js'
 import { type Dataset, type Question, readDataset, readQuestions } from './dataset.js'
 import { type Measures, measure } from './measures.js'
 import {
+  type OffTopicAnswer,
+  type QuestionAnswer,
+  toOffTopicAnswer,
+  toQuestionAnswer,
+} from './misses.js'
+import {
   compare,
+  describeQuestions,
   describeResults,
   type Results,
   readResults,
@@ -25,6 +32,7 @@ interface EvalOptions extends Omit<TargetOptions, 'weights'> {
   offTopic?: string
   baseline?: string
   json?: string
+  misses: number
   settle: string
   timeout: string
   skipUpload?: boolean
@@ -56,6 +64,7 @@ export function evalCommand(): Command {
       '--off-topic <file>',
       'questions about something else, as in queries.jsonl: tells how well scores tell them apart',
     )
+    .option('--misses <count>', 'how many of the worst questions are named', toCount, 10)
     .option('--settle <seconds>', 'how long answers must stay the same before it counts', '10')
     .option('--timeout <seconds>', 'longest wait for the files to become searchable', '1800')
     .option('--json <file>', 'write the results, question by question, to a file; - for the output')
@@ -63,7 +72,7 @@ export function evalCommand(): Command {
     .action(async (options: EvalOptions) => {
       const baseline = options.baseline ? await readResults(options.baseline) : undefined
       const results = await evaluate(options, options.weights ?? [options.legs])
-      await report(results, baseline, options.json)
+      await report(results, baseline, options)
       if (baseline && results.some((each) => isWorse(each, baseline))) process.exitCode = 1
     })
 }
@@ -107,7 +116,7 @@ async function evaluate(
 
 async function askAll(
   client: Client,
-  { documents, questions, offTopic }: Dataset & { offTopic: Pick<Question, 'text'>[] },
+  { documents, questions, offTopic }: Dataset & { offTopic: Pick<Question, 'id' | 'text'>[] },
   name: string,
   weights: Weights | undefined,
 ): Promise<Results> {
@@ -115,18 +124,28 @@ async function askAll(
   const each = new Map<string, Measures>()
   const milliseconds: number[] = []
   const scores: number[] = []
+  const answers: QuestionAnswer[] = []
   for (const question of questions) {
     const answer = await ask(client, question)
-    each.set(question.id, measure(answer.documents, question.relevant))
+    const measures = measure(idsOf(answer), question.relevant)
+    each.set(question.id, measures)
+    answers.push(toQuestionAnswer(question, answer, measures.ndcg))
     milliseconds.push(answer.milliseconds)
     scores.push(answer.score)
   }
   const others: number[] = []
-  for (const question of offTopic) others.push((await ask(client, question)).score)
+  const otherAnswers: OffTopicAnswer[] = []
+  for (const question of offTopic) {
+    const answer = await ask(client, question)
+    others.push(answer.score)
+    otherAnswers.push(toOffTopicAnswer(question, answer))
+  }
   return {
     ...summarize(name, documents.length, each, milliseconds),
     ...(weights && { weights }),
     ...(offTopic.length > 0 && { separation: separate(scores, others) }),
+    answers,
+    ...(offTopic.length > 0 && { offTopic: otherAnswers }),
   }
 }
 
@@ -134,14 +153,15 @@ async function askAll(
 async function report(
   results: readonly Results[],
   baseline: Results | undefined,
-  file: string | undefined,
+  { json: file, misses }: Pick<EvalOptions, 'json' | 'misses'>,
 ): Promise<void> {
   const [first, ...others] = results
   const json = `${JSON.stringify(others.length === 0 ? first : results, null, 2)}\n`
   if (file !== undefined && file !== '-') await writeFile(file, json)
   const parts = results.map((each, at) => {
     const older = baseline ?? (at > 0 ? first : undefined)
-    return `${describeResults(each, older).join('\n')}\n`
+    const lines = [...describeResults(each, older), ...describeQuestions(each, misses)]
+    return `${lines.join('\n')}\n`
   })
   const lines = parts.join('\n')
   process.stdout.write(file === '-' ? json : lines)
@@ -151,6 +171,11 @@ async function report(
 function isWorse(results: Results, baseline: Results): boolean {
   const { difference, pValue } = compare(results, baseline, 'ndcg')
   return difference < 0 && pValue < significant
+}
+
+function toCount(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 0 on.')
 }
 
 function toMilliseconds(option: string, text: string): number {

@@ -47,11 +47,14 @@ export async function readDataset(folder: string): Promise<Dataset> {
 }
 
 /**
- * The texts of a file like `queries.jsonl`.
+ * The questions of a file like `queries.jsonl`.
  * @throws Error that names the file and the line of what cannot be read
  */
-export async function readQuestions(file: string): Promise<Pick<Question, 'text'>[]> {
-  const questions = await readLines(file, (line) => ({ text: readRecord(line).text }))
+export async function readQuestions(file: string): Promise<Pick<Question, 'id' | 'text'>[]> {
+  const questions = await readLines(file, (line) => {
+    const { id, text } = readRecord(line)
+    return { id, text }
+  })
   if (questions.length === 0) throw new Error(`${file} has no question.`)
   return questions
 }

@@ -8,7 +8,8 @@ export interface Measures {
   mrr: number
 }
 
-const depth = 10
+/** How many of the first documents count. */
+export const depth = 10
 
 /**
  * @param ranked ids of documents, best first, each once

@@ -3,6 +3,12 @@ import { readFile } from 'node:fs/promises'
 import type { Weights } from '../../ranking.js'
 import { compareRuns } from './compare.js'
 import { type Measures, mean, quantile } from './measures.js'
+import {
+  describeFalseHits,
+  describeMisses,
+  type OffTopicAnswer,
+  type QuestionAnswer,
+} from './misses.js'
 import { describeSeparation, type Separation } from './separation.js'
 import { describeWeights } from './weights.js'
 
@@ -19,6 +25,10 @@ export interface Results {
   separation?: Separation
   /** By question. */
   each: Record<string, Measures>
+  /** What was found for each question; older files lack it. */
+  answers?: QuestionAnswer[]
+  /** What was found for questions about something else, where such were asked. */
+  offTopic?: OffTopicAnswer[]
 }
 
 export function summarize(
@@ -60,6 +70,15 @@ export function describeResults(results: Results, baseline?: Results): string[] 
     `latency    p50 ${latency.p50.toFixed(1)} ms, p95 ${latency.p95.toFixed(1)} ms`,
     ...(separation === undefined ? [] : describeSeparation(separation)),
   ]
+}
+
+/**
+ * Which questions the figures are bad for, line by line.
+ *
+ * @param most how many questions of each kind are named
+ */
+export function describeQuestions({ answers = [], offTopic = [] }: Results, most: number) {
+  return [...describeMisses(answers, most), ...describeFalseHits(offTopic, most)]
 }
 
 /** Below this, chance is an unlikely explanation. */

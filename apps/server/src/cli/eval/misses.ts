@@ -1,0 +1,98 @@
+import { cutText } from '../text.js'
+import type { Answer } from './ask.js'
+import type { Question } from './dataset.js'
+import { depth } from './measures.js'
+
+/** A document that was found, and the score of its best passage, from 0 to 1. */
+export interface Found {
+  document: string
+  score: number
+}
+
+/** What came back for a question about something else. */
+export interface OffTopicAnswer {
+  id: string
+  text: string
+  /** The first ten documents, best first. */
+  found: Found[]
+}
+
+/** What came back for a question with a known answer. */
+export interface QuestionAnswer extends OffTopicAnswer {
+  ndcg: number
+  /** Rank of the first right document, from 1; null if none of the first ten is right. */
+  rank: number | null
+  /** Ids of the right documents, the best answers first. */
+  expected: string[]
+}
+
+export function toOffTopicAnswer(
+  { id, text }: Pick<Question, 'id' | 'text'>,
+  { found }: Answer,
+): OffTopicAnswer {
+  return { id, text, found: found.slice(0, depth) }
+}
+
+export function toQuestionAnswer(question: Question, answer: Answer, ndcg: number): QuestionAnswer {
+  const { id, text, found } = toOffTopicAnswer(question, answer)
+  const grades = [...question.relevant].sort(([, a], [, b]) => b - a)
+  const at = found.findIndex(({ document }) => question.relevant.has(document))
+  const expected = grades.map(([document]) => document)
+  return { id, text, ndcg, rank: at < 0 ? null : at + 1, expected, found }
+}
+
+/** nDCG is a quotient, which may miss 1 by its last digit. */
+const perfect = 1 - 1e-9
+const longestText = 72
+const mostExpected = 3
+
+/**
+ * The questions that were answered worst, as a person reads them, line by line.
+ *
+ * @param most how many are named
+ */
+export function describeMisses(answers: readonly QuestionAnswer[], most: number): string[] {
+  const misses = answers.filter(({ ndcg }) => ndcg < perfect).sort((a, b) => a.ndcg - b.ndcg)
+  const named = misses.slice(0, most)
+  if (named.length === 0) return []
+  return [
+    `worst questions, ${named.length} of ${misses.length} with nDCG below 1`,
+    ...named.flatMap((miss) => describe(miss, miss.ndcg, describePlaces(miss))),
+  ]
+}
+
+/** The questions about something else with the highest scores, line by line. */
+export function describeFalseHits(answers: readonly OffTopicAnswer[], most: number): string[] {
+  const hits = answers.flatMap((answer) => {
+    const [best] = answer.found
+    return best === undefined ? [] : [{ answer, best }]
+  })
+  const named = hits.sort((a, b) => b.best.score - a.best.score).slice(0, most)
+  if (named.length === 0) return []
+  return [
+    `highest off topic, ${named.length} of ${hits.length} that found something`,
+    ...named.flatMap(({ answer, best }) => describe(answer, best.score, `found ${best.document}`)),
+  ]
+}
+
+function describe({ id, text }: OffTopicAnswer, value: number, finding: string): string[] {
+  const line = cutText(text.replace(/\s+/g, ' ').trim(), longestText)
+  return [`  ${value.toFixed(2)}  ${id}  ${line}`, `        ${finding}`]
+}
+
+/** Where the right documents stood, and what stood first in their place. */
+function describePlaces({ expected, found }: QuestionAnswer): string {
+  const places = expected.slice(0, mostExpected).map((id) => {
+    const at = found.findIndex(({ document }) => document === id)
+    return at < 0 ? `${id} not in the first ${depth}` : `${id} at ${at + 1}`
+  })
+  const more = expected.length > mostExpected ? `, and ${expected.length - mostExpected} more` : ''
+  return `expected ${places.join(', ')}${more}; ${describeFirst(expected, found)}`
+}
+
+function describeFirst(expected: readonly string[], [first]: readonly Found[]): string {
+  if (first === undefined) return 'nothing was found'
+  const { document, score } = first
+  const instead = expected.includes(document) ? '' : ' instead'
+  return `first came ${document} (${score.toFixed(2)})${instead}`
+}
