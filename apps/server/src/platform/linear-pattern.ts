@@ -1,0 +1,60 @@
+import { RE2JS } from 're2js'
+
+/** A regular expression that takes time in proportion to the text, whoever wrote it. */
+export interface LinearPattern {
+  /** Most steps for each character of a text. */
+  size: number
+  test(text: string): boolean
+}
+
+/** What the white space of ECMAScript is; that of RE2 has six characters. */
+const whiteSpace =
+  '\\t-\\r \\xA0\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}'
+const tokens = /\\u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})|\\.|./gisu
+
+/**
+ * Reads a pattern as ECMAScript with the flag `u` does, for an engine that never goes back. Undefined
+ * for what such an engine cannot do: looking around, referring to a group, repeating more than 1000 times.
+ * @throws SyntaxError if it is no regular expression
+ */
+export function linearPattern(source: string): LinearPattern | undefined {
+  new RegExp(source, 'u')
+  const translated = translate(source)
+  if (translated === undefined) return undefined
+  try {
+    const pattern = RE2JS.compile(RE2JS.translateRegExp(translated))
+    return { size: pattern.programSize(), test: (text) => pattern.matcher(text).find() }
+  } catch {
+    return undefined
+  }
+}
+
+/** Says in the words of RE2 what both spell alike and mean otherwise. */
+function translate(source: string): string | undefined {
+  let isInClass = false
+  let result = ''
+  for (const [token, high, low] of source.matchAll(tokens)) {
+    if (high !== undefined && low !== undefined) {
+      result += String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16))
+    } else if (token === '\\k') return undefined
+    else if (token === '\\s') result += isInClass ? whiteSpace : `[${whiteSpace}]`
+    else if (token === '\\S' && !isInClass) result += `[^${whiteSpace}]`
+    else if (token === '.' && !isInClass) result += '[^\\n\\r\\x{2028}\\x{2029}]'
+    // Of a class with a name in POSIX ECMAScript knows nothing.
+    else if (token === '[' && isInClass) result += '\\['
+    else result += token
+    if (token === '[') isInClass = true
+    else if (token === ']') isInClass = false
+  }
+  return result
+}
+
+/** About how large a pattern may grow when it is read: repeating writes out what is repeated. */
+export function weightOf(source: string): number {
+  let times = 1
+  for (const [, least, most] of source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
+    times *= Math.max(1, Number(most || least))
+  }
+  // No engine of this kind repeats more often, also with one repetition inside another.
+  return source.length * Math.min(times, 1000)
+}
