@@ -20,16 +20,24 @@ const LINE_ENDS = /\r\n?|\f|\x85|\u2028|\u2029/g
 /** The characters of windows-1252 from 0x80 on, where latin1 has control characters. */
 const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 
+interface Signature {
+  bytes: string
+  /** With its article. */
+  format: string
+  /** Media type, where the bytes tell it. */
+  type?: string
+}
+
 /** First bytes of formats that are often uploaded under a wrong name. */
-const SIGNATURES: readonly { bytes: string; format: string }[] = [
+const SIGNATURES: readonly Signature[] = [
   { bytes: '%PDF-', format: 'a PDF' },
-  { bytes: 'PK\x03\x04', format: 'a ZIP archive or an Office document' },
+  { bytes: 'PK\x03\x04', format: 'a ZIP archive or an Office document', type: 'application/zip' },
   { bytes: '\xd0\xcf\x11\xe0', format: 'an old Office document' },
-  { bytes: '\x1f\x8b', format: 'a gzip archive' },
-  { bytes: '\x89PNG', format: 'a PNG image' },
-  { bytes: '\xff\xd8\xff', format: 'a JPEG image' },
-  { bytes: 'GIF8', format: 'a GIF image' },
-  { bytes: '{\\rtf', format: 'a rich text document' },
+  { bytes: '\x1f\x8b', format: 'a gzip archive', type: 'application/gzip' },
+  { bytes: '\x89PNG', format: 'a PNG image', type: 'image/png' },
+  { bytes: '\xff\xd8\xff', format: 'a JPEG image', type: 'image/jpeg' },
+  { bytes: 'GIF8', format: 'a GIF image', type: 'image/gif' },
+  { bytes: '{\\rtf', format: 'a rich text document', type: 'text/rtf' },
 ]
 
 /**
@@ -41,8 +49,7 @@ const SIGNATURES: readonly { bytes: string; format: string }[] = [
  * @throws ExtractionError if the bytes are not text
  */
 export function decodeText(bytes: Uint8Array, declared?: string): string {
-  const signature = latin1(bytes.subarray(0, 8))
-  const known = SIGNATURES.find((candidate) => signature.startsWith(candidate.bytes))
+  const known = signatureOf(bytes)
   if (known !== undefined) throw binary(`The content is ${known.format}, not text`)
 
   const decoded =
@@ -58,6 +65,12 @@ export function decodeText(bytes: Uint8Array, declared?: string): string {
     throw binary('The content is binary data, not text')
   }
   return text.replace(LINE_ENDS, '\n').replace(CONTROLS, '')
+}
+
+/** The format that is no text, by the first bytes of a content. */
+export function signatureOf(bytes: Uint8Array): Signature | undefined {
+  const head = latin1(bytes.subarray(0, 8))
+  return SIGNATURES.find((candidate) => head.startsWith(candidate.bytes))
 }
 
 /**

@@ -341,7 +341,7 @@ describe('a PDF that cannot be read says why and what to do', () => {
   test('that is a web page under a wrong name', async () => {
     await expect(readFile('a.pdf', '<html>Not found</html>')).rejects.toMatchObject({
       failure: 'damaged',
-      message: expect.stringContaining('cannot be read as a PDF'),
+      message: 'Its content is a web page, not PDF: upload it as .html.',
     })
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { docx, pptx, shape, wordParagraph } from '../../../../test/formats/office.js'
 import { ExtractionError } from './extraction-error.js'
 import { extract, formatOf } from './registry.js'
 
@@ -50,6 +51,64 @@ describe('formatOf', () => {
     expect(() => formatOf('application/x-cad', 'a.cad')).toThrow(
       /x-cad \(\.cad\) cannot be indexed, only Markdown, .* and plain text\. Convert/,
     )
+  })
+})
+
+/** The beginning of an archive that states its type, as OpenDocument and EPUB have it. */
+const stored = (type: string) => `PK\x03\x04${'\0'.repeat(26)}mimetype${type}PK\x03\x04`
+
+describe('a file of another format than its name says is refused with its format', () => {
+  const refused = async (key: string, content: string | Buffer, contentType = '') => {
+    const bytes = typeof content === 'string' ? Buffer.from(content, 'latin1') : content
+    const source = { bytes, contentType, key }
+    const error = await extract(source).catch((reason: unknown) => reason)
+    return error instanceof ExtractionError ? error.message : undefined
+  }
+
+  test.each([
+    ['a.docx', '%PDF-1.7\n%âãÏÓ', 'Its content is a PDF, not Word (.docx): upload it as .pdf.'],
+    ['a.md', '%PDF-1.7\n%âãÏÓ', 'Its content is a PDF, not Markdown: upload it as .pdf.'],
+    ['a.pdf', '{"price": 3}', 'Its content is JSON, not PDF: upload it as .json.'],
+    [
+      'a.xlsx',
+      'name;price\nA;3',
+      'Its content is plain text, not Excel (.xlsx): upload it as .txt.',
+    ],
+    [
+      'a.json',
+      '<!DOCTYPE html><p>No',
+      'Its content is a web page, not JSON and YAML: upload it as .html.',
+    ],
+    [
+      'a.pdf',
+      '\x89PNG\r\n\x1a\n\0\0',
+      /^Its content is a PNG image, not PDF\. A picture has no text/,
+    ],
+  ])('%s with %j', async (key, content, reason) => {
+    expect(await refused(key, content)).toMatch(reason)
+  })
+
+  test.each([
+    ['a.xlsx', docx(wordParagraph('Pump')), 'Word (.docx), not Excel (.xlsx): upload it as .docx.'],
+    ['a.docx', pptx([shape('title', 'Pump')]), 'PowerPoint (.pptx), not Word (.docx)'],
+    ['a.docx', stored('application/vnd.oasis.opendocument.text'), 'OpenDocument text (.odt), not'],
+    ['a.pdf', stored('application/epub+zip'), 'EPUB, not PDF: upload it as .epub.'],
+  ])('%s with a packed document of another program', async (key, content, reason) => {
+    expect(await refused(key, content)).toContain(`Its content is ${reason}`)
+  })
+
+  test('where only the content type is wrong, the right one is named', async () => {
+    const reason = await refused('a.pdf', '%PDF-1.7\n', 'text/html')
+    expect(reason).toBe(
+      'Its content is a PDF, not HTML: upload it with the content type application/pdf.',
+    )
+  })
+
+  test('while a damaged file of that format, and broken JSON, keep their reasons', async () => {
+    expect(await refused('a.pdf', '%PDF-1.7\nnothing')).toContain('cannot be read as a PDF')
+    expect(await refused('a.docx', 'PK\x03\x04\x14\0')).toContain('cannot be read as a Word')
+    expect(await refused('a.json', '{"price": ')).not.toContain('Its content is')
+    expect(await refused('a.pdf', '')).not.toContain('Its content is')
   })
 })
 

@@ -2,6 +2,7 @@ import { extname } from 'node:path'
 import { ExtractionError } from './extraction-error.js'
 import type { Extraction, Source } from './extractor.js'
 import { FORMATS, type Format } from './formats.js'
+import { withTrueFormat } from './mistaken.js'
 import { refusalOf } from './refusals.js'
 import { requireUsable } from './requirements.js'
 import { sniff } from './sniff.js'
@@ -42,7 +43,11 @@ export async function extract(source: Source): Promise<Extraction> {
   const stated = formatOf(source.contentType, source.key)
   const format = stated.name === 'plain text' ? (sniffed(source) ?? stated) : stated
   const extractor = await format.load()
-  return requireUsable(await extractor.extract(source), format.adviceWhenEmpty ?? WRITE_AND_RETRY)
+  try {
+    return requireUsable(await extractor.extract(source), format.adviceWhenEmpty ?? WRITE_AND_RETRY)
+  } catch (error) {
+    throw withTrueFormat(error, source, format)
+  }
 }
 
 /**
