@@ -31,6 +31,7 @@ import { signalDeliveries } from './0030-signal-deliveries.js'
 import { objectChanges } from './0032-object-changes.js'
 import { actionRuns } from './0033-action-runs.js'
 import { deliveriesByReceiver } from './0034-deliveries-by-receiver.js'
+import { actionRunsByName } from './0036-action-runs-by-name.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   objectChanges,
   actionRuns,
   deliveriesByReceiver,
+  actionRunsByName,
 ]

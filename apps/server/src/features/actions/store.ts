@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import { type Page, type PageRequest, pageOf, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
 import type { ActionRunsTable } from './table.js'
 
@@ -22,14 +22,18 @@ export async function pageRuns(
   { integration, from, until }: RunFilter,
   page: PageRequest<'created_at'>,
 ): Promise<Page<RunRow>> {
-  let query = db
-    .selectFrom('action_runs')
-    .selectAll()
-    .where('bot_id', '=', botId)
-    .where((eb) => eb.or([eb('alias', '=', integration), eb('integration', '=', integration)]))
-  if (from !== undefined) query = query.where('created_at', '>=', from)
-  if (until !== undefined) query = query.where('created_at', '<=', until)
-  return await paginate(query, page)
+  /** Where the page may lie by one of the names: either has an index, but both together have none. */
+  const named = (name: 'alias' | 'integration') => {
+    let query = db
+      .selectFrom('action_runs')
+      .where('bot_id', '=', botId)
+      .where(name, '=', integration)
+    if (from !== undefined) query = query.where('created_at', '>=', from)
+    if (until !== undefined) query = query.where('created_at', '<=', until)
+    return db.selectFrom(pageOf(query.select(['id', 'created_at']), page).as(name)).select('id')
+  }
+  const either = named('alias').unionAll(named('integration'))
+  return await paginate(db.selectFrom('action_runs').selectAll().where('id', 'in', either), page)
 }
 
 /** @returns how many runs of a bot were deleted, at most `limit` */

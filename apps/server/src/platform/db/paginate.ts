@@ -41,6 +41,21 @@ export async function paginate<
   page: PageRequest<Sort>,
   table?: string,
 ): Promise<Page<Row>> {
+  const rows: Row[] = await pageOf(query, page, table).execute()
+  // One row more than asked for says that there is another page, without counting.
+  const more = rows.length > page.size
+  if (more) rows.pop()
+  const last = rows.at(-1)
+  if (!more || !last) return { rows, nextToken: undefined }
+  return { rows, nextToken: page.tokenAfter({ value: last[page.sort], id: last.id }) }
+}
+
+/** The select of one page and of the row behind it, as {@link paginate} runs it. */
+export function pageOf<DB, TB extends keyof DB, Row>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  page: PageRequest,
+  table?: string,
+): SelectQueryBuilder<DB, TB, Row> {
   const prefix = table === undefined ? '' : `${table}.`
   const sort = sql.ref(`${prefix}${page.sort}`)
   const id = sql.ref(`${prefix}id`)
@@ -53,11 +68,5 @@ export async function paginate<
     const { value, id: lastId } = page.after
     ordered = ordered.where(sql<SqlBool>`(${sort}, ${id}) ${comparison} (${value}, ${lastId})`)
   }
-  const rows: Row[] = await ordered.execute()
-  // One row more than asked for says that there is another page, without counting.
-  const more = rows.length > page.size
-  if (more) rows.pop()
-  const last = rows.at(-1)
-  if (!more || !last) return { rows, nextToken: undefined }
-  return { rows, nextToken: page.tokenAfter({ value: last[page.sort], id: last.id }) }
+  return ordered
 }
