@@ -229,6 +229,18 @@ describe('meaning by an embeddings endpoint', async () => {
     expect((await ask(client, 'doctor'))[0]).toContain('physician')
   })
 
+  it('comes before a few letters in common when no passage has the word', async () => {
+    const { client } = await newBot(running.server)
+    const passages = ['She stood beside the wall.', 'The stream is cold.', 'The physician is in.']
+    // The one with the letters comes first if all else is even.
+    await upload(client, 'a.md', passages.map((text, at) => `# No ${at}\n\n${text}`).join('\n\n'))
+    await vi.waitFor(async () => {
+      const [first, ...others] = await ask(client, 'creekside')
+      expect(first).toContain('stream')
+      expect(others[0]).toContain('beside')
+    }, patience)
+  })
+
   it('goes on with other passages when one is refused', async () => {
     const { client, id } = await newBot(running.server)
     fake.mood = 'refusing long texts'

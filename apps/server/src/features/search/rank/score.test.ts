@@ -80,6 +80,19 @@ describe('scores', () => {
     expect(score([{ ...unrelated, likeness: 0.5 }], options)).toHaveLength(1)
   })
 
+  it.each([
+    [0.068, 0.013, 0.7],
+    [0.1, 0.29, 0.72],
+  ])('put meaning before letters that are there by chance', (letters, faint, clear) => {
+    const chance = { number: 1, grams: letters, coverage: letters, found: 0, likeness: faint }
+    const meant = { number: 2, grams: 0, coverage: 0, found: 0, likeness: clear }
+    const other = { number: 3, grams: 0, coverage: 0, found: 0, likeness: 0.01 }
+    const [first, second] = score([chance, meant, other], options)
+    expect(first?.number).toBe(2)
+    expect(first?.score).toBeGreaterThan(0.5)
+    expect(second?.score ?? 0).toBeLessThan(0.4)
+  })
+
   it('put what has the literal phrase before everything else', () => {
     const found = score(
       [

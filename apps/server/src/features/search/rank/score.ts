@@ -55,7 +55,11 @@ export function score(candidates: readonly Candidate[], options: ScoreOptions): 
       ...(grams !== undefined && { grams }),
       ...(likeness !== undefined && { semantic: likeness }),
     })),
-    { ...weights, semantic: (weights.semantic ?? 0) * confidence },
+    {
+      ...weights,
+      grams: (weights.grams ?? 0) * lettersConfidence(candidates),
+      semantic: (weights.semantic ?? 0) * confidence,
+    },
   )
   const best = Math.max(0, ...candidates.map((each) => evidence(each, confidence)))
   if (best < leastEvidence) return []
@@ -70,6 +74,17 @@ export function score(candidates: readonly Candidate[], options: ScoreOptions): 
     .filter(({ score }) => score >= least)
     .sort((a, b) => b.score - a.score || a.number - b.number)
     .slice(0, limit)
+}
+
+/** The part of a question that the letters of a passage must cover for letters to count in full. */
+const fullyCovered = 0.5
+
+/**
+ * How far letters can be believed, from 0 to 1: where even the best passage has few runs of the question,
+ * these are there by chance, and the best of chance is not to be stretched to the best of all.
+ */
+function lettersConfidence(candidates: readonly Candidate[]): number {
+  return Math.min(1, Math.max(0, ...candidates.map(({ coverage = 0 }) => coverage)) / fullyCovered)
 }
 
 /** Passages that have what was meant literally come before all that have not. */
