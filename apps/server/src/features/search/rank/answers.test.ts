@@ -126,12 +126,47 @@ Cirkulationspumpen sender vand til skolen. Luk den røde ventil før reparation.
 La chaudière chauffe l’école. Fermez la vanne rouge avant la réparation.
 `
 
+const handbook = `# 员工手册
+
+## 年假
+
+员工每年享有十五天带薪年假，未休完的部分次年三月前有效。
+
+## 报销
+
+报销单须在每月二十五日之前提交给财务部，并附上发票。
+
+## 密码
+
+密码至少十二个字符，每九十天更换，由信息部重置。
+
+## 会议室
+
+会议室通过内部日历预订，最长四小时。
+
+## 宠物
+
+每周五允许携带宠物进入办公区，须事先告知前台。
+
+## 工资
+
+工资于每月十日发放到银行账户。
+
+## 経費
+
+経費の精算書は月末に経理へ提出します。
+
+## 출장
+
+출장 비용은 돌아온 뒤 한 주 안에 정산합니다.
+`
+
 describeEachEngine('answers', (engine) => {
   const bench = useFiles(engine)
   const bots: Record<string, TestBot> = {}
 
   beforeAll(async () => {
-    for (const [name, content] of Object.entries({ heating, server, world })) {
+    for (const [name, content] of Object.entries({ heating, server, world, handbook })) {
       const bot = bench().newBot()
       await bot.uploadAndWait({ key: `${name}.md`, index: true, indexing: small }, content)
       bots[name] = bot
@@ -217,6 +252,26 @@ describeEachEngine('answers', (engine) => {
   })
 
   it.each([
+    // What asks is not missing where it does not stand.
+    ['年假有几天', '年假', 0.5],
+    ['年假有多少天？', '年假', 0.5],
+    ['报销单什么时候提交', '报销', 0.5],
+    ['在哪里提交报销单', '报销', 0.5],
+    ['密码多久更换', '密码', 0.5],
+    ['怎么重置密码', '密码', 0.5],
+    ['会议室怎么预订', '会议室', 0.5],
+    ['可以带宠物吗', '宠物', 0.4],
+    ['什么时候发工资', '工资', 0.4],
+    ['工资多少钱', '工资', 0.5],
+    ['経費はいつまでに提出しますか', '経費', 0.5],
+    ['출장 비용은 언제 정산하나요', '출장', 0.4],
+  ])('to the question %s are found in %s', async (query, heading, least) => {
+    const [best] = await ask('handbook', query)
+    expect(best?.heading).toBe(heading)
+    expect(best?.score).toBeGreaterThanOrEqual(least)
+  })
+
+  it.each([
     ['server', 'how tall is mount everest'],
     ['server', 'best recipe for chocolate cake'],
     ['server', 'when did the roman empire fall'],
@@ -224,6 +279,8 @@ describeEachEngine('answers', (engine) => {
     ['heating', 'Wie groß ist der Saturn und sein Mond?'],
     ['heating', 'Wie viele Einwohner hat die Hauptstadt von Portugal?'],
     ['heating', 'Bundesliga Tabelle'],
+    ['handbook', '台北的人口有多少'],
+    ['handbook', '珠穆朗玛峰有多高'],
   ])('of %s, there are none to %s', async (bot, query) => {
     expect(await ask(bot, query)).toEqual([])
   })

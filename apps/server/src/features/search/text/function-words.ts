@@ -1,3 +1,4 @@
+import { isUnspaced } from './normalise.js'
 import { isStopword } from './stopwords.js'
 
 /**
@@ -59,14 +60,17 @@ const LISTS: Readonly<Record<string, string>> = {
     ये लिए वह वे साथ से सकता सकते है हैं हुआ हुई हूँ हो होता होती होते होना`,
   zh: `的 了 和 是 在 有 与 與 及 或 被 把 从 從 到 对 對 为 為 于 於 以 之 其 这 這 那 哪 谁 誰 我 你 他 她 它
     我们 你们 他们 什么 什麼 甚么 怎么 怎麼 怎样 怎樣 如何 为什么 為什麼 多少 几 幾 哪个 哪個 哪些 哪里 哪裡 何时 何時
-    吗 嗎 呢 吧 请 請 可以 能 能够 是否 一个 一個 这个 這個 那个 那個 以及 因为 因為 所以 但是 如果 哪一 哪一个 最`,
+    吗 嗎 呢 吧 请 請 可以 能 能够 是否 一个 一個 这个 這個 那个 那個 以及 因为 因為 所以 但是 如果 哪一 哪一个 最
+    什么时候 什麼時候 几天 幾天 几个 幾個 几次 幾次 几点 幾點 几年 幾年 多久 多长 多長 多长时间 多長時間 多大 多少钱
+    多少錢 哪儿 哪兒 哪天 哪种 哪種 怎么办 怎麼辦 怎么样 怎麼樣 有没有 有沒有 是不是 能不能 可不可以 应该 應該`,
   ja: `の に は を た が で て と し れ さ ある いる も する から な こと として い や れる など なっ ない この ため その
     あっ よう また もの という あり まで られ なる へ か だ これ によって により おり より による ず なり られる ください
-    何 誰 どこ いつ なぜ どう どの どれ どんな どうやって いくつ いくら です ます ですか ますか でしょう ました`,
+    何 誰 いつまで どのくらい どれくらい どうすれば ありま すか ません どこ いつ なぜ どう どの どれ どんな どうやって いくつ いくら です ます ですか ますか でしょう ました`,
   th: `ที่ และ ใน ของ มี เป็น การ ได้ ให้ ว่า จะ ไม่ กับ หรือ อะไร ใคร เมื่อ เมื่อไหร่ ไหน อย่างไร ยังไง ทำไม กี่
     เท่าไร เท่าไหร่ นี้ นั้น จาก โดย แต่ ก็ คือ ไป มา แล้ว ต้อง ถ้า`,
   ko: `은 는 이 가 을 를 의 에 에서 와 과 도 로 으로 그 저 이것 그것 무엇 무엇을 어떻게 왜 언제 어디 어디서 어디에
     누구 누가 얼마나 몇 어느 어떤 수 있는 있나요 하나요 인가요 입니까 합니까 무엇입니까 무엇인가요
+    며칠 며칠인가요 얼마 얼마인가요 언제인가요 언제까지 어디인가요 누구인가요
     습니 니까 니다 세요 나요 까요 합니 입니 됩니 시오 하는 하고 해서 에는 에도 에게 까지 부터 처럼 보다`,
 }
 
@@ -82,6 +86,11 @@ const LANGUAGES = Object.values(LISTS).map((words) => new Set(words.trim().split
 /** With fewer, a word of one language is too often a word of another: German "war", English "war". */
 const fewestOfLanguage = 2
 
+/** Whether a word is of no other language: two characters of a script that few languages share. */
+function tellsLanguage(word: string): boolean {
+  return isUnspaced(word) && [...word].length > 1
+}
+
 /**
  * The words of a question that belong to the grammar of its language and not to its subject. English ones
  * always do; which other language it is, is told by how many of its words there are.
@@ -93,6 +102,7 @@ export function functionWordsOf(words: readonly string[]): Set<string> {
   const english = distinct.filter(isStopword)
   const found = LANGUAGES.map((list) => distinct.filter((word) => list.has(word)))
   const most = Math.max(...found.map(({ length }) => length))
-  if (most < fewestOfLanguage || most <= english.length) return new Set(english)
+  if (most <= english.length) return new Set(english)
+  if (most < fewestOfLanguage) return new Set([...english, ...found.flat().filter(tellsLanguage)])
   return new Set([...english, ...found.filter(({ length }) => length === most).flat()])
 }
