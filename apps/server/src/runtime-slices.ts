@@ -30,13 +30,15 @@ export type RuntimeFoundation = Pick<
   makers: Makers
   /** Milliseconds that a bot is told of before it got an address; 0 for nothing. */
   missedEventsMs: number
+  /** Milliseconds that deliveries are kept, which tell of events and changes. */
+  deliveryRetentionMs: number
   /** Most bytes of the payload of a message, an event or a state. */
   maxPayloadBytes: number
   /** A signal of the chat by its place, for its delivery. */
   describeSignal: DeliveryBodiesDeps['describeSignal']
 }
 
-/** Milliseconds that events and observations of bots are kept: 30 days. */
+/** Milliseconds that events, changes and observations of bots are kept at least: 30 days. */
 const retention = 30 * 24 * 60 * 60 * 1000
 const rowsAtOnce = 500
 
@@ -163,11 +165,14 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
       ...observations.routes,
     ],
 
-    /** Removes some of the events and observations that have served their time; answers how many. */
+    /** Removes some of the events, changes and observations that have served their time; answers how many. */
     async sweep(tx: Tx): Promise<number> {
-      const before = isoTime(foundation.clock.now() - retention)
-      const gone = await events.service.trim(tx, before, rowsAtOnce)
-      const told = await changes.trim(tx, before, rowsAtOnce)
+      const now = foundation.clock.now()
+      const before = isoTime(now - retention)
+      // What waits to be told of must be known as long as it may wait.
+      const longBefore = isoTime(now - Math.max(retention, foundation.deliveryRetentionMs))
+      const gone = await events.service.trim(tx, longBefore, rowsAtOnce)
+      const told = await changes.trim(tx, longBefore, rowsAtOnce)
       return gone + told + (await observations.service.trim(tx, before, rowsAtOnce))
     },
 

@@ -107,6 +107,7 @@ export async function createSlices(
     makers: integrations.makers,
     maxPayloadBytes: config.limits.messageBytes,
     missedEventsMs: config.missedEventsMs,
+    deliveryRetentionMs: config.deliveryRetentionMs,
     describeSignal: (botId, place) => chat.describeSignal(botId, place),
   })
   const botLogs = createBotLogs({

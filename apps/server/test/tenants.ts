@@ -87,6 +87,7 @@ export async function createTenants(
     ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
     describeSignal: async () => undefined,
     missedEventsMs: 3_600_000,
+    deliveryRetentionMs: 604_800_000,
     makers: { make: (...args) => integrations.makers.make(...args) },
   })
   const access = createAccess({
