@@ -26,6 +26,7 @@ export interface HttpBot {
 type Manner =
   | 'echo'
   | 'slow'
+  | 'gathering'
   | 'shaky'
   | 'refusing'
   | 'crashing'

@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { useDispatching } from '../../../test/dispatching.js'
+import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import { eventually } from '../../../test/jobs.js'
+import type { Run } from '../../schema.js'
+import { announceReceiver } from './hints.js'
+
+const minute = 60_000
+
+describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
+  const database = useDatabase(engine)
+  const dispatching = useDispatching(engine, database)
+
+  it('leaves a receiver alone that fails for long, and goes on in order when it is back', async () => {
+    const { bench, botId, enqueue, callOf, turns, begun } = dispatching()
+    const pausing = { afterMs: 5 * minute, afterFailures: 5, probeEveryMs: 30_000 }
+    await bench.start({ pausing, maximumAttempts: 100 })
+    await enqueue('a')
+    await enqueue('b')
+    await enqueue('c', 'other line')
+    const isPaused = async () => (await bench.receiver(botId))?.paused === 'failures'
+    while (!(await isPaused())) {
+      for (const call of [...bench.calls]) call.fail('connection')
+      bench.time.advance(5000)
+      await turns()
+    }
+    const warnings = bench.logged.filter(({ msg }) => String(msg).includes('are paused'))
+    expect(warnings).toEqual([expect.anything()])
+    expect(warnings[0]).toMatchObject({ botId, error: 'It ended with connection.' })
+
+    const ping = await eventually(() => {
+      for (const call of bench.calls) if (call.operation !== 'ping') call.fail('connection')
+      const found = bench.calls.find(({ operation }) => operation === 'ping')
+      if (found) return found
+      bench.time.advance(5000)
+      throw new Error('There is no ping')
+    })
+    ping.fail('connection')
+    const beforeHour = begun().length
+    for (let passed = 0; passed < 60 * minute; passed += minute) {
+      bench.time.advance(minute)
+      await turns()
+      for (const call of [...bench.calls]) call.fail('connection')
+    }
+    // Nothing but pings came meanwhile, so that no attempt is used up.
+    const during = begun().slice(beforeHour)
+    expect(during.filter(({ operation }) => operation !== 'ping')).toEqual([])
+
+    const answered = await eventually(() => {
+      const found = bench.calls.find(({ operation }) => operation === 'ping')
+      if (found) return found
+      bench.time.advance(5000)
+      throw new Error('There is no ping')
+    })
+    answered.answer(200)
+    ;(await callOf('c')).answer(200)
+    ;(await callOf('a')).answer(200)
+    ;(await callOf('b')).answer(200)
+    await eventually(() => expect(bench.finished).toHaveLength(3))
+    expect(await bench.receiver(botId)).toMatchObject({ paused: null, failures: 0 })
+  })
+
+  it('does not wait out the pause of an attempt once the receiver is back', async () => {
+    const { bench, botId, enqueue, callOf, nextCallOf, statusOf } = dispatching()
+    const pausing = { afterMs: 0, afterFailures: 5, probeEveryMs: 1000 }
+    await bench.start({ pausing, maximumAttempts: 100 })
+    const id = await enqueue('a')
+    let call = await callOf('a')
+    for (let failures = 1; failures < 5; failures += 1) {
+      call.answer(500)
+      call = await nextCallOf('a', call)
+    }
+    call.answer(500)
+    await eventually(async () => expect((await bench.receiver(botId))?.paused).toBe('failures'))
+    const due = Date.parse((await bench.find(id))?.next_attempt_at ?? '')
+    const ping = await eventually(() => {
+      const found = bench.calls.find(({ operation }) => operation === 'ping')
+      if (found) return found
+      bench.time.advance(250)
+      throw new Error('There is no ping')
+    })
+    ping.answer(200)
+    ;(await callOf('a')).answer(200)
+    await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
+    expect(bench.time.now()).toBeLessThan(due)
+  })
+
+  it('tries at once what a receiver failed to take, when somebody changes it', async () => {
+    const { bench, botId, enqueue, callOf, turns, changed, begun } = dispatching()
+    await bench.start()
+    await enqueue('a')
+    await enqueue('b')
+    await enqueue('c', 'other line')
+    ;(await callOf('a')).fail('connection')
+    ;(await callOf('c')).fail('connection')
+    await eventually(async () => expect((await bench.receiver(botId))?.failures).toBe(2))
+    const last = begun().length
+    await turns()
+    expect(begun()).toHaveLength(last)
+    await changed()
+    ;(await callOf('a')).answer(200)
+    ;(await callOf('c')).answer(200)
+    ;(await callOf('b')).answer(200)
+    await eventually(() => expect(bench.finished).toHaveLength(3))
+  })
+
+  it('keeps what waits for a receiver without an address, and counts no attempt', async () => {
+    const { bench, botId, enqueue, callOf, statusOf, changed } = dispatching()
+    bench.homeless.add(botId)
+    await bench.start()
+    const id = await enqueue('a')
+    await eventually(async () =>
+      expect(await bench.find(id)).toMatchObject({ set_aside: 1, attempts: 0, owner: null }),
+    )
+    expect(await bench.receiver(botId)).toMatchObject({ reason: 'The receiver has no address.' })
+    bench.homeless.delete(botId)
+    await changed()
+    const ping = await eventually(() => {
+      const found = bench.calls.find(({ operation }) => operation === 'ping')
+      if (!found) throw new Error('There is no ping')
+      return found
+    })
+    ping.answer(200)
+    const call = await callOf('a')
+    expect(call.attempt).toBe(1)
+    call.answer(200)
+    await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
+  })
+
+  it('ends a pause only by hand where a person began it', async () => {
+    const { bench, botId, enqueue, callOf, turns, statusOf, begun } = dispatching()
+    await bench.start()
+    await enqueue('early', 'other')
+    ;(await callOf('early')).answer(503)
+    await eventually(async () =>
+      expect(await bench.receiver(botId)).toMatchObject({ reason: expect.stringMatching('503') }),
+    )
+    await bench.pause(botId)
+    // What failed before is not why.
+    expect(await bench.receiver(botId)).toMatchObject({ paused: 'operator', reason: null })
+    const id = await enqueue('a')
+    const before = begun().length
+    await eventually(async () => expect((await bench.find(id))?.set_aside).toBe(1))
+    bench.time.advance(60 * minute)
+    await turns()
+    expect(begun()).toHaveLength(before)
+    await bench.resume(botId)
+    ;(await callOf('a')).answer(200)
+    await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
+  })
+
+  it('stops a line after the delivery that is on the way when the receiver is paused', async () => {
+    const { bench, botId, enqueue, callOf, begun } = dispatching()
+    await bench.start()
+    await enqueue('a')
+    await enqueue('b')
+    const call = await callOf('a')
+    await bench.pause(botId)
+    call.answer(200)
+    await eventually(async () => {
+      const rows = await bench.db
+        .selectFrom('deliveries')
+        .select('set_aside')
+        .where('bot_id', '=', botId)
+        .where('subject_id', '=', 'b')
+        .execute()
+      expect(rows).toEqual([{ set_aside: 1 }])
+    })
+    expect(begun().map(({ subject }) => subject)).toEqual(['a'])
+  })
+
+  it('leaves a paused webhook alone that loses its address while it is tried', async () => {
+    const { bench, botId, enqueue, statusOf, changed } = dispatching()
+    let transactions = 0
+    const run: Run = (work) => {
+      transactions += 1
+      return database().run(work)
+    }
+    const onRead = () => {
+      bench.homeless.add(botId)
+      announceReceiver(bench.bus, botId)
+    }
+    bench.homeless.add(botId)
+    await bench.start({ run, onRead, plain: true })
+    const first = await enqueue('a')
+    bench.time.advance(1000)
+    const second = await enqueue('b', 'other line')
+    await eventually(async () => expect((await bench.find(second))?.set_aside).toBe(1))
+    bench.homeless.delete(botId)
+    bench.deleted.add('a')
+    await changed()
+    await eventually(async () => expect(await statusOf(first)).toBe('canceled'))
+    await eventually(async () => {
+      const before = transactions
+      await sleep(50)
+      expect(transactions).toBe(before)
+    })
+    expect(await bench.find(second)).toMatchObject({ status: 'pending', attempts: 0 })
+    expect(bench.calls).toEqual([])
+  })
+})

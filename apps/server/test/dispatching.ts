@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeEach } from 'vitest'
+import { announceReceiver } from '../src/features/deliveries/hints.js'
+import { hasten } from '../src/features/deliveries/receivers.js'
+import { isoTime } from '../src/platform/clock.js'
+import type { Database } from '../src/platform/db/open.js'
+import { createDeliveriesBench, type OpenCall } from './deliveries.js'
+import type { TestEngine } from './engines.js'
+import { eventually } from './jobs.js'
+
+type Bench = Awaited<ReturnType<typeof createDeliveriesBench>>
+
+let subjects = 0
+
+/** A bench for each test with a bot of its own, and what tests do with both. */
+export function useDispatching(engine: TestEngine, database: () => Database) {
+  let made: { bench: Bench; botId: string } | undefined
+  beforeEach(async () => {
+    subjects += 1
+    made = { bench: await createDeliveriesBench(database()), botId: `bot-${subjects}` }
+  })
+
+  return () => {
+    if (made === undefined) throw new Error('The bench is there only while a test runs')
+    const { bench, botId } = made
+    return {
+      bench,
+      botId,
+      enqueue: (subjectId: string, orderKey: string | undefined = 'line') =>
+        bench.enqueue({ botId, subjectId, orderKey }),
+      /** The call that is open for a subject, once there is one. */
+      callOf: (subject: string) =>
+        eventually(() => {
+          const call = bench.calls.find((open) => open.subject === subject)
+          if (!call) throw new Error(`${subject} is not being sent`)
+          return call
+        }),
+      /** Lets time pass until a subject is being sent again. */
+      nextCallOf: (subject: string, last: OpenCall) =>
+        eventually(() => {
+          const call = bench.calls.find((open) => open.subject === subject && open !== last)
+          if (call) return call
+          bench.time.advance(250)
+          throw new Error(`${subject} is not sent again`)
+        }),
+      /** Lets the dispatcher do what it can do without more time. */
+      turns: () => sleep(engine.name === 'sqlite' ? 5 : 15),
+      statusOf: async (id: string) => (await bench.find(id))?.status,
+      /** What happens when somebody changes the bot. */
+      changed: async () => {
+        await bench.run((tx) => hasten(tx, botId, isoTime(bench.time.now()), 500))
+        announceReceiver(bench.bus, botId)
+      },
+      begun: () => bench.begun.filter((call) => call.botId === botId),
+    }
+  }
+}
