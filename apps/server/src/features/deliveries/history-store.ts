@@ -71,12 +71,13 @@ export async function listAttempts(
 
 /**
  * Makes a finished delivery pending again, at another place.
- * @returns false if it is pending already, or gone
+ * @param status that it was found with
+ * @returns false if it has another one by now, or is gone
  */
 export async function reopen(
   tx: Tx,
   botId: string,
-  id: string,
+  { id, status }: Pick<DeliveryRow, 'id' | 'status'>,
   place: { position: number; nextAttemptAt: string | null },
   now: string,
 ): Promise<boolean> {
@@ -90,7 +91,7 @@ export async function reopen(
     }))
     .where('id', '=', id)
     .where('bot_id', '=', botId)
-    .where('status', '<>', 'pending')
+    .where('status', '=', status)
     .executeTakeFirst()
   return result.numUpdatedRows > 0n
 }

@@ -78,14 +78,14 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     return row
   }
 
-  /** Puts a finished delivery at the end of its line; false if it is pending already. */
+  /** Puts a finished delivery at the end of its line; false if somebody else has done so meanwhile. */
   async function replayIn(tx: Tx, delivery: DeliveryRow): Promise<boolean> {
-    const { bot_id, id, order_key } = delivery
+    const { bot_id, order_key } = delivery
     const now = isoTime(clock.now())
     const place = order_key === null ? undefined : await joinLine(tx, bot_id, order_key)
     const nextAttemptAt = (place?.isFirst ?? true) ? now : null
     const position = place?.position ?? 0
-    if (!(await history.reopen(tx, bot_id, id, { position, nextAttemptAt }, now))) {
+    if (!(await history.reopen(tx, bot_id, delivery, { position, nextAttemptAt }, now))) {
       // Another call was first: whoever came next would wait for ever behind a place without a delivery.
       if (order_key !== null) await leaveLines(tx, [order_key])
       return false
