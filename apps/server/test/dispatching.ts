@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach } from 'vitest'
 import { announceReceiver } from '../src/features/deliveries/hints.js'
-import { hasten } from '../src/features/deliveries/receivers.js'
+import { hasten } from '../src/features/deliveries/receiver-store.js'
 import { isoTime } from '../src/platform/clock.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createDeliveriesBench, type OpenCall } from './deliveries.js'

@@ -86,8 +86,7 @@ export function membership(
 
     /** Makes everything else that happens in a conversation wait until the transaction ends. */
     async hold(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
-      const query = tx.selectFrom('conversations').select('id')
-      await dialect.lockRows(query.where('bot_id', '=', botId).where('id', '=', id)).execute()
+      await store.lockConversation(tx, botId, id)
     },
 
     /** Lets a user take part and tells the others; undefined, and nothing is told, if it did already. */

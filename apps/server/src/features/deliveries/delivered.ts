@@ -1,9 +1,9 @@
 import { type Batches, createBatches } from '../../platform/batches.js'
 import { isoTime } from '../../platform/clock.js'
-import { attemptOf, keepAttempts } from './attempts.js'
+import { attemptOf, keepAttempts } from './attempt-store.js'
 import type { CallResult } from './call.js'
-import { endDelivered } from './claims.js'
-import { callFirst, claimNext, leaveLines, type NextClaim } from './lines.js'
+import { endDelivered } from './claim-store.js'
+import { callFirst, claimNext, leaveLines, type NextClaim } from './line-store.js'
 import type { SettleDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../schema.js'
-import { type DueDelivery, listDue, listDueOf, listDueReceivers } from './due.js'
-import { receiverKey, receiverOf } from './receivers.js'
+import { type DueDelivery, listDue, listDueOf, listDueReceivers } from './due-store.js'
+import { receiverKey, receiverOf } from './receiver-store.js'
 import { keyOf, type Room } from './room.js'
 
 /** Rows that are looked at for one claim. */

@@ -1,6 +1,6 @@
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
-import { lineOf } from './lines.js'
+import { lineOf } from './line-store.js'
 import type { DeliveryRow } from './store.js'
 import type { DeliveryAttemptsTable } from './table.js'
 

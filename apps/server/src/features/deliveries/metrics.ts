@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
 import type { Clock } from '../../platform/clock.js'
 import type { Family, Metric } from '../../platform/metrics/metric.js'
 import type { Db } from '../../schema.js'
+import { countPaused } from './receiver-store.js'
+import { countPending } from './store.js'
 
 /** What the database holds for bots and integrations, whichever process sends it. */
 export function deliveryMetrics({ db, clock }: { db: Db; clock: Clock }): Metric {
@@ -43,27 +44,4 @@ function gaugeOf(
     ...{ name, help, type: 'gauge' },
     samples: values.map(([labels, value]) => ({ labels, value })),
   }
-}
-
-/** The condition is written out, as in the index that holds only what is pending. */
-async function countPending(db: Db) {
-  return await db
-    .selectFrom('deliveries')
-    .select(({ fn }) => [
-      'set_aside',
-      fn.countAll<number>().as('count'),
-      fn.min('created_at').as('oldest'),
-    ])
-    .where(sql<boolean>`status = 'pending'`)
-    .groupBy('set_aside')
-    .execute()
-}
-
-async function countPaused(db: Db) {
-  return await db
-    .selectFrom('delivery_receivers')
-    .select(({ fn }) => ['paused', fn.countAll<number>().as('count')])
-    .where('paused', 'is not', null)
-    .groupBy('paused')
-    .execute()
 }

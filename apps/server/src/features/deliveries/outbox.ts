@@ -5,7 +5,7 @@ import { purge } from '../../platform/db/purge.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Run, Tx } from '../../schema.js'
 import { announceDelivery } from './hints.js'
-import { joinLine, lineOf } from './lines.js'
+import { joinLine, lineOf } from './line-store.js'
 import { type DeliveryRow, deleteSomeOfBot, insertDelivery } from './store.js'
 
 /** Something that a bot or one of its integrations has to be told. */

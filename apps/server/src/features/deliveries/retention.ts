@@ -4,7 +4,7 @@ import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Tx } from '../../schema.js'
 import { announceDelivery } from './hints.js'
 import * as history from './history-store.js'
-import { callFirst, leaveLines } from './lines.js'
+import { callFirst, leaveLines } from './line-store.js'
 import { lineAbout } from './log-lines.js'
 import type { SettleDeps } from './settle.js'
 

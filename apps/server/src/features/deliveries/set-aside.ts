@@ -1,7 +1,7 @@
 import type { Tx } from '../../schema.js'
-import { setAside } from './claims.js'
-import type { DueDelivery } from './due.js'
-import { holdPause } from './receivers.js'
+import { setAside } from './claim-store.js'
+import type { DueDelivery } from './due-store.js'
+import { holdPause } from './receiver-store.js'
 import { keyOf } from './room.js'
 
 /** Puts away what waits for paused receivers, unless their pause has just ended. */

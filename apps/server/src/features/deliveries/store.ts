@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Tx } from '../../schema.js'
+import type { Db, Tx } from '../../schema.js'
 import type { DeliveriesTable } from './table.js'
 
 export type DeliveryRow = Selectable<DeliveriesTable>
@@ -49,6 +49,20 @@ const insert = prepared<NewRow>()((db, parameter) =>
 /** Of the hot path of bots that listen. */
 export function insertDelivery(tx: Tx, row: NewRow): Promise<unknown> {
   return insert(tx, row)
+}
+
+/** How many deliveries are not made, and when the oldest of them began, by whether they are set aside. */
+export async function countPending(db: Db) {
+  return await db
+    .selectFrom('deliveries')
+    .select(({ fn }) => [
+      'set_aside',
+      fn.countAll<number>().as('count'),
+      fn.min('created_at').as('oldest'),
+    ])
+    .where(isPending)
+    .groupBy('set_aside')
+    .execute()
 }
 
 /** @returns how many rows were deleted, at most `limit` of each table */

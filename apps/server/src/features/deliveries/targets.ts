@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../platform/authenticator.js'
 import type { Clock } from '../../platform/clock.js'
 import { createFactCache } from '../../platform/fact-cache.js'
-import { type Receiver, receiverKey, receiverOf } from './receivers.js'
+import { type Receiver, receiverKey, receiverOf } from './receiver-store.js'
 
 /** Where a receiver listens, and what every call to it carries. */
 export interface Target {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { BlobStore } from '../../platform/blobs/blob-store.js'
-import { listUsedBlobs, releaseBlob } from './blob-uses.js'
+import { listUsedBlobs, releaseBlob } from './blob-use-store.js'
 import type { CheckOptions, ConsistencyDeps, Finding } from './consistency.js'
 import * as store from './consistency-store.js'
 import { isStaged } from './direct-uploads.js'

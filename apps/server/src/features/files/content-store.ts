@@ -1,6 +1,6 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import type { Db, Tx } from '../../schema.js'
-import { releaseBlob } from './blob-uses.js'
+import { releaseBlob } from './blob-use-store.js'
 import type { FileContentsTable } from './table.js'
 
 export type ContentRow = Selectable<FileContentsTable>

@@ -1,6 +1,6 @@
 import type { BlobStore } from '../../platform/blobs/blob-store.js'
 import type { Db } from '../../schema.js'
-import { findEqualBlob, type StoredBytes } from './blob-uses.js'
+import { findEqualBlob, type StoredBytes } from './blob-use-store.js'
 
 /**
  * Looks whether the blob with which new bytes would be shared is still what it was. The store may

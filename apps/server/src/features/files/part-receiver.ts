@@ -2,7 +2,7 @@ import { createHash, type Hash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { BlobStore } from '../../platform/blobs/blob-store.js'
 import type { Timers } from '../../platform/timers.js'
-import type { StoredBytes } from './blob-uses.js'
+import type { StoredBytes } from './blob-use-store.js'
 import type { ByteSource } from './byte-source.js'
 import { tooLarge } from './upload-errors.js'
 

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../../schema.js'
-import { discardBlob } from './blob-uses.js'
+import { discardBlob } from './blob-use-store.js'
 import type { ContentId } from './content-store.js'
 import type { FilesSchema } from './table.js'
 

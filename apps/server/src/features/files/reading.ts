@@ -3,5 +3,6 @@
  * Through `index.ts` a thread would load uploads, routes and the contract, which takes longer than its
  * first search.
  */
-export { type FileScope, searchableFiles } from './scope.js'
+export type { FileScope } from './scope.js'
+export { searchableFiles } from './scope-store.js'
 export { type FileRow, listFilesByIds } from './store.js'

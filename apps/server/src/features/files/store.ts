@@ -3,9 +3,10 @@ import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
 import type { IndexFile } from './job-kinds.js'
-import { type FileScope, isVisible } from './scope.js'
+import type { FileScope } from './scope.js'
+import { isVisible, matchesTags } from './scope-store.js'
 import type { FilesTable } from './table.js'
-import { matchesTags, type TagCondition } from './tag-filter.js'
+import type { TagCondition } from './tag-filter.js'
 
 export type FileRow = Selectable<FilesTable>
 

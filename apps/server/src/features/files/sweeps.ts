@@ -1,7 +1,7 @@
 import { isoTime } from '../../platform/clock.js'
 import type { Run } from '../../schema.js'
 import { uploadAddressLifetime } from './addresses.js'
-import { forgetDiscardedBlobs, listDiscardedBlobs, listUsedBlobs } from './blob-uses.js'
+import { forgetDiscardedBlobs, listDiscardedBlobs, listUsedBlobs } from './blob-use-store.js'
 import { findContent, listAbandoned } from './content-store.js'
 import { isStaged } from './direct-uploads.js'
 import type { Generations } from './generations.js'

@@ -1,19 +1,14 @@
 import { ApiError } from '@botstead/contract'
-import { sql } from 'kysely'
 import type { Tx } from '../../schema.js'
 import { type ContentRow, listContents } from './content-store.js'
 import { type FileRow, findFileById, patchFile } from './store.js'
+import { addUsage, type Usage } from './usage-store.js'
 
 /** Bytes that the files of one workspace may have together. */
 export interface Quotas {
   /** Of all files. */
   storage: number
   /** Of the files that are indexed. */
-  vector: number
-}
-
-interface Counted {
-  storage: number
   vector: number
 }
 
@@ -53,33 +48,13 @@ export async function uncount(tx: Tx, file: FileRow): Promise<void> {
 }
 
 /** What a file counts with these generations. */
-export function countOf(contents: readonly ContentRow[]): Counted {
+export function countOf(contents: readonly ContentRow[]): Usage {
   const held = contents.filter(({ status }) => status !== 'upload_failed')
   const indexed = held.filter((content) => content.indexed === 1)
   return {
     storage: Math.max(0, ...held.map(({ size }) => size)),
     vector: Math.max(0, ...indexed.map(({ size }) => size)),
   }
-}
-
-/** The row of the workspace stays locked until the transaction ends, so that no two pass the quota together. */
-async function addUsage(tx: Tx, workspaceId: string, change: Counted): Promise<Counted> {
-  const row = await tx
-    .insertInto('file_usage')
-    .values({
-      workspace_id: workspaceId,
-      storage_bytes: change.storage,
-      vector_bytes: change.vector,
-    })
-    .onConflict((conflict) =>
-      conflict.column('workspace_id').doUpdateSet({
-        storage_bytes: sql`file_usage.storage_bytes + excluded.storage_bytes`,
-        vector_bytes: sql`file_usage.vector_bytes + excluded.vector_bytes`,
-      }),
-    )
-    .returning(['storage_bytes', 'vector_bytes'])
-    .executeTakeFirstOrThrow()
-  return { storage: row.storage_bytes, vector: row.vector_bytes }
 }
 
 function requireRoom(quota: keyof Quotas, asked: number, total: number, allowed: number): void {

@@ -1,6 +1,6 @@
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
-import { hastenRetries, putBack, type ReceiverRow } from './claims.js'
+import { hastenRetries, putBack, type ReceiverRow } from './claim-store.js'
 
 /** Who is told: a bot, or an integration installed in it. */
 export interface Receiver {
@@ -250,4 +250,14 @@ export async function hasten(tx: Tx, botId: string, now: string, limit: number):
     if ((await hastenRetries(tx, botId, integration, now, limit)) === limit) isMore = true
   }
   return isMore
+}
+
+/** How many receivers are paused, by what paused them. */
+export async function countPaused(db: Db) {
+  return await db
+    .selectFrom('delivery_receivers')
+    .select(({ fn }) => ['paused', fn.countAll<number>().as('count')])
+    .where('paused', 'is not', null)
+    .groupBy('paused')
+    .execute()
 }

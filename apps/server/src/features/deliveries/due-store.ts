@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db } from '../../schema.js'
-import type { Receiver } from './receivers.js'
+import type { Receiver } from './receiver-store.js'
 import type { DeliveryRow } from './store.js'
 
 /** What is looked at before anything is claimed. */
