@@ -1,6 +1,6 @@
 import type { Db } from '../../../schema.js'
 import { type EmbeddedPassage, type Embedder, OtherLengthError } from '../vectors/embedder.js'
-import { listNumbers, type PassageText, readPassageTexts } from '../vectors/passage-texts.js'
+import { listNumbers, type PassageText, readPassageTexts } from '../vectors/passage-text-store.js'
 import { EmbeddingsError, type Endpoint } from './endpoint.js'
 
 interface EndpointEmbedderOptions {

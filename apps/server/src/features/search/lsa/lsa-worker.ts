@@ -2,7 +2,7 @@ import { openSqliteReads } from '../../../platform/db/sqlite-reads.js'
 import { serveTasks } from '../../../platform/workers/worker-task.js'
 import type { Db } from '../../../schema.js'
 import { toIndexText } from '../text/index-text.js'
-import { countPassages, listNumbers, readPassageTexts } from '../vectors/passage-texts.js'
+import { countPassages, listNumbers, readPassageTexts } from '../vectors/passage-text-store.js'
 import { encodeModel } from './encode.js'
 import { fitLsa } from './fit.js'
 import type {

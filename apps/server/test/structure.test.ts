@@ -1,0 +1,55 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { checkout } from './documents.js'
+
+// What STYLE.md asks of all files, as far as their text shows it.
+
+interface Source {
+  path: string
+  text: string
+}
+
+const sources = await readSources('apps/server/src')
+
+async function readSources(folder: string): Promise<Source[]> {
+  const names = await readdir(join(checkout, folder), { recursive: true })
+  const paths = names.filter((name) => name.endsWith('.ts')).map((name) => join(folder, name))
+  return await Promise.all(
+    paths.map(async (path) => ({ path, text: await readFile(join(checkout, path), 'utf8') })),
+  )
+}
+
+/** Paths of the files of the server that have something in them, other than those that may. */
+function having(what: RegExp, allowed: readonly RegExp[]): string[] {
+  return sources
+    .filter(({ path, text }) => !/\.test\.ts$|conformance\.ts$/.test(path) && what.test(text))
+    .map(({ path }) => path)
+    .filter((path) => !allowed.some((each) => each.test(path)))
+}
+
+const parts = {
+  database: /\/platform\/db\//,
+  migrations: /\/migrations\//,
+  /** The keyword index and the vectors, each once per engine. */
+  searchIndexes: /\/features\/search\/(keyword-index|vectors\/)/,
+}
+
+describe('the files of the server', () => {
+  it('have their queries in stores', () => {
+    const query = /\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(<[^>]+>)?`/
+    const stores = /\/(store|[a-z-]+-store)\.ts$/
+    const log = /\/platform\/events\/(append|read|trim)\.ts$/
+    expect(having(query, [stores, log, ...Object.values(parts)])).toEqual([])
+    expect(having(query, []).length).toBeGreaterThan(50)
+  })
+
+  it('are small', async () => {
+    const others = [
+      await readSources('apps/server/test'),
+      await readSources('packages/contract/src'),
+    ]
+    const long = [...sources, ...others.flat()].filter(({ text }) => text.split('\n').length > 400)
+    expect(long.map(({ path }) => path)).toEqual([])
+  })
+})
