@@ -126,7 +126,7 @@ function setRateHeaders(reply: FastifyReply, decision: Allowance): void {
 function tooManyRequests(decision: RateLimitDecision): ApiError {
   return new ApiError(
     'RateLimited',
-    `Too many requests: come back in ${decision.retryAfterSeconds} s.`,
+    `Too many requests: ${decision.limit} may come at once. Come back in ${decision.retryAfterSeconds} s.`,
     { metadata: { retryAfterSeconds: decision.retryAfterSeconds } },
   )
 }

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { maxHeaderSize, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, type Operation } from '@botstead/contract'
 import cors from '@fastify/cors'
@@ -9,7 +9,7 @@ import type { Log } from '../platform/log.js'
 import type { RateLimiter } from '../platform/rate-limit.js'
 import { admission } from './admission.js'
 import type { HttpContext } from './context.js'
-import { createErrorHandler, errorBody, pathOf } from './errors.js'
+import { createErrorHandler, errorBody, maxSegmentLength, pathOf } from './errors.js'
 import { readJsonBodies } from './json-body.js'
 import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
@@ -71,7 +71,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
-      maxParamLength: 2048,
+      maxParamLength: maxSegmentLength,
       // Queries are read by the schema of their operation; see query.ts.
       querystringParser: () => ({}),
     },
@@ -148,8 +148,7 @@ function answerBrokenRequest(options: AppOptions) {
       socket.destroy(error)
       return
     }
-    const type = error.code === 'HPE_HEADER_OVERFLOW' ? 'PayloadTooLarge' : 'InvalidPayload'
-    const refusal = new ApiError(type, `The request is not valid HTTP (${error.code}).`)
+    const refusal = refusalOf(error.code)
     const id = options.newRequestId()
     options.log.info({ requestId: id, reason: refusal.message }, 'request refused')
     const body = JSON.stringify(errorBody(refusal, id))
@@ -161,6 +160,24 @@ function answerBrokenRequest(options: AppOptions) {
       `Content-Length: ${Buffer.byteLength(body)}`,
     ]
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  }
+}
+
+function refusalOf(code: string | undefined): ApiError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError(
+        'PayloadTooLarge',
+        `The address and the headers must have less than ${maxHeaderSize} bytes together. The operator of the server can raise that with NODE_OPTIONS=--max-http-header-size.`,
+      )
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError(
+        'OperationTimeout',
+        'The headers of the request did not arrive in time: send it again.',
+        { status: 408 },
+      )
+    default:
+      return new ApiError('InvalidPayload', `The request is not valid HTTP (${code}).`)
   }
 }
 

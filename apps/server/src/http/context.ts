@@ -29,6 +29,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the body is a stream that the handler reads. */
     isUpload?: boolean
+    /** The setting behind the limit of the body; undefined where nobody can move it. */
+    bodySetting?: string
   }
   interface FastifyRequest {
     /** Who calls; undefined on public operations. */

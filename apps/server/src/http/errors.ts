@@ -4,12 +4,11 @@ import { InvalidPageTokenError } from '../platform/db/errors.js'
 import { type Log, redactUrl } from '../platform/log.js'
 import { describeViolation } from './validation.js'
 
+/** Characters of an id or key in a path. */
+export const maxSegmentLength = 2048
+
 /** Failures of the HTTP layer itself, by the code Fastify gives them. */
 const frameworkErrors: Record<string, { type: ErrorType; message: string }> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: {
-    type: 'PayloadTooLarge',
-    message: 'The body is larger than this operation accepts.',
-  },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     type: 'UnsupportedMediaType',
     message: 'The header Content-Type must be application/json.',
@@ -18,22 +17,18 @@ const frameworkErrors: Record<string, { type: ErrorType; message: string }> = {
     type: 'InvalidPayload',
     message: 'The body is not as long as the header Content-Length says.',
   },
-  FST_ERR_CTP_INVALID_JSON_BODY: {
-    type: 'InvalidPayload',
-    message: 'The body is not valid JSON.',
-  },
   FST_ERR_BAD_URL: {
     type: 'InvalidPayload',
     message: 'The path is not valid: a percent-encoding is broken.',
   },
   FST_ERR_MAX_PARAM_LENGTH: {
     type: 'InvalidPayload',
-    message: 'A segment of the path is too long.',
+    message: `A segment of the path has more than ${maxSegmentLength} characters.`,
   },
 }
 
 /** Turns whatever was thrown into the catalogue error that the caller may see. */
-function toApiError(error: unknown): ApiError {
+function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidPageTokenError) {
     return new ApiError('InvalidQuery', `query.nextToken is not valid here: ${error.message}.`, {
@@ -43,6 +38,7 @@ function toApiError(error: unknown): ApiError {
   }
   if (isFastifyError(error)) {
     if (error.validation) return describeViolation(error.validation, error.validationContext)
+    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(request, error)
     const known = frameworkErrors[error.code]
     if (known) return new ApiError(known.type, known.message, { cause: error })
     if (error.statusCode !== undefined && error.statusCode < 500) {
@@ -52,6 +48,17 @@ function toApiError(error: unknown): ApiError {
   return new ApiError('Internal', 'The server failed. Its log has the cause under this id.', {
     cause: error,
   })
+}
+
+function bodyTooLarge({ routeOptions }: FastifyRequest, cause: unknown): ApiError {
+  const { bodyLimit, config } = routeOptions
+  const setting = config.bodySetting
+  const remedy = setting === undefined ? '' : ` The operator of the server can raise ${setting}.`
+  return new ApiError(
+    'PayloadTooLarge',
+    `The body must have at most ${bodyLimit} bytes here.${remedy}`,
+    { cause, metadata: { in: 'body', maximum: bodyLimit, ...(setting && { setting }) } },
+  )
 }
 
 /** The standard error body. */
@@ -68,7 +75,7 @@ export function errorBody(error: ApiError, requestId: string) {
 /** The one place where an error becomes an answer and a log line, both under the request's id. */
 export function createErrorHandler(log: Log) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const apiError = toApiError(error)
+    const apiError = toApiError(error, request)
     logFailure(log, apiError, request)
     const retryAfter = apiError.metadata?.retryAfterSeconds
     if (typeof retryAfter === 'number') reply.header('retry-after', String(retryAfter))

@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { jsonFaultOf } from './json-fault.js'
 
 /** Levels of objects and lists in a body; writing deeper ones as JSON again would exhaust the stack. */
 const maxDepth = 500
@@ -12,11 +13,42 @@ export function readJsonBodies(app: FastifyInstance): void {
     'application/json',
     { parseAs: 'string' },
     (request: FastifyRequest, body: string, done) => {
-      if (body.length === 0) done(null, undefined)
+      const refusal = refusalOfHead(request)
+      if (refusal !== undefined) done(refusal)
+      else if (body.length === 0) done(null, undefined)
       else if (nestsDeeper(body, maxDepth)) done(tooDeep())
-      else parse(request, body, done)
+      else {
+        parse(request, body, (error, value) => {
+          if (error) done(notJson(body, error))
+          else done(null, value)
+        })
+      }
     },
   )
+}
+
+/** JSON is exchanged in UTF-8; another charset would be read as something else, without a word. */
+function refusalOfHead({ headers }: FastifyRequest): ApiError | undefined {
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') {
+    return new ApiError(
+      'UnsupportedMediaType',
+      `The header Content-Encoding must be left out: bodies are not decompressed (${encoding}).`,
+      { metadata: { in: 'headers', field: 'content-encoding' } },
+    )
+  }
+  const [, charset] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '') ?? []
+  if (charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)) return undefined
+  return new ApiError(
+    'UnsupportedMediaType',
+    `The body must be in UTF-8, as JSON is, not in ${charset}.`,
+    { metadata: { in: 'headers', field: 'content-type' } },
+  )
+}
+
+function notJson(body: string, cause: unknown): ApiError {
+  const fault = jsonFaultOf(body) ?? 'members __proto__ and constructor.prototype are not accepted'
+  return new ApiError('InvalidPayload', `The body is not valid JSON: ${fault}.`, { cause })
 }
 
 /** Whether a JSON text has more levels of objects and lists than allowed; short ones are not read. */

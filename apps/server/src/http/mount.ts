@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Body, Headers, Operation, Output, Params, Query } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { limitSettings } from '../limit-settings.js'
 import type { StartStream } from '../platform/streams/sink.js'
 import { createAnswerMemory, type Revision } from './answer-memory.js'
 import type { ActorByAuth } from './auth.js'
@@ -131,7 +132,10 @@ function mount<const Spec extends Operation>(
     method: operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bodyLimitOf(operation, context),
-    config: { isUpload: operation.upload !== undefined },
+    config: {
+      isUpload: operation.upload !== undefined,
+      bodySetting: limitSettings[isLarge(operation) ? 'adminBodyBytes' : 'bodyBytes'].name,
+    },
     // A stream has no length and no end to tell of.
     ...(operation.stream !== undefined && { exposeHeadRoute: false }),
     schema: {
@@ -198,7 +202,11 @@ function idempotencyKeyOf(operation: Operation, request: FastifyRequest): string
 function bodyLimitOf(operation: Operation, context: HttpContext): number {
   // Streams are measured by whoever reads them.
   if (operation.upload !== undefined) return Number.MAX_SAFE_INTEGER
-  return operation.bodyLimit === 'large' ? context.limits.largeBody : context.limits.smallBody
+  return isLarge(operation) ? context.limits.largeBody : context.limits.smallBody
+}
+
+function isLarge({ bodyLimit }: Operation): boolean {
+  return bodyLimit === 'large'
 }
 
 function rawQueryOf(url: string): string {

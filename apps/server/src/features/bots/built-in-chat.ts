@@ -1,4 +1,5 @@
 import { ApiError } from '@botstead/contract'
+import { nearest } from '../../platform/nearest.js'
 import { isHttpAddress } from './server-address.js'
 
 /**
@@ -23,11 +24,15 @@ const textSettings = [
   'webhookSecret',
 ]
 
-/** Checks settings given to an installation of chat; unknown members are kept. */
+/** Checks settings given to an installation of chat. A misspelt one would leave a chat open, or silent. */
 export function requireChatConfiguration(
   field: string,
   configuration: Record<string, unknown>,
 ): Record<string, unknown> {
+  for (const name of Object.keys(configuration)) {
+    if (textSettings.includes(name)) continue
+    throw new ApiError('InvalidDataFormat', `${field}.${shortened(name)} ${adviceFor(name)}`)
+  }
   for (const name of textSettings) {
     const value = configuration[name]
     if (value !== undefined && typeof value !== 'string') {
@@ -42,6 +47,18 @@ export function requireChatConfiguration(
     )
   }
   return configuration
+}
+
+function adviceFor(name: string): string {
+  const likeness = name.replaceAll(/[^a-z]/gi, '').toLowerCase()
+  const known = new Map(textSettings.map((setting) => [setting.toLowerCase(), setting]))
+  const guess = known.get(nearest(likeness.slice(0, 50), [...known.keys()]) ?? '')
+  const settings = textSettings.join(', ')
+  return `is no setting of chat, which has ${settings}.${guess ? ` Did you mean ${guess}?` : ''}`
+}
+
+function shortened(name: string): string {
+  return name.length > 50 ? `${name.slice(0, 50)}…` : name
 }
 
 /** Whether the app wants every signal posted to an address of its own. */

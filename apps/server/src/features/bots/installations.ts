@@ -118,6 +118,10 @@ function patched(
   const configuration =
     patch.configuration ?? decodeJson<Record<string, unknown>>(sealer.open(base.configuration))
   checkConfiguration(field, integration, type, configuration, enabled || !!patch.configuration)
+  // What was stored before its members were checked stays, and can be switched on and off.
+  if (integration.isBuiltIn && patch.configuration) {
+    requireChatConfiguration(`${field}.configuration`, configuration)
+  }
   const row: InstallationRow = {
     ...base,
     ...{ integration_id: id, name, version, configuration_type: type, updated_at: now },
@@ -222,7 +226,6 @@ function checkConfiguration(
       `${field}.configuration must have at most ${maxConfigurationBytes} bytes of JSON.`,
     )
   }
-  if (integration.isBuiltIn) requireChatConfiguration(`${field}.configuration`, configuration)
   // What is switched off may be configured later.
   const mismatch = isUsed ? mismatchOf(schema, configuration) : undefined
   if (mismatch === undefined) return

@@ -64,10 +64,29 @@ describeEachEngine('bots', (engine) => {
       status: 'unregistered',
       configuration: { encryptionKey: 'secret' },
     })
-    const wrong = { encryptionKey: 5 }
-    await expect(
-      client.updateBot({ id: bot.id, integrations: { chat: { configuration: wrong } } }),
-    ).rejects.toMatchObject({ type: 'InvalidDataFormat' })
+    const has = 'which has encryptionKey, webhookUrl, webhookSecret.'
+    for (const [configuration, message] of [
+      [{ encryptionKey: 5 }, 'encryptionKey must be a string'],
+      [
+        { encriptionKey: 'a' },
+        `encriptionKey is no setting of chat, ${has} Did you mean encryptionKey?`,
+      ],
+      [{ webhook_url: 'a' }, `webhook_url is no setting of chat, ${has} Did you mean webhookUrl?`],
+      [{ encryptionKey: 'a', theme: 'dark' }, `theme is no setting of chat, ${has}`],
+    ] as const) {
+      const patch = { id: bot.id, integrations: { chat: { configuration } } }
+      const error: unknown = await client.updateBot(patch).catch((error: unknown) => error)
+      expect(error).toMatchObject({
+        type: 'InvalidDataFormat',
+        message: expect.stringMatching(`^body\\.integrations\\.chat\\.configuration\\.`),
+      })
+      expect(Object(error).message).toContain(message)
+    }
+    const { bot: kept } = await client.updateBot({
+      id: bot.id,
+      integrations: { chat: { enabled: true, configuration: { webhookSecret: 'other' } } },
+    })
+    expect(kept.integrations.chat?.configuration).toEqual({ webhookSecret: 'other' })
     await expect(
       client.updateBot({ id: bot.id, integrations: { slack: { enabled: true } } }),
     ).rejects.toMatchObject({ type: 'ReferenceNotFound' })

@@ -1,6 +1,5 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatUserActor } from '../../platform/actor.js'
-import { encodeJson } from '../../platform/db/columns.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Db, Tx } from '../../schema.js'
 import type { Audience } from '../bots/index.js'
@@ -10,6 +9,7 @@ import {
   publicIdOf as publicConversationId,
 } from '../conversations/index.js'
 import type { Listening } from '../listen/index.js'
+import { encodePayload } from '../runtime/index.js'
 import { publicIdOf as publicUserId } from '../users/index.js'
 import { type Callers, type CallersDeps, notParticipant } from './callers.js'
 
@@ -61,22 +61,13 @@ export interface EventOperationsDeps extends CallersDeps {
 export function eventOperations(deps: EventOperationsDeps, callers: Callers) {
   const { db, run, users, conversations, customEvents, maxPayloadBytes, listening } = deps
 
-  function requireSize(payload: Record<string, unknown>): void {
-    if (Buffer.byteLength(encodeJson(payload)) <= maxPayloadBytes) return
-    throw new ApiError(
-      'LimitExceeded',
-      `body.payload must have at most ${maxPayloadBytes} bytes of JSON.`,
-      { metadata: { in: 'body', field: 'payload' } },
-    )
-  }
-
   return {
     async createEvent(
       actor: ChatUserActor,
       { conversationId, payload }: NewEvent,
       remember: Remember<ChatEventRecord>,
     ): Promise<ChatEventRecord> {
-      requireSize(payload)
+      encodePayload(payload, maxPayloadBytes)
       const { botId, alias } = actor.chat
       const audience = await customEvents.audienceOf(botId)
       const { place, made } = await run(async (tx) => {
@@ -140,7 +131,7 @@ export function eventOperations(deps: EventOperationsDeps, callers: Callers) {
       botId: string,
       { conversationId, payload }: { conversationId: string; payload: Record<string, unknown> },
     ): Promise<void> {
-      requireSize(payload)
+      encodePayload(payload, maxPayloadBytes)
       const data: CustomEvent = { userId: botId, isBot: true, payload }
       const told = await run((tx) =>
         conversations.tell(

@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import mime from 'mime-types'
+import { limitSettings } from '../../limit-settings.js'
 
 type Upsert = Body<typeof contract.files.upsert>
 
@@ -47,7 +48,7 @@ export function requireSize(input: Pick<Upsert, 'size' | 'index'>, limits: FileL
   if (input.size > limits.fileBytes) {
     throw new ApiError(
       'LimitExceeded',
-      `body.size must be at most ${limits.fileBytes}: larger files are not accepted.`,
+      `body.size must be at most ${limits.fileBytes}: larger files are not accepted. The operator of the server can raise ${limitSettings.fileBytes.name}.`,
       { metadata: { in: 'body', field: 'size', maximum: limits.fileBytes } },
     )
   }

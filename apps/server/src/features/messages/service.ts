@@ -1,6 +1,5 @@
 import { ApiError } from '@botstead/contract'
 import { type Clock, isoTime } from '../../platform/clock.js'
-import { encodeJson } from '../../platform/db/columns.js'
 import type { Dialect } from '../../platform/db/dialect.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page, PageRequest } from '../../platform/db/paginate.js'
@@ -14,6 +13,7 @@ import type { Changes } from '../changes/index.js'
 import { type ConversationsService, news, type Place, type Told } from '../conversations/index.js'
 import type { Outbox } from '../deliveries/index.js'
 import type { EventsService } from '../events/index.js'
+import { encodePayload } from '../runtime/index.js'
 import { deleteTags } from '../tags/index.js'
 import type { UsersService } from '../users/index.js'
 import { messageDispatch } from './dispatch.js'
@@ -129,16 +129,7 @@ export function createMessagesService(deps: MessagesDeps) {
 
     /** The stored form of a payload. Throws `LimitExceeded` if it is too large. */
     encode(payload: Record<string, unknown>): string {
-      const text = encodeJson(payload)
-      // No character of JavaScript takes more than three bytes, so short texts need no counting.
-      if (text.length * 3 > maxPayloadBytes && Buffer.byteLength(text) > maxPayloadBytes) {
-        throw new ApiError(
-          'LimitExceeded',
-          `body.payload must have at most ${maxPayloadBytes} bytes of JSON, with its metadata.`,
-          { metadata: { in: 'body', field: 'payload' } },
-        )
-      }
-      return text
+      return encodePayload(payload, maxPayloadBytes)
     },
 
     /** The message with this id. */

@@ -1,4 +1,5 @@
 import { ApiError } from '@botstead/contract'
+import { limitSettings } from '../../limit-settings.js'
 import { encodeJson } from '../../platform/db/columns.js'
 
 /** The stored form of a payload. Throws `LimitExceeded` if its JSON has more bytes than allowed. */
@@ -6,11 +7,10 @@ export function encodePayload(payload: unknown, maxBytes: number, field = 'paylo
   const text = encodeJson(payload)
   // No character of JavaScript takes more than three bytes, so short texts need no counting.
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text
+  const setting = limitSettings.messageBytes.name
   throw new ApiError(
     'LimitExceeded',
-    `body.${field} must have at most ${maxBytes} bytes of JSON.`,
-    {
-      metadata: { in: 'body', field },
-    },
+    `body.${field} must have at most ${maxBytes} bytes of JSON, metadata included. The operator of the server can raise ${setting}.`,
+    { metadata: { in: 'body', field, maximum: maxBytes, setting } },
   )
 }
