@@ -16,8 +16,14 @@ export function discardUnreadBody(request: FastifyRequest, reply: FastifyReply):
   const { raw } = request
   reply.raw.once('finish', () => {
     const { socket } = raw
-    if (raw.readableEnded || socket.destroyed) return
+    if (raw.readableEnded) return
     raw.on('error', () => undefined)
+    // Node no longer tells an answered request that its connection is gone. Whoever still reads the
+    // body, such as a store with an open file, would wait for ever.
+    const giveUp = () => void raw.destroy()
+    if (socket.destroyed) return giveUp()
+    socket.once('close', giveUp)
+    raw.once('end', () => socket.off('close', giveUp))
     raw.resume()
     const first = socket.bytesRead
     const end = performance.now() + timeToDrop

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { BlobStore } from '../../platform/blobs/blob-store.js'
+import { putAndClose } from '../../platform/blobs/put-and-close.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
 import { discardBlob, type StoredBytes } from './blob-use-store.js'
 import { type ContentRow, findContent } from './content-store.js'
@@ -31,7 +32,10 @@ export function createAssembly({
       const parts = await listParts(db, botId, id)
       const blobKey = randomUUID()
       const bytes = Readable.from(bytesOf(blobs, parts), { objectMode: false })
-      const stored = await blobs.put(blobKey, bytes, { maxBytes: content.size, signal })
+      const stored = await putAndClose(blobs, blobKey, bytes, {
+        maxBytes: content.size,
+        signal,
+      })
       if (stored.size !== content.size) {
         await blobs.remove(blobKey)
         throw new Error(`The parts have ${stored.size} bytes, the content ${content.size}`)

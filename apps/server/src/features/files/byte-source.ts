@@ -8,7 +8,7 @@ export interface ByteSource {
   wake(): void
   /** Nothing more is read. */
   stop(): void
-  /** Leaves the stream to others. */
+  /** Reads nothing more and leaves the stream to others. */
   release(): void
   /** Why the stream broke, if it did. */
   readonly failure: unknown
@@ -58,6 +58,8 @@ export function openByteSource(stream: Readable): ByteSource {
     },
     // The listener for errors stays: whatever breaks from now on is nobody's failure.
     release: () => {
+      isStopped = true
+      wake()
       stream.off('readable', onReadable).off('end', onEnd).off('close', onClose)
     },
     get failure() {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
+import { putAndClose } from '../../platform/blobs/put-and-close.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Tx } from '../../schema.js'
 import { uploadAddressLifetime } from './addresses.js'
@@ -67,7 +68,9 @@ export function createDirectUploads(
   /** Gives the content its final key: the address of the staged one may still be written to. */
   async function take(staged: string, content: ContentRow): Promise<void> {
     const blobKey = randomUUID()
-    const stored = await blobs.put(blobKey, await blobs.get(staged), { maxBytes: content.size })
+    const stored = await putAndClose(blobs, blobKey, await blobs.get(staged), {
+      maxBytes: content.size,
+    })
     try {
       if (stored.size !== content.size) await refuse(content, stored.size)
       const bytes = await besideLostBlob(deps, content.bot_id, { blobKey, ...stored })

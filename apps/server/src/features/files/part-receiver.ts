@@ -1,6 +1,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { BlobStore } from '../../platform/blobs/blob-store.js'
+import { putAndClose } from '../../platform/blobs/put-and-close.js'
 import type { Timers } from '../../platform/timers.js'
 import type { StoredBytes } from './blob-use-store.js'
 import type { ByteSource } from './byte-source.js'
@@ -41,7 +42,7 @@ export async function* receiveParts(
     if (first === undefined) return
     const blobKey = randomUUID()
     const bytes = bytesOfPart(source, first, { left: size - start, timers, hash, size })
-    const stored = await blobs.put(blobKey, Readable.from(bytes, { objectMode: false }))
+    const stored = await putAndClose(blobs, blobKey, Readable.from(bytes, { objectMode: false }))
     yield { blobKey, start, ...stored }
     start += stored.size
   }

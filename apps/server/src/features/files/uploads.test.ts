@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -168,12 +169,16 @@ describeEachEngine('an upload', (engine) => {
     const before = await countBlobs()
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 100 })
-    const { closed } = await openPut(file.uploadUrl, 100, 'only a part')
+    const { socket } = await openPut(file.uploadUrl, 100, 'only a part')
+    const answer = once(socket, 'data')
     bench().timers.advance(60_000)
-    expect(await closed).toMatch(/^HTTP\/1\.1 408 [\s\S]*fewer than 30000 bytes in a minute/)
+    expect(String(await answer)).toMatch(
+      /^HTTP\/1\.1 408 [\s\S]*fewer than 30000 bytes in a minute/,
+    )
+    socket.destroy()
     expect((await send(file.uploadUrl, 'x'.repeat(100))).status).toBe(200)
     expect(await countBlobs()).toBe(before + 1)
-  }, 20_000)
+  })
 
   it('gives way to a newer one at the same address', async () => {
     const before = await countBlobs()

@@ -25,15 +25,17 @@ export async function withWorkerContent<T>(
   work: (content: WorkerContent) => Promise<T>,
 ): Promise<T> {
   if (!('stream' in content)) return await work(content)
-  const folder = await mkdtemp(join(tmpdir(), 'botstead-index-'))
+  let folder: string | undefined
   try {
+    folder = await mkdtemp(join(tmpdir(), 'botstead-index-'))
     const path = join(folder, 'content')
     const { signal } = options
     const bounded = (source: AsyncIterable<unknown>) => bound(source, options.maximumBytes)
     await pipeline(content.stream, bounded, createWriteStream(path), { signal })
     return await work({ path })
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    content.stream.destroy()
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
   }
 }
 
