@@ -339,7 +339,10 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     await verify('first', [made.signingSecret])
     const { newSigningSecret } = await admin.rotateBotSigningSecrets({ id })
     await verify('second', [newSigningSecret, made.signingSecret])
+    // A second rotation within the day ends the oldest at once.
+    const { newSigningSecret: newest } = await admin.rotateBotSigningSecrets({ id })
+    await verify('third', [newest, newSigningSecret])
     server().clock.advance(24 * hour + 10_000)
-    await verify('third', [newSigningSecret])
+    await verify('fourth', [newest])
   })
 })

@@ -8,6 +8,7 @@ import { findBotTarget } from './bot-target.js'
 import { lineOfReceiver } from './log-lines.js'
 import type { CallDeps } from './request.js'
 import type { SettleDeps } from './settle.js'
+import { isFinal } from './verdict.js'
 
 export interface BotRegistrationDeps extends CallDeps, Pick<SettleDeps, 'note'> {
   run: Run
@@ -60,5 +61,5 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
 function isRefusal(error: unknown): error is ApiError {
   if (!(error instanceof ApiError)) return false
   const { status } = Object(error.metadata)
-  return typeof status === 'number' && status < 500
+  return typeof status === 'number' && isFinal(status)
 }

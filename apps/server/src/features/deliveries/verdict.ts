@@ -19,8 +19,13 @@ export function judge(answer: Pick<OutgoingAnswer, 'status' | 'headers' | 'body'
   const { status } = answer
   if (status >= 200 && status < 300) return { result: 'delivered' }
   const error = `Status ${status}: ${reasonOf(answer.body)}`
-  if (status >= 400 && status < 500 && !momentary.has(status)) return { result: 'refused', error }
+  if (isFinal(status)) return { result: 'refused', error }
   return { result: 'retry', error, waitMs: waitOf(answer.headers['retry-after']) }
+}
+
+/** Whether a status says that another attempt would end the same. */
+export function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && !momentary.has(status)
 }
 
 /** What the receiver says went wrong: the message of a standard error body, or the bare text. */
