@@ -1,11 +1,10 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createDeliveriesBench, lease, type OpenCall } from '../../../test/deliveries.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { ManualTime } from '../../../test/manual-time.js'
+import { watchWork } from '../../../test/work.js'
 import type { Database } from '../../platform/db/open.js'
-import type { Run } from '../../schema.js'
 
 const outcomes = ['taken', 'refused', 'broken', 'silent'] as const
 const bots = ['x', 'y'] as const
@@ -57,7 +56,8 @@ interface Worker {
 }
 
 /** Two dispatchers that do what a list of commands says, while every promise is checked. */
-async function createPlay(database: Database, turn: () => Promise<unknown>) {
+async function createPlay(database: Database) {
+  const work = watchWork(database)
   const bench = await createDeliveriesBench(database)
   const { calls, begun } = bench
   const violations: string[] = []
@@ -65,24 +65,19 @@ async function createPlay(database: Database, turn: () => Promise<unknown>) {
   const paused = new Set<string>()
   const seen = new Map<string, number>()
   const workers: Worker[] = []
-  let transactions = 0
   let subjects = 0
   let looked = 0
   let stalls = 0
-
-  const run: Run = (work) => {
-    transactions += 1
-    return database.run(work).finally(() => {
-      transactions -= 1
-    })
-  }
 
   async function startWorker(at: number): Promise<void> {
     const timers = new ManualTime()
     const name = `worker ${workers.length}`
     // Nothing pauses by itself here: who is paused is what the commands say.
     const pausing = { afterMs: 1e12, afterFailures: 1e6, probeEveryMs: 1e9 }
-    const { stop } = await bench.start({ ...{ timers, name, run, pausing }, maximumAttempts: 3 })
+    const { stop } = await bench.start({
+      ...{ timers, name, run: work.run, pausing },
+      maximumAttempts: 3,
+    })
     workers.push({ name, timers, stalled: false, stop })
     current[at] = workers.at(-1)
   }
@@ -93,7 +88,7 @@ async function createPlay(database: Database, turn: () => Promise<unknown>) {
 
   /** Waits until nobody has anything to do before time goes on, and looks at what has begun. */
   async function rest(): Promise<void> {
-    for (let idle = 0; idle < 6; idle = transactions === 0 ? idle + 1 : 0) await turn()
+    await work.rest()
     for (const call of begun.slice(looked)) {
       const before = seen.get(call.subject) ?? 0
       // A worker that stalls takes an attempt along, of which nobody knows how it ended.
@@ -202,6 +197,7 @@ async function createPlay(database: Database, turn: () => Promise<unknown>) {
     async close(): Promise<void> {
       for (const call of [...calls]) call.answer(200)
       await Promise.all(workers.map(({ stop }) => stop()))
+      work.stopWatching()
       await database.run(async (tx) => {
         await tx.deleteFrom('deliveries').execute()
         await tx.deleteFrom('delivery_lines').execute()
@@ -214,15 +210,12 @@ async function createPlay(database: Database, turn: () => Promise<unknown>) {
 
 describeEachEngine('deliveries under any interleaving', (engine) => {
   const database = useDatabase(engine)
-  // Reads of PostgreSQL come over a socket and are not counted as transactions are.
-  const turn = () => (engine.name === 'sqlite' ? nextTurn() : sleep(1))
-
   it('are made in order, one at a time for each line, each ended exactly once', {
     timeout: 120_000,
   }, async () => {
     await fc.assert(
       fc.asyncProperty(commands, async (list) => {
-        const play = await createPlay(database(), turn)
+        const play = await createPlay(database())
         try {
           for (const command of list) await play.perform(command)
           await play.finish()
@@ -231,7 +224,7 @@ describeEachEngine('deliveries under any interleaving', (engine) => {
           await play.close()
         }
       }),
-      { numRuns: engine.name === 'sqlite' ? 15 : 6 },
+      { numRuns: 15 },
     )
   })
 })

@@ -1,0 +1,60 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import type { CompiledQuery } from 'kysely'
+import type { Database } from '../src/platform/db/open.js'
+import type { Run } from '../src/schema.js'
+
+/** Knows what is under way on a database. */
+export interface WatchedWork {
+  /** As the database runs transactions, but counted. */
+  run: Run
+  /**
+   * Waits until nothing is under way, and nothing has been for some turns of the event loop: whoever
+   * goes on after a query has done so by then. Rejects with what is under way if that does not end.
+   */
+  rest(): Promise<void>
+  /** Counts no longer. */
+  stopWatching(): void
+}
+
+/** Turns without work after which everybody waits for something else than the database. */
+const idleTurns = 6
+/** Milliseconds after which work counts as endless. */
+const limit = 30_000
+
+/**
+ * Counts the transactions and reads of a database while a test plays with the time of what uses it:
+ * time that moves while an answer is on its way over a socket would be another play each time.
+ */
+export function watchWork(database: Database): WatchedWork {
+  const underWay = { reads: 0, transactions: 0 }
+  async function count<T>(kind: keyof typeof underWay, work: Promise<T>): Promise<T> {
+    underWay[kind] += 1
+    try {
+      return await work
+    } finally {
+      underWay[kind] -= 1
+    }
+  }
+
+  const executor = database.db.getExecutor()
+  const executeQuery = executor.executeQuery.bind(executor)
+  executor.executeQuery = <R>(query: CompiledQuery<R>) => count('reads', executeQuery<R>(query))
+
+  return {
+    run: (work) => count('transactions', database.run(work)),
+    async rest() {
+      const end = performance.now() + limit
+      for (let idle = 0; idle < idleTurns; ) {
+        const busy = underWay.reads + underWay.transactions > 0
+        idle = busy ? 0 : idle + 1
+        await (busy ? sleep(1) : nextTurn())
+        if (performance.now() > end) {
+          throw new Error(`The work does not come to rest: ${JSON.stringify(underWay)}`)
+        }
+      }
+    },
+    stopWatching() {
+      executor.executeQuery = executeQuery
+    },
+  }
+}
