@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config.js'
 import { nearest } from '../platform/nearest.js'
 import { version } from '../version.js'
+import { botsCommand } from './bots.js'
 import { chatCommand } from './chat/command.js'
 import { checkCommand } from './check.js'
 import { configCommand } from './config.js'
@@ -30,6 +31,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(demoCommand())
     .addCommand(configCommand())
     .addCommand(tokenCommand())
+    .addCommand(botsCommand())
     .addCommand(evalCommand())
     .addCommand(filesCommand())
     .addCommand(searchCommand())

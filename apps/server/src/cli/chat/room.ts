@@ -1,5 +1,6 @@
 import { ApiError, type Client, createClient } from '@botstead/contract'
-import { type ConnectionOptions, connect, isConnectionFailure } from '../connection.js'
+import { type ConnectionOptions, connect } from '../connection.js'
+import { isConnectionFailure } from '../server-access.js'
 
 export interface RoomOptions extends ConnectionOptions {
   /** Chat address, instead of looking for that of a bot. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@botstead/contract'
-import { isConnectionFailure } from '../connection.js'
+import { isConnectionFailure } from '../server-access.js'
 import type { Room } from './room.js'
 
 /** Milliseconds before each further try. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@botstead/contract'
-import { isConnectionFailure } from '../connection.js'
+import { isConnectionFailure } from '../server-access.js'
 
 const attempts = 6
 const firstPause = 500

@@ -1,0 +1,171 @@
+import { createInterface } from 'node:readline/promises'
+import { type Client, createClient } from '@botstead/contract'
+import { Command } from 'commander'
+import { findBot, findWorkspace, listBots } from './known-bots.js'
+import { accessServer, addServerOptions, reachable, type ServerOptions } from './server-access.js'
+
+type Bot = Awaited<ReturnType<Client['getBot']>>['bot']
+
+interface JsonOptions extends ServerOptions {
+  json: boolean
+}
+
+interface PlaceOptions extends JsonOptions {
+  workspace?: string
+}
+
+interface CreateOptions extends PlaceOptions {
+  serverUrl?: string
+  key?: string | true
+}
+
+/** Integrations by alias, so that the chat is found by its own. */
+const byAlias = { headers: { 'x-multiple-integrations': 'true' } }
+
+/** `botstead bots`: makes bots and tells where they are, over the interface. */
+export function botsCommand(): Command {
+  const command = new Command('bots').description('Create, list, show and delete bots.')
+  const add = (words: string, text: string) =>
+    addServerOptions(command.command(words).description(text))
+  const workspace = [
+    '--workspace <id or name>',
+    'workspace; not needed when there is only one',
+  ] as const
+  const json = ['--json', 'write JSON', false] as const
+
+  add('create [name]', 'Create a bot and show where it is reached.')
+    .option(...workspace)
+    .option('--server-url <address>', 'where the code of the bot listens, to be told of messages')
+    .option('--key [note]', 'make a key of the bot too, for a program; it is shown once')
+    .option(...json)
+    .action(async (name: string | undefined, options: CreateOptions) => {
+      const { url, token, workspaceId, admin } = await enterWorkspace(options)
+      const { bot } = await admin.createBot(
+        {
+          ...(name !== undefined && { name }),
+          ...(options.serverUrl !== undefined && { url: options.serverUrl }),
+        },
+        byAlias,
+      )
+      const note = options.key === true ? `For ${bot.name}` : options.key
+      const key =
+        note === undefined
+          ? undefined
+          : (await admin.createBotApiKey({ botId: bot.id, note })).value
+      // More than one bot has to be told apart from now on.
+      const isOnly = (await listBots(url, token)).length === 1
+      const { signingSecret } = bot
+      const made = {
+        ...(options.serverUrl !== undefined && { signingSecret }),
+        ...(key !== undefined && { key }),
+      }
+      show({ bot, url, workspaceId, ...made }, options)
+      if (options.json) return
+      const which = isOnly ? '' : ` --bot ${bot.id}`
+      process.stderr.write(
+        `Next: botstead files put <file> --index${which}, then botstead search <question>${which}\n`,
+      )
+    })
+
+  add('list', 'List bots of all workspaces, newest first in each.')
+    .option('--workspace <id or name>', 'only bots of this workspace')
+    .option('--json', 'write one JSON object a line', false)
+    .action(async (options: PlaceOptions) => {
+      const { url, token } = await accessServer(options)
+      await reachable(url, async () => {
+        const only = options.workspace === undefined ? undefined : await enterWorkspace(options)
+        const bots = await listBots(url, token, only?.workspaceId)
+        const several = new Set(bots.map(({ workspaceId }) => workspaceId)).size > 1
+        for (const bot of bots) {
+          const place = several ? `  (workspace ${bot.workspaceId})` : ''
+          const line = `${bot.id}  ${bot.createdAt}  ${bot.name}${place}`
+          print(options.json ? JSON.stringify(bot) : line)
+        }
+        if (bots.length > 0) return
+        process.stderr.write('There are no bots: "botstead bots create" makes one.\n')
+      })
+    })
+
+  add('get <bot>', 'Show a bot, by id or name, and where it is reached.')
+    .option(...json)
+    .action(async (wanted: string, options: JsonOptions) => {
+      const { url, workspaceId, admin, id } = await requireBot(wanted, options)
+      const { bot } = await admin.getBot({ id }, byAlias)
+      show({ bot, url, workspaceId }, options)
+    })
+
+  add('delete <bot>', 'Delete a bot, by id or name, with its files, conversations and messages.')
+    .option('--yes', 'do not ask', false)
+    .action(async (wanted: string, options: ServerOptions & { yes: boolean }) => {
+      const { admin, id } = await requireBot(wanted, options)
+      const { name } = (await admin.getBot({ id })).bot
+      if (!options.yes) await confirm(`Delete ${name} (${id}) and everything in it?`)
+      await admin.deleteBot({ id })
+      process.stderr.write(`Deleted ${name} (${id}).\n`)
+    })
+
+  for (const part of command.commands) part.exitOverride()
+  return command
+}
+
+/** Calls as a person, in the workspace that is meant. */
+async function enterWorkspace(options: PlaceOptions) {
+  const { url, token } = await accessServer(options)
+  const wanted = options.workspace
+  const { id: workspaceId } = await reachable(url, () => findWorkspace({ url, token, wanted }))
+  return { url, token, workspaceId, admin: createClient({ baseUrl: url, token, workspaceId }) }
+}
+
+async function requireBot(wanted: string, options: ServerOptions) {
+  const { url, token } = await accessServer(options)
+  const advice = 'Give the id of one'
+  const { id, workspaceId } = await reachable(url, () => findBot({ url, token, wanted, advice }))
+  if (workspaceId === undefined) {
+    throw new Error('The key of a bot cannot do this: give a personal token with --token.')
+  }
+  return { url, workspaceId, id, admin: createClient({ baseUrl: url, token, workspaceId }) }
+}
+
+interface Shown {
+  bot: Bot
+  /** Address of the server. */
+  url: string
+  workspaceId: string
+  /** What signs the calls to its code. */
+  signingSecret?: string
+  /** A key that was made with it. */
+  key?: string
+}
+
+/** What a program needs to work with a bot: names for people, or JSON with the bot as the interface has it. */
+function show(shown: Shown, { json }: JsonOptions): void {
+  const { bot, url, workspaceId, signingSecret, key } = shown
+  const { webhookUrl: chatUrl } = bot.integrations.chat ?? {}
+  const addresses = { workspaceId, apiUrl: url, chatUrl, ...(key !== undefined && { key }) }
+  if (json) {
+    print(JSON.stringify({ ...bot, ...addresses }))
+    return
+  }
+  const facts: [string, string | undefined][] = [
+    ['bot', bot.name],
+    ['id', bot.id],
+    ['workspace', workspaceId],
+    ['files, search', `${url}/v1/files (with the header x-bot-id: ${bot.id})`],
+    ['chat', chatUrl],
+    ['signing secret', signingSecret && `${signingSecret} (shown once)`],
+    ['key', key === undefined ? undefined : `${key} (shown once)`],
+  ]
+  for (const [name, fact] of facts) if (fact !== undefined) print(`${name.padEnd(15)} ${fact}`)
+}
+
+async function confirm(question: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new Error('Nobody is there to ask: give --yes to delete the bot.')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await lines.question(`${question} [y/N] `)
+  lines.close()
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Nothing was deleted.')
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

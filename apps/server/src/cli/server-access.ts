@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ApiError } from '@botstead/contract'
+import type { Command } from 'commander'
+import { type ClientConfig, loadClientConfig } from '../config.js'
+
+/** Options of every command that calls a server. */
+export interface ServerOptions {
+  url?: string
+  token?: string
+}
+
+/** A server, and who calls it. */
+export interface ServerAccess {
+  /** Without a slash at its end. */
+  url: string
+  token: string
+  /** Bot that the environment names. */
+  bot: string | undefined
+}
+
+/** Adds the options that {@link accessServer} reads. */
+export function addServerOptions(command: Command): Command {
+  return command
+    .option('--url <address>', 'server to call instead of BOTSTEAD_URL')
+    .option('--token <token>', 'token instead of BOTSTEAD_TOKEN')
+}
+
+/** Finds the server and the token: options first, then the environment, then what stands in this folder. */
+export async function accessServer(options: ServerOptions): Promise<ServerAccess> {
+  const config = loadClientConfig(undefined, { envFile: '.env' })
+  const url = (options.url ?? config.url ?? config.local.publicUrl).replace(/\/+$/, '')
+  if (!URL.canParse(url)) throw new Error(`--url must be an address such as http://localhost:8787.`)
+  const token = options.token ?? config.token ?? (await localToken(config, url))
+  return { url, token, bot: config.bot }
+}
+
+/** The token of the server in this folder; it goes to this machine only. */
+async function localToken({ local }: ClientConfig, url: string): Promise<string> {
+  const { hostname } = new URL(url)
+  const isHere = url === local.publicUrl || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  const kept = isHere
+    ? (local.adminToken ?? (await readToken(join(local.dataDir, 'admin-token'))))
+    : undefined
+  if (kept !== undefined) return kept
+  throw new Error(
+    `There is no token for ${url}: give one with --token or BOTSTEAD_TOKEN, or run this where the server has its data folder. "botstead token create" makes one.`,
+  )
+}
+
+async function readToken(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim() || undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Says what to do when nobody answers, or when the token is refused. */
+export async function reachable<T>(url: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (
+      error instanceof ApiError &&
+      (error.type === 'Unauthorized' || error.type === 'Forbidden')
+    ) {
+      throw new Error(
+        `${url} refuses the token: ${error.message} Give another with --token or BOTSTEAD_TOKEN; with the key of a bot, also give --bot.`,
+        { cause: error },
+      )
+    }
+    if (!isConnectionFailure(error)) throw error
+    throw new Error(
+      `No server answers at ${url}: start it with "botstead start", or name another with --url or BOTSTEAD_URL.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Whether a call failed because nobody answered, and not because it was refused. */
+export function isConnectionFailure(error: unknown): boolean {
+  return error instanceof TypeError && error.message === 'fetch failed'
+}

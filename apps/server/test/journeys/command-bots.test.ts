@@ -1,0 +1,75 @@
+import { createClient } from '@botstead/contract'
+import { expect, it } from 'vitest'
+import { runAsPasted, tourOf } from '../documents.js'
+import { engines } from '../engines.js'
+import { startTestServer } from '../harness.js'
+import { runCommand } from '../processes.js'
+
+it('botstead bots makes a bot that can be used at once, shows, lists and deletes it', async () => {
+  const [engine] = engines
+  if (engine === undefined) throw new Error('There is no engine to test on')
+  const server = await startTestServer(engine)
+  const { url, token, workspaceId } = server
+  const bots = (...words: string[]) =>
+    runCommand(['bots', ...words], { BOTSTEAD_URL: url, BOTSTEAD_TOKEN: token })
+  try {
+    // Before there is a second bot, none of the commands has to name it.
+    const quick = await runAsPasted(
+      `exec 2>&1; export BOTSTEAD_URL=http://localhost:8787\n${await tourOf('README.md', 'quick')}`,
+      server,
+    )
+    expect(quick).toContain(
+      'Next: botstead files put <file> --index, then botstead search <question>\n',
+    )
+    expect(quick).toContain('A message that was acknowledged is never lost.')
+
+    const made = await bots('create', 'Guide', '--key', 'uploader', '--json')
+    expect(made).toMatchObject({ status: 0, stderr: '' })
+    const bot = JSON.parse(made.stdout)
+    expect(bot).toMatchObject({ name: 'Guide', workspaceId, apiUrl: url })
+
+    // The key and the chat address are all that programs need.
+    const client = createClient({ baseUrl: bot.apiUrl, token: bot.key, botId: bot.id })
+    expect((await client.listFiles({})).files).toEqual([])
+    expect((await fetch(`${bot.chatUrl}/hello`)).status).toBe(200)
+
+    const [shown, second] = await Promise.all([
+      bots('get', bot.id),
+      bots('create', 'Told', '--workspace', 'Default', '--server-url', 'http://localhost:8074'),
+    ])
+    expect(shown).toMatchObject({ status: 0, stderr: '' })
+    for (const fact of [/^bot +Guide$/m, `x-bot-id: ${bot.id})`, bot.chatUrl, workspaceId]) {
+      expect(shown.stdout).toMatch(fact)
+    }
+    expect(shown.stdout).not.toMatch(/^key|secret/m)
+    const [, id = ''] = /^id +(\S+)$/m.exec(second.stdout) ?? []
+    expect(second.stdout).toMatch(/^signing secret +\S+ \(shown once\)$/m)
+    expect(second.stderr).toBe(
+      `Next: botstead files put <file> --index --bot ${id}, then botstead search <question> --bot ${id}\n`,
+    )
+
+    const [listed, kept, elsewhere] = await Promise.all([
+      bots('list'),
+      bots('delete', bot.id),
+      bots('create', '--workspace', 'Nowhere'),
+    ])
+    expect(listed.stdout).toMatch(
+      new RegExp(`^${id}  \\S+Z  Told\n${bot.id}  \\S+Z  Guide\n\\S+  \\S+Z  First\n$`),
+    )
+    expect(kept).toMatchObject({ status: 1, stderr: expect.stringContaining('give --yes') })
+    expect(elsewhere).toMatchObject({
+      status: 1,
+      stderr: `There is no workspace "Nowhere". Give the id of one with --workspace:\n  ${workspaceId}  Default\n`,
+    })
+
+    const removed = await bots('delete', 'Guide', '--yes')
+    expect(removed).toMatchObject({ status: 0, stderr: `Deleted Guide (${bot.id}).\n` })
+    const left = (await bots('list', '--json')).stdout.trim().split('\n')
+    expect(left.map((line) => JSON.parse(line))).toMatchObject([
+      { id, name: 'Told', workspaceId },
+      { name: 'First' },
+    ])
+  } finally {
+    await server.close()
+  }
+}, 120_000)
