@@ -8,7 +8,7 @@ import { measureIndexing } from './index.mjs'
 import { load, measure } from './load.mjs'
 import { measureStart, startBenchServer } from './processes.mjs'
 import { searchBySize } from './search.mjs'
-import { searchThread, timeToSearchable } from './search-impact.mjs'
+import { measureIndexingImpact, searchThread, timeToSearchable } from './search-impact.mjs'
 import { measureVectors } from './vectors.mjs'
 
 const json = { 'content-type': 'application/json' }
@@ -166,6 +166,7 @@ async function search(folder) {
     ...(await searchBySize(folder)),
     ...(await searchThread(folder)),
     ...(await timeToSearchable(folder)),
+    ...(await measureIndexingImpact(folder)),
     ...(await measureIndexing()),
   ]
 }
@@ -186,6 +187,7 @@ export const pieces = {
   'search-size': searchBySize,
   'search-thread': searchThread,
   'search-put': timeToSearchable,
+  'search-impact': measureIndexingImpact,
   index: measureIndexing,
   vectors: (folder) => measureVectors(join(folder, 'vectors')),
 }

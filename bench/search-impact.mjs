@@ -1,6 +1,8 @@
 // What searching costs everybody else, and how long a document takes until it is found.
 import { join } from 'node:path'
-import { startCollection, upload } from './collection.mjs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openSqliteReads } from '../apps/server/dist/platform/db/sqlite-reads.js'
+import { createWords, startCollection, upload } from './collection.mjs'
 import { residentMegabytes } from './processes.mjs'
 import { describe, quantiles } from './timed.mjs'
 
@@ -28,12 +30,11 @@ export async function measureMessages({ inBot, chatClient }, passages, questions
   searching = false
   await Promise.all(searchers)
   const size = passages.toLocaleString('en')
-  const waits = ({ p50, p99 }) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`
   return [
-    { work: 'create a message, alone', figure: waits(alone) },
+    { work: 'create a message, alone', figure: waitsOf(alone) },
     {
       work: `create a message while ${searches} searches of ${size} passages run, two at a time`,
-      figure: waits(beside),
+      figure: waitsOf(beside),
       against: 'p99, 2 x alone',
       ratio: (2 * alone.p99) / beside.p99,
       ...(passages >= large && { budget: 1 }),
@@ -41,16 +42,76 @@ export async function measureMessages({ inBot, chatClient }, passages, questions
   ]
 }
 
+/** Rows: messages alone, and while a document of 5 MB is indexed, and while it is deleted. */
+export async function measureIndexingImpact(folder) {
+  const { server, file, inBot, chatClient } = await startCollection(join(folder, 'impact'), 0)
+  const reads = await openSqliteReads(file)
+  try {
+    const { key: userKey } = await chatClient().chatCreateUser({})
+    const chat = chatClient({ userKey })
+    const { conversation } = await chat.chatCreateConversation({})
+    const whileIt = async (work) => {
+      let isDone = false
+      const working = work().finally(() => {
+        isDone = true
+      })
+      const times = await messageLatency(chat, conversation.id, () => !isDone)
+      return { times, took: await working }
+    }
+    await upload(inBot, 'warm.md', varied(100_000, 1))
+    await messageLatency(chat, conversation.id)
+    const alone = await messageLatency(chat, conversation.id)
+    const text = varied(5_000_000, 2)
+    const indexing = await whileIt(() => upload(inBot, 'large.md', text))
+    const deleting = await whileIt(async () => {
+      const begin = performance.now()
+      for (const id of ['large.md', 'warm.md']) await inBot.deleteFile({ id })
+      while (await hasWords(reads)) await sleep(20)
+      return performance.now() - begin
+    })
+    const seconds = (took) => `${(took / 1000).toFixed(1)} s`
+    return [
+      { work: 'create a message, alone', figure: waitsOf(alone) },
+      {
+        work: `create a message while a document of 5 MB is indexed, ${seconds(indexing.took)}`,
+        figure: waitsOf(indexing.times),
+        against: 'p99, 2 x alone',
+        ratio: (2 * alone.p99) / indexing.times.p99,
+      },
+      {
+        work: `create a message while its passages are deleted, ${seconds(deleting.took)}`,
+        figure: waitsOf(deleting.times),
+        against: 'p99, 2 x alone',
+        ratio: (2 * alone.p99) / deleting.times.p99,
+      },
+    ]
+  } finally {
+    reads.close()
+    await server.stop()
+  }
+}
+
+/** The words go last. */
+async function hasWords(reads) {
+  const rows = await reads.snapshot((db) =>
+    db.selectFrom('bot_words').select('word').limit(1).execute(),
+  )
+  return rows.length > 0
+}
+
 /** Milliseconds until a message is answered, one after the other. */
-async function messageLatency(chat, conversationId) {
+async function messageLatency(chat, conversationId, goesOn = (at) => at < messages) {
   const times = []
-  for (let at = 0; at < messages; at++) {
+  for (let at = 0; goesOn(at); at++) {
     const start = performance.now()
     await chat.chatCreateMessage({ conversationId, payload: { type: 'text', text: 'hello' } })
     times.push(performance.now() - start)
   }
   return quantiles(times)
 }
+
+const waitsOf = ({ p50, p99, most }) =>
+  `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, longest ${most.toFixed(1)} ms`
 
 /** What the thread costs that searches run in: its start, its memory, and the way to it and back. */
 export async function searchThread(folder) {
@@ -111,6 +172,14 @@ const textOf = (bytes, seed) => {
   for (let at = 0; text.length < bytes; at++) {
     text += `\n\n## Part ${at}\n\n${sentences(seed + at, 6)}`
   }
+  return text.slice(0, bytes)
+}
+
+/** Text of made-up words, as many different ones as a book has. */
+function varied(bytes, seed) {
+  const words = createWords(seed)
+  let text = '# Document'
+  while (text.length < bytes) text += `\n\n## ${words.text(4)}\n\n${words.text(165)}.`
   return text.slice(0, bytes)
 }
 

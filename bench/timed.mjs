@@ -30,7 +30,7 @@ export async function timed(questions, ask) {
 export function quantiles(values) {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), most: at(1) }
 }
 
 export function describe({ p50, p95 }) {

@@ -47,7 +47,7 @@ export async function measureVectors(folder) {
       },
       ...(await measureWays(database.db, space, asked)).map(({ way, times, recall }) => ({
         work: `nearest of ${size} vectors, ${way}`,
-        figure: `${describe(times.clock)}; at the processor ${describe(times.processor)}; finds ${(recall * 100).toFixed(1)} % of the nearest ${limit}`,
+        figure: `${describe(times.clock)}; at the processor ${describe(times.processor)}; finds ${recall}`,
       })),
     ]
   } finally {
@@ -83,15 +83,22 @@ async function measureWays(db, space, asked) {
   }
   const measured = []
   const nearest = new Map()
+  const shareOf = (found, vector, amount) => {
+    const wanted = new Set(nearest.get(vector).slice(0, amount))
+    return found.slice(0, amount).filter((number) => wanted.has(number)).length / amount
+  }
   for (const [way, ask] of Object.entries(ways)) {
-    const shares = []
+    const shares = new Map([20, limit].map((amount) => [amount, []]))
     const times = await timed(asked, async (vector) => {
       const found = await ask(vector)
-      if (!nearest.has(vector)) nearest.set(vector, new Set(found))
-      shares.push(found.filter((number) => nearest.get(vector).has(number)).length / limit)
+      if (!nearest.has(vector)) nearest.set(vector, found)
+      for (const [amount, some] of shares) some.push(shareOf(found, vector, amount))
     })
-    const recall = shares.reduce((sum, share) => sum + share, 0) / shares.length
-    measured.push({ way, times, recall })
+    const recall = [...shares].map(([amount, some]) => {
+      const mean = some.reduce((sum, share) => sum + share, 0) / some.length
+      return `${(mean * 100).toFixed(1)} % of the nearest ${amount}`
+    })
+    measured.push({ way, times, recall: recall.join(', ') })
   }
   return measured
 }

@@ -1,6 +1,4 @@
-import { type ContextOptions, toIndexFields } from './chunk/index-fields.js'
-import type { PassageKind } from './chunk/passage.js'
-import type { IngestedPassage } from './ingest-task.js'
+import type { Passage, PassageKind } from './chunk/passage.js'
 
 /** A passage as a caller gives it. */
 export interface GivenPassage {
@@ -21,10 +19,7 @@ const HEADING = /^(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/
 const MAXIMUM_HEADING_LENGTH = 200
 
 /** Turns passages that a caller gave into those that are stored; headings are read from them. */
-export function toPassages(
-  given: readonly GivenPassage[],
-  options: ContextOptions,
-): IngestedPassage[] {
+export function toPassages(given: readonly GivenPassage[]): Passage[] {
   let path: Heading[] = []
   let start = 0
   return given.map(({ content, type, pageNumber }, position) => {
@@ -45,7 +40,7 @@ export function toPassages(
     }
     // As between the blocks of a document that was read.
     start = passage.end + 2
-    return { ...passage, fields: toIndexFields(passage, options) }
+    return passage
   })
 }
 

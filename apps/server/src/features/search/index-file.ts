@@ -10,8 +10,8 @@ import type { SearchDeps } from './service.js'
 import * as store from './store.js'
 import { insertWords } from './vocabulary-store.js'
 
-/** Passages per transaction: few enough that nobody waits long for the database. */
-const batchSize = 100
+/** What one transaction takes: so little that nobody waits long for the database. */
+const mostInBatch = { passages: 100, characters: 16_000 }
 /** Shares of the work, in percent: what comes before the passages are written, and before they are found. */
 const readPercent = 60
 const writtenPercent = 99
@@ -79,17 +79,21 @@ export function createIndexFile(deps: IndexFileDeps) {
     signal: AbortSignal,
   ): Promise<void> {
     // An attempt before this one may have come half way.
-    await purge(run, (tx, limit) => store.deleteGeneration(tx, botId, fileId, generation, limit))
-    for (let start = 0; start < passages.length; start += batchSize) {
+    await purge(
+      run,
+      (tx, limit) => store.deleteGeneration(tx, botId, fileId, generation, limit),
+      store.passagesDeletedAtOnce,
+    )
+    let written = 0
+    for (const batch of toBatches(passages)) {
       signal.throwIfAborted()
-      const share = start / passages.length
+      const share = written / passages.length
       report.say({
         step: 'embed',
         percent: Math.floor(readPercent + (writtenPercent - readPercent) * share),
-        passages: start,
+        passages: written,
         passagesTotal: passages.length,
       })
-      const batch = passages.slice(start, start + batchSize)
       const rows = batch.map((passage) => ({
         id: deps.ids.uuid(),
         bot_id: botId,
@@ -101,10 +105,11 @@ export function createIndexFile(deps: IndexFileDeps) {
         const numbers = await store.insertPassages(tx, rows)
         const entries = batch.map(({ fields }, at) => ({ number: numbers[at] ?? 0, fields }))
         await deps.index.add(tx, botId, entries)
-        const texts = batch.map(({ fields }) => `${fields.headings} ${fields.body}`)
-        await insertWords(tx, botId, texts)
+        const words = batch.flatMap((passage) => passage.words)
+        await insertWords(tx, botId, words)
         await deps.vectors.add(tx, botId, numbers)
       })
+      written += batch.length
     }
     const { length } = passages
     report.say({
@@ -121,7 +126,7 @@ export function createIndexFile(deps: IndexFileDeps) {
     await using report = createProgressReport(deps, job)
     try {
       const { passages: from } = job.payload
-      const copied = from && (await readCopied(deps, from, content.configuration.chunking))
+      const copied = from && (await readCopied(deps, from, content.configuration.chunking, signal))
       const passages = copied ?? (await extract(content, report, signal))
       await embed(job.payload, passages, report, signal)
       return { passages: passages.length }
@@ -130,6 +135,24 @@ export function createIndexFile(deps: IndexFileDeps) {
       throw error
     }
   }
+}
+
+function* toBatches(passages: readonly IngestedPassage[]): Generator<IngestedPassage[]> {
+  let batch: IngestedPassage[] = []
+  let characters = 0
+  for (const passage of passages) {
+    const { length } = passage.content
+    const isFull =
+      batch.length === mostInBatch.passages || characters + length > mostInBatch.characters
+    if (isFull && batch.length > 0) {
+      yield batch
+      batch = []
+      characters = 0
+    }
+    batch.push(passage)
+    characters += length
+  }
+  if (batch.length > 0) yield batch
 }
 
 function toColumns(passage: IngestedPassage) {

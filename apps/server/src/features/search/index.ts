@@ -14,7 +14,7 @@ import { createRankingBackground, type EmbeddingsSettings } from './rank/backgro
 import type { Weights } from './rank/fusion.js'
 import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchDeps, type SearchService } from './service.js'
-import { deleteOfBot } from './store.js'
+import { deleteOfBot, passagesDeletedAtOnce } from './store.js'
 import { deleteWordsOfBot } from './vocabulary-store.js'
 
 export { createIngestPool } from './pipeline.js'
@@ -102,7 +102,7 @@ export function createSearch({
     ],
     jobs: { ...createSearchJobs({ ...deps, indexing: deps.files.indexing }), ...vectors.jobs },
     async purge(botId) {
-      await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit))
+      await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit), passagesDeletedAtOnce)
       await purge(run, (tx, limit) => deleteWordsOfBot(tx, botId, limit))
       await vectors.purge(botId)
     },

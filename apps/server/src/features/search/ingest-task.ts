@@ -1,11 +1,20 @@
 import type { ContextOptions, IndexFields } from './chunk/index-fields.js'
 import type { ChunkOptions, Passage } from './chunk/passage.js'
 import type { ExtractionFailure } from './extract/extraction-error.js'
+import type { ListedWord } from './text/words.js'
 
-/** A passage with the words under which the keyword index holds it. */
-export interface IngestedPassage extends Passage {
+/** What of a passage says under which words it is found. */
+export type PassageText = Pick<Passage, 'content' | 'headings' | 'ownHeadings'>
+
+/** Under which words a passage is found. */
+export interface PassageWords {
+  /** Those of the keyword index. */
   fields: IndexFields
+  /** Those for the list of the bot's words that no passage before it in the same task has. */
+  words: ListedWord[]
 }
+
+export interface IngestedPassage extends Passage, PassageWords {}
 
 /** What becomes of a file. */
 export interface Ingestion {
@@ -35,7 +44,7 @@ export interface IngestProgress {
 }
 
 /** One file for a worker. */
-export interface IngestInput {
+export interface DocumentInput {
   content: WorkerContent
   /** Whether the content is passages that a caller gave, as JSON. */
   isPassages?: boolean
@@ -53,7 +62,18 @@ export interface IngestInput {
   context: ContextOptions
 }
 
+/** Passages that are cut already and whose words are wanted. */
+export interface TextsInput {
+  texts: readonly PassageText[]
+  context: ContextOptions
+}
+
+export type IngestInput = DocumentInput | TextsInput
+
+/** Passages of a file, or the words of texts, in order: they go ahead of the answer, some at a time. */
+export type IngestPiece = { passages: IngestedPassage[] } | { words: PassageWords[] }
+
 /** A worker's answer; a file that cannot be indexed is an answer too. */
 export type IngestOutput =
-  | Omit<Ingestion, 'notApplied'>
+  | Omit<Ingestion, 'passages' | 'notApplied'>
   | { failure: ExtractionFailure; message: string }

@@ -1,21 +1,33 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { type Report, serveTasks } from '../../platform/workers/worker-task.js'
+import { type Give, type Report, serveTasks } from '../../platform/workers/worker-task.js'
 import { chunkDocument } from './chunk/chunk-document.js'
-import { toIndexFields } from './chunk/index-fields.js'
+import type { Passage } from './chunk/passage.js'
 import { ExtractionError } from './extract/extraction-error.js'
 import { extract } from './extract/registry.js'
 import { toPassages } from './given-passages.js'
-import type { IngestedPassage, IngestInput, IngestOutput, IngestProgress } from './ingest-task.js'
+import type {
+  DocumentInput,
+  IngestInput,
+  IngestOutput,
+  IngestPiece,
+  IngestProgress,
+  TextsInput,
+} from './ingest-task.js'
+import { createWordLister } from './passage-words.js'
 
 /** Share of the work that is done when a document is read; the rest is for cutting and indexing. */
 const READ_PERCENT = 60
 const CUT_PERCENT = 70
 
+/** Passages that go to the server at a time: few enough that taking them in keeps nobody waiting. */
+const PASSAGES_IN_PIECE = 50
+
 /** Runs in a process of its own: everything that touches the content of a foreign file. */
-serveTasks<IngestInput, IngestOutput, IngestProgress>(async (input, report) => {
+serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(async (input, report, give) => {
   try {
-    return await readDocument(input, report)
+    if ('texts' in input) return listWords(input, give)
+    return await readDocument(input, report, give)
   } catch (error) {
     const known = toExtractionError(error)
     if (known === undefined) throw error
@@ -24,13 +36,22 @@ serveTasks<IngestInput, IngestOutput, IngestProgress>(async (input, report) => {
   }
 })
 
+function listWords({ texts, context }: TextsInput, give: Give<IngestPiece>): IngestOutput {
+  give({ words: texts.map(createWordLister(context)) })
+  return {}
+}
+
 async function readDocument(
-  input: IngestInput,
+  input: DocumentInput,
   report: Report<IngestProgress>,
+  give: Give<IngestPiece>,
 ): Promise<IngestOutput> {
+  const wordsOf = createWordLister(input.context)
+  const withWords = (passage: Passage) => ({ ...passage, ...wordsOf(passage) })
   if (input.isPassages) {
-    const given = JSON.parse(new TextDecoder().decode(await read(input)))
-    return { passages: toPassages(given, input.context) }
+    const given = toPassages(JSON.parse(new TextDecoder().decode(await read(input))))
+    for (const some of inPieces(given)) give({ passages: some.map(withWords) })
+    return {}
   }
   const { contentType, key, chunking } = input
   let pages: number | undefined
@@ -49,21 +70,26 @@ async function readDocument(
   const counted = pages === undefined ? {} : { pages }
   report({ step: 'chunk', ...counted, percent: READ_PERCENT }, { milestone: true })
   const cut = chunkDocument(extraction, chunking)
-  const passages: IngestedPassage[] = []
-  for (const passage of cut) {
-    passages.push({ ...passage, fields: toIndexFields(passage, input.context) })
-    const share = passages.length / cut.length
-    const percent = Math.floor(CUT_PERCENT + (99 - CUT_PERCENT) * share)
-    report({ step: 'chunk', ...counted, passages: passages.length, percent })
+  let passages = 0
+  for (const some of inPieces(cut)) {
+    give({ passages: some.map(withWords) })
+    passages += some.length
+    const percent = Math.floor(CUT_PERCENT + ((99 - CUT_PERCENT) * passages) / cut.length)
+    report({ step: 'chunk', ...counted, passages, percent })
   }
   return {
     ...(extraction.title !== undefined && { title: extraction.title }),
     ...(extraction.pages !== undefined && { pages: extraction.pages }),
-    passages,
   }
 }
 
-async function read(input: IngestInput): Promise<Uint8Array> {
+function* inPieces(passages: readonly Passage[]): Generator<Passage[]> {
+  for (let start = 0; start < passages.length; start += PASSAGES_IN_PIECE) {
+    yield passages.slice(start, start + PASSAGES_IN_PIECE)
+  }
+}
+
+async function read(input: DocumentInput): Promise<Uint8Array> {
   const { content, maximumBytes } = input
   const size = 'bytes' in content ? content.bytes.byteLength : (await stat(content.path)).size
   if (size > maximumBytes) {

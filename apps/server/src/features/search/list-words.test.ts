@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { expect, it, vi } from 'vitest'
+import { afterAll, expect, it, vi } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { migrations } from '../../migrations/index.js'
 import { migrate } from '../../platform/db/migrate.js'
@@ -7,6 +7,7 @@ import type { Tx } from '../../schema.js'
 import { createClearPassages } from './clear-passages.js'
 import { createKeywordIndex } from './keyword-index.js'
 import { createListWords, listWordsJob } from './list-words.js'
+import { createIngestPool } from './pipeline.js'
 import { insertPassages } from './store.js'
 import { insertWords } from './vocabulary-store.js'
 
@@ -17,6 +18,14 @@ const passage = (bot_id: string, file_id: string, position: number, content: str
   ...{ subtype: 'paragraph' as const, page_number: null, headings: '["Manual"]' },
   ...{ own_headings: '[]', start_offset: 0, end_offset: 1 },
 })
+
+const ingestPool = createIngestPool({
+  workers: 1,
+  onError(error) {
+    throw error
+  },
+})
+afterAll(() => ingestPool[Symbol.asyncDispose]())
 
 describeEachEngine('the list of words', (engine) => {
   const database = useDatabase(engine, before)
@@ -67,12 +76,12 @@ describeEachEngine('the list of words', (engine) => {
         fields: { headings: '', body: 'turbine' },
       }))
       await index.add(tx, 'racing', entries)
-      await insertWords(tx, 'racing', ['turbine'])
+      await insertWords(tx, 'racing', [{ word: 'turbine', reversed: 'enibrut' }])
     }
     await run((tx) => add(tx, 'old'))
     let isWritten = false
     const clear = createClearPassages({
-      ...{ db, run, index },
+      ...{ db, run, index, ingestPool },
       indexing: { usefulPassages: async () => undefined },
     })
     const adding = run(async (tx) => {

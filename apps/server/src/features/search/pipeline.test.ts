@@ -40,10 +40,27 @@ describe('a file becomes passages', () => {
           start: 0,
           end: 20,
           fields: { headings: 'pump', body: 'pump keep it dry' },
+          words: [
+            { word: 'pump', reversed: 'pmup' },
+            { word: 'keep', reversed: 'peek' },
+          ],
         },
       ],
       notApplied: [],
     })
+  })
+
+  test('with every word once, in the first passage that has it', async () => {
+    const parts = Array.from({ length: 120 }, (_, at) => `## Part\n\nPumpe ${'abc'[at % 3]}eta`)
+    const { passages } = await ingestText(`# Größe\n\n${parts.join('\n\n')}`)
+    const listed = passages.map(({ words }) => words.map(({ word }) => word))
+    expect(passages.length).toBeGreaterThan(100)
+    expect(listed.flat()).toEqual(['grosse', 'part', 'pumpe', 'aeta', 'beta', 'ceta'])
+    for (const [at, { fields }] of passages.entries()) {
+      expect(`${fields.headings} ${fields.body}`.split(' ')).toEqual(
+        expect.arrayContaining(listed[at] ?? []),
+      )
+    }
   })
 
   test('from a path', async () => {

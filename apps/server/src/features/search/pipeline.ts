@@ -5,10 +5,20 @@ import {
   type WorkerPool,
   type WorkerPoolOptions,
 } from '../../platform/workers/worker-pool.js'
+import type { ContextOptions } from './chunk/index-fields.js'
 import { ExtractionError } from './extract/extraction-error.js'
 import { type IngestConfiguration, listNotApplied, toChunkOptions } from './ingest-configuration.js'
 import { type Content, withWorkerContent } from './ingest-content.js'
-import type { IngestInput, Ingestion, IngestOutput, IngestProgress } from './ingest-task.js'
+import type {
+  IngestedPassage,
+  IngestInput,
+  Ingestion,
+  IngestOutput,
+  IngestPiece,
+  IngestProgress,
+  PassageText,
+  PassageWords,
+} from './ingest-task.js'
 
 const MEGABYTE = 1024 * 1024
 /** Processors are few and slow files go last, so that more of them would end no sooner. */
@@ -25,7 +35,8 @@ interface DocumentLimits {
 }
 
 /** Processes that turn files into passages. */
-export interface IngestPool extends WorkerPool<IngestInput, IngestOutput, IngestProgress> {
+export interface IngestPool
+  extends WorkerPool<IngestInput, IngestOutput, IngestProgress, IngestPiece> {
   readonly limits: DocumentLimits
   /** Files that are read at a time, slow ones included. */
   readonly places: number
@@ -64,7 +75,7 @@ export function createIngestPool(options: IngestPoolOptions): IngestPool {
   const { workers: ordinary = Math.max(1, availableParallelism() - 1) } = workers
   const { memoryLimitMb = 512 } = workers
   const { slow = { places: slowPlacesIn(memoryLimitMb, ordinary), afterMs: 1000 } } = workers
-  const pool = createWorkerPool<IngestInput, IngestOutput, IngestProgress>({
+  const pool = createWorkerPool<IngestInput, IngestOutput, IngestProgress, IngestPiece>({
     maximumQueue: 100,
     timeLimitMs: 120_000,
     maximumOutputBytes: 64 * MEGABYTE,
@@ -115,14 +126,47 @@ export async function ingest(
     chunking: toChunkOptions(configuration, maximumPassages),
     context: configuration.chunking ?? {},
   }
-  const run = { ...options, ...(signal && { signal }) }
+  const passages: IngestedPassage[] = []
+  const run = {
+    ...options,
+    ...(signal && { signal }),
+    onPiece(piece: IngestPiece) {
+      if ('passages' in piece) passages.push(...piece.passages)
+    },
+  }
   const output = await withWorkerContent(content, { maximumBytes, signal }, (opened) =>
     pool.run({ ...input, content: opened }, run),
   ).catch((error: unknown) => {
     throw toExtractionError(error) ?? error
   })
   if ('failure' in output) throw new ExtractionError(output.failure, output.message)
-  return { ...output, notApplied: listNotApplied(configuration) }
+  return { ...output, passages, notApplied: listNotApplied(configuration) }
+}
+
+/**
+ * Lists the words of passages that were cut before, in their order: comparing letters by the thousand keeps
+ * others waiting, so that a worker does it too.
+ *
+ * @param texts few enough to be taken in at once; each word is listed once among them
+ * @throws as {@link ingest}, but for what is wrong with a file
+ */
+export async function listPassageWords(
+  pool: IngestPool,
+  texts: readonly PassageText[],
+  context: ContextOptions,
+  signal?: AbortSignal,
+): Promise<PassageWords[]> {
+  const words: PassageWords[] = []
+  await pool.run(
+    { texts, context },
+    {
+      ...(signal && { signal }),
+      onPiece(piece) {
+        if ('words' in piece) words.push(...piece.words)
+      },
+    },
+  )
+  return words
 }
 
 function toExtractionError(error: unknown): ExtractionError | undefined {

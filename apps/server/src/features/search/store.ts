@@ -59,12 +59,11 @@ export async function listNearby(
     .execute()
 }
 
-/** All passages of one generation, in their order. */
+/** Passages of one generation in their order, at most `limit` of them from a position on. */
 export async function listGeneration(
   db: Db,
-  botId: string,
-  fileId: string,
-  generation: number,
+  { botId, fileId, generation }: { botId: string; fileId: string; generation: number },
+  page: { from: number; limit: number },
 ): Promise<PassageRow[]> {
   return await db
     .selectFrom('passages')
@@ -72,7 +71,9 @@ export async function listGeneration(
     .where('bot_id', '=', botId)
     .where('file_id', '=', fileId)
     .where('generation', '=', generation)
+    .where('position', '>=', page.from)
     .orderBy('position')
+    .limit(page.limit)
     .execute()
 }
 
@@ -95,6 +96,9 @@ export async function pagePassages(
     .where('passages.file_id', '=', fileId)
   return await paginate(query, page, 'passages')
 }
+
+/** Passages that are deleted in one transaction: their words go with them, which takes its time. */
+export const passagesDeletedAtOnce = 50
 
 /** Deletes passages of one generation, at most `limit`; answers how many. */
 export async function deleteGeneration(
@@ -143,9 +147,9 @@ export async function listUseless(
   fileId: string,
   useful: UsefulPassages | undefined,
   page: { after: number; limit: number },
-): Promise<Pick<PassageRow, 'number' | 'content' | 'headings'>[]> {
+): Promise<Pick<PassageRow, 'number' | 'content' | 'headings' | 'own_headings'>[]> {
   return await useless(db, botId, fileId, useful)
-    .select(['content', 'headings'])
+    .select(['content', 'headings', 'own_headings'])
     .where('number', '>', page.after)
     .orderBy('number')
     .limit(page.limit)

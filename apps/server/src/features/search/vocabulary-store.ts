@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import type { Db, Tx } from '../../schema.js'
-import { type ListedWord, reverse, toWords } from './text/words.js'
+import { type ListedWord, reverse } from './text/words.js'
 
 /** Where to look for words in a list of words. */
 export interface Neighbourhood {
@@ -30,16 +30,16 @@ function listName(botId: string): string {
   return `words ${botId}`
 }
 
-/**
- * Notes the words of texts as words of a bot.
- *
- * @param texts in the form of `toIndexText`
- */
-export async function insertWords(tx: Tx, botId: string, texts: readonly string[]): Promise<void> {
+/** Notes words as words of a bot; those that are noted already may be among them. */
+export async function insertWords(
+  tx: Tx,
+  botId: string,
+  words: readonly ListedWord[],
+): Promise<void> {
   await dialectOf(tx).shareName(tx, listName(botId))
+  if (words.length === 0) return
   // In order, so that two transactions on PostgreSQL never wait for each other.
-  const rows = toWords(texts)
-  if (rows.length === 0) return
+  const rows = words.toSorted((a, b) => (a.word < b.word ? -1 : 1))
   const json = sql<string>`${JSON.stringify(rows)}`
   const given = dialectOf(tx).jsonRecords<ListedWord>(json, { word: 'text', reversed: 'text' })
   await tx

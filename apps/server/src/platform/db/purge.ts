@@ -5,10 +5,12 @@ const rowsPerTransaction = 500
 /**
  * Deletes many rows, some per transaction, so that nobody else waits long for the database.
  * @param remove deletes at most `limit` rows and answers how many it found
+ * @param rows how many one transaction deletes, at least 1; fewer where each takes long
  */
 export async function purge(
   run: Run,
   remove: (tx: Tx, limit: number) => Promise<number>,
+  rows = rowsPerTransaction,
 ): Promise<void> {
-  while ((await run((tx) => remove(tx, rowsPerTransaction))) > 0);
+  while ((await run((tx) => remove(tx, rows))) > 0);
 }

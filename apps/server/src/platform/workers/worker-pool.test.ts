@@ -8,7 +8,7 @@ interface Input {
 }
 
 function openPool(options: Partial<WorkerPoolOptions> = {}) {
-  return createWorkerPool<Input, unknown>({
+  return createWorkerPool<Input, unknown, never, string>({
     entry: new URL('../../../test/fixtures/limits-worker.js', import.meta.url),
     workers: 1,
     maximumQueue: 10,
@@ -45,6 +45,20 @@ describe('limits', () => {
     await expect(pool.run({ trouble: 'output' })).rejects.toMatchObject({
       limit: 'output',
       message: 'The output has 100002 bytes, more than 50000',
+    })
+  })
+
+  test('an output comes in pieces and is bounded as a whole', async () => {
+    await using pool = openPool()
+    const pieces: number[] = []
+    const onPiece = (piece: string) => pieces.push(Number(piece))
+    const run = (amount: number) =>
+      pool.run({ trouble: 'pieces', bytes: new Uint8Array(amount) }, { onPiece })
+    expect(await run(40)).toBe('end')
+    expect(pieces).toEqual(Array.from({ length: 40 }, (_, at) => at))
+    await expect(run(60)).rejects.toMatchObject({
+      limit: 'output',
+      message: 'The output has 50100 bytes, more than 50000',
     })
   })
 

@@ -19,7 +19,7 @@ export interface WorkerPoolOptions {
   timeLimitMs: number
   /** Megabytes of JavaScript heap for one worker. */
   memoryLimitMb: number
-  /** Size of an output as JSON, in bytes. */
+  /** Size of an output as JSON with all of its pieces, in bytes. */
   maximumOutputBytes: number
   /** Milliseconds after which a worker without work ends; workers start when they are needed. */
   idleTimeoutMs: number
@@ -28,17 +28,20 @@ export interface WorkerPoolOptions {
 }
 
 /** What a single task may differ in. */
-interface TaskOptions<Progress> {
+interface TaskOptions<Progress, Piece> {
   /** Stops the task, also while it runs. */
   signal?: AbortSignal
   /** Milliseconds, in place of the pool's time limit. */
   timeLimitMs?: number
   /** Told how far the task is, at most a few times a second; it must not throw. */
   onProgress?(progress: Progress): void
+  /** Given the parts of the output that go ahead of the rest, in their order; it must not throw. */
+  onPiece?(piece: Piece): void
 }
 
 /** Runs tasks where they cannot take the server down with them. */
-export interface WorkerPool<Input, Output, Progress = never> extends AsyncDisposable {
+export interface WorkerPool<Input, Output, Progress = never, Piece = never>
+  extends AsyncDisposable {
   /**
    * Runs one task. Time spent in the queue does not count for its time limit.
    *
@@ -47,7 +50,7 @@ export interface WorkerPool<Input, Output, Progress = never> extends AsyncDispos
    * @throws WorkerExitError if its process ended for another reason
    * @throws what the task itself threw, as a plain `Error`
    */
-  run(input: Input, options?: TaskOptions<Progress>): Promise<Output>
+  run(input: Input, options?: TaskOptions<Progress, Piece>): Promise<Output>
   /** Tasks that run and wait now. */
   load(): Load
 }
@@ -56,9 +59,9 @@ export interface WorkerPool<Input, Output, Progress = never> extends AsyncDispos
  * Processes and not threads, because V8 ends the whole process when a thread asks for too large a
  * piece of memory at once, whatever limits the thread was given.
  */
-export function createWorkerPool<Input, Output, Progress = never>(
+export function createWorkerPool<Input, Output, Progress = never, Piece = never>(
   options: WorkerPoolOptions,
-): WorkerPool<Input, Output, Progress> {
+): WorkerPool<Input, Output, Progress, Piece> {
   const entry = resolveEntry(options.entry)
   const gate = createGate(
     options.workers,
@@ -111,7 +114,7 @@ export function createWorkerPool<Input, Output, Progress = never>(
 
   async function runNow(
     input: Input,
-    task: TaskOptions<Progress>,
+    task: TaskOptions<Progress, Piece>,
     leave: () => void,
   ): Promise<Output> {
     const limit = task.timeLimitMs ?? options.timeLimitMs
@@ -123,8 +126,11 @@ export function createWorkerPool<Input, Output, Progress = never>(
     const place = slowLane.hold(leave, worker.yieldToOthers)
     signal.addEventListener('abort', worker.kill, { once: true })
     try {
-      const hear = (progress: unknown) => task.onProgress?.(progress as Progress)
-      return decode<Output>(await worker.run(envelope, hear), options)
+      const answer = await worker.run(envelope, {
+        onProgress: (progress) => task.onProgress?.(progress as Progress),
+        onPiece: (piece) => task.onPiece?.(JSON.parse(piece)),
+      })
+      return decode<Output>(answer, options)
     } catch (error) {
       if (!(error instanceof WorkerExitError)) throw error
       if (closed !== undefined) throw closed

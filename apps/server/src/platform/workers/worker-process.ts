@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import type { WorkerEntry } from './worker-entry.js'
-import type { TaskAnswer, TaskProgress } from './worker-task.js'
+import type { TaskAnswer, TaskMessage } from './worker-task.js'
 
 /** How much of what a dying process says is kept, in characters. */
 const LAST_WORDS = 8192
@@ -20,13 +20,18 @@ export class WorkerExitError extends Error {
   }
 }
 
+/** Hears what a task says before its answer. */
+export interface TaskListener {
+  /** How far it is, as its handler reports it. */
+  onProgress(progress: unknown): void
+  /** @param piece part of its output, as JSON */
+  onPiece(piece: string): void
+}
+
 /** A process that does one task at a time. */
 export interface WorkerProcess {
-  /**
-   * @param onProgress told how far the task is, as its handler reports it
-   * @throws WorkerExitError if the process ends first
-   */
-  run(envelope: object, onProgress?: (progress: unknown) => void): Promise<TaskAnswer>
+  /** @throws WorkerExitError if the process ends first */
+  run(envelope: object, listener: TaskListener): Promise<TaskAnswer>
   /** Lets everybody else go first from now on. */
   yieldToOthers(): void
   /** Ends the process whatever it is doing. */
@@ -54,8 +59,8 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     child.once('error', (error) => resolve(new WorkerExitError(error.message, false)))
     child.once('close', (code, signal) => resolve(toExitError(code, signal, lastWords)))
   })
-  let hear: ((message: TaskAnswer | TaskProgress) => void) | undefined
-  child.on('message', (message: TaskAnswer | TaskProgress) => hear?.(message))
+  let hear: ((message: TaskMessage) => void) | undefined
+  child.on('message', (message: TaskMessage) => hear?.(message))
   idle(true)
 
   /** An idle worker is no reason for the server to stay alive, one that works or ends is. */
@@ -66,12 +71,13 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
 
   return {
     ended,
-    async run(envelope, onProgress) {
+    async run(envelope, { onProgress, onPiece }) {
       idle(false)
       try {
         const answered = new Promise<TaskAnswer>((resolve) => {
           hear = (message) => {
-            if ('progress' in message) onProgress?.(message.progress)
+            if ('progress' in message) onProgress(message.progress)
+            else if ('piece' in message) onPiece(message.piece)
             else resolve(message)
           }
         })

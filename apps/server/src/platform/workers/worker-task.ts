@@ -17,6 +17,31 @@ export interface TaskProgress {
   progress: unknown
 }
 
+/** A part of the output, as JSON, that goes ahead of the answer. */
+export interface TaskPiece {
+  piece: string
+}
+
+/** All that a worker says to its pool. */
+export type TaskMessage = TaskAnswer | TaskProgress | TaskPiece
+
+/**
+ * Sends a part of the output ahead of the rest, so that nobody ever has to take in a large output at once.
+ * @throws OutputLimitError once all of the output is larger than allowed, which ends the task
+ */
+export type Give<Piece> = (piece: Piece) => void
+
+/** An output grew beyond what its pool takes. */
+class OutputLimitError extends Error {
+  override readonly name = 'OutputLimitError'
+  readonly bytes: number
+
+  constructor(bytes: number) {
+    super(`The output has ${bytes} bytes`)
+    this.bytes = bytes
+  }
+}
+
 /**
  * Tells how far a task is. What comes too soon after the last is left out, unless it is told to be a
  * milestone.
@@ -24,9 +49,10 @@ export interface TaskProgress {
 export type Report<Progress> = (progress: Progress, options?: { milestone: boolean }) => void
 
 /** Does one task, and may tell on the way how far it is. */
-export type TaskHandler<Input, Output, Progress> = (
+export type TaskHandler<Input, Output, Progress, Piece> = (
   input: Input,
   report: Report<Progress>,
+  give: Give<Piece>,
 ) => Promise<Output>
 
 /** Milliseconds between two reports of progress that are sent; those between are left out. */
@@ -35,31 +61,42 @@ const REPORT_INTERVAL_MS = 250
 /**
  * Makes the process a worker of a pool; to be called once by the pool's entry module.
  *
- * @param handler does one task; its output and its progress must survive JSON
+ * @param handler does one task; its output, the pieces of it and its progress must survive JSON
  */
-export function serveTasks<Input, Output, Progress = never>(
-  handler: TaskHandler<Input, Output, Progress>,
+export function serveTasks<Input, Output, Progress = never, Piece = never>(
+  handler: TaskHandler<Input, Output, Progress, Piece>,
 ): void {
   process.on('message', (envelope: TaskEnvelope<Input>) => {
-    void answer(handler, envelope).then((result) => process.send?.(result))
+    void answer(handler, envelope).then(say)
   })
   process.once('disconnect', () => process.exit())
   watchParent()
 }
 
-async function answer<Input, Output, Progress>(
-  handler: TaskHandler<Input, Output, Progress>,
-  envelope: TaskEnvelope<Input>,
+async function answer<Input, Output, Progress, Piece>(
+  handler: TaskHandler<Input, Output, Progress, Piece>,
+  { input, maximumOutputBytes }: TaskEnvelope<Input>,
 ): Promise<TaskAnswer> {
+  let outputBytes = 0
+  // Checked here, so that an output without bound never reaches the main process.
+  const toJson = (value: unknown): string => {
+    const json = JSON.stringify(value)
+    outputBytes += Buffer.byteLength(json)
+    if (outputBytes > maximumOutputBytes) throw new OutputLimitError(outputBytes)
+    return json
+  }
   try {
-    const output = JSON.stringify(await handler(envelope.input, createReport()))
-    const outputBytes = Buffer.byteLength(output)
-    // Checked here, so that an output without bound never reaches the main process.
-    return outputBytes > envelope.maximumOutputBytes ? { outputBytes } : { output }
+    const output = await handler(input, createReport(), (piece) => say({ piece: toJson(piece) }))
+    return { output: toJson(output) }
   } catch (error) {
+    if (error instanceof OutputLimitError) return { outputBytes: error.bytes }
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     return { error: stack === undefined ? { message } : { message, stack } }
   }
+}
+
+function say(message: TaskMessage): void {
+  process.send?.(message)
 }
 
 /** Keeps a task that reports after every page from drowning the server in messages. */
@@ -69,8 +106,7 @@ function createReport(): Report<unknown> {
     const now = performance.now()
     if (!milestone && now - last < REPORT_INTERVAL_MS) return
     last = now
-    const message: TaskProgress = { progress }
-    process.send?.(message)
+    say({ progress })
   }
 }
 

@@ -12,16 +12,21 @@ const LISTED = /^[\p{L}\p{M}]{4,40}$/u
 const LISTED_ASCII = /^[a-z]{4,40}$/
 
 /**
- * The distinct words of texts that may be found by words like them, in order.
+ * The distinct words of a text that may be found by words like them, in no order.
  *
- * @param texts in the form of `toIndexText`
+ * @param text in the form of `toIndexText`
+ * @param known words that need not be listed again; those of the text are added
  */
-export function toWords(texts: readonly string[]): ListedWord[] {
-  const words = new Set(texts.flatMap((text) => text.split(' ')))
-  return [...words]
-    .filter((word) => LISTED_ASCII.test(word) || (LISTED.test(word) && !isUnspaced(word)))
-    .sort()
-    .map((word) => ({ word, reversed: reverse(word) }))
+export function toNewWords(text: string, known: Set<string>): ListedWord[] {
+  const words: ListedWord[] = []
+  for (const word of text.split(' ')) {
+    if (known.has(word)) continue
+    known.add(word)
+    if (LISTED_ASCII.test(word) || (LISTED.test(word) && !isUnspaced(word))) {
+      words.push({ word, reversed: reverse(word) })
+    }
+  }
+  return words
 }
 
 /** A word from its end to its beginning, character by character. */

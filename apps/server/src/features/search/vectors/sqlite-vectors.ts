@@ -5,8 +5,12 @@ import { toBytes, toSignature } from './quantize.js'
 import { createShelf, type Shelf } from './shelf.js'
 import type { Neighbour, NeighbourSearch, VectorStore } from './vector-store.js'
 
-/** In a space that is too large for memory, this many times the wanted ones are chosen by signature. */
+/**
+ * In a space that is too large for memory, this many times the wanted ones are chosen by signature, or this
+ * share of the space: the more vectors there are, the more of them have the signature of a near one by chance.
+ */
 const oversampling = 10
+const leastShare = 0.03
 /** More than are wanted, because some may belong to files that are not found. */
 const spare = 50
 /** Looked at in memory, before only those that may be seen are read and compared. */
@@ -123,12 +127,13 @@ async function nearestOfSpace(
   { space, vector, exact }: NeighbourSearch,
   limit: number,
 ): Promise<Neighbour[]> {
+  const candidates = Math.max(limit * oversampling, Math.ceil(space.size * leastShare))
   const chosen = sql`
     and number in (
       select number from passage_vectors indexed by passage_vectors_by_signature
       where space = ${space.number}
       order by vec_distance_hamming(vec_bit(signature), vec_bit(${toSignature(vector)}))
-      limit ${limit * oversampling}
+      limit ${candidates}
     )
   `
   const { rows } = await sql<Neighbour>`
