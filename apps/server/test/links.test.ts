@@ -10,6 +10,17 @@ const documents = [
   ...(await markdownIn('docs/decisions')),
 ]
 
+const sources = await readServer()
+
+/** All that the server is made of, as one text. */
+async function readServer(): Promise<string> {
+  const folder = join(checkout, 'apps/server/src')
+  const names = await readdir(folder, { recursive: true })
+  const paths = names.filter((name) => /(?<!\.test)\.ts$/.test(name))
+  const texts = await Promise.all(paths.map((path) => readFile(join(folder, path), 'utf8')))
+  return texts.join('\n')
+}
+
 async function markdownIn(folder: string): Promise<string[]> {
   const names = await readdir(join(checkout, folder))
   return names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name))
@@ -44,4 +55,27 @@ describe.each(documents)('%s', (document) => {
       expect(anchorsOf(await readFile(join(checkout, target), 'utf8'))).toContain(anchor)
     }
   })
+
+  it('names settings, metrics and scripts that there are', async () => {
+    const text = await readFile(join(checkout, document), 'utf8')
+    const { scripts } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8'))
+    for (const [, script = ''] of text.matchAll(/npm run (?:-s )?([a-z:-]+)/g)) {
+      expect(Object.keys(scripts)).toContain(script)
+    }
+    const named = [
+      ...text.matchAll(/\bBOTSTEAD_(?!TEST_)[A-Z0-9_]*[A-Z0-9]\b/g),
+      ...text.matchAll(/\bbotstead_[a-z0-9_]*?[a-z0-9](?=(_bucket|_sum|_count)?\b)/g),
+    ]
+    for (const [name] of named) {
+      expect(sources.includes(`'${name}'`), `${name} is unknown`).toBe(true)
+    }
+  })
+})
+
+it('the guide of operation explains lines that the log has', async () => {
+  const text = await readFile(join(checkout, 'docs/guides/operation.md'), 'utf8')
+  const chapter = text.split('\n## ').find((part) => part.startsWith('The log')) ?? ''
+  const lines = [...chapter.matchAll(/^\| `([^`]+)`/gm)].map(([, line = '']) => line)
+  expect(lines.length).toBeGreaterThan(5)
+  for (const line of lines) expect(sources.includes(line), `nothing logs: ${line}`).toBe(true)
 })

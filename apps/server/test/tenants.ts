@@ -39,7 +39,12 @@ export interface Person {
  */
 export async function createTenants(
   database: Database,
-  { clock = createTestClock(), timers = systemTimers, bus: given }: Options = {},
+  {
+    clock = createTestClock(),
+    timers = systemTimers,
+    bus: given,
+    missedEventsMs = 3_600_000,
+  }: Options = {},
 ) {
   const { db, dialect } = database
   const run = followCommits(database.run)
@@ -86,7 +91,7 @@ export async function createTenants(
   const runtime = createRuntimeSlices({
     ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
     describeSignal: async () => undefined,
-    missedEventsMs: 3_600_000,
+    missedEventsMs,
     deliveryRetentionMs: 604_800_000,
     makers: { make: (...args) => integrations.makers.make(...args) },
   })
@@ -177,6 +182,8 @@ interface Options {
   timers?: Timers
   /** Shared by processes that hear each other's hints; default one of its own. */
   bus?: EventBus
+  /** How far back bots are told of what they missed; default an hour. */
+  missedEventsMs?: number
 }
 
 export type Tenants = Awaited<ReturnType<typeof createTenants>>

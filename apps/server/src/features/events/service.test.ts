@@ -125,4 +125,22 @@ describeEachEngine('events of bots', (engine) => {
     expect(all).toContain(late?.id)
     expect(early.filter(({ id }) => all.includes(id))).toEqual([])
   })
+
+  it('that a bot missed stay untold where the operator wants none told', async () => {
+    const strict = await createChats(database(), { missedEventsMs: 0 })
+    const { actor } = await strict.bot()
+    const { botId, workspaceId } = actor
+    await strict.runtime.events.service.create(actor, { type: 'missed', payload: {} }, undefined)
+    const workspace = {
+      kind: 'workspace',
+      accountId: 'none',
+      tokenId: 'none',
+      workspaceId,
+    } as const
+    await strict.bots.update(workspace, botId, { url: 'http://127.0.0.1:9/' })
+    const deliveries = () => strict.db.selectFrom('deliveries').where('bot_id', '=', botId)
+    expect(await deliveries().select('id').execute()).toEqual([])
+    await strict.runtime.events.service.create(actor, { type: 'heard', payload: {} }, undefined)
+    expect(await deliveries().select('id').execute()).toHaveLength(1)
+  })
 })

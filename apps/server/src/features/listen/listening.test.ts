@@ -168,6 +168,17 @@ describeEachEngine('listening', (engine) => {
     expect(sink.ended).toBe('end')
   })
 
+  it('ends when the key of the user has expired', async () => {
+    await enter()
+    const sink = await listen({ ...ada, keyExpiresAt: time.now() + 90_000 })
+    time.advance(60_000)
+    await settle()
+    expect(sink.ended).toBeUndefined()
+    time.advance(60_000)
+    await settle()
+    expect(sink.ended).toBe('end')
+  })
+
   it('says so when the log does not reach back, or never had the number', async () => {
     await enter()
     await say('x')
@@ -243,7 +254,11 @@ describeEachEngine('listening', (engine) => {
       start(sink)
       await settle()
       expect(sink.heard.map(({ data }) => data.delta)).toEqual(['Hello wor'])
-      sink.close()
+      // Nobody has gone on writing for ten minutes.
+      time.advance(10 * 60_000)
+      const newcomer = await listen()
+      expect(newcomer.heard).toEqual([])
+      for (const each of [sink, newcomer]) each.close()
     })
 
     it('tells that it is complete, then the message', async () => {
