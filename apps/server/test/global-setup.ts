@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { buildServer } from './build.js'
+import { bundleCommand } from './bundle.js'
 import { createTemplates } from './migrated.js'
 import { startPostgres } from './postgres.js'
 
@@ -11,6 +12,8 @@ declare module 'vitest' {
     migratedFile: string
     /** The same on the PostgreSQL server: name of a database to make others of. */
     migratedDatabase: string
+    /** Script of the command that tests start. */
+    command: string
   }
 }
 
@@ -24,13 +27,17 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     // The compiler writes what it can: while somebody is at work elsewhere, most tests still tell.
     buildServer().catch((error) => tolerate('BUILT WITH ERRORS', error)),
   ])
-  const templates = await createTemplates(server?.url)
+  const [templates, command] = await Promise.all([createTemplates(server?.url), bundleCommand()])
   project.provide('postgresUrl', server?.url ?? '')
   project.provide('migratedFile', templates.file)
   project.provide('migratedDatabase', templates.database)
-  project.onTestsRerun(() => buildServer())
+  project.provide('command', command.path)
+  project.onTestsRerun(async () => {
+    await buildServer()
+    await command.bundle()
+  })
   return async () => {
-    await templates.remove()
+    await Promise.all([templates.remove(), command.remove()])
     await server?.stop()
   }
 }

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
 
-const command = fileURLToPath(new URL('../bin/botstead.js', import.meta.url))
+const command = inject('command')
 
 /** The real command in a process of its own, to be killed. */
 export interface ServerProcess extends AsyncDisposable {
@@ -21,7 +21,7 @@ export interface ServerProcess extends AsyncDisposable {
   child: ChildProcess
 }
 
-/** Starts `botstead start` and waits until it serves. */
+/** Starts `botstead start` and waits until it serves, however busy the machine is. */
 export async function startServerProcess(
   environment: Record<string, string>,
 ): Promise<ServerProcess> {
@@ -43,7 +43,7 @@ export async function startServerProcess(
   }
   const url = `http://127.0.0.1:${port}`
   await Promise.race([
-    untilReady(url),
+    untilReady(url, () => child.exitCode === null && child.signalCode === null),
     exited.then((status) => {
       throw new Error(`The server ended with status ${status}:\n${written}`)
     }),
@@ -95,14 +95,14 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-async function untilReady(url: string): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt++) {
-    const ready = await fetch(`${url}/readyz`).then(
-      (response) => response.ok,
+async function untilReady(url: string, isRunning: () => boolean): Promise<void> {
+  const answers = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
       () => false,
     )
-    if (ready) return
-    await sleep(25)
+  for (const limit = Date.now() + 50_000; isRunning() && Date.now() < limit; await sleep(10)) {
+    if (await answers()) return
   }
   throw new Error(`${url} does not become ready`)
 }
