@@ -128,7 +128,8 @@ export async function createSlices(
         : integrations.findTarget(receiver),
     onFinished: async (tx, finished, failure) => {
       const told = finished.filter(({ kind }) => kind === 'event_received')
-      for (const botId of new Set(told.map(({ bot_id }) => bot_id))) {
+      // In one order: what they settle, others may be settling too.
+      for (const botId of [...new Set(told.map(({ bot_id }) => bot_id))].sort()) {
         const ids = told.flatMap(({ bot_id, subject_id }) => (bot_id === botId ? subject_id : []))
         await runtime.events.service.settle(tx, botId, ids, failure)
       }

@@ -1,10 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { lease } from '../../../test/deliveries.js'
 import { useDispatching } from '../../../test/dispatching.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
+import type { Run } from '../../schema.js'
+import { announceDelivery } from './hints.js'
 
 describeEachEngine('the dispatcher, among others,', (engine) => {
   const database = useDatabase(engine)
@@ -35,6 +37,89 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
       ;(await callOf(`b${turns}`)).answer(200)
     }
     await eventually(() => expect(bench.finished).toHaveLength(16))
+  })
+
+  it('calls nobody any more when the time to stop is over, whatever becomes of a claim', async () => {
+    const { bench, enqueue, callOf, turns } = dispatching()
+    let held: Promise<void> | undefined
+    let letGo = () => {}
+    const run: Run = async (work) => {
+      const value = await database().run(work)
+      await held
+      return value
+    }
+    const { stop } = await bench.start({ name: 'one', run })
+    await enqueue('a')
+    const id = await enqueue('b')
+    const call = await callOf('a')
+    held = new Promise((resolve) => {
+      letGo = resolve
+    })
+    call.answer(200)
+    // Settled, and the next one is claimed; but the dispatcher does not know yet.
+    await eventually(async () => expect((await bench.find(id))?.owner).not.toBeNull())
+    const settled = letGo
+    held = undefined
+    bench.time.advance(lease / 3)
+    await turns()
+    const stopped = stop()
+    await turns()
+    bench.time.advance(1000)
+    settled()
+    await stopped
+    expect(bench.begun.map(({ subject }) => subject)).toEqual(['a'])
+    expect(await bench.find(id)).toMatchObject({ status: 'pending', owner: null, attempts: 0 })
+    await bench.start({ name: 'two' })
+    expect(await callOf('b')).toMatchObject({ by: 'two', attempt: 1 })
+  })
+
+  it('rests where what is due cannot be claimed, and goes on when it can', async () => {
+    const { bench, botId, enqueue, callOf, statusOf } = dispatching()
+    let looks = 0
+    const run: Run = (work) => {
+      looks += 1
+      return database().run(work)
+    }
+    const atRest = () =>
+      eventually(async () => {
+        const before = looks
+        await sleep(30)
+        expect(looks).toBe(before)
+      })
+    const finished = await enqueue('finished', 'one')
+    const damage = { status: 'failed' as const }
+    await bench.run((tx) =>
+      tx.updateTable('deliveries').set(damage).where('id', '=', finished).execute(),
+    )
+    await bench.start({ run })
+    await atRest()
+    expect(bench.calls).toEqual([])
+    if (engine.name === 'sqlite') return
+    // Only here can another transaction hold it.
+    let letGo = () => {}
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const id = await enqueue('held', 'two')
+    const call = await callOf('held')
+    call.answer(503)
+    await eventually(async () => expect((await bench.find(id))?.owner).toBeNull())
+    let isHeld = false
+    const holding = bench.run(async (tx) => {
+      await tx.selectFrom('deliveries').select('id').where('id', '=', id).forUpdate().execute()
+      isHeld = true
+      await held
+    })
+    await eventually(() => expect(isHeld).toBe(true))
+    bench.time.advance(2000)
+    announceDelivery(bench.bus, { botId, integration: '' })
+    await atRest()
+    expect(bench.calls).toEqual([])
+    letGo()
+    await holding
+    bench.time.advance(50)
+    ;(await callOf('held')).answer(200)
+    await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
   })
 
   it('takes up what a process left that fell silent, and ignores what that one still says', async () => {

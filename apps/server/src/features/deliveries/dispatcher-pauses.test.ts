@@ -199,4 +199,29 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     expect(await bench.find(second)).toMatchObject({ status: 'pending', attempts: 0 })
     expect(bench.calls).toEqual([])
   })
+
+  it('tries only so much at a webhook where nothing gets as far as a call', async () => {
+    const { bench, botId, enqueue, turns } = dispatching()
+    let read = 0
+    bench.homeless.add(botId)
+    const onRead = () => {
+      read += 1
+      throw new Error('What is to be told cannot be read.')
+    }
+    await bench.start({ onRead, plain: true })
+    for (let i = 0; i < 25; i++) await enqueue(`s${i}`, `line ${i}`)
+    await eventually(async () => {
+      const waiting = bench.db.selectFrom('deliveries').select('id').where('bot_id', '=', botId)
+      expect(await waiting.where('set_aside', '=', 1).execute()).toHaveLength(25)
+    })
+    bench.homeless.delete(botId)
+    // Its sign of life and its next look: it rests.
+    await eventually(() => expect(bench.time.pending).toBe(2))
+    bench.time.advance(30_000)
+    // Each is read twice: with others, and then alone.
+    await eventually(() => expect(read).toBe(40))
+    await turns()
+    expect(read).toBe(40)
+    expect(await bench.receiver(botId)).toMatchObject({ paused: 'failures' })
+  })
 })

@@ -45,6 +45,9 @@ export interface DispatcherDeps extends SettleDeps {
   }
 }
 
+/** Milliseconds before another look at what others held. */
+const contestedPauseMs = 50
+
 /** Sends what waits in the outbox until it is stopped. */
 export interface Dispatcher {
   start(): Promise<void>
@@ -75,6 +78,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     sending,
     failing,
     nextClaim: () => (closed ? undefined : { owner, leaseUntil: leaseEnd() }),
+    isOver: () => over,
     onPaused: () => {
       pausesWanted = true
     },
@@ -85,6 +89,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   /** Whether something may have been left because all places were taken. */
   let crowded = false
   let closed = false
+  /** Whether the time is over that a stop leaves for what is on the way. */
+  let over = false
   let looking: Promise<void> | undefined
   let cancelAlarm = () => {}
   let cancelBeat = () => {}
@@ -124,9 +130,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
           await pauses.look()
         }
         const now = clock.now()
-        await fill(asked, isoTime(now))
+        const isFruitless = !(await fill(asked, isoTime(now)))
         // Seen from the moment of this look: what fell due meanwhile is found too.
         if (wanted === undefined) pause = await untilNext(isoTime(now))
+        if (isFruitless) pause = Math.min(pause, contestedPauseMs)
       }
     } catch (err) {
       log.warn({ err }, 'deliveries cannot be claimed, trying again later')
@@ -138,16 +145,16 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     else cancelAlarm = timers.after(pause, wakeForReceivers)
   }
 
-  /** Claims what is due and begins to send it. */
-  async function fill(asked: Asked, now: string): Promise<void> {
+  /** Claims what is due and begins to send it; false if all that it found was held by others. */
+  async function fill(asked: Asked, now: string): Promise<boolean> {
     const free = limits.concurrency - sending.size
     if (asked === 'everything') crowded = false
     if (free <= 0) {
       crowded = true
-      return
+      return true
     }
     const { due, more } = await findDue(asked, now, free)
-    if (due.length === 0) return
+    if (due.length === 0) return true
     const states = await listReceivers(
       db,
       due.map(({ bot_id }) => bot_id),
@@ -162,15 +169,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const open = due.filter((row) => !paused.has(keyOf(row)) && !sending.has(row.id))
     const chosen = room.choose(open, free)
     if (chosen.length === free) crowded = true
-    if (chosen.length + aside.length === 0) return
-    const rows = await run(async (tx) => {
-      await setAsidePaused(tx, aside, now)
-      return await claims.claim(tx, chosen, owner, now, leaseEnd())
+    if (chosen.length + aside.length === 0) return true
+    const { rows, moved } = await run(async (tx) => {
+      const moved = await setAsidePaused(tx, aside, now)
+      return { rows: await claims.claim(tx, chosen, owner, now, leaseEnd()), moved }
     })
     for (const row of rows) begin(row)
+    // Looking again at once would find the same, as often as there is time.
+    if (rows.length + moved === 0) return false
     // What was looked at is out of the way now, or another process has it: there may be more behind.
     const isContested = rows.length < chosen.length
-    if (isContested || aside.length > 0 || more) wanted = 'everything'
+    if (isContested || moved > 0 || more) wanted = 'everything'
+    return true
   }
 
   /** Milliseconds until there may be more to do. */
@@ -252,15 +262,17 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       closed = true
       for (const end of unsubscribe) end()
       cancelAlarm()
+      const pausesEnd = pauses.stop()
       await looking
       const onTheWay = [...sending.values()]
       const cancelLate = timers.after(deadlineMs, () => {
-        for (const { abort } of onTheWay) abort.abort(new StoppedError())
+        over = true
+        for (const { abort } of sending.values()) abort.abort(new StoppedError())
       })
       await Promise.all(onTheWay.map(({ done }) => done))
       cancelLate()
       cancelBeat()
-      await pauses.stop()
+      await pausesEnd
     },
   }
 }

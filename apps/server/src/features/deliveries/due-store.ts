@@ -2,7 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db } from '../../schema.js'
 import type { Receiver } from './receiver-store.js'
-import type { DeliveryRow } from './store.js'
+import { type DeliveryRow, isPending } from './store.js'
 
 /** What is looked at before anything is claimed. */
 export type DueDelivery = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration'>
@@ -12,6 +12,7 @@ const due = prepared<{ now: string; limit: number }>()((db, p) =>
     .selectFrom('deliveries')
     .select(['id', 'bot_id', 'integration'])
     .where('next_attempt_at', '<=', p('now'))
+    .where(isPending)
     .orderBy('next_attempt_at')
     .orderBy('id')
     .limit(p('limit')),
@@ -30,6 +31,7 @@ const dueOf = prepared<{ botId: string; integration: string; now: string; limit:
       .where('bot_id', '=', p('botId'))
       .where('integration', '=', p('integration'))
       .where('next_attempt_at', '<=', p('now'))
+      .where(isPending)
       .orderBy('next_attempt_at')
       .orderBy('id')
       .limit(p('limit')),
@@ -67,7 +69,7 @@ export async function listDueReceivers(db: Db, now: string): Promise<Receiver[]>
     where exists (
       select 1 from deliveries as d
       where d.bot_id = receiver.bot_id and d.integration = receiver.integration
-        and d.next_attempt_at <= ${now})`.execute(db)
+        and d.next_attempt_at <= ${now} and d.status = 'pending')`.execute(db)
   return rows
 }
 
@@ -76,6 +78,7 @@ const nextDue = prepared<{ now: string }>()((db, p) =>
     .selectFrom('deliveries')
     .select('next_attempt_at')
     .where('next_attempt_at', '>', p('now'))
+    .where(isPending)
     .orderBy('next_attempt_at')
     .limit(1),
 )

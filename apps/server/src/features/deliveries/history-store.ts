@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
 import { lineOf } from './line-store.js'
@@ -70,18 +72,50 @@ export async function listAttempts(
 }
 
 /**
- * Makes a finished delivery pending again, at another place.
- * @param status that it was found with
- * @returns false if it has another one by now, or is gone
+ * Holds a delivery until the transaction ends, as it is once nobody else does; undefined if there is
+ * none. Who sends deliveries once more holds them before their lines, as who settles them does.
  */
-export async function reopen(
+export async function lockDelivery(
   tx: Tx,
   botId: string,
-  { id, status }: Pick<DeliveryRow, 'id' | 'status'>,
+  id: string,
+): Promise<DeliveryRow | undefined> {
+  const own = tx
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+  return await dialectOf(tx).lockRows(own).executeTakeFirst()
+}
+
+/** Holds those of some deliveries that are finished; without those that somebody else holds. */
+export async function lockFinished(
+  tx: Tx,
+  botId: string,
+  ids: readonly string[],
+): Promise<DeliveryRow[]> {
+  if (ids.length === 0) return []
+  const { jsonTexts, lockFreeRows } = dialectOf(tx)
+  const own = tx
+    .selectFrom(jsonTexts(sql`${JSON.stringify(ids)}`))
+    .crossJoin('deliveries')
+    .whereRef('deliveries.id', '=', 'given.value')
+    .selectAll('deliveries')
+    .where('bot_id', '=', botId)
+    .where('status', '<>', 'pending')
+    .orderBy('created_at')
+    .orderBy('deliveries.id')
+  return await lockFreeRows(own).execute()
+}
+
+/** Makes a finished delivery, which the caller holds, pending again at another place. */
+export async function reopen(
+  tx: Tx,
+  { id, bot_id }: Pick<DeliveryRow, 'id' | 'bot_id'>,
   place: { position: number; nextAttemptAt: string | null },
   now: string,
-): Promise<boolean> {
-  const result = await tx
+): Promise<void> {
+  await tx
     .updateTable('deliveries')
     .set((eb) => ({
       ...{ status: 'pending' as const, owner: null, set_aside: 0, updated_at: now },
@@ -90,15 +124,16 @@ export async function reopen(
       spent: eb.ref('attempts'),
     }))
     .where('id', '=', id)
-    .where('bot_id', '=', botId)
-    .where('status', '=', status)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+    .where('bot_id', '=', bot_id)
+    .execute()
 }
 
-/** Removes finished deliveries made before an ISO 8601 time, with their attempts; answers how many. */
+/**
+ * Removes finished deliveries made before an ISO 8601 time, with their attempts; answers how many. One
+ * that is just sent once more is passed over.
+ */
 export async function deleteOld(tx: Tx, before: string, limit: number): Promise<number> {
-  const rows = await tx
+  const old = tx
     .selectFrom('deliveries')
     .select('id')
     .where('created_at', '<', before)
@@ -106,7 +141,7 @@ export async function deleteOld(tx: Tx, before: string, limit: number): Promise<
     .where('status', '<>', 'pending')
     .orderBy('created_at')
     .limit(limit)
-    .execute()
+  const rows = await dialectOf(tx).lockFreeRows(old).execute()
   if (rows.length === 0) return 0
   const ids = rows.map(({ id }) => id)
   await tx.deleteFrom('delivery_attempts').where('delivery_id', 'in', ids).execute()
@@ -114,9 +149,12 @@ export async function deleteOld(tx: Tx, before: string, limit: number): Promise<
   return ids.length
 }
 
-/** Deliveries made before an ISO 8601 time that nobody is sending, the first of each line. */
+/**
+ * Holds deliveries made before an ISO 8601 time that nobody is sending, the first of each line; those
+ * that somebody is just taking are passed over.
+ */
 export async function listStale(tx: Tx, before: string, limit: number): Promise<DeliveryRow[]> {
-  return await tx
+  const stale = tx
     .selectFrom('deliveries')
     .selectAll()
     .where('created_at', '<', before)
@@ -126,7 +164,7 @@ export async function listStale(tx: Tx, before: string, limit: number): Promise<
     .where((eb) => eb.or([eb('next_attempt_at', 'is not', null), eb('set_aside', '=', 1)]))
     .orderBy('created_at')
     .limit(limit)
-    .execute()
+  return await dialectOf(tx).lockFreeRows(stale).execute()
 }
 
 /** Gives up a delivery that nobody is sending; false if that has changed. */

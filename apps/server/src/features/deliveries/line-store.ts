@@ -23,6 +23,18 @@ export function keyOfLine({
   return line?.slice(lineOf(botId, integration, '').length)
 }
 
+/**
+ * Sorted by line, the order in which every transaction that holds several lines locks them, so that no
+ * two wait for each other. Those of one line stay as they were.
+ */
+export function inOneOrder<T extends { line: string | null }>(items: readonly T[]): T[] {
+  const nameOf = ({ line }: T) => line ?? ''
+  return items.toSorted((left, right) => {
+    const [one, other] = [nameOf(left), nameOf(right)]
+    return one < other ? -1 : Number(one > other)
+  })
+}
+
 interface Joined {
   last_position: number
   waiting: number

@@ -28,6 +28,8 @@ interface PausesDeps {
 
 /** Deliveries that are put back in one transaction. */
 const batchSize = 500
+/** Deliveries that one probe tries where none of them gets as far as a call. */
+const mostTries = 20
 /** A ping says only that somebody is there. */
 const pingTimeoutMs = 10_000
 
@@ -60,7 +62,7 @@ export function createPauses({
 
   /** Whether the webhook of an app, which knows no pings, takes what waits first. */
   async function takesFirst(receiver: receivers.Receiver): Promise<boolean> {
-    for (;;) {
+    for (let tries = 0; tries < mostTries; tries += 1) {
       const first = await claimFirst(receiver)
       if (first === undefined) return true
       const isThere = await send(first)
@@ -69,6 +71,7 @@ export function createPauses({
       // Who has lost its address meanwhile would be handed the same delivery again and again.
       if ((await targets.of(receiver)) === undefined) return false
     }
+    return false
   }
 
   async function probe(receiver: receivers.Receiver): Promise<void> {
@@ -98,10 +101,14 @@ export function createPauses({
     probes.add(running)
   }
 
-  /** Moves what was set aside back to where it is claimed, some per transaction. */
+  /**
+   * Moves what was set aside back to where it is claimed, some per transaction; what is left when the
+   * server stops, the next one moves.
+   */
   async function release(receiver: receivers.Receiver): Promise<void> {
     const now = isoTime(clock.now())
-    while (await run((tx) => receivers.releaseSome(tx, receiver, now, batchSize)));
+    const some = () => run((tx) => receivers.releaseSome(tx, receiver, now, batchSize))
+    while (!stopping.signal.aborted && (await some()));
   }
 
   return {

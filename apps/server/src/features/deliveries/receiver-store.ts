@@ -1,6 +1,11 @@
+import type { Selectable } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
-import { hastenRetries, putBack, type ReceiverRow } from './claim-store.js'
+import { hastenRetries, putBack } from './set-aside-store.js'
+import type { DeliveryReceiversTable } from './table.js'
+
+export type ReceiverRow = Selectable<DeliveryReceiversTable>
 
 /** Who is told: a bot, or an integration installed in it. */
 export interface Receiver {
@@ -201,14 +206,31 @@ export async function holdPause(tx: Tx, { botId, integration }: Receiver): Promi
 }
 
 /**
- * Takes the pings that are due; each process gets others.
+ * Takes the pings that are due; each process gets others. A receiver that somebody just changes is
+ * passed over until the next look.
  * @param nextAt ISO 8601 time of the ping after this one, if it fails
  */
 export async function claimProbes(tx: Tx, now: string, nextAt: string): Promise<Receiver[]> {
   const rows = await tx
+    .with('due', (cte) =>
+      dialectOf(tx).lockFreeRows(
+        cte
+          .selectFrom('delivery_receivers')
+          .select(['bot_id', 'integration'])
+          .where('probe_at', '<=', now),
+      ),
+    )
     .updateTable('delivery_receivers')
     .set({ probe_at: nextAt })
-    .where('probe_at', '<=', now)
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('bot_id', 'integration'),
+        'in',
+        selectFrom('due')
+          .select(['due.bot_id', 'due.integration'])
+          .$asTuple('bot_id', 'integration'),
+      ),
+    )
     .returning(['bot_id', 'integration'])
     .execute()
   return rows.map(({ bot_id, integration }) => ({ botId: bot_id, integration }))
@@ -233,10 +255,21 @@ export async function findNextProbe(db: Db): Promise<string | undefined> {
  */
 export async function hasten(tx: Tx, botId: string, now: string, limit: number): Promise<boolean> {
   await tx
+    .with('paused_ones', (cte) =>
+      // In the order in which pauses are held.
+      dialectOf(tx).lockRows(
+        cte
+          .selectFrom('delivery_receivers')
+          .select('integration')
+          .where('bot_id', '=', botId)
+          .where('paused', '=', 'failures')
+          .orderBy('integration'),
+      ),
+    )
     .updateTable('delivery_receivers')
     .set({ probe_at: now })
     .where('bot_id', '=', botId)
-    .where('paused', '=', 'failures')
+    .where('integration', 'in', ({ selectFrom }) => selectFrom('paused_ones').select('integration'))
     .execute()
   const failing = await tx
     .selectFrom('delivery_receivers')

@@ -40,6 +40,8 @@ interface SenderDeps extends CallDeps {
   failing: Set<string>
   /** How the next of a line is claimed; undefined when nothing more is to be sent. */
   nextClaim: () => NextClaim | undefined
+  /** Whether nothing is to be called any more, because the time for it is over. */
+  isOver: () => boolean
   /** Told when a receiver was paused. */
   onPaused: () => void
 }
@@ -86,6 +88,12 @@ export function createSender(deps: SenderDeps) {
     // none is, this was no attempt; it would be one of those after which the delivery is given up.
     if (isoTime(deps.clock.now()) >= (row.next_attempt_at ?? '')) {
       await settle.release(row, { called: false })
+      return undefined
+    }
+    // Who stops has already broken off what it knew to be on the way.
+    if (deps.isOver()) {
+      await settle.release(row, { called: false })
+      announceDelivery(bus, receiver)
       return undefined
     }
     try {

@@ -10,10 +10,9 @@ import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
 import { type CallResult, callReceiver } from './call.js'
-import type { ReceiverRow } from './claim-store.js'
 import { announceDelivery, announceReceiver } from './hints.js'
 import * as history from './history-store.js'
-import { joinLine, leaveLines } from './line-store.js'
+import { inOneOrder, joinLine } from './line-store.js'
 import { lineOfReceiver } from './log-lines.js'
 import * as receivers from './receiver-store.js'
 import type { SettleDeps } from './settle.js'
@@ -70,28 +69,19 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     )
   }
 
-  async function find(executor: Db | Tx, botId: string, id: string): Promise<DeliveryRow> {
-    const row = await history.findDelivery(executor, botId, id)
-    if (row === undefined) {
-      throw new ApiError('ResourceNotFound', `There is no delivery ${id} of this bot.`)
-    }
-    return row
+  function unknown(id: string): ApiError {
+    return new ApiError('ResourceNotFound', `There is no delivery ${id} of this bot.`)
   }
 
-  /** Puts a finished delivery at the end of its line; false if somebody else has done so meanwhile. */
-  async function replayIn(tx: Tx, delivery: DeliveryRow): Promise<boolean> {
+  /** Puts a finished delivery, which the caller holds, at the end of its line. */
+  async function replayIn(tx: Tx, delivery: DeliveryRow): Promise<void> {
     const { bot_id, order_key } = delivery
     const now = isoTime(clock.now())
     const place = order_key === null ? undefined : await joinLine(tx, bot_id, order_key)
     const nextAttemptAt = (place?.isFirst ?? true) ? now : null
-    const position = place?.position ?? 0
-    if (!(await history.reopen(tx, bot_id, delivery, { position, nextAttemptAt }, now))) {
-      // Another call was first: whoever came next would wait for ever behind a place without a delivery.
-      if (order_key !== null) await leaveLines(tx, [order_key])
-      return false
-    }
+    await history.reopen(tx, delivery, { position: place?.position ?? 0, nextAttemptAt }, now)
     await deps.onReopened(tx, delivery)
-    return true
+    afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
   }
 
   return {
@@ -120,7 +110,8 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       id: string,
     ): Promise<{ delivery: DeliveryRow; attempts: history.AttemptRow[] }> {
       await requireBot(actor, botId)
-      const delivery = await find(db, botId, id)
+      const delivery = await history.findDelivery(db, botId, id)
+      if (delivery === undefined) throw unknown(id)
       return { delivery, attempts: await history.listAttempts(db, botId, id) }
     },
 
@@ -128,12 +119,13 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     async replay(actor: WorkspaceActor, botId: string, id: string): Promise<DeliveryRow> {
       await requireBot(actor, botId)
       return await run(async (tx) => {
-        const delivery = await find(tx, botId, id)
-        if (delivery.status === 'pending' || !(await replayIn(tx, delivery))) {
+        const delivery = await history.lockDelivery(tx, botId, id)
+        if (delivery === undefined) throw unknown(id)
+        if (delivery.status === 'pending') {
           throw new ApiError('RelationConflict', `The delivery ${id} is pending already.`)
         }
-        afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
-        return await find(tx, botId, id)
+        await replayIn(tx, delivery)
+        return (await history.findDelivery(tx, botId, id)) ?? delivery
       })
     },
 
@@ -158,17 +150,15 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
           ...page,
           size: limit ?? mostReplays,
         })
-        let replayed = 0
-        for (const delivery of failed.rows) {
-          if (!(await replayIn(tx, delivery))) continue
-          replayed += 1
-          afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
-        }
-        return { replayed, nextToken: failed.nextToken }
+        const ids = failed.rows.map(({ id }) => id)
+        const held = await history.lockFinished(tx, botId, ids)
+        const found = held.map((delivery) => ({ line: delivery.order_key, delivery }))
+        for (const { delivery } of inOneOrder(found)) await replayIn(tx, delivery)
+        return { replayed: held.length, nextToken: failed.nextToken }
       })
     },
 
-    async listReceivers(actor: WorkspaceActor, botId: string): Promise<ReceiverRow[]> {
+    async listReceivers(actor: WorkspaceActor, botId: string): Promise<receivers.ReceiverRow[]> {
       await requireBot(actor, botId)
       const rows = await receivers.listReceivers(db, [botId])
       return rows.filter(({ paused, failures }) => paused !== null || failures > 0)

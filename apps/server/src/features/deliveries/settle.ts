@@ -5,7 +5,7 @@ import type { Run, Tx } from '../../schema.js'
 import type { LogLine } from '../bot-logs/index.js'
 import { attemptOf, keepAttempts } from './attempt-store.js'
 import type { CallResult } from './call.js'
-import { endClaim, giveBack, type Outcome } from './claim-store.js'
+import { endClaim, type Outcome } from './claim-end-store.js'
 import { createDelivered } from './delivered.js'
 import { callFirst, claimNext, leaveLines, type NextClaim } from './line-store.js'
 import { lineAbout, lineOfReceiver } from './log-lines.js'
@@ -192,8 +192,11 @@ export function createSettle(deps: SettleDeps) {
      * @param called whether its call had begun, so that the receiver may have it
      */
     async release(row: DeliveryRow, { called }: { called: boolean }): Promise<void> {
-      const at = isoTime(clock.now())
-      await run((tx) => giveBack(tx, row, { called, lastError: row.last_error, at }))
+      const now = isoTime(clock.now())
+      const outcome: Outcome = {
+        ...{ status: 'pending', last_error: row.last_error, next_attempt_at: now },
+      }
+      await run((tx) => endClaim(tx, row, outcome, now, called))
     },
 
     /** Leaves a receiver without an address alone until it has one. */
@@ -202,9 +205,11 @@ export function createSettle(deps: SettleDeps) {
         const now = clock.now()
         const at = isoTime(now)
         const receiver = { botId: row.bot_id, integration: row.integration }
-        const given = { called: false, lastError: noAddress, at }
+        const outcome: Outcome = {
+          ...{ status: 'pending', last_error: noAddress, next_attempt_at: at },
+        }
         // A delivery that is gone belonged to a bot that is gone, and leaves nothing behind.
-        if (!(await giveBack(tx, row, given))) return
+        if (!(await endClaim(tx, row, outcome, at, false))) return
         const probeAt = isoTime(now + pausing.probeEveryMs)
         if (!(await pause(tx, receiver, 'failures', at, probeAt, noAddress))) return
         await note(tx, lineOfReceiver(receiver, 'warn', `paused until it has an address.`))

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
 import type { DeliveriesTable } from './table.js'
@@ -65,14 +66,23 @@ export async function countPending(db: Db) {
     .execute()
 }
 
-/** @returns how many rows were deleted, at most `limit` of each table */
+/**
+ * Removes what a bot left behind, of one table at a time, and waits for nobody while it holds what
+ * others wait for.
+ * @returns how many rows were deleted, at most `limit`
+ */
 export async function deleteSomeOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
-  const deliveries = await tx
-    .deleteFrom('deliveries')
-    .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('deliveries').select('id').where('bot_id', '=', botId).limit(limit),
-    )
-    .executeTakeFirst()
+  const { lockRows, lockFreeRows } = dialectOf(tx)
+  const own = tx.selectFrom('deliveries').select('id').where('bot_id', '=', botId)
+  // What somebody holds comes last, one by one.
+  for (const query of [lockFreeRows(own.limit(limit)), lockRows(own.limit(1))]) {
+    const deliveries = await tx
+      .with('own', () => query)
+      .deleteFrom('deliveries')
+      .where('id', 'in', ({ selectFrom }) => selectFrom('own').select('id'))
+      .executeTakeFirst()
+    if (deliveries.numDeletedRows > 0n) return Number(deliveries.numDeletedRows)
+  }
   const attempts = await tx
     .deleteFrom('delivery_attempts')
     .where('delivery_id', 'in', ({ selectFrom }) =>
@@ -82,16 +92,29 @@ export async function deleteSomeOfBot(tx: Tx, botId: string, limit: number): Pro
         .limit(limit),
     )
     .executeTakeFirst()
+  if (attempts.numDeletedRows > 0n) return Number(attempts.numDeletedRows)
   const lines = await tx
-    .deleteFrom('delivery_lines')
-    .where('order_key', 'in', ({ selectFrom }) =>
-      selectFrom('delivery_lines').select('order_key').where('bot_id', '=', botId).limit(limit),
+    .with('own', (cte) =>
+      lockRows(
+        cte
+          .selectFrom('delivery_lines')
+          .select('order_key')
+          .where('order_key', 'in', ({ selectFrom }) =>
+            selectFrom('delivery_lines')
+              .select('order_key')
+              .where('bot_id', '=', botId)
+              .limit(limit),
+          )
+          .orderBy('order_key'),
+      ),
     )
+    .deleteFrom('delivery_lines')
+    .where('order_key', 'in', ({ selectFrom }) => selectFrom('own').select('order_key'))
     .executeTakeFirst()
+  if (lines.numDeletedRows > 0n) return Number(lines.numDeletedRows)
   const receivers = await tx
     .deleteFrom('delivery_receivers')
     .where('bot_id', '=', botId)
     .executeTakeFirst()
-  const counts = [deliveries, attempts, lines, receivers]
-  return counts.reduce((sum, { numDeletedRows }) => sum + Number(numDeletedRows), 0)
+  return Number(receivers.numDeletedRows)
 }

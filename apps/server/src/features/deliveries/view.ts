@@ -1,8 +1,8 @@
 import type { contract, Output } from '@botstead/contract'
 import type { CallResult } from './call.js'
-import type { ReceiverRow } from './claim-store.js'
 import type { AttemptRow } from './history-store.js'
 import { keyOfLine } from './line-store.js'
+import type { ReceiverRow } from './receiver-store.js'
 import type { DeliveryRow } from './store.js'
 
 type WireDelivery = Output<typeof contract.deliveries.list>['deliveries'][number]

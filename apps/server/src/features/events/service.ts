@@ -242,7 +242,9 @@ export function createEventsService(deps: EventsDeps) {
       failure: string | null,
     ): Promise<void> {
       const reason = failure === null ? null : failure.slice(0, longestReason)
-      for (const recurring of await store.settleEvents(tx, botId, ids, reason)) {
+      const recurringNames = await store.settleEvents(tx, botId, ids, reason)
+      // In one order: others may be settling events of the same names.
+      for (const recurring of recurringNames.sort()) {
         await deps.onRecurringSettled(tx, botId, recurring, reason)
       }
     },

@@ -1,4 +1,5 @@
 import type { Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
@@ -123,16 +124,22 @@ const settle = prepared<{
   reason: string | null
 }>()((db, p, dialect) =>
   db
+    .with('told', (cte) =>
+      // In one order, as those of a deleted bot are removed.
+      dialect.lockRows(
+        cte
+          .selectFrom(dialect.jsonTexts(p('ids')))
+          .crossJoin('bot_events')
+          .whereRef('bot_events.id', '=', 'given.value')
+          .select('bot_events.id')
+          .where('bot_id', '=', p('botId'))
+          .where('status', 'in', ['pending', 'failed'])
+          .orderBy('bot_events.id'),
+      ),
+    )
     .updateTable('bot_events')
     .set({ status: p('status'), failure_reason: p('reason') })
-    .where('id', 'in', ({ selectFrom }) =>
-      selectFrom(dialect.jsonTexts(p('ids')))
-        .crossJoin('bot_events as told')
-        .whereRef('told.id', '=', 'given.value')
-        .select('told.id')
-        .where('told.bot_id', '=', p('botId')),
-    )
-    .where('status', 'in', ['pending', 'failed'])
+    .where('id', 'in', ({ selectFrom }) => selectFrom('told').select('told.id'))
     .returning('recurring'),
 )
 
@@ -154,10 +161,19 @@ export async function settleEvents(
 /** @returns how many were deleted, at most `limit` */
 export async function deleteSomeEvents(tx: Tx, botId: string, limit: number): Promise<number> {
   const result = await tx
-    .deleteFrom('bot_events')
-    .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('bot_events').select('id').where('bot_id', '=', botId).limit(limit),
+    .with('own', (cte) =>
+      dialectOf(tx).lockRows(
+        cte
+          .selectFrom('bot_events')
+          .select('id')
+          .where('id', 'in', ({ selectFrom }) =>
+            selectFrom('bot_events').select('id').where('bot_id', '=', botId).limit(limit),
+          )
+          .orderBy('id'),
+      ),
     )
+    .deleteFrom('bot_events')
+    .where('id', 'in', ({ selectFrom }) => selectFrom('own').select('id'))
     .executeTakeFirst()
   return Number(result.numDeletedRows)
 }

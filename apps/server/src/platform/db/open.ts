@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { followCommits } from './after-commit.js'
+import { prepareCommits } from './before-commit.js'
 import type { Database } from './engine.js'
 
 export type { Database } from './engine.js'
@@ -26,7 +27,7 @@ export interface DatabaseOptions {
 /** Opens the database that the options name. Rejects with the reason if it cannot be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const database = await openEngine(options)
-  return { ...database, run: followCommits(database.run) }
+  return { ...database, run: followCommits(prepareCommits(database.run)) }
 }
 
 async function openEngine({ url, file, ...rest }: DatabaseOptions): Promise<Database> {
