@@ -26,7 +26,7 @@ it.each([
 })
 
 it('judges long texts by patterns that would take other engines for ever', () => {
-  const long = 'a'.repeat(100_000)
+  const long = 'a'.repeat(10_000)
   const schema = {
     properties: { name: { pattern: '^(a+)+$' } },
     patternProperties: { '^x(a+)+$': { type: 'number' } },
@@ -54,12 +54,14 @@ it.each([
   expect(mismatchOf({ properties: { word } }, { word: 'no' })).toBeUndefined()
 })
 
-it('refuses nothing by patterns that are too much work', () => {
-  const bulky = { allOf: Array.from({ length: 300 }, (_, i) => ({ pattern: `^(x?){1000}${i}$` })) }
-  expect(mismatchOf(bulky, 'a'.repeat(100_000))).toBeUndefined()
+it('refuses a text that is too much work for its pattern, and says where it stands', () => {
   const slow = { properties: { text: { pattern: '^(x?){500}[cd]' } } }
   expect(mismatchOf(slow, { text: 'b' })).toMatchObject({ field: 'text' })
-  expect(mismatchOf(slow, { text: 'x'.repeat(100_000) })).toBeUndefined()
+  expect(mismatchOf(slow, { text: 'x'.repeat(100_000) })).toEqual({
+    field: 'text',
+    rule: 'takes too much work to check: it must be smaller, or the schema simpler',
+    isAboutName: false,
+  })
 })
 
 it('refuses no names by such a pattern', () => {

@@ -1,24 +1,18 @@
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
 import { LRUCache } from 'lru-cache'
-import { linearPattern, weightOf } from './linear-pattern.js'
+import { type ReadSchema, readSchema } from './shapes/read-schema.js'
+import { isMap, type Schema } from './shapes/reader.js'
+import { type Check, type Place, pointerTo, Run, TooMuchWork } from './shapes/run.js'
 import { type Broken, tellViolation } from './violations.js'
 
-type Schema = Readonly<Record<string, unknown>>
-
-const options = { strict: false, logger: false } as const
-/** Judges schemas; it compiles none of them. */
-const ajv = new Ajv(options)
-/** By the text of the schema: many owners share few schemas. */
-const compiled = new LRUCache<string, ValidateFunction>({ max: 500 })
-/** By the schema itself, the same object while its owner is remembered; null cannot be compiled. */
-const known = new WeakMap<Schema, ValidateFunction | null>()
-/** Together of all patterns in one schema, as they are weighed: to read them takes a tenth of a second or so. */
-const mostWeight = 500_000
-/** Steps of all patterns while one value is judged: about a second. */
-const mostSteps = 10_000_000
-let stepsLeft = 0
-
-class OutOfSteps extends Error {}
+/** What a schema is, as a schema. */
+const { schema: draft } = new Ajv().getSchema('http://json-schema.org/draft-07/schema') ?? {}
+/** By the schema itself, the same object while its owner is remembered; null is not checked. */
+const known = new WeakMap<Schema, readonly Check[] | null>()
+/** Most steps for one value: some hundredths of a second. */
+const mostSteps = 500_000
+/** The same for a schema, which is as large as a definition may be. */
+const mostStepsOfSchema = 2_000_000
 
 /** Patterns that are not checked, as far as they were told of. */
 const told = new LRUCache<string, true>({ max: 500 })
@@ -31,75 +25,63 @@ export function onUncheckedPattern(listener: (pattern: string) => void): void {
 
 /**
  * What is wrong with a value by a JSON Schema that a user has written; undefined if it fits.
- * A schema that cannot be compiled, such as one that refers to another document, refuses nothing, and
- * neither does a pattern that looks around or refers to a group, nor one that is too much work for the
- * value: nothing that a user writes may hold up the process.
+ * Nothing that a user writes may hold up the process: a value that takes too many steps is refused.
+ * A schema that cannot be read as a whole, such as one that refers to another document, refuses nothing,
+ * and neither does a pattern that looks around or refers to a group.
  */
 export function mismatchOf(schema: Schema, value: unknown): Broken | undefined {
-  const fits = validatorOf(schema)
-  if (fits === null) return undefined
-  stepsLeft = mostSteps
+  return judge(schema, value, mostSteps)
+}
+
+function judge(schema: Schema, value: unknown, steps: number): Broken | undefined {
+  const checks = checksOf(schema)
+  if (checks === null) return undefined
+  const run = new Run(steps)
   try {
-    if (fits(value)) return undefined
+    return run.all(checks, value, undefined) ? undefined : tellViolation(run.violations)
   } catch (error) {
-    if (error instanceof OutOfSteps) return undefined
+    // A stack that was nearly full already is the same fault.
+    if (error instanceof TooMuchWork) return tooMuchWork(error.place)
+    if (error instanceof RangeError) return tooMuchWork(undefined)
     throw error
   }
-  return tellViolation(fits.errors ?? [])
 }
 
-/** What is wrong with a JSON Schema; undefined if it is one. */
+/** What is wrong with a JSON Schema, or too large in it to be checked in time; undefined if nothing is. */
 export function schemaFaultOf(schema: Schema): string | undefined {
-  return ajv.validateSchema(wordsOf(schema)) ? undefined : ajv.errorsText(ajv.errors)
+  const words = wordsOf(schema)
+  const broken = isMap(draft) ? judge(draft, words, mostStepsOfSchema) : undefined
+  if (broken !== undefined) return `${broken.field || 'it'} ${broken.rule}`
+  const { patterns, turnsInCircles, isTooDeep } = readSchema(words)
+  if (isTooDeep) return 'it nests, or refers to itself, too deep to be followed'
+  if (turnsInCircles) return 'a $ref leads back to itself without going on to a part of the value'
+  if (patterns.isTooLarge) {
+    return 'its patterns are too long together, with what they repeat written out'
+  }
+  return undefined
 }
 
-function validatorOf(schema: Schema): ValidateFunction | null {
+function checksOf(schema: Schema): readonly Check[] | null {
   const found = known.get(schema)
   if (found !== undefined) return found
-  const validator = compile(wordsOf(schema))
-  known.set(schema, validator)
-  return validator
+  const words = wordsOf(schema)
+  const checks = usable(readSchema(words), words)
+  known.set(schema, checks)
+  return checks
 }
 
-function compile(words: Schema): ValidateFunction | null {
-  const text = JSON.stringify(words)
-  const found = compiled.get(text)
-  if (found !== undefined) return found
-  try {
-    if (!ajv.validateSchema(words)) return null
-    // One for each schema: it keeps all that it has ever compiled, also what nobody remembers any more.
-    const patterns = readPatterns()
-    const { regExp } = patterns
-    const validate = new Ajv({ ...options, validateSchema: false, code: { regExp } }).compile(words)
-    if (patterns.unchecked.length > 0) {
-      for (const pattern of patterns.unchecked) tellOnce(pattern)
-      if (turnsAround(words)) return null
-    }
-    compiled.set(text, validate)
-    return validate
-  } catch {
-    return null
-  }
+function usable({ checks, patterns, unresolved, isTooDeep }: ReadSchema, words: Schema) {
+  if (unresolved.length > 0 || isTooDeep) return null
+  if (patterns.unchecked.length === 0) return checks
+  for (const pattern of patterns.unchecked) tellOnce(pattern)
+  return turnsAround(words) ? null : checks
 }
 
-/** Reads the patterns of one schema; those that cannot be checked fit every text. */
-function readPatterns() {
-  const unchecked: string[] = []
-  let weight = 0
-  const read = (source: string) => {
-    weight += weightOf(source)
-    const pattern = weight > mostWeight ? undefined : linearPattern(source)
-    if (pattern === undefined) unchecked.push(source)
-    const test = (text: string) => {
-      if (pattern === undefined) return true
-      stepsLeft -= pattern.size * text.length
-      if (stepsLeft < 0) throw new OutOfSteps()
-      return pattern.test(text)
-    }
-    // Ajv tells patterns apart by their text.
-    return { test, toString: () => source }
-  }
-  return { unchecked, regExp: Object.assign(read, { code: 'linearPattern' }) }
+function tooMuchWork(place: Place): Broken {
+  const rule = 'takes too much work to check: it must be smaller, or the schema simpler'
+  return tellViolation([
+    { keyword: 'work', instancePath: pointerTo(place), params: {}, message: rule },
+  ])
 }
 
 function tellOnce(pattern: string): void {

@@ -48,13 +48,3 @@ function translate(source: string): string | undefined {
   }
   return result
 }
-
-/** About how large a pattern may grow when it is read: repeating writes out what is repeated. */
-export function weightOf(source: string): number {
-  let times = 1
-  for (const [, least, most] of source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
-    times *= Math.max(1, Number(most || least))
-  }
-  // No engine of this kind repeats more often, also with one repetition inside another.
-  return source.length * Math.min(times, 1000)
-}

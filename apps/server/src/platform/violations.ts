@@ -16,6 +16,10 @@ export interface Broken {
   isAboutName: boolean
 }
 
+/** Of allowed values, so many are told, each with so many characters. */
+const mostTold = 50
+const longestTold = 100
+
 /** What a person should be told of the complaints about one value; there must be one at least. */
 export function tellViolation(violations: readonly Violation[]): Broken {
   const violation = mostTelling(violations)
@@ -73,7 +77,7 @@ function ruleOf(violation: Violation, all: readonly Violation[]): string {
     case 'additionalProperties':
       return 'is a member that is not known'
     case 'type':
-      return `must be ${withArticle(String(params.type))}`
+      return `must be ${[params.type].flat().map(String).map(withArticle).join(' or ')}`
     case 'enum':
     case 'const':
       return `must be one of ${allowedValues(violation).join(', ')}`
@@ -113,7 +117,12 @@ function ruleOf(violation: Violation, all: readonly Violation[]): string {
 
 function allowedValues(violation: Violation): string[] {
   const { allowedValues, allowedValue } = violation.params
-  return Array.isArray(allowedValues) ? allowedValues.map(String) : [String(allowedValue)]
+  const all: unknown[] = Array.isArray(allowedValues) ? allowedValues : [allowedValue]
+  const told = all.slice(0, mostTold).map((one) => {
+    const text = typeof one === 'string' ? one : JSON.stringify(one)
+    return text.length > longestTold ? `${text.slice(0, longestTold)}…` : text
+  })
+  return all.length > mostTold ? [...told, `or ${all.length - mostTold} more`] : told
 }
 
 function branchTypes(union: Violation, all: readonly Violation[]): string[] {

@@ -46,6 +46,8 @@ const mostEntries = { states: 10, events: 20, actions: 200, recurringEvents: 20,
 const mostOwnTags = 200
 /** Most bytes of one JSON schema, and of the configuration. */
 const maxSchemaBytes = 102_400
+/** The same of all schemas of a definition: they are held in memory, and checked in one go. */
+const maxBytesOfSchemas = 1_048_576
 const maxConfigurationBytes = 20_480
 
 /** Applies a merge patch and checks what comes out against the limits of a definition. */
@@ -72,7 +74,7 @@ export function patchDefinition(current: BotDefinition, patch: DefinitionPatch):
   checkEntries('user.tags', next.user.tags, mostEntries.tags)
   checkEntries('conversation.tags', next.conversation.tags, mostEntries.tags)
   checkEntries('message.tags', next.message.tags, mostEntries.tags)
-  checkSchemas(next)
+  checkSchemas(schemasOf(next))
   checkRecurring(next)
   if (byteLength(next.configuration.data) > maxConfigurationBytes) {
     throw new ApiError(
@@ -152,23 +154,39 @@ function checkRecurring({ events, recurringEvents }: BotDefinition): void {
   }
 }
 
-function checkSchemas(definition: BotDefinition): void {
-  checkSchema('configuration.schema', definition.configuration.schema)
-  for (const [name, state] of Object.entries(definition.states)) {
-    checkSchema(`states.${name}.schema`, member(state, 'schema'))
-  }
-  for (const [name, event] of Object.entries(definition.events)) {
-    checkSchema(`events.${name}.schema`, member(event, 'schema'))
+function* schemasOf(definition: BotDefinition): Iterable<[field: string, schema: unknown]> {
+  yield ['configuration.schema', definition.configuration.schema]
+  for (const part of ['states', 'events'] as const) {
+    for (const [name, entry] of Object.entries(definition[part])) {
+      yield [`${part}.${name}.schema`, member(entry, 'schema')]
+    }
   }
   for (const [name, action] of Object.entries(definition.actions)) {
-    checkSchema(`actions.${name}.input.schema`, member(member(action, 'input'), 'schema'))
-    checkSchema(`actions.${name}.output.schema`, member(member(action, 'output'), 'schema'))
+    yield [`actions.${name}.input.schema`, member(member(action, 'input'), 'schema')]
+    yield [`actions.${name}.output.schema`, member(member(action, 'output'), 'schema')]
   }
 }
 
-/** Throws unless a member of the body is a JSON Schema that is not too large; it may be left out. */
-export function checkSchema(field: string, schema: unknown): void {
-  if (schema === undefined) return
+/**
+ * Throws unless these members of the body are JSON Schemas of which neither one nor all together are too
+ * large, or too much work to judge values by; each may be left out.
+ */
+export function checkSchemas(schemas: Iterable<[field: string, schema: unknown]>): void {
+  let bytes = 0
+  for (const [field, schema] of schemas) {
+    if (schema === undefined) continue
+    bytes += byteLength(schema)
+    if (bytes > maxBytesOfSchemas) {
+      throw new ApiError(
+        'LimitExceeded',
+        `body.${field} is too much: all schemas of a definition may have ${maxBytesOfSchemas} bytes together.`,
+      )
+    }
+    checkSchema(field, schema)
+  }
+}
+
+function checkSchema(field: string, schema: unknown): void {
   if (byteLength(schema) > maxSchemaBytes) {
     throw new ApiError('LimitExceeded', `body.${field} must have at most ${maxSchemaBytes} bytes.`)
   }

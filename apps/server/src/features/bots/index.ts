@@ -19,7 +19,7 @@ export type { ChatInstallation, SignalPosting } from './chat-installations.js'
 export { chatShapes } from './chat-shapes.js'
 export {
   checkEntries,
-  checkSchema,
+  checkSchemas,
   mergeMap,
   withoutNullAttributes,
 } from './definition.js'

@@ -1,5 +1,5 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
-import { checkEntries, checkSchema, mergeMap, withoutNullAttributes } from '../bots/index.js'
+import { checkEntries, checkSchemas, mergeMap, withoutNullAttributes } from '../bots/index.js'
 
 type WireIntegration = Output<typeof contract.integrations.get>['integration']
 type Patch = Body<typeof contract.integrations.update>
@@ -155,7 +155,7 @@ function checkAll(definition: IntegrationDefinition): void {
     checkEntries(`channels.${name}.conversation.tags`, channel.conversation.tags, most.tags)
     checkEntries(`channels.${name}.message.tags`, channel.message.tags, most.tags)
   }
-  for (const [field, schema] of schemasOf(definition)) checkSchema(field, schema)
+  checkSchemas(schemasOf(definition))
 }
 
 function* schemasOf(definition: IntegrationDefinition): Iterable<[field: string, schema: unknown]> {

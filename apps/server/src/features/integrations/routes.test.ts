@@ -204,13 +204,13 @@ describeEachEngine('integrations', (engine) => {
     expect(await client.listPublicPlugins({})).toEqual({ plugins: [], meta: {} })
     const none = { type: 'ResourceNotFound', code: 404 }
     for (const search of [
-      client.getInterfaceByName({ name: 'own/hitl', version: '<1.0.0' }),
-      client.getPublicInterface({ name: 'hitl', version: 'latest' }),
-      client.getPluginByName({ name: 'hitl', version: 'latest' }),
-      client.getPublicPluginCode({ id: 'plugin_none', platform: 'node' }),
-      client.getDereferencedPlugin({ id: 'plugin_none', interfaces: { hitl: 'x' } }),
+      () => client.getInterfaceByName({ name: 'own/hitl', version: '<1.0.0' }),
+      () => client.getPublicInterface({ name: 'hitl', version: 'latest' }),
+      () => client.getPluginByName({ name: 'hitl', version: 'latest' }),
+      () => client.getPublicPluginCode({ id: 'plugin_none', platform: 'node' }),
+      () => client.getDereferencedPlugin({ id: 'plugin_none', interfaces: { hitl: 'x' } }),
     ]) {
-      await expect(search).rejects.toMatchObject(none)
+      await expect(search()).rejects.toMatchObject(none)
     }
   })
 
