@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
 import type { IntegrationLogsTable } from './table.js'
@@ -36,8 +37,7 @@ export async function pageLogs(
   if (userId !== undefined) query = query.where('user_id', '=', userId)
   if (conversationId !== undefined) query = query.where('conversation_id', '=', conversationId)
   if (messageContains !== undefined) {
-    const pattern = `%${messageContains.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-    query = query.where(sql<boolean>`lower(message) like ${pattern} escape '\\'`)
+    query = query.where(({ ref }) => dialectOf(db).contains(ref('message'), messageContains))
   }
   return await paginate(query, page)
 }

@@ -152,9 +152,9 @@ describeEachEngine('integrations', (engine) => {
   it('are listed page by page, sorted and filtered', async () => {
     const names = [newName(), newName(), newName()]
     for (const name of names) {
-      await admin().createIntegration({ name, version: '1.0.0', description: 'For 100% of paging' })
+      await admin().createIntegration({ name, version: '1.0.0', description: 'Für 100% of paging' })
     }
-    const query = { search: '100% OF', sortBy: 'name', pageSize: 2 } as const
+    const query = { search: 'FÜR 100% OF', sortBy: 'name', pageSize: 2 } as const
     const first = await admin().listIntegrations(query)
     const second = await admin().listIntegrations({ ...query, nextToken: first.meta.nextToken })
     const found = [...first.integrations, ...second.integrations].map(({ name }) => name)

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
 import type { IntegrationsTable } from './table.js'
@@ -120,10 +121,8 @@ export async function pageIntegrations(
     )
   }
   if (search !== undefined) {
-    const pattern = `%${search.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-    query = query.where(
-      sql<boolean>`lower(name || ' ' || title || ' ' || description) like ${pattern} escape '\\'`,
-    )
+    const words = sql<string>`(name || ' ' || title || ' ' || description)`
+    query = query.where(dialectOf(db).contains(words, search))
   }
   return await paginate(query, page)
 }

@@ -73,11 +73,11 @@ describeEachEngine('webhooks', (engine) => {
     remote().behave(() => ({ status: 302, headers: { location: 'https://example.com/' } }))
     const moved = await call('/oauth')
     expect([moved.status, moved.headers.get('location')]).toEqual([302, 'https://example.com/'])
-    remote().behave(() => ({ status: 400, body: { code: 400, message: 'Bad hook' } }))
+    remote().behave(() => ({ status: 400, body: { code: 400, message: 'Übler Haken' } }))
     const refused = await call('')
     expect([refused.status, await refused.json()]).toEqual([
       400,
-      { code: 400, message: 'Bad hook' },
+      { code: 400, message: 'Übler Haken' },
     ])
     remote().behave(() => ({ breaks: true }))
     const broken = await call('')
@@ -97,6 +97,8 @@ describeEachEngine('webhooks', (engine) => {
       const { logs } = await admin.getIntegrationLogs({ ...query, messageContains: 'webhook' })
       expect(logs).toHaveLength(3)
     })
+    const { logs } = await admin.getIntegrationLogs({ ...query, messageContains: 'üBLER' })
+    expect(logs).toHaveLength(1)
   })
 
   it('refuse what cannot be handed on', async () => {
