@@ -22,7 +22,7 @@ export interface ActionRunsDeps {
   ids: Ids
   log: Log
   pager: Pager
-  bots: Pick<BotsService, 'workspaceOf'>
+  bots: Pick<BotsService, 'requireIn'>
   /** Milliseconds that runs are kept. */
   retentionMs: number
 }
@@ -95,13 +95,11 @@ export function createActionRuns(deps: ActionRunsDeps) {
 
     /** Newest first. */
     async page(
-      { workspaceId }: WorkspaceActor,
+      actor: WorkspaceActor,
       botId: string,
       { nextToken, pageSize, ...filter }: RunsQuery,
     ): Promise<Page<store.RunRow>> {
-      if ((await deps.bots.workspaceOf(botId)) !== workspaceId) {
-        throw new ApiError('ResourceNotFound', `There is no bot ${botId} in this workspace.`)
-      }
+      await deps.bots.requireIn(actor, botId)
       const page = deps.pager.page({
         operation: 'listActionRuns',
         scope: botId,

@@ -30,7 +30,7 @@ export interface BotLogsDeps {
   clock: Clock
   ids: Ids
   pager: Pager
-  bots: Pick<BotsService, 'workspaceOf'>
+  bots: Pick<BotsService, 'requireIn'>
   /** Milliseconds that lines are kept. */
   retentionMs: number
   /** Attempts at deliveries as lines, so that none has to be written twice. */
@@ -102,13 +102,11 @@ export function createBotLogsService(deps: BotLogsDeps) {
     },
 
     async page(
-      { workspaceId }: WorkspaceActor,
+      actor: WorkspaceActor,
       botId: string,
       { nextToken, ...query }: LogsQuery,
     ): Promise<Page<store.LogRow>> {
-      if ((await deps.bots.workspaceOf(botId)) !== workspaceId) {
-        throw new ApiError('ResourceNotFound', `There is no bot ${botId} in this workspace.`)
-      }
+      await deps.bots.requireIn(actor, botId)
       const { timeStart, timeEnd, ...equal } = query
       const filter: store.LogFilter = {
         from: timeOf('timeStart', timeStart) ?? '',

@@ -1,3 +1,5 @@
+import { ApiError } from '@botstead/contract'
+import type { WorkspaceActor } from '../../platform/actor.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { BotDefinition } from './definition.js'
@@ -25,6 +27,12 @@ export function botLookups({ db, clock, sealer }: Pick<BotsDeps, 'db' | 'clock' 
       return await store.findWorkspaceOf(db, botId)
     },
 
+    /** Makes sure that a bot is one of the workspace. Throws `ResourceNotFound` otherwise. */
+    async requireIn({ workspaceId }: WorkspaceActor, botId: string): Promise<void> {
+      if ((await store.findWorkspaceOf(db, botId)) === workspaceId) return
+      throw unknownBot(botId)
+    },
+
     /** The bot's own server; undefined if there is none, or the bot is blocked or gone. */
     async findServer(botId: string): Promise<BotServer | undefined> {
       const bot = await store.findBotServer(db, botId)
@@ -47,4 +55,9 @@ export function botLookups({ db, clock, sealer }: Pick<BotsDeps, 'db' | 'clock' 
       return await installations.listInstallations(db, botId)
     },
   }
+}
+
+/** Says that there is no such bot for the caller. */
+export function unknownBot(id: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
 }

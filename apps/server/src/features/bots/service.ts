@@ -23,7 +23,7 @@ import {
   integrationsIn,
   newChatInstallation,
 } from './installations.js'
-import { botLookups } from './lookups.js'
+import { botLookups, unknownBot } from './lookups.js'
 import { createBotsRevision } from './revision.js'
 import * as store from './store.js'
 
@@ -99,9 +99,7 @@ export function createBotsService(deps: BotsDeps) {
 
   async function require(executor: Db | Tx, actor: WorkspaceActor, id: string) {
     const bot = await store.findBot(executor, actor.workspaceId, id)
-    if (bot === undefined) {
-      throw new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
-    }
+    if (bot === undefined) throw unknownBot(id)
     return bot
   }
 
@@ -284,9 +282,7 @@ export function createBotsService(deps: BotsDeps) {
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
       const removed = await run((tx) => removeIn(tx, actor.workspaceId, id))
-      if (!removed) {
-        throw new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
-      }
+      if (!removed) throw unknownBot(id)
     },
 
     /** Removes every bot of a workspace in the transaction that removes the workspace. */

@@ -44,7 +44,7 @@ type DeliveriesDeps = Omit<
   'targets' | 'retry' | 'pausing' | 'random' | 'limits'
 > & {
   queue: Queue
-  bots: Pick<BotsService, 'findServer' | 'workspaceOf' | 'installationsOf'>
+  bots: Pick<BotsService, 'findServer' | 'requireIn' | 'installationsOf'>
   pager: Pager
   onReopened: DeliveriesServiceDeps['onReopened']
   /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */

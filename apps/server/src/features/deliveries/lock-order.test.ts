@@ -37,7 +37,7 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
   const outbox = createOutbox({ run, clock: time, ids, bus })
   const service = createDeliveriesService({
     ...{ db, run, bus, ids, clock: time, pager: createPager(Buffer.from('the secret of pages')) },
-    bots: { workspaceOf: async () => 'workspace', installationsOf: async () => [] },
+    bots: { requireIn: async () => {}, installationsOf: async () => [] },
     outgoing: {
       send: () => Promise.reject(new Error('Nobody is called.')),
       [Symbol.asyncDispose]: async () => {},

@@ -35,7 +35,7 @@ export interface DeliveriesServiceDeps {
   note: SettleDeps['note']
   /** Told in the same transaction when a finished delivery is pending again. */
   onReopened: (tx: Tx, delivery: DeliveryRow) => Promise<void>
-  bots: Pick<BotsService, 'workspaceOf' | 'installationsOf'>
+  bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
 }
 
 /** Most deliveries that one call sends once more. */
@@ -49,17 +49,12 @@ const receiverIn = ({ bot_id: botId, integration }: DeliveryRow) => ({ botId, in
 export function createDeliveriesService(deps: DeliveriesServiceDeps) {
   const { db, run, bus, clock, ids, pager, targets, bots, note } = deps
 
-  async function requireBot({ workspaceId }: WorkspaceActor, botId: string): Promise<void> {
-    if ((await bots.workspaceOf(botId)) === workspaceId) return
-    throw new ApiError('ResourceNotFound', `There is no bot ${botId} in this workspace.`)
-  }
-
   async function requireReceiver(
     actor: WorkspaceActor,
     botId: string,
     integration: string | undefined,
   ): Promise<receivers.Receiver> {
-    await requireBot(actor, botId)
+    await bots.requireIn(actor, botId)
     if (integration === undefined) return { botId, integration: '' }
     const installed = await bots.installationsOf(botId)
     if (installed.some(({ alias }) => alias === integration)) return { botId, integration }
@@ -90,7 +85,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       botId: string,
       query: DeliveryQuery,
     ): Promise<Page<DeliveryRow>> {
-      await requireBot(actor, botId)
+      await bots.requireIn(actor, botId)
       const { nextToken, pageSize, ...filter } = query
       const page = pager.page({
         operation: 'listDeliveries',
@@ -109,7 +104,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       botId: string,
       id: string,
     ): Promise<{ delivery: DeliveryRow; attempts: history.AttemptRow[] }> {
-      await requireBot(actor, botId)
+      await bots.requireIn(actor, botId)
       const delivery = await history.findDelivery(db, botId, id)
       if (delivery === undefined) throw unknown(id)
       return { delivery, attempts: await history.listAttempts(db, botId, id) }
@@ -117,7 +112,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
 
     /** Sends a finished delivery once more, behind what waits in its line. */
     async replay(actor: WorkspaceActor, botId: string, id: string): Promise<DeliveryRow> {
-      await requireBot(actor, botId)
+      await bots.requireIn(actor, botId)
       return await run(async (tx) => {
         const delivery = await history.lockDelivery(tx, botId, id)
         if (delivery === undefined) throw unknown(id)
@@ -134,7 +129,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
      * that what fails anew meanwhile is not taken again.
      */
     async replayFailed(actor: WorkspaceActor, botId: string, wanted: Replay) {
-      await requireBot(actor, botId)
+      await bots.requireIn(actor, botId)
       const { nextToken, limit, ...narrowing } = wanted
       const filter = { ...narrowing, status: 'failed' as const }
       const page = pager.page({
@@ -159,7 +154,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     },
 
     async listReceivers(actor: WorkspaceActor, botId: string): Promise<receivers.ReceiverRow[]> {
-      await requireBot(actor, botId)
+      await bots.requireIn(actor, botId)
       const rows = await receivers.listReceivers(db, [botId])
       return rows.filter(({ paused, failures }) => paused !== null || failures > 0)
     },
@@ -199,7 +194,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       botId: string,
       { type = 'test', payload = {} }: TestEvent,
     ): Promise<CallResult> {
-      await requireBot(actor, botId)
+      await bots.requireIn(actor, botId)
       const target = await targets.of({ botId, integration: '' })
       if (target === undefined) {
         throw new ApiError('ReferenceNotFound', 'The bot has no address: set its url first.')
