@@ -11,8 +11,7 @@ import { fieldsOf } from './contract-fields.js'
 /** Texts that trip over encodings, patterns or the words of a language: what a database is asked with. */
 const oddTexts = [
   'a\0b',
-  `'; drop table bots; --%_\\%$1"*c^2:(NEAR)`,
-  'line\r\nbreak \u202eright\u202c\uffff 👩‍🚀 İstanbul ß ﬁ',
+  `'; drop table bots; --%_\\%$1"*c^2:(NEAR)\r\nbreak \u202eright\u202c\uffff 👩‍🚀 İstanbul ß ﬁ`,
 ]
 /** Those that trip over paths, queries and objects, long before there is a database. */
 const oddWords = ['__proto__', '../../etc/passwd', '-1e999']
@@ -44,23 +43,23 @@ describeEachEngine('odd texts', (engine) => {
     headers: credentialsOf(operation.auth, own),
   })
 
-  const rows = callable.flatMap((operation) =>
-    textPlaces(operation).map((place) => [operation.id, place, operation] as const),
-  )
-  it.each(rows)('%s answers them at %s', async (_, place, operation) => {
-    const texts = [
-      ...oddTexts,
-      // Half a character cannot be written in an address.
-      ...(place.startsWith('body.') ? halves : []),
-      // One engine proves what no engine sees.
-      ...(engine.name === 'sqlite' ? oddWords : []),
-    ]
-    await Promise.all(
-      texts.map(async (text) => {
-        const request = replaced(complete(operation), place, text)
-        await expectAnswer(await send(server(), operation, request))
-      }),
-    )
+  const rows = callable.map((operation) => [operation.id, operation] as const)
+  it.each(rows)('%s answers them wherever it takes a text', async (_, operation) => {
+    for (const place of textPlaces(operation)) {
+      const texts = [
+        ...oddTexts,
+        // Half a character cannot be written in an address.
+        ...(place.startsWith('body.') ? halves : []),
+        // One engine proves what no engine sees.
+        ...(engine.name === 'sqlite' ? oddWords : []),
+      ]
+      await Promise.all(
+        texts.map(async (text) => {
+          const request = replaced(complete(operation), place, text)
+          await expectAnswer(await send(server(), operation, request), `${place}: ${text}`)
+        }),
+      )
+    }
   })
 
   it.each([
