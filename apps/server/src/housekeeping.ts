@@ -1,6 +1,6 @@
 import type { Clock } from './platform/clock.js'
 import { isoTime } from './platform/clock.js'
-import { trimEvents } from './platform/events/trim.js'
+import { type KeepStream, trimEvents } from './platform/events/trim.js'
 import type { IdempotencyStore } from './platform/idempotency/store.js'
 import type { JobHandler } from './platform/jobs/handler.js'
 import type { Queue } from './platform/jobs/queue.js'
@@ -24,13 +24,15 @@ interface HousekeepingDeps {
   idempotency: IdempotencyStore
   /** Milliseconds that events are kept. */
   eventRetention: number
+  /** Which of them are needed for longer. */
+  keepsEvents?: KeepStream
   /** Each removes some of what has served its time, and answers how much it was. */
   sweeps: readonly ((tx: Tx) => Promise<number>)[]
 }
 
 /** Hourly: old events, remembered answers and jobs that were given up. */
 export function createHousekeeping(deps: HousekeepingDeps) {
-  const { run, clock, queue, idempotency, eventRetention, sweeps } = deps
+  const { run, clock, queue, idempotency, eventRetention, keepsEvents, sweeps } = deps
   const schedule = (tx: Tx, runAt: number) =>
     queue.enqueue(tx, { kind: housekeepingJob, key: 'all', payload: {}, runAt, maxAttempts })
 
@@ -39,7 +41,7 @@ export function createHousekeeping(deps: HousekeepingDeps) {
       const now = clock.now()
       for (const sweep of sweeps) while ((await run(sweep)) > 0);
       const oldEvents = isoTime(now - eventRetention)
-      while ((await run((tx) => trimEvents(tx, oldEvents, rowsAtOnce))) > 0);
+      while ((await run((tx) => trimEvents(tx, oldEvents, rowsAtOnce, keepsEvents))) > 0);
       const oldJobs = isoTime(now - deadJobDays * day)
       while ((await run((tx) => queue.trimDead(tx, oldJobs, rowsAtOnce))) > 0);
       await run((tx) => idempotency.sweep(tx))

@@ -168,7 +168,8 @@ export const serverSettings = {
   ),
   eventRetentionMs: setting('BOTSTEAD_EVENT_RETENTION', duration('1h', '3650d'), {
     default: '7d',
-    meaning: 'How far back listeners can resume: how long what happened in a conversation is kept.',
+    meaning:
+      'How far back listeners can resume; a conversation of which signals wait for a webhook is kept for longer.',
   }),
   deliveryRetentionMs: setting('BOTSTEAD_DELIVERY_RETENTION', duration('1h', '3650d'), {
     default: '7d',

@@ -30,11 +30,13 @@ export async function startWorker(
     ...foundation,
     idempotency,
     eventRetention: foundation.config.eventRetentionMs,
+    keepsEvents: slices.deliveries.keepsSignals,
     sweeps: [
       slices.chat.sweep,
+      // Before what they tell of.
+      ...slices.deliveries.sweeps,
       slices.runtime.sweep,
       slices.integrations.sweep,
-      ...slices.deliveries.sweeps,
       slices.botLogs.sweep,
       slices.actions.sweep,
     ],

@@ -32,6 +32,7 @@ import { objectChanges } from './0032-object-changes.js'
 import { actionRuns } from './0033-action-runs.js'
 import { deliveriesByReceiver } from './0034-deliveries-by-receiver.js'
 import { actionRunsByName } from './0036-action-runs-by-name.js'
+import { releasedEvents } from './0040-released-events.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   actionRuns,
   deliveriesByReceiver,
   actionRunsByName,
+  releasedEvents,
 ]

@@ -1,5 +1,5 @@
-import { isoTime } from '../../platform/clock.js'
 import type { Db, Tx } from '../../schema.js'
+import { stillTold } from '../runtime/index.js'
 import type { ObjectChangesTable } from './table.js'
 
 export type ChangeRow = ObjectChangesTable
@@ -33,29 +33,18 @@ export async function deleteSomeOf(tx: Tx, botId: string, limit: number): Promis
   return Number(result.numDeletedRows)
 }
 
-/** How much later than a change its delivery may be written, in the same transaction. */
-const slackMs = 60_000
-
 /**
  * Leaves what a delivery still tells of, or may be told again by hand.
  * @returns how many from before an ISO 8601 time were deleted, at most `limit`
  */
 export async function deleteOld(tx: Tx, before: string, limit: number): Promise<number> {
-  const soonAfter = isoTime(Date.parse(before) + slackMs)
   const result = await tx
     .deleteFrom('object_changes')
     .where('id', 'in', ({ selectFrom }) =>
       selectFrom('object_changes')
         .select('id')
         .where('created_at', '<', before)
-        // By age, since so old there are few; by subject they have no index.
-        .where('id', 'not in', (eb) =>
-          eb
-            .selectFrom('deliveries')
-            .select('subject_id')
-            .where('created_at', '<', soonAfter)
-            .where('kind', 'in', ['message_updated', 'conversation_updated']),
-        )
+        .where('id', 'not in', stillTold(tx, ['message_updated', 'conversation_updated'], before))
         .limit(limit),
     )
     .executeTakeFirst()

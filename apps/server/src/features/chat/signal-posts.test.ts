@@ -6,6 +6,7 @@ import { createLocalBus } from '../../platform/bus/local.js'
 import { isoTime } from '../../platform/clock.js'
 import { trimEvents } from '../../platform/events/trim.js'
 import { createLog } from '../../platform/log.js'
+import { keepWaitingSignals } from '../deliveries/signal-log.js'
 
 describeEachEngine('signals for the webhook of a chat', (engine) => {
   const database = useDatabase(engine)
@@ -81,7 +82,16 @@ describeEachEngine('signals for the webhook of a chat', (engine) => {
     expect(await one.describeSignal('another bot', `${conversationId}/1`)).toBeUndefined()
     time.advance(1000)
     const before = isoTime(time.now())
-    await database().run((tx) => trimEvents(tx, before, 100))
+    const trim = () =>
+      database().run((tx) => trimEvents(tx, before, 100, keepWaitingSignals('chat')))
+    // While one waits, the log of its conversation stays whole.
+    expect(await trim()).toBe(0)
+    expect(await one.describeSignal(botId, `${conversationId}/1`)).toBeDefined()
+    const over = { status: 'delivered' as const, next_attempt_at: null }
+    await database().run((tx) =>
+      tx.updateTable('deliveries').set(over).where('bot_id', '=', botId).execute(),
+    )
+    expect(await trim()).toBeGreaterThan(0)
     expect(await one.describeSignal(botId, `${conversationId}/1`)).toBeUndefined()
   })
 })

@@ -1,9 +1,10 @@
 import type { Route } from '../../http/mount.js'
 import { isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
+import type { KeepStream } from '../../platform/events/trim.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Tx } from '../../schema.js'
-import type { BotsService } from '../bots/index.js'
+import { type BotsService, builtInChat } from '../bots/index.js'
 import { findBotTarget } from './bot-target.js'
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.js'
 import { announceReceiver } from './hints.js'
@@ -12,6 +13,7 @@ import { createBotRegistration } from './registration.js'
 import { createRetention } from './retention.js'
 import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService, type DeliveriesServiceDeps } from './service.js'
+import { keepWaitingSignals } from './signal-log.js'
 import { createTargets, type Target, type Targets } from './targets.js'
 
 export { askReceiver } from './ask.js'
@@ -30,6 +32,8 @@ export interface Deliveries {
   /** Calls of bots that were deployed. */
   registration: ReturnType<typeof createBotRegistration>
   routes: Route[]
+  /** Which conversations keep their log, because signals of them wait. */
+  keepsSignals: KeepStream
   /** Remove what has served its time, some per call, and answer how much it was. */
   sweeps: readonly ((tx: Tx) => Promise<number>)[]
   /**
@@ -105,6 +109,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     targets,
     registration: createBotRegistration(deps),
     routes: deliveriesRoutes(createDeliveriesService({ ...deps, targets })),
+    keepsSignals: keepWaitingSignals(builtInChat.alias),
     sweeps: createRetention(deps),
     changed(botId) {
       targets.forget(botId)

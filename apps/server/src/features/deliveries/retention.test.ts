@@ -2,6 +2,9 @@ import { expect, it } from 'vitest'
 import { createDeliveriesBench } from '../../../test/deliveries.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
+import { isoTime } from '../../platform/clock.js'
+import { endClaim } from './claim-end-store.js'
+import { claimFirst } from './claim-store.js'
 import { createRetention } from './retention.js'
 
 const day = 24 * 60 * 60 * 1000
@@ -44,6 +47,13 @@ describeEachEngine('deliveries that have served their time', (engine) => {
     await stop()
 
     bench.time.advance(6 * day)
+    // A probe tries it in vain: it waits for no shorter time than before.
+    const now = isoTime(bench.time.now())
+    const tried = await bench.run((tx) => claimFirst(tx, 'bot', '', 'prober', now))
+    const again = { status: 'pending' as const, last_error: 'No', next_attempt_at: now }
+    expect(
+      await bench.run(async (tx) => tried !== undefined && (await endClaim(tx, tried, again, now))),
+    ).toBe(true)
     const behind = await bench.enqueue({ subjectId: 'behind', orderKey: 'line' })
     expect(await sweep()).toBe(0)
     bench.time.advance(1.5 * day)

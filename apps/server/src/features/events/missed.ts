@@ -60,7 +60,7 @@ export function createMissedEvents({ clock, queue, recorder, windowMs }: MissedD
         const { id: messageId, conversation_id: conversationId, user_id: userId } = message
         const told = { type: 'message_created', payload: null, messageId, conversationId, userId }
         await recorder.record(tx, { wants, listens: true }, { botId, ...told })
-      } else if (wants(event.type)) await recorder.send(tx, event)
+      } else if (wants(event.type)) await recorder.sendLate(tx, event)
       else await patchEvent(tx, botId, event.id, ['pending'], { status: 'ignored' })
     }
     return missed.length

@@ -45,6 +45,7 @@ export function createEventRecorder({ clock, ids, outbox }: EventRecorderDeps) {
       status,
       failure_reason: null,
       created_at: isoTime(clock.now()),
+      released_at: null,
     }
   }
 
@@ -59,8 +60,6 @@ export function createEventRecorder({ clock, ids, outbox }: EventRecorderDeps) {
   }
 
   return {
-    send,
-
     /**
      * Stores an event in the transaction of what it tells of; the bot is told if it listens and wants
      * its type. Without a bot that listens the event stays pending: see `createMissedEvents`.
@@ -84,9 +83,18 @@ export function createEventRecorder({ clock, ids, outbox }: EventRecorderDeps) {
       return row
     },
 
+    /** Tells the bot of an event that it missed, which it has wanted since. */
+    async sendLate(tx: Tx, { bot_id: botId, id }: Pick<EventRow, 'bot_id' | 'id'>): Promise<void> {
+      const patch = { released_at: isoTime(clock.now()) }
+      const row = await patchEvent(tx, botId, id, ['pending'], patch)
+      if (row !== undefined) await send(tx, row)
+    },
+
     /** Lets a scheduled event happen; does nothing if it was cancelled or has happened. */
     async release(tx: Tx, audience: Audience, botId: string, id: string): Promise<void> {
-      const row = await patchEvent(tx, botId, id, ['scheduled'], { status: 'pending' })
+      const released_at = isoTime(clock.now())
+      const patch = { status: 'pending' as const, released_at }
+      const row = await patchEvent(tx, botId, id, ['scheduled'], patch)
       if (row === undefined) return
       if (!audience.wants(row.type))
         await patchEvent(tx, botId, id, ['pending'], { status: 'ignored' })

@@ -60,6 +60,46 @@ describeEachEngine('events of bots', (engine) => {
     expect(await statusOf(planned.id)).toMatchObject({ status: 'scheduled' })
   })
 
+  it('are kept while a delivery tells of them, and for as long after they happened', async () => {
+    const { actor } = await chats.bot()
+    const { botId, workspaceId } = actor
+    const { events } = chats.runtime
+    const person = { kind: 'workspace', accountId: 'none', tokenId: 'none', workspaceId } as const
+    await chats.bots.update(person, botId, { url: 'http://127.0.0.1:9/' })
+    const make = async (type: string, delay?: number) =>
+      (
+        await events.service.create(
+          actor,
+          { type, payload: {}, ...(delay && { schedule: { delay } }) },
+          undefined,
+        )
+      ).row.id
+    const sweep = async () => {
+      while ((await chats.run((tx) => chats.runtime.sweep(tx))) > 0);
+    }
+    const kept = async () => {
+      const { rows } = await events.service.list(actor, {})
+      return rows.map(({ row }) => row.type).sort()
+    }
+    await make('waiting')
+    const planned = await make('planned', 60 * day)
+    chats.clock.advance(31 * day)
+    await sweep()
+    expect(await kept()).toEqual(['planned', 'waiting'])
+    await chats.run((tx) => tx.deleteFrom('deliveries').where('bot_id', '=', botId).execute())
+    await sweep()
+    expect(await kept()).toEqual(['planned'])
+    chats.clock.advance(30 * day)
+    await events.service.release(botId, planned)
+    await chats.run((tx) => tx.deleteFrom('deliveries').where('bot_id', '=', botId).execute())
+    chats.clock.advance(29 * day)
+    await sweep()
+    expect(await kept()).toEqual(['planned'])
+    chats.clock.advance(2 * day)
+    await sweep()
+    expect(await kept()).toEqual([])
+  })
+
   it('recur once per due time, in however many processes their job runs', async () => {
     const other = await createChats(database())
     const { botId } = bot.actor

@@ -3,6 +3,7 @@ import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
+import { stillTold } from '../runtime/index.js'
 import type { BotEventsTable } from './table.js'
 
 export type EventRow = Selectable<BotEventsTable>
@@ -179,7 +180,8 @@ export async function deleteSomeEvents(tx: Tx, botId: string, limit: number): Pr
 }
 
 /**
- * Removes events made before an ISO 8601 time; those that are still to come stay.
+ * Removes events that happened before an ISO 8601 time; those that are still to come stay, and those
+ * that a delivery tells of.
  * @returns how many were deleted, at most `limit`
  */
 export async function deleteOldEvents(tx: Tx, before: string, limit: number): Promise<number> {
@@ -190,6 +192,8 @@ export async function deleteOldEvents(tx: Tx, before: string, limit: number): Pr
         .select('id')
         .where('created_at', '<', before)
         .where('status', '<>', 'scheduled')
+        .where(({ eb, or }) => or([eb('released_at', 'is', null), eb('released_at', '<', before)]))
+        .where('id', 'not in', stillTold(tx, ['event_received'], before))
         .orderBy('created_at')
         .limit(limit),
     )

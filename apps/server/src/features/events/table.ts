@@ -17,6 +17,11 @@ export interface BotEventsTable {
   status: 'pending' | 'processed' | 'ignored' | 'failed' | 'scheduled' | 'canceled'
   failure_reason: string | null
   created_at: string
+  /**
+   * When it was let go, if that was later: it was scheduled, or its bot had no address. Its age counts
+   * from then on.
+   */
+  released_at: string | null
 }
 
 export interface BotEventsSchema {

@@ -1,22 +1,38 @@
+import type { Expression, SqlBool } from 'kysely'
 import type { Tx } from '../../schema.js'
 import { dialectOf } from '../db/dialect.js'
 
 /** Streams that one call touches; SQLite takes no more than 1,000 terms in one condition. */
 const maxTrim = 500
 
+/** Says by columns of the log whether a stream must not lose its beginning yet. */
+export type KeepStream = (columns: {
+  stream: Expression<string>
+  botId: Expression<string>
+}) => Expression<SqlBool>
+
 /**
  * Removes the oldest events of those older than `before` (ISO 8601): about `limit` of them, 500 at
  * most. Answers how many are gone; the caller repeats it, each time in a transaction of its own,
  * until it answers 0. A stream always loses its beginning, never something from its middle.
+ * @param keep streams that stay as they are; none if left out
  */
-export async function trimEvents(tx: Tx, before: string, limit: number): Promise<number> {
-  const old = await tx
+export async function trimEvents(
+  tx: Tx,
+  before: string,
+  limit: number,
+  keep?: KeepStream,
+): Promise<number> {
+  let query = tx
     .selectFrom('events')
     .select(['stream', 'sequence'])
     .where('created_at', '<', before)
-    .orderBy('created_at')
-    .limit(Math.min(limit, maxTrim))
-    .execute()
+  if (keep !== undefined) {
+    query = query.where(({ not, ref }) =>
+      not(keep({ stream: ref('events.stream'), botId: ref('events.bot_id') })),
+    )
+  }
+  const old = await query.orderBy('created_at').limit(Math.min(limit, maxTrim)).execute()
   if (old.length === 0) return 0
   // Writers with unequal clocks can date an event before its predecessor, so it is not the picked
   // rows that go but everything up to the last of them.
