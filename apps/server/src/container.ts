@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { type Config, localAddress } from './config.js'
 import { createOperatorTokens, type OperatorTokens } from './features/access/index.js'
@@ -15,6 +14,7 @@ import { serviceRoutes } from './http/service-routes.js'
 import { createThrottle } from './http/throttle.js'
 import { serverMetrics } from './metrics.js'
 import { createAddresses } from './platform/addresses.js'
+import { prepareDataFolder } from './platform/data-folder.js'
 import { createIdempotencyStore } from './platform/idempotency/store.js'
 import { createLog } from './platform/log.js'
 import { processMetrics } from './platform/metrics/process.js'
@@ -145,7 +145,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
 
 /** With SQLite one server works on a folder; what ends first is everything else. */
 async function holdDataFolder({ dataDir }: Config, closers: Closers): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await prepareDataFolder(dataDir)
   const { holdFolder } = await import('./platform/db/folder-hold.js')
   const hold = holdFolder(dataDir)
   closers.add('data folder', async () => hold.release())

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.js'
 import { deriveKeys, type Keys } from './keys.js'
@@ -6,6 +5,7 @@ import { migrations } from './migrations/index.js'
 import type { EventBus } from './platform/bus/event-bus.js'
 import { createLocalBus } from './platform/bus/local.js'
 import { type Clock, systemClock } from './platform/clock.js'
+import { prepareDataFolder } from './platform/data-folder.js'
 import { migrate } from './platform/db/migrate.js'
 import { type Database, openDatabase } from './platform/db/open.js'
 import { createPager, type Pager } from './platform/db/pager.js'
@@ -52,7 +52,7 @@ export async function layFoundation(
   { config, log, clock = systemClock }: FoundationOptions,
   closers: Pick<Closers, 'add'>,
 ): Promise<Foundation> {
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  await prepareDataFolder(config.dataDir)
   const secret = await loadServerSecret({
     secret: config.secret,
     dataDir: config.dataDir,

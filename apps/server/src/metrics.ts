@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { deliveryMetrics } from './features/deliveries/index.js'
 import type { Foundation } from './foundation.js'
+import { freeBytes } from './platform/disk-room.js'
 import { jobMetrics } from './platform/jobs/metrics.js'
 import { gauge, type Metric } from './platform/metrics/metric.js'
 import type { Slices } from './slices.js'
@@ -12,6 +14,7 @@ export function serverMetrics(
 ): Metric[] {
   return [
     buildInfo(foundation),
+    diskMetrics(foundation),
     jobMetrics(foundation.queue),
     deliveryMetrics(foundation),
     ...slices.search.metrics,
@@ -20,6 +23,28 @@ export function serverMetrics(
       () => slices.chat.listening.count(),
     ),
   ]
+}
+
+/** Room on the disks of this machine that the server writes to. */
+function diskMetrics({ config, database }: Foundation): Metric {
+  const folders = new Map<string, string>()
+  if (database.file !== undefined) folders.set('database', config.dataDir)
+  if (config.objectStore === undefined) folders.set('contents', join(config.dataDir, 'blobs'))
+  return {
+    collect: async () => [
+      {
+        name: 'botstead_disk_free_bytes',
+        help: 'Room on the disk of the database and of the contents of files, where they are on this machine.',
+        type: 'gauge',
+        samples: await Promise.all(
+          Array.from(folders, async ([of, folder]) => ({
+            labels: { of },
+            value: await freeBytes(folder),
+          })),
+        ),
+      },
+    ],
+  }
 }
 
 function buildInfo({ config, database }: Foundation): Metric {

@@ -147,7 +147,8 @@ export function toApiError(status: number, text: string): ApiError {
     return new ApiError('Unknown', `status ${status}: ${text.slice(0, 1000)}`)
   }
   const { id, type, message, metadata } = body
-  const error = new ApiError(type, String(message), isObject(metadata) ? { metadata } : {})
+  const facts = { status, ...(isObject(metadata) && { metadata }) }
+  const error = new ApiError(type, String(message), facts)
   error.id = typeof id === 'string' ? id : undefined
   return error
 }

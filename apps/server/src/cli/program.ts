@@ -74,7 +74,17 @@ function report(error: unknown): number {
 }
 
 function adviceOn(error: Error): string {
-  if (!('code' in error && error.code === 'EADDRINUSE')) return error.message
-  const place = 'port' in error ? `Port ${error.port}` : 'The address'
-  return `${place} is in use by another program: stop that one, or set PORT to another port.`
+  if (!('syscall' in error && error.syscall === 'listen' && 'code' in error)) return error.message
+  const port = 'port' in error ? `Port ${error.port}` : 'The port'
+  const address = 'address' in error ? String(error.address) : 'The address'
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `${port} is in use by another program: stop that one, or set PORT to another port.`
+    case 'EACCES':
+      return `${port} may not be used by this user: set PORT to one above 1023, with a proxy in front.`
+    case 'EADDRNOTAVAIL':
+      return `${address} is no address of this machine: set HOST to one that is, or to 0.0.0.0 for all.`
+    default:
+      return error.message
+  }
 }

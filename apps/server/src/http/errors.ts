@@ -1,6 +1,11 @@
 import { ApiError, type ErrorType } from '@botstead/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidPageTokenError } from '../platform/db/errors.js'
+import {
+  DatabaseBusyError,
+  DatabaseFullError,
+  DatabaseUnavailableError,
+  InvalidPageTokenError,
+} from '../platform/db/errors.js'
 import { type Log, redactUrl } from '../platform/log.js'
 import { describeViolation } from './validation.js'
 
@@ -35,6 +40,17 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
       cause: error,
       metadata: { in: 'query', field: 'nextToken' },
     })
+  }
+  if (error instanceof DatabaseFullError) {
+    const message =
+      'The server has no room left, so nothing of this was stored: send it again later.'
+    return new ApiError('Internal', message, { status: 507, cause: error })
+  }
+  if (error instanceof DatabaseUnavailableError || error instanceof DatabaseBusyError) {
+    const message =
+      'The database does not answer, so this was not done or its end is unknown: try again in a moment.'
+    const metadata = { retryAfterSeconds: 5 }
+    return new ApiError('Internal', message, { status: 503, cause: error, metadata })
   }
   if (isFastifyError(error)) {
     if (error.validation) return describeViolation(error.validation, error.validationContext)
@@ -97,7 +113,14 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
   }
   const reason = error.message
   if (error.status < 500) log.info({ ...facts, reason }, 'request refused')
-  else if (error.type === 'Internal') {
+  else if (error.status === 507 || error.status === 503) {
+    // The answer tells callers what to do, its cause tells the operator.
+    const { cause } = error
+    log.error(
+      { ...facts, reason: cause instanceof Error ? cause.message : reason },
+      'request failed',
+    )
+  } else if (error.type === 'Internal') {
     log.error({ ...facts, err: error.cause ?? error }, 'request failed')
   } else {
     // A fault of the surroundings, such as a full disk or a peer that is down: a stack says nothing of it.

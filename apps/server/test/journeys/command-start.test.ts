@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -98,14 +98,32 @@ describe('wrong settings', () => {
     expect(await readdir(place.dataDir)).toEqual([])
   })
 
-  it('a database that is not there stops it with the reason', async () => {
+  it('a database, an address or a folder that is not there stops it with the reason', async () => {
     await using place = await createCommandPlace()
-    const { status, stderr } = await runCommand(['start'], {
-      ...place.environment,
-      DATABASE_URL: 'postgres://nobody:hidden@127.0.0.1:1/nothing',
-    })
+    await using folder = await createCommandPlace()
+    const file = join(folder.dataDir, 'a-file')
+    await writeFile(file, '')
+    const [{ status, stderr }, elsewhere, inTheWay] = await Promise.all([
+      runCommand(['start'], {
+        ...place.environment,
+        DATABASE_URL: 'postgres://nobody:hidden@127.0.0.1:1/nothing',
+      }),
+      runCommand(['start'], { ...folder.environment, HOST: '203.0.113.7' }),
+      runCommand(['start'], { BOTSTEAD_DATA_DIR: file }),
+    ])
     expect(status).toBe(1)
-    expect(stderr).toMatch(/ECONNREFUSED/)
+    expect(stderr).toMatch(
+      /^The PostgreSQL database of DATABASE_URL cannot be reached: .*ECONNREFUSED/,
+    )
+    expect(elsewhere).toMatchObject({
+      status: 1,
+      stderr:
+        '203.0.113.7 is no address of this machine: set HOST to one that is, or to 0.0.0.0 for all.\n',
+    })
+    expect(inTheWay).toMatchObject({
+      status: 1,
+      stderr: `The data folder ${file} cannot be used: there is a file in its place; move that away, or set BOTSTEAD_DATA_DIR to another folder.\n`,
+    })
     expect(stderr).not.toContain('hidden')
     expect(stderr).not.toMatch(/^ +at /m)
   })

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLog } from '../../src/platform/log.js'
 import { engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { settle } from '../tenant.js'
@@ -10,26 +11,33 @@ import { settle } from '../tenant.js'
 const megabyte = 1024 * 1024
 const dataDir = mkdtempSync(join(tmpdir(), 'botstead-full-'))
 const blobs = join(dataDir, 'blobs')
+const allOfIt = mkdtempSync(join(tmpdir(), 'botstead-all-full-'))
+const tus = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' }
 
-/** A small disk of its own for contents; only the superuser of Linux can make one. */
-function mountSmallDisk(): boolean {
-  mkdirSync(blobs)
+/** A small disk of its own at a folder; only the superuser of Linux can make one. */
+function mountSmallDisk(folder: string, size: string): boolean {
+  mkdirSync(folder, { recursive: true })
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', blobs], { stdio: 'ignore' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    })
     return true
   } catch {
     return false
   }
 }
 
-const isMounted = mountSmallDisk()
+const isMounted = mountSmallDisk(blobs, '3m') && mountSmallDisk(allOfIt, '24m')
 
 describe.skipIf(!isMounted)('a full disk', () => {
   let server: TestServer
+  let logged: Logged[]
   beforeAll(async () => {
     const [engine] = engines
     if (engine === undefined) throw new Error('There is no engine to test on')
-    server = await startTestServer(engine, { BOTSTEAD_DATA_DIR: dataDir })
+    const recorded = await recordLog()
+    logged = recorded.logged
+    server = await startTestServer(engine, { BOTSTEAD_DATA_DIR: dataDir }, recorded.log)
   })
   afterAll(async () => {
     await server.close()
@@ -43,9 +51,8 @@ describe.skipIf(!isMounted)('a full disk', () => {
       'in parts',
       'PATCH',
       {
-        'tus-resumable': '1.0.0',
+        ...tus,
         'upload-offset': '0',
-        'content-type': 'application/offset+octet-stream',
       },
     ],
   ])(
@@ -76,7 +83,117 @@ describe.skipIf(!isMounted)('a full disk', () => {
       await expect.poll(async () => await freeMegabytes(), { timeout: 5000 }).toBeGreaterThan(2.5)
     },
   )
+
+  it('lets parts wait until there is room to put them together, and holds none of them open', async () => {
+    const client = server.client(await settle(server, server))
+    const { file } = await client.upsertFile({ key: 'parts', size: 2 * megabyte })
+    const content = Buffer.alloc(2 * megabyte, 'part')
+    for (const start of [0, megabyte]) {
+      const headers = { ...tus, 'upload-offset': String(start) }
+      const body = content.subarray(start, start + megabyte)
+      const { status } = await fetch(file.uploadUrl, { method: 'PATCH', headers, body })
+      expect(status).toBe(204)
+    }
+    const full = `The disk of ${blobs} is full: make room there.`
+    const failed = () =>
+      logged.filter(({ kind, err }) => kind === 'files.assemble' && err?.message === full)
+    await expect.poll(() => failed().length, { timeout: 10_000 }).toBeGreaterThan(0)
+    expect((await client.getFile({ id: file.id })).file.status).toBe('upload_pending')
+    await expect.poll(() => openBelow(blobs), { timeout: 5000 }).toEqual([])
+
+    execFileSync('mount', ['-o', 'remount,size=9m', blobs])
+    server.clock.advance(600_000)
+    await expect
+      .poll(async () => (await client.getFile({ id: file.id })).file.status, { timeout: 15_000 })
+      .toBe('upload_completed')
+    const { url } = (await client.getFile({ id: file.id })).file
+    expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true)
+  })
 })
+
+describe.skipIf(!isMounted)('a full disk of the database', () => {
+  it('refuses what cannot be stored, says so at the probe and in the log, and goes on later', async () => {
+    const [engine] = engines
+    if (engine === undefined) throw new Error('There is no engine to test on')
+    const { log, logged } = await recordLog()
+    const server = await startTestServer(engine, { BOTSTEAD_DATA_DIR: allOfIt }, log)
+    const filler = join(allOfIt, 'filler')
+    try {
+      const client = server.client(await settle(server, server))
+      const upsert = (key: string) => client.upsertFile({ key, size: 10 })
+      const { file } = await upsert('before')
+      const ready = async () => (await server.fetch('/readyz')).status
+      expect(await ready()).toBe(200)
+
+      expect(() => writeFileSync(filler, Buffer.alloc(24 * megabyte))).toThrow('ENOSPC')
+      expect(await ready()).toBe(500)
+      // What the log of the database has room for is still stored.
+      const failure = await fillUp(async (round) => void (await upsert(`file-${round}`)))
+      expect(failure).toMatchObject({
+        status: 507,
+        message: expect.stringContaining('no room left, so nothing of this was stored'),
+      })
+      expect(logged.find(({ msg, status }) => msg === 'request failed' && status === 507)).toEqual(
+        expect.objectContaining({
+          level: 'error',
+          reason: 'The disk of the data folder is full: make room there.',
+        }),
+      )
+      expect((await client.getFile({ id: file.id })).file.key).toBe('before')
+      const metrics = await (await server.fetch('/metrics')).text()
+      const [, free] = /^botstead_disk_free_bytes\{of="database"\} (\d+)$/m.exec(metrics) ?? []
+      expect(Number(free)).toBeLessThan(megabyte)
+
+      rmSync(filler)
+      expect((await upsert('after')).file.status).toBe('upload_pending')
+      expect(await ready()).toBe(200)
+    } finally {
+      await server.close()
+      // The database library closes what it has open when its memory is collected.
+      execFileSync('umount', ['-l', allOfIt])
+      rmSync(allOfIt, { recursive: true, force: true })
+    }
+  })
+})
+
+/** Repeats a call until it fails; answers the failure. */
+async function fillUp(call: (round: number) => Promise<void>): Promise<unknown> {
+  for (let round = 0; round < 5000; round++) {
+    const failure = await call(round).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (failure !== undefined) return failure
+  }
+  return undefined
+}
+
+interface Logged {
+  level: string
+  msg: string
+  kind?: string
+  status?: number
+  reason?: string
+  err?: { message: string }
+}
+
+async function recordLog() {
+  const logged: Logged[] = []
+  const destination = { write: (line: string) => void logged.push(JSON.parse(line)) }
+  return { logged, log: await createLog({ level: 'info', destination }) }
+}
+
+/** Files below a folder that this process has open. */
+function openBelow(folder: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((number) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${number}`)
+      return path.startsWith(folder) ? [path] : []
+    } catch {
+      return []
+    }
+  })
+}
 
 async function freeMegabytes(): Promise<number> {
   const [, line = ''] = execFileSync('df', ['-k', blobs], { encoding: 'utf8' }).split('\n')

@@ -3,6 +3,7 @@ import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Log } from '../../platform/log.js'
+import { createOutageLog } from '../../platform/outage-log.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Timers } from '../../platform/timers.js'
 import type { Db, Run } from '../../schema.js'
@@ -71,6 +72,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const findDue = createFindDue(db, room)
   /** Receivers that had failed when last looked at: their success is worth a note. */
   const failing = new Set<string>()
+  const outages = createOutageLog(log, {
+    begins: 'deliveries cannot be claimed, trying again later',
+    ends: 'deliveries are claimed again',
+  })
   const leaseEnd = () => isoTime(clock.now() + limits.leaseMs)
   const deliverLine = createSender({
     ...deps,
@@ -135,8 +140,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         if (wanted === undefined) pause = await untilNext(isoTime(now))
         if (isFruitless) pause = Math.min(pause, contestedPauseMs)
       }
+      outages.worked('deliveries')
     } catch (err) {
-      log.warn({ err }, 'deliveries cannot be claimed, trying again later')
+      outages.failed('deliveries', err)
       wanted = undefined
     }
     looking = undefined

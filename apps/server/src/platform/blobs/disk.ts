@@ -77,7 +77,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
       } catch (error) {
         // What cannot be removed now is left to the sweep; the first error is the one to tell.
         await rm(draftPath, { force: true }).catch(ignore)
-        throw explain(error)
+        throw explain(error, root)
       } finally {
         content.off('error', ignore)
         drafts.delete(draft)
@@ -163,7 +163,7 @@ async function factsOf(path: string): Promise<BlobFacts | undefined> {
 
 function ignore(): void {}
 
-function explain(error: unknown): unknown {
+function explain(error: unknown, root: string): unknown {
   if (!hasErrorCode(error, 'ENOSPC', 'EDQUOT')) return error
-  return new BlobStoreFullError('There is no room for the blob.', { cause: error })
+  return new BlobStoreFullError(`The disk of ${root} is full: make room there.`, { cause: error })
 }

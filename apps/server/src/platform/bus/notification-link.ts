@@ -128,7 +128,8 @@ export class NotificationLink implements AsyncDisposable {
       await this.#connect()
     } catch (err) {
       if (this.#closed) return
-      this.#options.log.warn({ err }, 'the connection for notifications is still down')
+      // Once was enough for whoever reads the log; how it ends is told too.
+      this.#options.log.debug({ err }, 'the connection for notifications is still down')
       return this.#reconnectLater()
     }
     if (this.#closed) return

@@ -56,6 +56,8 @@ export interface Dialect {
   isUniqueViolation(error: unknown): boolean
   /** Whether the error says that a row referred to is missing, or that one is still referred to. */
   isForeignKeyViolation(error: unknown): boolean
+  /** Whether the error says that there is no room to store anything. */
+  isFull(error: unknown): boolean
   /** Whether the same transaction may succeed when it is run again. */
   isTransient(error: unknown): boolean
 }
@@ -92,6 +94,7 @@ export const sqliteDialect: Dialect = {
   // Statements that answer rows fail without an error code, so the text has to do.
   isUniqueViolation: (error) => messageOf(error).startsWith('UNIQUE constraint failed'),
   isForeignKeyViolation: (error) => messageOf(error).startsWith('FOREIGN KEY constraint failed'),
+  isFull: (error) => messageOf(error).endsWith('database or disk is full'),
   // The low byte is the error; the rest says which kind of it.
   isTransient: (error) => (Number(property(error, 'errcode')) & 0xff) === sqliteBusy,
 }
@@ -138,6 +141,7 @@ export const postgresDialect: Dialect = {
   greater: (left, right) => sql`greatest(${left}, ${right})`,
   isUniqueViolation: (error) => property(error, 'code') === '23505',
   isForeignKeyViolation: (error) => property(error, 'code') === '23503',
+  isFull: (error) => property(error, 'code') === '53100',
   isTransient: (error) => postgresTransient.has(String(property(error, 'code'))),
 }
 

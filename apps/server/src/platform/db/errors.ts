@@ -18,6 +18,11 @@ export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError'
 }
 
+/** There is no room for what was to be stored, and nothing of it was. The cause is the engine's error. */
+export class DatabaseFullError extends Error {
+  override readonly name = 'DatabaseFullError'
+}
+
 /** The database was migrated by a newer release, or holds a history that this program does not know. */
 export class DatabaseHistoryError extends Error {
   override readonly name = 'DatabaseHistoryError'

@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StatementSyncInstance } from '@photostructure/sqlite'
 import { sqliteDialect } from './dialect.js'
-import { CommitFailedError, DatabaseBusyError, TransactionMisuseError } from './errors.js'
-import type { SqliteConnection } from './sqlite-connection.js'
+import {
+  CommitFailedError,
+  DatabaseBusyError,
+  DatabaseFullError,
+  TransactionMisuseError,
+} from './errors.js'
+import { diskIsFull, type SqliteConnection } from './sqlite-connection.js'
 import { createSqliteJob, type SqliteJob, type TransactionBody } from './sqlite-job.js'
 
 export interface GroupCommitLimits {
@@ -72,10 +77,7 @@ export class GroupCommit {
       if (batch.length === 0) batch.push(...this.#queue.splice(0))
       this.#active = undefined
       this.#rollback()
-      const failure =
-        error instanceof DatabaseBusyError
-          ? error
-          : new CommitFailedError('The transaction could not be stored', { cause: error })
+      const failure = toFailure(error)
       for (const job of batch) job.settle(failure)
       return
     }
@@ -154,6 +156,13 @@ export class GroupCommit {
     let watch = setImmediate(look)
     return () => clearImmediate(watch)
   }
+}
+
+function toFailure(cause: unknown): Error {
+  if (cause instanceof DatabaseBusyError || cause instanceof DatabaseFullError) return cause
+  if (sqliteDialect.isFull(cause)) return diskIsFull(cause)
+  const reason = cause instanceof Error ? cause.message : cause
+  return new CommitFailedError(`The transaction could not be stored: ${reason}`, { cause })
 }
 
 function nextTurn(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import pg from 'pg'
-import { DatabaseBusyError, DatabaseUnavailableError } from './errors.js'
+import { postgresDialect } from './dialect.js'
+import { DatabaseBusyError, DatabaseFullError, DatabaseUnavailableError } from './errors.js'
 import { type NamedQuery, refuseToStream } from './executor.js'
 import type { NestingGuard } from './nesting.js'
 import type { TransactionGate } from './transaction-gate.js'
@@ -177,6 +178,10 @@ function toDatabaseError(error: unknown): unknown {
     if (error.code === '55P03') {
       return new DatabaseBusyError('A lock was not released in time', { cause: error })
     }
+    if (postgresDialect.isFull(error)) {
+      const message = 'The disk of the PostgreSQL server is full: make room there.'
+      return new DatabaseFullError(message, { cause: error })
+    }
     // Class 08: protocol or connection; 57P: shut down, crashed, or ended by an administrator.
     if (!/^(08|57P)/.test(error.code ?? '')) return error
   }
@@ -187,8 +192,16 @@ function toDatabaseError(error: unknown): unknown {
 
 function unreachable(error: unknown): DatabaseUnavailableError {
   // A name with several addresses fails with an error that has no text, only parts.
-  const reason = error instanceof AggregateError ? error.errors.map(String).join(', ') : error
-  return new DatabaseUnavailableError(`The database cannot be reached: ${reason}`, { cause: error })
+  const reason =
+    error instanceof AggregateError ? error.errors.map(textOf).join(', ') : textOf(error)
+  return new DatabaseUnavailableError(
+    `The PostgreSQL database of DATABASE_URL cannot be reached: ${reason}`,
+    { cause: error },
+  )
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 // pg answers these as text, because they can exceed a number; the columns here never do.

@@ -12,7 +12,7 @@ import type { Logger } from 'pino'
 import type { Db, Schema, Tx } from '../../schema.js'
 import { postgresDialect } from './dialect.js'
 import type { Database } from './engine.js'
-import { CommitFailedError, DatabaseUnavailableError } from './errors.js'
+import { CommitFailedError, DatabaseFullError, DatabaseUnavailableError } from './errors.js'
 import { createHandles, type SqlWriter } from './executor.js'
 import { createNestingGuard } from './nesting.js'
 import {
@@ -44,6 +44,8 @@ const postgresWriter: SqlWriter = {
 
 const minVersion = 15
 const maxAttempts = 6
+/** Milliseconds between two lost connections that are told of. */
+const lossesToldApart = 1000
 /** Milliseconds more than the server takes to give up: after that the connection must be dead. */
 const answerDelay = 5000
 const begin = 'begin read write'
@@ -62,9 +64,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const { url, poolSize = 10, busyTimeout = 5000, statementTimeout = 30_000, log } = options
   const timeout = statementTimeout + answerDelay
   const guard = createNestingGuard()
-  const pool = new ConnectionPool({ url, poolSize, busyTimeout, statementTimeout }, (error) =>
-    log?.warn({ err: error }, 'database connection lost'),
-  )
+  let toldAt = Number.NEGATIVE_INFINITY
+  const pool = new ConnectionPool({ url, poolSize, busyTimeout, statementTimeout }, (err) => {
+    // A server that stops ends all connections at once.
+    if (performance.now() - toldAt > lossesToldApart) log?.warn({ err }, 'database connection lost')
+    toldAt = performance.now()
+  })
   const handles = createHandles<Schema>(postgresWriter)
   const upgrades = createHandles<unknown>(postgresWriter)
   const db = handles.reads(new PoolConnection(pool, guard, timeout))
@@ -142,7 +147,7 @@ async function commit(client: pg.PoolClient, timeout: number | undefined): Promi
     // The server answers the commit of a failed transaction by a rollback, and calls it a success.
     throw new Error(`The server answered ${command}`)
   } catch (error) {
-    if (postgresDialect.isTransient(error)) throw error
+    if (postgresDialect.isTransient(error) || error instanceof DatabaseFullError) throw error
     if (error instanceof DatabaseUnavailableError) {
       const message = 'The connection broke during the commit: it is unknown whether it was stored'
       throw new DatabaseUnavailableError(message, { cause: error })

@@ -5,6 +5,8 @@ import {
 } from '@photostructure/sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { getLoadablePath } from 'sqlite-vec'
+import { sqliteDialect } from './dialect.js'
+import { DatabaseFullError } from './errors.js'
 
 /** How a connection is used; it decides about the pragmas. */
 export type SqliteRole = 'reader' | 'writer'
@@ -81,6 +83,14 @@ export class SqliteConnection {
   }
 
   execute<R>(query: CompiledQuery): QueryResult<R> {
+    try {
+      return this.#execute(query)
+    } catch (error) {
+      throw sqliteDialect.isFull(error) ? diskIsFull(error) : error
+    }
+  }
+
+  #execute<R>(query: CompiledQuery): QueryResult<R> {
     const cached = this.#statement(query.sql)
     const { statement } = cached
     if (cached.rows) {
@@ -129,6 +139,11 @@ export class SqliteConnection {
     }
     return cached
   }
+}
+
+/** Names the fault for whoever has to mend it. */
+export function diskIsFull(cause: unknown): DatabaseFullError {
+  return new DatabaseFullError('The disk of the data folder is full: make room there.', { cause })
 }
 
 /** Where there is no build of the extension, search goes without vectors; see `hasVectors`. */

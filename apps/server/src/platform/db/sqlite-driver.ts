@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CompiledQuery,
@@ -9,13 +10,14 @@ import {
   type Transaction,
 } from 'kysely'
 import type { Schema, Tx } from '../../schema.js'
+import { freeBytes, leastRoom } from '../disk-room.js'
 import { sqliteDialect } from './dialect.js'
 import type { Database } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
 import { createHandles, refuseToStream, type SqlWriter } from './executor.js'
 import { GroupCommit } from './group-commit.js'
 import { createNestingGuard, noGuard } from './nesting.js'
-import { SqliteConnection, type SqliteRole } from './sqlite-connection.js'
+import { diskIsFull, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
 
 export interface SqliteOptions {
   /** Path of the database file; made if missing. */
@@ -112,6 +114,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     async check() {
       admit()
       reader.exec('select 1 from sqlite_schema limit 1')
+      if ((await freeBytes(dirname(file))) < leastRoom) throw diskIsFull(undefined)
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -130,9 +133,11 @@ export async function connectSqlite(
       return new SqliteConnection(file, role)
     } catch (error) {
       if (!sqliteDialect.isTransient(error) || performance.now() > deadline) {
-        throw new DatabaseUnavailableError(`The database file ${file} cannot be opened`, {
-          cause: error,
-        })
+        const reason = error instanceof Error ? error.message : error
+        throw new DatabaseUnavailableError(
+          `The database file ${file} cannot be opened (${reason}): see that this user may write to it and its folder, that the disk has room, and that the file is whole.`,
+          { cause: error },
+        )
       }
     }
     await sleep(10)

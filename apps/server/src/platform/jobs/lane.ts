@@ -1,5 +1,6 @@
 import type { Db } from '../../schema.js'
 import { isoTime } from '../clock.js'
+import type { OutageLog } from '../outage-log.js'
 import { type Attempt, type AttemptDeps, startAttempt } from './attempt.js'
 import type { JobHandler } from './handler.js'
 import { storeRelease } from './outcome.js'
@@ -11,6 +12,8 @@ export interface LaneDeps extends AttemptDeps {
   owner: string
   leaseMilliseconds: number
   pollMilliseconds: number
+  /** Shared by all lanes, which a database that is away concerns together. */
+  outages: OutageLog
 }
 
 /** Claims and works off the jobs of one kind. */
@@ -27,7 +30,7 @@ export interface Lane {
 const contendedPause = 100
 
 export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): Lane {
-  const { db, run, clock, timers, log, random, owner } = deps
+  const { db, run, clock, timers, random, owner, outages } = deps
   const concurrency = handler.concurrency ?? 1
   const held = new Map<string, Attempt>()
   let wanted = false
@@ -49,8 +52,9 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
         wanted = false
         pause = await fill()
       }
+      outages.worked(kind)
     } catch (err) {
-      log.warn({ err, kind }, 'jobs cannot be claimed, trying again later')
+      outages.failed(kind, err)
       pause = pollPause()
     }
     looking = undefined

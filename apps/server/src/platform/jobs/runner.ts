@@ -4,6 +4,7 @@ import type { EventBus } from '../bus/event-bus.js'
 import { type Clock, isoTime } from '../clock.js'
 import type { Ids } from '../ids.js'
 import type { Log } from '../log.js'
+import { createOutageLog } from '../outage-log.js'
 import { systemTimers, type Timers } from '../timers.js'
 import type { Attempt } from './attempt.js'
 import { JobLostError, RunnerStoppedError } from './errors.js'
@@ -59,6 +60,10 @@ export function createRunner(options: RunnerOptions): Runner {
   const deps = {
     ...{ db: options.db, run, clock, timers, log, random, owner },
     ...{ leaseMilliseconds, pollMilliseconds, graceMilliseconds },
+    outages: createOutageLog(log, {
+      begins: 'jobs cannot be claimed, trying again later',
+      ends: 'jobs are claimed again',
+    }),
     extend: async (claim: JobRow) => (await extend([claim])).get(claim.id) === claim.claims,
   }
   const lanes = Object.entries(options.handlers).map(([kind, handler]) => ({
