@@ -3,38 +3,70 @@ import { follow } from './follow.mjs'
 import { createOutbox } from './outbox.mjs'
 
 const apiUrl = new URLSearchParams(location.search).get('chat')?.replace(/\/+$/, '')
-const [status, list, input, form] = ['#status', '#messages', '#text', 'form'].map((selector) =>
-  document.querySelector(selector),
-)
+const [status, list, drafts, waiting, input, form] = [
+  ...['#status', '#messages', '#drafts', '#waiting', '#text', 'form'],
+].map((selector) => document.querySelector(selector))
 
-function addItem(text, ...classes) {
+function itemOf(text, ...classes) {
   const item = document.createElement('li')
   item.textContent = text
   item.classList.add(...classes)
-  list.append(item)
+  return item
+}
+
+/** Changes what is shown and stays at the end, unless somebody has scrolled up to read. */
+function show(change) {
+  const { scrollHeight, clientHeight, scrollTop } = document.documentElement
+  const isAtEnd = scrollHeight - clientHeight - scrollTop < 50
+  change()
+  if (isAtEnd) form.scrollIntoView({ block: 'end' })
 }
 
 /** What a message says; the kinds without words show what they hold. */
 function textOf({ type, ...payload }) {
   if (type === 'bloc') return payload.items.map(textOf).join('\n')
-  return payload.text ?? payload.markdown ?? payload.title ?? `[${type}] ${JSON.stringify(payload)}`
+  const text = payload.text ?? payload.markdown ?? payload.title
+  if (text === undefined) return `[${type}] ${JSON.stringify(payload)}`
+  const choices = payload.options ?? payload.actions ?? []
+  return [text, ...choices.map(({ label }) => `• ${label}`)].join('\n')
+}
+
+/** Who is writing is kept in the browser: a reload goes on with the conversation. */
+async function connect() {
+  const name = `key ${apiUrl}`
+  const userKey = localStorage.getItem(name) ?? undefined
+  const client = await Client.connect({ apiUrl, ...(userKey && { userKey }) }).catch((error) => {
+    if (error.code !== 401 || !userKey) throw error
+    // The server has another secret now, and nobody is known to it any more.
+    return Client.connect({ apiUrl })
+  })
+  localStorage.setItem(name, client.user.key)
+  return client
+}
+
+/** A first visit in two tabs at once makes one user. */
+async function connectAlone() {
+  return navigator.locks ? await navigator.locks.request(`key ${apiUrl}`, connect) : await connect()
 }
 
 async function run() {
   if (!apiUrl) throw new Error('Add ?chat=<chat address> of a bot to the address of this page.')
-  // Who is writing, and where, is kept in the browser: a reload goes on with the conversation.
-  const userKey = localStorage.getItem(`key ${apiUrl}`) ?? undefined
-  const client = await Client.connect({ apiUrl, ...(userKey && { userKey }) })
-  localStorage.setItem(`key ${apiUrl}`, client.user.key)
+  const client = await connectAlone()
   const { conversation } = await client.getOrCreateConversation({ id: `web-${client.user.id}` })
 
   const room = { client, apiUrl, userKey: client.user.key, conversationId: conversation.id }
+  const items = new Map()
   const outbox = createOutbox({
     ...room,
     storage: localStorage,
     onChange(texts) {
-      for (const item of list.querySelectorAll('.waiting')) item.remove()
-      for (const text of texts) addItem(text, 'mine', 'waiting')
+      const unsent = texts.map((text) => itemOf(text, 'mine', 'waiting'))
+      show(() => waiting.replaceChildren(...unsent))
+    },
+    onRefused(text, reason) {
+      const item = itemOf(text, 'mine', 'refused')
+      item.title = `Not sent: ${reason}`
+      show(() => list.append(item, itemOf(item.title, 'reason')))
     },
   })
   form.addEventListener('submit', (event) => {
@@ -44,9 +76,16 @@ async function run() {
   })
   await follow({
     ...room,
-    onMessage({ userId, payload }) {
-      const isMine = userId === client.user.id
-      addItem(textOf(payload), ...(isMine ? ['mine'] : []))
+    onMessage({ id, userId, payload }) {
+      const item = itemOf(textOf(payload), ...(userId === client.user.id ? ['mine'] : []))
+      items.set(id, item)
+      show(() => list.append(item))
+    },
+    onDelete(id) {
+      items.get(id)?.remove()
+    },
+    onDrafts(texts) {
+      show(() => drafts.replaceChildren(...texts.map((text) => itemOf(text, 'draft'))))
     },
     onState(state) {
       status.textContent = state

@@ -33,7 +33,7 @@ describe('user keys of createMessage', () => {
   const unauthorized = { status: 401, type: 'Unauthorized' }
   const invalid: Refusal = {
     ...unauthorized,
-    message: 'The header x-user-key holds no valid user key of this chat address.',
+    message: 'x-user-key holds no valid user key of this chat address.',
   }
   const required: Refusal = {
     status: 400,
@@ -66,7 +66,7 @@ describe('user keys of createMessage', () => {
     [
       'a key that has expired',
       () => sign({ id: own.userId, exp: seconds() - 60 }),
-      { ...unauthorized, message: 'The user key in the header x-user-key has expired.' },
+      { ...unauthorized, message: 'The user key in x-user-key has expired.' },
     ],
     ['a key for later', () => sign({ id: own.userId, nbf: seconds() + 60 }), invalid],
     [

@@ -50,6 +50,25 @@ describe.skipIf(browserPath === undefined)(title, { timeout: 60_000 }, () => {
     // A reload finds the same user and the same conversation.
     await page.reload()
     await expect.poll(() => textsOf(page), patience).toEqual(before)
+
+    // Another tab is the same user: it shares what waits, and sees what is still being written.
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await expect.poll(() => statusOf(other), patience).toBe('open')
+    await page.context().setOffline(true)
+    await type(page, 'four')
+    await type(other, 'five')
+    await expect.poll(() => page.locator('.waiting').allTextContents()).toEqual(['four', 'five'])
+    await page.context().setOffline(false)
+    const after = [...before, 'four', 'five']
+    await expect.poll(() => textsOf(page), patience).toEqual(after)
+    await expect.poll(() => textsOf(other), patience).toEqual(after)
+    await bot.write(server, 'Hel', 'lo')
+    const drafts = () => other.locator('.draft').allTextContents()
+    await expect.poll(drafts, patience).toEqual(['Hello'])
+    await bot.say(server, 'Hello!', { streamId: 'one' })
+    await expect.poll(() => textsOf(other), patience).toEqual([...after, 'Hello!'])
+    expect(await drafts()).toEqual([])
   })
 
   it('serves every operation of the client package, with credentials', async () => {
@@ -144,22 +163,29 @@ async function makeBot({ url: baseUrl }: ServerProcess) {
   const admin = createClient({ baseUrl, token, workspaceId: workspaces[0]?.id ?? '' })
   const { bot } = await admin.createBot({})
   const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+  const connect = async ({ url }: ServerProcess) => {
+    const client = createClient({ baseUrl: url, token, botId: bot.id })
+    const { conversations } = await client.listConversations()
+    return { client, conversationId: conversations[0]?.id ?? '' }
+  }
   return {
     chatAddress: `${baseUrl}/chat/${webhookId}`,
     bot: {
       /** Says something in the only conversation. */
-      async say(server: ServerProcess, text: string) {
-        const client = createClient({ baseUrl: server.url, token, botId: bot.id })
-        const { conversations } = await client.listConversations()
-        const conversationId = conversations[0]?.id ?? ''
-        const message = {
-          conversationId,
-          userId: bot.id,
-          type: 'text',
-          payload: { text },
-          tags: {},
+      async say(server: ServerProcess, text: string, metadata?: Record<string, string>) {
+        const { client, conversationId } = await connect(server)
+        const payload = { text, ...(metadata && { metadata }) }
+        const userId = bot.id
+        await client.createMessage({ conversationId, userId, type: 'text', payload, tags: {} })
+      },
+      /** Begins to say something, piece by piece. */
+      async write(server: ServerProcess, ...pieces: string[]) {
+        const { client, conversationId } = await connect(server)
+        for (const [sequence, delta] of pieces.entries()) {
+          const signal = { type: 'delta', streamId: 'one', createdAt: 'now', sequence, delta }
+          const input = { conversationId, signal }
+          await client.callAction({ type: 'chat:publishMessageStream', input })
         }
-        await client.createMessage(message)
       },
     },
   }
@@ -180,7 +206,7 @@ async function serveExample(chatAddress: string): Promise<string> {
 async function openPage(address: string): Promise<Page> {
   const browser = await openBrowser()
   onTestFinished(() => browser.close())
-  const page = await browser.newPage()
+  const page = await (await browser.newContext()).newPage()
   await page.goto(address)
   return page
 }

@@ -97,7 +97,7 @@ function isTimely({ expiresAt, notBefore }: Verified, clock: Clock): boolean {
 function refusal(cause: errors.JOSEError): ApiError {
   const message =
     cause instanceof errors.JWTExpired
-      ? 'The user key in the header x-user-key has expired.'
-      : 'The header x-user-key holds no valid user key of this chat address.'
+      ? 'The user key in x-user-key has expired.'
+      : 'x-user-key holds no valid user key of this chat address.'
   return new ApiError('Unauthorized', message, { cause })
 }
