@@ -16,7 +16,7 @@ const patience = { timeout: 20_000, interval: 100 }
 const title =
   browserPath === undefined ? 'in a browser (skipped: no Chromium here)' : 'in a browser'
 
-describe.skipIf(browserPath === undefined)(title, { timeout: 60_000 }, () => {
+describe.skipIf(browserPath === undefined)(title, () => {
   it('keeps a page on another origin up to date, over a crash of the server', async () => {
     await using place = await createCommandPlace()
     const settings = {

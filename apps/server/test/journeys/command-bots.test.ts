@@ -72,4 +72,4 @@ it('botstead bots makes a bot that can be used at once, shows, lists and deletes
   } finally {
     await server.close()
   }
-}, 120_000)
+})

@@ -3,7 +3,7 @@ import { type HeardMessage, startBot } from '../bot-server.js'
 import { useServer } from '../harness.js'
 import { runCommand } from '../processes.js'
 
-describe('botstead chat', { timeout: 60_000 }, () => {
+describe('botstead chat', () => {
   const server = useServer()
 
   /** A bot with a server; what it heard, and the options that name it. */

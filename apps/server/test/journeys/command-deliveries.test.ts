@@ -8,7 +8,7 @@ import { useHttpBots } from '../http-bot.js'
 import { eventually } from '../jobs.js'
 import { runCommand } from '../processes.js'
 
-describe('botstead deliveries', { timeout: 60_000 }, () => {
+describe('botstead deliveries', () => {
   const server = useServer()
   const bots = useHttpBots()
 

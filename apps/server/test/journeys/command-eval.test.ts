@@ -6,7 +6,7 @@ import { runCommand } from '../processes.js'
 
 const lines = (...rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).join('\n')
 
-describe('botstead eval', { timeout: 60_000 }, () => {
+describe('botstead eval', () => {
   let folder: string
 
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { freePort, runCommand } from '../processes.js'
 
-describe('botstead files', { timeout: 60_000 }, () => {
+describe('botstead files', () => {
   const server = useServer()
   let root: string
   let folder: string

@@ -9,7 +9,7 @@ const indexing = {
   configuration: { parsing: { minimumParagraphLength: 0 }, chunking: { maximumChunkLength: 64 } },
 }
 
-describe('botstead search and reindex', { timeout: 60_000 }, () => {
+describe('botstead search and reindex', () => {
   const server = useServer()
   let botId: string
   let client: ReturnType<ReturnType<typeof server>['client']>

@@ -63,7 +63,7 @@ describeEachEngine('files under kill -9', (engine) => {
     expect(acknowledged.size).toBeGreaterThanOrEqual(30)
     await expectNothingLost(place)
     await server.stop()
-  }, 120_000)
+  })
 
   it('go on with an upload in parts after the restart', async () => {
     await using place = await createPlace(engine)
@@ -110,7 +110,7 @@ describeEachEngine('files under kill -9', (engine) => {
     expect(answer.equals(content)).toBe(true)
     await expectNothingLost(place)
     await server.stop()
-  }, 120_000)
+  })
 })
 
 type Place = Awaited<ReturnType<typeof createPlace>>

@@ -38,7 +38,7 @@ describeEachEngine('messages under kill -9', (engine) => {
     }
     await server.stop()
     await expectGapless(place.options, conversation.conversationId)
-  }, 120_000)
+  })
 })
 
 async function createPlace(engine: TestEngine) {

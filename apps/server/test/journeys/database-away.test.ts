@@ -101,5 +101,5 @@ describe.skipIf(!postgres)('a database that is away for a while', () => {
       gate.close()
       await place.remove()
     }
-  }, 60_000)
+  })
 })

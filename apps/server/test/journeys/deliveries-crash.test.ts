@@ -87,7 +87,7 @@ describe('deliveries of several processes', () => {
       await eventually(async () => expect(await expectTold(told, said)).toBeLessThanOrEqual(rooms))
     }
     expect(await second.stop()).toBe(0)
-  }, 120_000)
+  })
 
   it.skipIf(!postgres)(
     'share the work on PostgreSQL: each is sent by one of them, also when another is killed',

@@ -72,7 +72,7 @@ async function runLine(line: string): Promise<LineAnswer> {
   return answer
 }
 
-describe('the demonstration', { timeout: 60_000 }, () => {
+describe('the demonstration', () => {
   it('makes every call and ends with status 0', async () => {
     const { status, output } = await runDemo(['--once', '--port', '0'])
     expect(status, output).toBe(0)

@@ -28,4 +28,4 @@ it('makes the five calls with the client packages, and again with the same bot',
   const [sameBot, , another] = await runExample()
   expect(sameBot).toBe(bot)
   expect(another).not.toBe(conversation)
-}, 60_000)
+})

@@ -119,7 +119,7 @@ describeEachEngine('listeners under kill -9', (engine) => {
     await server.stop()
     await place.remove()
     await rm(dataDir, { recursive: true, force: true })
-  }, 60_000)
+  })
 })
 
 const text = (words: string) => ({ type: 'text' as const, text: words })

@@ -9,7 +9,7 @@ const token = 'a-token-for-tests-only'
 
 const postgres = engines.find(({ name }) => name === 'postgres')
 
-describe.skipIf(!postgres)('two processes on one database', { timeout: 60_000 }, () => {
+describe.skipIf(!postgres)('two processes on one database', () => {
   it('tell listeners of either what is said at the other, also when one dies', async () => {
     await using place = await createCommandPlace(postgres)
     const settings = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token, LOG_LEVEL: 'error' }

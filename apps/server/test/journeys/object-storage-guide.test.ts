@@ -22,9 +22,7 @@ async function settingsAsPasted(s3: TestS3): Promise<Record<string, string>> {
   return Object.fromEntries(pairs.filter(([name = '']) => /^(AWS|BOTSTEAD)_/.test(name)))
 }
 
-it('the commands of the guide keep contents in a store and go past the server', {
-  timeout: 60_000,
-}, async () => {
+it('the commands of the guide keep contents in a store and go past the server', async () => {
   const [engine] = engines
   if (engine === undefined) throw new Error('There is no engine to test on')
   const s3 = await startTestS3()

@@ -50,7 +50,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     )
   })
 
-  it('uploads, searches, downloads and deletes a file', { timeout: 60_000 }, async () => {
+  it('uploads, searches, downloads and deletes a file', async () => {
     const content = '# Pump\n\nTurn the red valve to the left.'
     const size = Buffer.byteLength(content)
     const { file: announced } = await client.upsertFile({ key: 'pump.md', size, index: true })
@@ -67,7 +67,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 20_000 })
   })
 
-  it('takes and gives back a content of several parts', { timeout: 60_000 }, async () => {
+  it('takes and gives back a content of several parts', async () => {
     const content = Buffer.alloc(20 * 1024 * 1024)
     for (let at = 0; at < content.length; at += 4) content.writeUInt32LE(at, at)
     const { file } = await client.upsertFile({ key: 'film.mp4', size: content.length })
@@ -85,7 +85,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 20_000 })
   })
 
-  it('takes a content past itself, of the declared size only', { timeout: 60_000 }, async () => {
+  it('takes a content past itself, of the declared size only', async () => {
     const content = 'Sent straight to the store.'
     const { file: announced } = await client.upsertFile({
       key: 'direct.html',

@@ -58,7 +58,7 @@ describeEachEngine('a stream', (engine) => {
       ),
       { numRuns: runs },
     )
-  }, 60_000)
+  })
 
   /** Two processes on one database, and a conversation with two users and four ears. */
   async function createWorld(log: Awaited<ReturnType<typeof createLog>>, hintsPass: boolean) {

@@ -162,7 +162,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
       (await room.admin.listDeliveryReceivers({ id: room.id })).receivers
     await inTime(async () => {
       expect(await receivers()).toMatchObject([{ integration: 'chat', paused: 'failures' }])
-    }, 20_000)
+    })
     await room.say('second')
     const before = app.posted.length
     await room.admin.updateBot({ id: room.id, name: 'is it back?' })

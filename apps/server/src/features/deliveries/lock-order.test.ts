@@ -117,9 +117,7 @@ async function deadlocksIn(url: string): Promise<number> {
 const postgres = engines.find(({ name }) => name === 'postgres')
 
 describe.skipIf(postgres === undefined)('transactions of deliveries', () => {
-  it('never wait for each other crosswise, whatever two processes do at once', {
-    timeout: 60_000,
-  }, async () => {
+  it('never wait for each other crosswise, whatever two processes do at once', async () => {
     const place = await postgres?.createPlace(true)
     if (place === undefined) return
     onTestFinished(() => place.remove())

@@ -197,7 +197,7 @@ describeEachEngine('an upload', (engine) => {
     const { url } = (await bot.as().getFile({ id: file.id })).file
     expect(await (await fetch(url)).text()).toBe('b'.repeat(size))
     await vi.waitFor(async () => expect(await countBlobs()).toBe(before + 1))
-  }, 20_000)
+  })
 
   it('shares its connection with the requests that follow', async () => {
     const bot = bench().newBot()

@@ -87,7 +87,7 @@ describeEachEngine('get-or-create', (engine) => {
       }),
       { numRuns: 40 },
     )
-  }, 30_000)
+  })
 })
 
 interface Asked {

@@ -25,7 +25,7 @@ function bodyOf(text: string): S3Body {
 describeRealS3('an object store that nobody wrote for these tests', (store) => {
   testBlobStore('S3', () => openS3BlobStore(store().address()))
 
-  describe('an upload in parts', { timeout: 60_000 }, () => {
+  describe('an upload in parts', () => {
     const uploadsAt = async (address: S3Address) => {
       const found: string[] = []
       const client = createS3Client(address)

@@ -185,9 +185,7 @@ async function createPlay(database: Database) {
 describeEachEngine('jobs under any interleaving', (engine) => {
   const database = useDatabase(engine, [jobs])
 
-  it('never run twice at once, store nothing late, and are all done in the end', {
-    timeout: 120_000,
-  }, async () => {
+  it('never run twice at once, store nothing late, and are all done in the end', async () => {
     await fc.assert(
       fc.asyncProperty(commands, async (list) => {
         const play = await createPlay(database())

@@ -119,7 +119,7 @@ describeEachEngine('a job runner', (engine) => {
     expect(await find(kind, 'a')).toBeUndefined()
   })
 
-  it('shares the jobs with others, each done by one', { timeout: 60_000 }, async () => {
+  it('shares the jobs with others, each done by one', async () => {
     const place = await engine.createPlace()
     const databases = await Promise.all(
       Array.from({ length: 8 }, () => openDatabase({ ...place.options, busyTimeout: 20_000 })),
