@@ -65,3 +65,13 @@ describe('chat addresses under load', () => {
     expect(String(answer)).toContain('"name":"Ada"')
   })
 })
+
+describe('chat addresses with the limits that they have by themselves', () => {
+  const server = useServer()
+
+  it('do not count callers on the same machine', async () => {
+    const room = await openRoom(server())
+    await Promise.all(Array.from({ length: 61 }, () => room.guest()))
+    for (let i = 0; i < 121; i += 1) await room.say('x')
+  })
+})

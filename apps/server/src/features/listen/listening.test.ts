@@ -1,14 +1,15 @@
-import { setImmediate as turn } from 'node:timers/promises'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Chats, createChats, type TestBot, text } from '../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { MemorySink } from '../../../test/listening/memory-sink.js'
 import { ManualTime } from '../../../test/manual-time.js'
+import { type WatchedWork, watchWork } from '../../../test/work.js'
 import type { ChatUserActor } from '../../platform/actor.js'
 
 describeEachEngine('listening', (engine) => {
   const database = useDatabase(engine)
   let time: ManualTime
+  let work: WatchedWork
   let chats: Chats
   let bot: TestBot
   let ada: ChatUserActor
@@ -16,10 +17,20 @@ describeEachEngine('listening', (engine) => {
 
   beforeAll(async () => {
     time = new ManualTime()
-    chats = await createChats(database(), { clock: time, timers: time, listenersPerUser: 6 })
+    work = watchWork(database())
+    chats = await startProcess()
     bot = await chats.bot()
     ada = await chats.user(bot)
   })
+
+  afterAll(() => work.stopWatching())
+
+  const startProcess = () =>
+    createChats(
+      { ...database(), run: work.run },
+      { clock: time, timers: time, listenersPerUser: 6 },
+    )
+  const settle = () => work.rest()
 
   async function enter(): Promise<void> {
     room = (await chats.chat.createConversation(ada, {}, undefined)).id
@@ -179,6 +190,20 @@ describeEachEngine('listening', (engine) => {
     expect(sink.ended).toBe('end')
   })
 
+  it('ends when the server stops, which lets nobody in any more', async () => {
+    const stopping = await startProcess()
+    await enter()
+    const sink = new MemorySink()
+    const start = await stopping.chat.listen(ada, room, undefined)
+    start(sink)
+    await settle()
+    stopping.listening.stop()
+    expect(sink.ended).toBe('end')
+    await expect(stopping.chat.listen(ada, room, undefined)).rejects.toMatchObject({
+      type: 'Internal',
+    })
+  })
+
   it('says so when the log does not reach back, or never had the number', async () => {
     await enter()
     await say('x')
@@ -248,7 +273,7 @@ describeEachEngine('listening', (engine) => {
       expect(late.heard.at(-1)).toMatchObject({ data: { sequence: 3, delta: ' wor' } })
       for (const sink of [early, late]) sink.close()
       // Another process, or this one after a restart, knows it from the log.
-      const other = await createChats(database(), { clock: time, timers: time })
+      const other = await startProcess()
       const sink = new MemorySink()
       const start = await other.chat.listen(ada, room, undefined)
       start(sink)
@@ -331,8 +356,3 @@ describeEachEngine('listening', (engine) => {
     })
   })
 })
-
-async function settle(): Promise<void> {
-  for (let i = 0; i < 30; i++) await turn()
-  await new Promise((resolve) => setTimeout(resolve, 15))
-}
