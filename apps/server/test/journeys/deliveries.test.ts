@@ -4,6 +4,7 @@ import { describeEachEngine } from '../engines.js'
 import { useServer } from '../harness.js'
 import { startHttpBot, useHttpBots } from '../http-bot.js'
 import { eventually } from '../jobs.js'
+import { firstTries, numbers, useToldBots } from '../told-bots.js'
 
 const hour = 60 * 60 * 1000
 
@@ -17,62 +18,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     admin = server().client()
   })
 
-  async function meet(url: string | undefined, more: object = {}) {
-    const { bot } = await admin.createBot({ ...(url && { url }), ...more })
-    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
-    const { key: userKey } = await server().client({ webhookId }).chatCreateUser({})
-    const chat = server().client({ webhookId, userKey })
-    const open = async () => (await chat.chatCreateConversation({})).conversation.id
-    const say = async (conversationId: string, ...texts: string[]) => {
-      for (const text of texts) {
-        await chat.chatCreateMessage({ conversationId, payload: { type: 'text', text } })
-      }
-    }
-    const events = () =>
-      server()
-        .client({ botId: bot.id })
-        .listEvents({ type: 'message_created', pageSize: 100 })
-        .then((page) => page.events.toReversed())
-    const listed = async () =>
-      (await admin.listDeliveries({ id: bot.id, pageSize: 100 })).deliveries.toReversed()
-    return { bot, id: bot.id, open, say, events, listed }
-  }
-
-  /**
-   * Lets time pass at each look until the assertion holds. A bot that is changed, even in nothing, has
-   * the server look what is due: nobody has to wait for the timer of a pause.
-   */
-  const inTime = <T>(id: string, assertion: () => Promise<T>, step = 1000) =>
-    eventually(async () => {
-      try {
-        return await assertion()
-      } catch (error) {
-        server().clock.advance(step)
-        await admin.updateBot({ id })
-        throw error
-      }
-    })
-
-  /** Writes to a bot that is gone until its deliveries are paused. */
-  async function failOften({
-    id,
-    open,
-    say,
-  }: Pick<Awaited<ReturnType<typeof meet>>, 'id' | 'open' | 'say'>) {
-    for (const text of numbers(5, 'noise')) await say(await open(), text)
-    await inTime(
-      id,
-      async () => {
-        const { receivers } = await admin.listDeliveryReceivers({ id })
-        expect(receivers).toMatchObject([{ paused: 'failures' }])
-      },
-      120_000,
-    )
-  }
-
-  const numbers = (count: number, name = 'm') =>
-    Array.from({ length: count }, (_, i) => `${name}${i}`)
-  const firstTries = (texts: string[]) => texts.map((text) => ({ text, attempt: 1 }))
+  const { meet, inTime, failOften } = useToldBots(server)
 
   it('get every message of a conversation once, in order, as the platform speaks', async () => {
     const bot = bots.as()

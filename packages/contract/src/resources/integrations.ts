@@ -1,63 +1,16 @@
 import { Type } from 'typebox'
 import { operation } from '../operation.js'
-import {
-  AnyMapInput,
-  Empty,
-  Id,
-  OneOf,
-  pageOf,
-  paging,
-  sortDirection,
-  Text,
-  Timestamp,
-  wrap,
-} from '../shared.js'
+import { AnyMapInput, Empty, Id, OneOf, pageOf, Text, Timestamp, wrap } from '../shared.js'
 import { CreateIntegrationBody, UpdateIntegrationBody } from './integration-definitions.js'
-import {
-  Integration,
-  IntegrationSummary,
-  PublicIntegration,
-  PublicIntegrationSummary,
-} from './integration-entity.js'
+import { Integration, IntegrationSummary } from './integration-entity.js'
+import { integrationId, nameAndVersion, search } from './integration-search.js'
 
-const integrationId = Type.Object({ id: Id('Id of the integration.') })
-const nameAndVersion = Type.Object({
-  name: Text(200, 'Name of the integration; a `/` in it is written `%2F`.', 1),
-  version: Text(200, 'A version, `latest`, or a range such as `<2.0.0`: the highest is found.', 1),
-})
 const definitionErrors = [
   'InvalidJsonSchema',
   'InvalidIdentifier',
   'ReferenceNotFound',
   'LimitExceeded',
 ] as const
-
-const search = {
-  ...paging,
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 100,
-      description: 'Another name of `pageSize`, which wins over it.',
-    }),
-  ),
-  name: Type.Optional(Text(200, 'Only integrations of this name.')),
-  version: Type.Optional(Text(100, 'Only this version.')),
-  interfaceId: Type.Optional(Id('Only integrations that implement this interface.')),
-  interfaceName: Type.Optional(Text(200, 'Only integrations that implement this interface.')),
-  installedByBotId: Type.Optional(Id('Only integrations that are installed in this bot.')),
-  verificationStatus: Type.Optional(
-    OneOf(['unapproved', 'pending', 'approved', 'rejected'], 'Only with this status.'),
-  ),
-  search: Type.Optional(Text(200, 'Only integrations with this in name, title or description.')),
-  sortBy: Type.Optional(
-    OneOf(
-      ['popularity', 'name', 'createdAt', 'updatedAt', 'installCount'],
-      'What to sort by; `createdAt` by default.',
-    ),
-  ),
-  direction: sortDirection('Order; `desc` by default, `asc` for `name`.'),
-}
 
 /** How often an integration can ask to be registered again. */
 const intervals = [
@@ -276,46 +229,6 @@ export const integrations = {
       ),
       nextToken: Type.Optional(Type.String({ description: 'For the next page, if there is one.' })),
     }),
-    status: 200,
-    errors: ['ResourceNotFound'],
-  }),
-}
-
-/** Integrations that every workspace finds. */
-export const hub = {
-  listIntegrations: operation({
-    id: 'listPublicIntegrations',
-    method: 'GET',
-    path: '/v1/admin/hub/integrations',
-    tag: 'Integrations',
-    summary: 'List the integrations that come with the server',
-    auth: 'workspace',
-    query: Type.Object(search),
-    result: pageOf('integrations', PublicIntegrationSummary, 'Integrations.'),
-    status: 200,
-    errors: [],
-  }),
-  getIntegration: operation({
-    id: 'getPublicIntegrationById',
-    method: 'GET',
-    path: '/v1/admin/hub/integrations/{id}',
-    tag: 'Integrations',
-    summary: 'Get an integration that comes with the server',
-    auth: 'workspace',
-    params: integrationId,
-    result: wrap('integration', PublicIntegration),
-    status: 200,
-    errors: ['ResourceNotFound'],
-  }),
-  getIntegrationByName: operation({
-    id: 'getPublicIntegration',
-    method: 'GET',
-    path: '/v1/admin/hub/integrations/{name}/{version}',
-    tag: 'Integrations',
-    summary: 'Get an integration that comes with the server by name and version',
-    auth: 'workspace',
-    params: nameAndVersion,
-    result: wrap('integration', PublicIntegration),
     status: 200,
     errors: ['ResourceNotFound'],
   }),

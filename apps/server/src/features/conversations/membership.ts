@@ -5,6 +5,7 @@ import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Db, Tx } from '../../schema.js'
 import { type ConversationRef, type conversationLog, news, type Told } from './news.js'
 import * as participants from './participant-store.js'
+import * as places from './place-store.js'
 import type { ConversationsDeps } from './service.js'
 import * as store from './store.js'
 
@@ -146,8 +147,8 @@ export function membership(
       member: Member,
       conversationId: string,
       now: number,
-    ): Promise<participants.Place | undefined> {
-      return participants.advanceConversation(tx, {
+    ): Promise<places.Place | undefined> {
+      return places.advanceConversation(tx, {
         botId: member.botId,
         conversationId,
         userId: member.userId,

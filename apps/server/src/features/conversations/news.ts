@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
 import type { Tx } from '../../schema.js'
-import * as participants from './participant-store.js'
+import * as places from './place-store.js'
 
 /** Types of the events in the log of a conversation. */
 export const news = {
@@ -67,7 +67,7 @@ export function conversationLog(deps: { clock: Clock; events: EventPublisher }) 
       { type, subjectId, data }: News,
       removedMessages = 0,
     ): Promise<Told | undefined> {
-      const place = await participants.takeNumber(tx, {
+      const place = await places.takeNumber(tx, {
         botId: conversation.botId,
         conversationId: conversation.id,
         removedMessages,

@@ -6,6 +6,7 @@ import type { Tx } from '../../schema.js'
 import { publicIdOf, type UserRow } from '../users/index.js'
 import type { membership } from './membership.js'
 import * as participants from './participant-store.js'
+import * as places from './place-store.js'
 import type { runtimeConversations } from './runtime.js'
 import type { ConversationsDeps } from './service.js'
 
@@ -86,13 +87,13 @@ export function participation(
       tx: Tx,
       conversation: { botId: string; id: string },
       author: { id: string; publicId: string; participates: boolean },
-    ): Promise<participants.Place | undefined> {
+    ): Promise<places.Place | undefined> {
       const { botId, id } = conversation
       if (!author.participates && author.id !== botId) {
         await members.addParticipant(tx, conversation, author)
       }
       const now = clock.now()
-      return await participants.advanceForAuthor(tx, {
+      return await places.advanceForAuthor(tx, {
         ...{ botId, conversationId: id, now, updatedAt: isoTime(now) },
       })
     },
@@ -108,7 +109,7 @@ export function participation(
       if (!author.participates && author.id !== botId) {
         await members.addParticipant(tx, conversation, author)
       }
-      await participants.countImported(tx, botId, id, writtenAt)
+      await places.countImported(tx, botId, id, writtenAt)
     },
   }
 }

@@ -18,8 +18,8 @@ import {
   tagMatchOf,
 } from '../tags/index.js'
 import { authorOf } from './author.js'
+import { planMessage, toPlanned } from './planned.js'
 import * as store from './runtime-store.js'
-import { releaseMessageJob } from './scheduled.js'
 import type { MessagesDeps, NewMessage } from './service.js'
 import { requireMessageShape } from './shapes.js'
 import { findMessage, type MessageRow } from './store.js'
@@ -58,8 +58,9 @@ export function runtimeMessages(
   append: Append,
   remove: (tx: Tx, message: MessageRow) => Promise<unknown>,
 ) {
-  const { db, run, clock, ids, dialect, pager, queue, conversations, audiences } = deps
+  const { db, run, clock, dialect, pager, conversations, audiences } = deps
   const author = authorOf(deps)
+  const plan = planMessage(deps)
 
   /** Creates a message in a transaction, as the actor. */
   async function createIn(
@@ -100,34 +101,6 @@ export function runtimeMessages(
     const place = await conversations.takePlace(tx, conversation, who)
     if (place === undefined) throw unknownConversation(conversationId)
     return await append(tx, place, message, audience)
-  }
-
-  /** Keeps a message until it is due, under the id that it will have. */
-  async function plan(
-    tx: Tx,
-    conversationId: string,
-    message: NewMessage & { tags: string | null; origin: MessageRow['origin'] },
-    dueAt: number,
-  ): Promise<MessageRow> {
-    const { botId, userId, ...content } = message
-    const row = {
-      ...content,
-      id: ids.next('msg'),
-      bot_id: botId,
-      user_id: userId,
-      conversation_id: conversationId,
-      due_at: isoTime(dueAt),
-      created_at: isoTime(clock.now()),
-    }
-    await store.insertScheduled(tx, row)
-    await queue.enqueue(tx, {
-      kind: releaseMessageJob,
-      key: row.id,
-      payload: { botId },
-      runAt: dueAt,
-      maxAttempts: 100,
-    })
-    return toPlanned(row)
   }
 
   /** Stores what a patch changes; a patch that changes nothing writes nothing. */
@@ -301,11 +274,6 @@ export function runtimeMessages(
 function isVisible(actor: BotActor, integration: string): boolean {
   const alias = aliasOf(actor)
   return alias === undefined || alias === integration
-}
-
-/** A message that is to come, as it is shown until then. */
-function toPlanned({ due_at: _, ...row }: store.ScheduledMessageRow): MessageRow {
-  return { ...row, sequence: 0, updated_at: null }
 }
 
 function unknownMessage(id: string): ApiError {
