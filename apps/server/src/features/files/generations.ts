@@ -7,13 +7,13 @@ import {
   type ContentRow,
   discardContents,
   findContent,
-  insertContent,
   listContents,
   patchContent,
 } from './content-store.js'
 import { createFollowUps } from './follow-ups.js'
 import type { IndexFile } from './job-kinds.js'
 import { discardParts } from './part-store.js'
+import { createRemake } from './remake.js'
 import { deleteFileRow, type FileRow, patchFile } from './store.js'
 import type { FileStatus } from './table.js'
 import { createTeller } from './teller.js'
@@ -164,6 +164,8 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
   return {
     discard,
 
+    remake: createRemake({ clock, queue, bus, quotas, discard }),
+
     /** Begins a generation: uploads to the one before are refused from now on. */
     async begin(tx: Tx, file: FileRow): Promise<void> {
       const contents = await listContents(tx, file.bot_id, file.id)
@@ -213,61 +215,6 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
       await moveTo(tx, file, content, 'upload_failed', reason)
       await recount(tx, file, quotas)
       await tell(tx, 'file_upload_failed', file, content.generation)
-    },
-
-    /**
-     * Begins a generation with the content that is there, to make its passages anew. Those of before
-     * are found until then, and stay if it fails.
-     * @param content of the latest generation, which has its bytes
-     * @param passages given by the caller in place of those of the content; the same as before without
-     */
-    async remake(
-      tx: Tx,
-      file: FileRow,
-      content: ContentRow,
-      passages?: StoredBytes,
-    ): Promise<FileRow> {
-      const wasWaiting = content.status === 'indexing_pending'
-      const next: ContentRow = {
-        ...content,
-        generation: file.generation + 1,
-        status: 'indexing_pending',
-        indexed: 1,
-        // What is public stays so while it is indexed again.
-        immediate: wasWaiting ? content.immediate : content.public_content,
-        // What was not indexed yet has no passages of its own that could stay.
-        remade: wasWaiting ? content.remade : 1,
-        passages_blob_key:
-          passages === undefined
-            ? content.passages_blob_key
-            : await useBytes(tx, file.bot_id, passages),
-        created_at: isoTime(clock.now()),
-      }
-      if (next.blob_key !== null) await shareBlob(tx, next.blob_key)
-      if (passages === undefined && next.passages_blob_key !== null) {
-        await shareBlob(tx, next.passages_blob_key)
-      }
-      await insertContent(tx, next)
-      const patch = {
-        generation: next.generation,
-        status: next.status,
-        indexed: next.indexed,
-        failed_reason: null,
-        progress: null,
-        updated_at: next.created_at,
-        // Without a content before, this one is served at once, as it was.
-        ...(file.serving_generation === content.generation && {
-          serving_generation: next.generation,
-        }),
-      }
-      await patchFile(tx, file.bot_id, file.id, patch)
-      const renewed = { ...file, ...patch }
-      await discard(tx, file.bot_id, [content])
-      if (passages !== undefined) await sweepBlobs(tx)
-      await recount(tx, renewed, quotas)
-      await index(tx, next)
-      await tell(tx, 'file_updated', renewed, next.generation)
-      return renewed
     },
 
     /** The passages are there, or it is known why there are none: then the file has none. */

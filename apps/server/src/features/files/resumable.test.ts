@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { send, type TestBot, useFiles } from '../../../test/files.js'
 
+const day = 24 * 60 * 60_000
 const bytes = 'application/offset+octet-stream'
 const hash = (algorithm: string, text: string) =>
   createHash(algorithm).update(text).digest('base64')
@@ -86,7 +87,7 @@ describeEachEngine('a resumable upload', (engine) => {
     await append(url, 0, 'abc')
     const response = await call('HEAD', url, {})
     const { file } = await bot.as().getFile({ id })
-    const expires = new Date(Date.parse(file.createdAt) + 24 * 60 * 60_000)
+    const expires = new Date(Date.parse(file.createdAt) + day)
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'tus-resumable': '1.0.0',
       'upload-offset': '3',
@@ -147,6 +148,17 @@ describeEachEngine('a resumable upload', (engine) => {
       failedStatusReason: 'The upload was given up by its sender.',
     })
     expect(await (await fetch(served.url)).text()).toBe('old')
+    await expectNothingLeft()
+  })
+
+  it('that nobody goes on with is given up after a day, with all that came of it', async () => {
+    const { bot, id, url } = await newUpload(10)
+    await append(url, 0, 'abc')
+    bench().clock.advance(day)
+    expect(await refusal(append(url, 3, 'defg'))).toMatchObject({ status: 403, type: 'Forbidden' })
+    await bench().database.run((tx) => bench().files.schedule(tx))
+    const file = await bot.awaitStatus(id, 'upload_failed')
+    expect(file.failedStatusReason).toBe('No content came within 24 hours.')
     await expectNothingLeft()
   })
 
