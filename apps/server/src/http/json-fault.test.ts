@@ -12,6 +12,7 @@ it.each([
   ['[1}', 'line 1, column 3: a comma or ] must stand where "}" stands'],
   ['{} x', 'line 1, column 4: the end must stand where "x" stands'],
   ['"a\nb"', 'line 1, column 1: a value must stand where "\\"" begins'],
+  ['"\\N"', 'line 1, column 1: a value must stand where "\\"" begins'],
   ['{"a": "b', 'line 1, column 7: a value must stand where "\\"" begins'],
   ['{"a": 1', 'it ends where a comma or } must stand'],
   ['', 'it ends where a value must stand'],
@@ -42,6 +43,13 @@ it('reads a large text with one very long string', () => {
   const long = `["${'ab\\n'.repeat(250_000)}"`
   expect(jsonFaultOf(long)).toContain('it ends')
   expect(jsonFaultOf(`${long}]`)).toBeUndefined()
+})
+
+it('gives up on a text without an end at once', () => {
+  for (const some of ['a', 'ab\\n', '\u007f']) {
+    expect(jsonFaultOf(`["${some.repeat(50_000)}`)).toContain('a value or ] must stand')
+    expect(jsonFaultOf(`{"${some.repeat(50_000)}\n"`)).toContain('must stand where')
+  }
 })
 
 function parses(text: string): boolean {

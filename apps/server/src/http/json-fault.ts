@@ -13,7 +13,8 @@ const wanted = {
 } as const
 
 const blank = /[ \t\n\r]*/y
-const text = /"(?:[^"\\\p{Cc}]+|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iuy
+/** A part of a text: one pattern for all of it would try each way to divide one that has no end. */
+const part = /[^"\\\p{Cc}]+|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/uy
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y
 
 /**
@@ -29,6 +30,16 @@ export function jsonFaultOf(json: string): string | undefined {
     if (!token.test(json)) return false
     at = token.lastIndex
     return true
+  }
+  const takeText = (): boolean => {
+    const start = at
+    if (json[at] !== '"') return false
+    at += 1
+    let goesOn = true
+    while (goesOn) goesOn = take(part)
+    const isWhole = json[at] === '"'
+    at = isWhole ? at + 1 : start
+    return isWhole
   }
   const afterValue = (): Expected => {
     const inside = open.at(-1)
@@ -50,8 +61,8 @@ export function jsonFaultOf(json: string): string | undefined {
       at += 1
       open.push(next)
       expected = next === '{' ? 'name or }' : 'value or ]'
-    } else if (expected.startsWith('value') && (take(scalar) || take(text))) expected = afterValue()
-    else if (expected.startsWith('name') && take(text)) expected = 'colon'
+    } else if (expected.startsWith('value') && (take(scalar) || takeText())) expected = afterValue()
+    else if (expected.startsWith('name') && takeText()) expected = 'colon'
     else if (expected === 'colon' && next === ':') {
       at += 1
       expected = 'value'
