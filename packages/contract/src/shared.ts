@@ -11,6 +11,10 @@ export const Id = (description: string) =>
 export const Text = (maxLength: number, description: string, minLength = 0) =>
   Type.String({ minLength, maxLength, description })
 
+/** A string of a request whose length is bounded in bytes of UTF-8; no character takes less than one. */
+export const TextOfBytes = (maxBytes: number, description: string, minLength = 0) =>
+  Type.String({ minLength, maxLength: maxBytes, maxBytes, description })
+
 /** An address in a request. Not parsed: what is at its end is the caller's business. */
 export const Url = (description: string) => Text(65_536, description)
 

@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaValidationError } from 'fastify'
 import { tellViolation } from '../platform/violations.js'
+import { addBytesKeyword } from './bounded-texts.js'
 import { addStorableKeyword, requireStorable } from './storable-texts.js'
 
 // Params and queries are text, so numbers and booleans in them are coerced. A JSON body says what
@@ -12,8 +13,10 @@ const textAjv = new Ajv({ ...shared, coerceTypes: true, useDefaults: true })
 const bodyAjv = new Ajv({ ...shared, coerceTypes: false, useDefaults: false })
 addFormats.default(textAjv)
 addFormats.default(bodyAjv)
-addStorableKeyword(textAjv)
-addStorableKeyword(bodyAjv)
+for (const ajv of [textAjv, bodyAjv]) {
+  addStorableKeyword(ajv)
+  addBytesKeyword(ajv)
+}
 
 /** A validator as Fastify takes it: after false, `errors` says why. */
 interface RequestValidator {

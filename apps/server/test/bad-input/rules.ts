@@ -55,6 +55,12 @@ export function atMost(length: number): Rule {
   return { kind: 'long', values, says: `must have at most ${length} characters.` }
 }
 
+/** In bytes of UTF-8; a text can be too long in bytes alone. */
+export function atMostBytes(length: number): Rule {
+  const values = ['x'.repeat(length + 1), 'ü'.repeat(length / 2 + 1)]
+  return { kind: 'long', values, says: `must have at most ${length} bytes of UTF-8.` }
+}
+
 export function atLeast(minimum: number): Rule {
   return { kind: 'low', values: [minimum - 1], says: `must be at least ${minimum}.` }
 }

@@ -8,6 +8,7 @@ import { testFields } from './fields.js'
 import {
   atLeast,
   atMost,
+  atMostBytes,
   filled,
   inJson,
   items,
@@ -53,7 +54,7 @@ describe('bad input to searchFiles', () => {
     stored: () => storedFiles(server(), own),
     rules: {
       ...botHeaders,
-      'query.query': [required, query.text, filled, atMost(2048)],
+      'query.query': [required, query.text, filled, atMostBytes(2048)],
       'query.limit': [query.integer, atLeast(1), notAbove(50)],
       'query.contextDepth': [query.integer, atLeast(0), notAbove(10)],
       'query.consolidate': [query.flag],

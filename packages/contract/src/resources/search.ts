@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { operation } from '../operation.js'
-import { AnyMap, Id, OneOf, TagFilter, Tags, Text, Timestamp } from '../shared.js'
+import { AnyMap, Id, OneOf, TagFilter, Tags, TextOfBytes, Timestamp } from '../shared.js'
 
 export const searchLimitDefault = 20
 export const searchLimitMaximum = 50
@@ -124,7 +124,7 @@ export const search = {
       'Best match first. Only files that the caller may see, whose indexing is complete and whose tags match are searched. Text without a letter or digit finds nothing. When a way of looking is not available, the others answer, and the header `x-search-degraded` names it: `semantic-pending` while the first vectors of the bot are made, `semantic-unavailable` without vectors in the database, `embeddings-unavailable` when the endpoint for embeddings does not answer.',
     auth: 'bot',
     query: Type.Object({
-      query: Text(
+      query: TextOfBytes(
         2048,
         'What is looked for, in natural language; 1 to 2,048 bytes of UTF-8, not only white space.',
         1,

@@ -38,8 +38,6 @@ export interface SearchDeps {
 
 export type SearchService = ReturnType<typeof createSearchService>
 
-const maxQueryBytes = 2048
-
 export function createSearchService(
   deps: Pick<SearchDeps, 'clock' | 'finder' | 'questions' | 'meter'>,
 ) {
@@ -54,13 +52,6 @@ export function createSearchService(
       throw new ApiError('InvalidQuery', 'query.query must have more than white space.', {
         metadata: { in: 'query', field: 'query' },
       })
-    }
-    if (Buffer.byteLength(input.query) > maxQueryBytes) {
-      throw new ApiError(
-        'InvalidQuery',
-        `query.query must have at most ${maxQueryBytes} bytes of UTF-8.`,
-        { metadata: { in: 'query', field: 'query' } },
-      )
     }
     const queryVector = await questions.of(actor.botId, input.query, signal)
     const request = {

@@ -102,7 +102,9 @@ function item(text: string, inner?: List): ListItem {
 
 function cellText(value: unknown, count: Count): string {
   if (Array.isArray(value)) return value.map((each) => cellText(each, count)).join(', ')
-  return isScalar(value) && value !== null ? toText(value, count) : ''
+  // A row has no value where another one has a member that it lacks.
+  const isNothing = value === null || value === undefined
+  return isScalar(value) && !isNothing ? toText(value, count) : ''
 }
 
 function toText(value: Scalar, count: Count): string {

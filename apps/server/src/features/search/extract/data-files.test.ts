@@ -51,6 +51,14 @@ describe('data', () => {
     expect(await blocksOf('a.yaml', yaml)).toEqual(expected)
   })
 
+  test('has empty cells where an object lacks what another one has', async () => {
+    const content =
+      '{"contacts":[{"role":"on call","phone":"12"},{"role":"bills","mail":"a@b.de"}]}'
+    expect((await blocksOf('a.json', content)).at(-1)).toBe(
+      '| role | phone | mail |\n| --- | --- | --- |\n| on call | 12 |  |\n| bills |  | a@b.de |',
+    )
+  })
+
   test('of one value per line is one table', async () => {
     const [table] = await blocksOf('a.jsonl', '{"a":1}\n{"a":2}\n')
     expect(table).toBe('| a |\n| --- |\n| 1 |\n| 2 |')

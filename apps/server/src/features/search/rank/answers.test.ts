@@ -209,6 +209,7 @@ describeEachEngine('answers', (engine) => {
       ['heating', 'Gefaesse', 'Druck', 0.4],
       ['heating', 'Kasten', 'Elektrischer Anschluss', 0.5],
       ['heating', 'Wartungsvertrag', 'Wartung', 0.3],
+      ['heating', 'Membranventil', 'Druck', 0.2],
       // Typing errors, also where other passages have the other words.
       ['heating', 'Umwälzpmupe', 'Umwälzpumpe', 0.7],
       ['heating', 'Umwälzpmupe Wasser Leitung Sicherung', 'Umwälzpumpe', 0.3],

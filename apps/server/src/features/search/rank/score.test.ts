@@ -189,6 +189,16 @@ describe('widening', () => {
     expect(near('port', ['support', 'report'])).toEqual([])
   })
 
+  it('guesses by the beginning of a compound when there is nothing better', () => {
+    const near = (listed: string[]) => [
+      ...(toSubstitutes(wide('steuerbescheid'), listed).get('steuerbescheid') ?? []),
+    ]
+    expect(near(['steuererklarung', 'steuern', 'stempelbescheid'])).toEqual([
+      ['steuererklarung', 0.3],
+    ])
+    expect(near(['steuererklarung', 'steuerbescheide'])).toEqual([['steuerbescheide', 0.8]])
+  })
+
   it('leaves short words, numbers and codes alone', () => {
     for (const word of ['cat', '4711', 'ax12']) expect(wide(word)).toEqual([])
   })

@@ -27,7 +27,18 @@ const knownEndings: ReadonlySet<string> = new Set(endings)
 const longestEnding = 3
 
 /** What finding a word is worth that is only like the one that was asked for. */
-const worths = { spelling: 0.95, typo: 0.85, typos: 0.7, longer: 0.8, compound: 0.7, part: 0.9 }
+const worths = {
+  spelling: 0.95,
+  typo: 0.85,
+  typos: 0.7,
+  longer: 0.8,
+  compound: 0.7,
+  part: 0.9,
+  beginning: 0.3,
+}
+
+/** Letters that two compounds must begin with to be of one subject: the tax of a return and of a notice. */
+const shortestBeginning = 6
 
 /** The words for which others are worth looking for. */
 export function toWideWords(words: readonly WideWord[]): WideWord[] {
@@ -48,7 +59,10 @@ export function neighbourhood(wide: readonly WideWord[]): Neighbourhood {
   const tails = ways.flatMap((word) => endings.map((ending) => stemOf(word) + ending))
   return {
     // People rarely mistype both the beginning and the end of a word.
-    prefixes: distinct(typed.map((word) => word.slice(0, 2))),
+    prefixes: distinct([
+      ...typed.map((word) => word.slice(0, 2)),
+      ...typed.filter(mayBeCompound).map((word) => word.slice(0, shortestBeginning)),
+    ]),
     suffixes: distinct([...typed.map((word) => word.slice(-3)), ...tails]),
     words: distinct([
       ...typed.flatMap(toParts),
@@ -76,7 +90,10 @@ export function toSubstitutes(
       if (worth > 0) near.push([other.word, worth])
     }
     near.sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
-    return [each.word, new Map(near.slice(0, maximumNeighbours))]
+    const best = near[0]?.[1] ?? 0
+    // What only begins like the word is a guess, for want of anything better.
+    const kept = near.filter(([, worth]) => worth > worths.beginning || worth === best)
+    return [each.word, new Map(kept.slice(0, maximumNeighbours))]
   })
   return new Map(found.filter(([, near]) => near.size > 0))
 }
@@ -124,8 +141,22 @@ function toJudgeOfMissing(word: string): Judge {
     }
     if (headLength(stem, other) >= shortestHeadOfMissing) return worths.compound
     const isPart = word.startsWith(other) || word.endsWith(other)
-    return isPart ? (worths.part * other.length) / word.length : 0
+    if (isPart) return (worths.part * other.length) / word.length
+    return beginAlike(word, other) ? worths.beginning : 0
   }
+}
+
+function mayBeCompound(word: string): boolean {
+  return word.length >= shortestBeginning + shortestPart
+}
+
+/** Whether two words are the same for a while and then go on with something that is a word by its length. */
+function beginAlike(word: string, other: string): boolean {
+  if (!mayBeCompound(word) || !mayBeCompound(other)) return false
+  let same = 0
+  while (word[same] !== undefined && word[same] === other[same]) same++
+  const rest = Math.min(word.length, other.length) - same
+  return same >= shortestBeginning && rest >= shortestPart
 }
 
 /** Letters before a stem, in a longer word that ends with it or with a form of it; -1 if it does not. */

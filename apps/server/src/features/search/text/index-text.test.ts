@@ -7,6 +7,17 @@ describe('toIndexText', () => {
     ['case and punctuation go', 'Hello, World! (again)', 'hello world again'],
     ['Markdown marks are no words', '## **Bold** `code` | cell |', 'bold code cell'],
     ['codes become their parts in order', 'ERR_TLS_1042 in v1.2.3', 'err tls 1042 in v1 2 3'],
+    [
+      'a number is also one word',
+      '1.245,00 € or 12,500,000',
+      '1 245 00 or 12 500 000 1245 12500000',
+    ],
+    ['so are letters and a number', 'UTF-8 (ISO-9001)', 'utf 8 iso 9001 utf8 iso9001'],
+    [
+      'other numbers are not',
+      '2026-08-02 1.2.345 300-7001 12.34 E-Mail',
+      '2026 08 02 1 2 345 300 7001 12 34 e mail',
+    ],
     ['addresses become their parts', 'jo.doe@mail.example.org', 'jo doe mail example org'],
     ['accents of Latin and Greek go', 'Crème brûlée, Malmö, Ελλάδα', 'creme brulee malmo ελλαδα'],
     ['letters that only look accented stay', 'йод и ёлка', 'йод и ёлка'],

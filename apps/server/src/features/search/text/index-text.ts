@@ -1,9 +1,10 @@
+import { toJoined } from './joined.js'
 import { isAscii, normalise } from './normalise.js'
 import { toAsciiTokens, toIndexTokens, toRuns } from './tokens.js'
 
 /**
  * The words of a text as both engines shall see them: lower case, without accents and punctuation,
- * separated by single spaces, CJK as pairs of characters. Neither the FTS5 tokenizer nor the
+ * separated by single spaces, CJK as pairs of characters, and once more in one what {@link toJoined} joins. Neither the FTS5 tokenizer nor the
  * Postgres parser finds anything in it that they would cut differently.
  *
  * @param text plain text or Markdown; punctuation and Markdown marks are not indexed
@@ -13,5 +14,6 @@ export function toIndexText(text: string): string {
   const tokens = isAscii(normalised)
     ? toAsciiTokens(normalised)
     : toRuns(normalised).flatMap(toIndexTokens)
-  return tokens.join(' ')
+  // At the end, where they part no words that stand together.
+  return [...tokens, ...toJoined(normalised)].join(' ')
 }

@@ -66,3 +66,21 @@ describe('phrases', () => {
     expect(toQuery('"第3章"').phrases).toEqual([['第', '3', '章*']])
   })
 })
+
+describe('numbers and codes that are written in several ways', () => {
+  test.each([
+    ['1.245', '1245'],
+    ["1'245", '1245'],
+    ['1245', '1245'],
+    ['UTF-8', 'utf8'],
+    ['utf8', 'utf8'],
+  ])('%s is looked for as one word, too', (text, word) => {
+    expect(toQuery(`the ${text} file`).terms).toContain(word)
+  })
+
+  test('what is meant literally may be written in either way', () => {
+    expect(toQuery('the HP-400 pump').exact).toEqual([['hp400']])
+    expect(toQuery('the HP-400/12 pump').exact).toEqual([['hp', '400', '12']])
+    expect(toQuery('1.245,00 or v1.2.345').exact).toEqual([['1245'], ['v1', '2', '345']])
+  })
+})

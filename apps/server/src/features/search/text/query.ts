@@ -1,4 +1,5 @@
 import { functionWordsOf } from './function-words.js'
+import { joinedAsWhole, toJoined } from './joined.js'
 import { normalise } from './normalise.js'
 import { type Run, toBigrams, toIndexTokens, toRuns } from './tokens.js'
 
@@ -36,13 +37,19 @@ export function toQuery(text: string): Query {
     toPhrase(match.slice(1).find((group) => group !== undefined) ?? ''),
   )
   const compounds: string[][] = []
+  const codes: string[][] = []
   for (const [compound] of normalised.matchAll(COMPOUND)) {
     const runs = toRuns(compound)
-    if (!runs.some((run) => run.unspaced)) compounds.push(runs.map((run) => run.text))
+    if (runs.some((run) => run.unspaced)) continue
+    const parts = runs.map((run) => run.text)
+    compounds.push(parts)
+    const joined = joinedAsWhole(compound)
+    if (joined !== undefined) codes.push([joined])
+    else if (isCode(parts)) codes.push(parts)
   }
   const shortCodes = [...text.matchAll(SHORT_CODE)].map(([code]) => [normalise(code)])
   const runs = toRuns(normalised)
-  const tokens = [...new Set(runs.flatMap(toTerms))]
+  const tokens = [...new Set([...runs.flatMap(toTerms), ...toJoined(normalised)])]
   // Pairs of characters are no words.
   const grammar = functionWordsOf(runs.filter(({ unspaced }) => !unspaced).map(({ text }) => text))
   const meaningful = tokens.filter((token) => !grammar.has(token))
@@ -51,7 +58,7 @@ export function toQuery(text: string): Query {
     phrases: distinct([...quoted, ...compounds].filter((phrase) => phrase.length > 1)),
     exact: distinct([
       ...quoted.filter((phrase) => phrase.length > 0),
-      ...compounds.filter(isCode),
+      ...codes,
       ...shortCodes.filter(([code]) => code !== undefined && tokens.includes(code)),
     ]),
   }

@@ -13,6 +13,9 @@ import { type FoundTable, tableAt } from './tables.js'
 /** Lines of a heading; more in large type are a text in large type. */
 const MOST_HEADING_LINES = 4
 
+/** What printed documentation has behind its headings. */
+const linkToItself = /\s*¶$/u
+
 /** Code further to the right is drawn there. */
 const MOST_COLUMN = 160
 /** Characters of a line of code; a single sign is rather a part of a formula. */
@@ -99,7 +102,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       else {
         close()
         closeList()
-        const text = joiner.join(textsOf(lines.slice(at, end)))
+        const text = joiner.join(textsOf(lines.slice(at, end))).replace(linkToItself, '')
         blocks.push(onPage(heading(level, text), line.page))
         at = end - 1
         continue

@@ -1,5 +1,6 @@
 import { isContentsEntry } from './contents.js'
 import type { Line } from './lines.js'
+import { joinShiftedHeaders } from './shifted-headers.js'
 import { columnOf, type Join, type Span, toTableRows } from './table-rows.js'
 
 /** Cells further apart than this are not in one table, in sizes of the font. */
@@ -60,7 +61,8 @@ export function tableAt(
   const begin = edgeOf(lines, start, -1, options.above, columns)
   const last = edgeOf(lines, end - 1, 1, MOST_CELL_LINES, columns)
   const rows = toTableRows(lines.slice(begin, last + 1), columns, options.join)
-  return isPlausible(rows) ? { begin, end: last + 1, rows, columns } : undefined
+  if (!isPlausible(rows)) return undefined
+  return { begin, end: last + 1, ...joinShiftedHeaders({ rows, columns }) }
 }
 
 /** The last line in a direction that is a part of the rows of the table, and not below or above it. */
