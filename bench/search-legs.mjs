@@ -1,6 +1,6 @@
 // What each leg of a search does, by itself.
 import { sql } from 'kysely'
-import { createKeywordIndex } from '../apps/server/dist/features/search/keyword-index.js'
+import { createKeywordIndex } from '../apps/server/dist/features/search/keywords/keyword-index.js'
 import { readTexts } from '../apps/server/dist/features/search/rank/candidate-texts.js'
 import { scoreGrams } from '../apps/server/dist/features/search/rank/grams.js'
 import { createRanker } from '../apps/server/dist/features/search/rank/ranker.js'

@@ -32,7 +32,7 @@ const parts = {
   database: /\/platform\/db\//,
   migrations: /\/migrations\//,
   /** The keyword index and the vectors, each once per engine. */
-  searchIndexes: /\/features\/search\/(keyword-index|vectors\/)/,
+  searchIndexes: /\/features\/search\/(keywords|vectors)\//,
 }
 
 describe('the files of the server', () => {

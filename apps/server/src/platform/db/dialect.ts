@@ -12,6 +12,11 @@ import {
 /** Everything that SQLite and PostgreSQL do differently. Code outside drivers never asks for the name. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
+  /**
+   * The way of this engine, where it is a port of its own with an implementation for each engine and too
+   * much for this interface.
+   */
+  choose<Way>(ways: Readonly<Record<Dialect['name'], Way>>): Way
   /** The type that stands for each portable column kind of a migration. */
   readonly columnTypes: ReadonlyMap<string, string>
   /** Whether the database has a table of that name. */
@@ -66,6 +71,7 @@ const sqliteBusy = 5
 
 export const sqliteDialect: Dialect = {
   name: 'sqlite',
+  choose: (ways) => ways.sqlite,
   columnTypes: new Map([
     ['text', 'text'],
     ['integer', 'integer'],
@@ -104,6 +110,7 @@ const postgresTransient = new Set(['40001', '40P01', '0A000'])
 
 export const postgresDialect: Dialect = {
   name: 'postgres',
+  choose: (ways) => ways.postgres,
   columnTypes: new Map([
     // The order of bytes is the order of SQLite, the fastest, and the same on every machine.
     ['text', 'text collate "C"'],

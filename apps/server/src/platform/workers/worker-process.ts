@@ -21,7 +21,7 @@ export class WorkerExitError extends Error {
 }
 
 /** Hears what a task says before its answer. */
-export interface TaskListener {
+interface TaskListener {
   /** How far it is, as its handler reports it. */
   onProgress(progress: unknown): void
   /** @param piece part of its output, as JSON */

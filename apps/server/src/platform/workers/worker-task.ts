@@ -13,12 +13,12 @@ export type TaskAnswer =
   | { error: { message: string; stack?: string } }
 
 /** What a worker says before its answer about how far it is. */
-export interface TaskProgress {
+interface TaskProgress {
   progress: unknown
 }
 
 /** A part of the output, as JSON, that goes ahead of the answer. */
-export interface TaskPiece {
+interface TaskPiece {
   piece: string
 }
 

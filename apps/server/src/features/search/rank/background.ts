@@ -11,7 +11,6 @@ import { createLsaEmbedder } from '../lsa/lsa-embedder.js'
 import type { DatabasePlace } from '../lsa/lsa-task.js'
 import type { Embedder } from '../vectors/embedder.js'
 import { vectorStoreOf } from '../vectors/engine-vectors.js'
-import { openPostgresVectors } from '../vectors/open-postgres-vectors.js'
 import { createVectorJobs, type VectorJobs } from '../vectors/vector-jobs.js'
 
 /** What ranking needs besides questions. */
@@ -59,11 +58,9 @@ export function createRankingBackground(deps: RankingBackgroundDeps): RankingBac
     vectors,
     questions,
     async open() {
-      if (dialect.name === 'postgres') {
-        await openPostgresVectors(database).catch((err: unknown) => {
-          log.debug({ err }, 'pgvector could not be prepared')
-        })
-      }
+      await store.open(database).catch((err: unknown) => {
+        log.debug({ err }, 'the database could not be prepared for vectors')
+      })
       const reason = await store.missing(db)
       if (reason !== undefined) {
         log.warn({ reason }, 'search goes by words alone: vectors cannot be compared')

@@ -1,4 +1,4 @@
-import type { Frequencies } from '../keyword-index.js'
+import type { Frequencies } from '../keywords/keyword-index.js'
 import type { Query } from '../text/query.js'
 import type { Subject } from '../text/subject.js'
 

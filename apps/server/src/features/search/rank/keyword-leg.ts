@@ -1,5 +1,5 @@
 import type { Db } from '../../../schema.js'
-import type { Frequencies, KeywordHit, KeywordIndex } from '../keyword-index.js'
+import type { Frequencies, KeywordHit, KeywordIndex } from '../keywords/keyword-index.js'
 import type { Query } from '../text/query.js'
 import { toSpellings } from '../text/spellings.js'
 import { findWords } from '../vocabulary-store.js'

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../schema.js'
 import type { FileScope, TagCondition } from '../../files/index.js'
-import { createKeywordIndex, type KeywordHit } from '../keyword-index.js'
+import { createKeywordIndex, type KeywordHit } from '../keywords/keyword-index.js'
 import { toIndexText } from '../text/index-text.js'
 import { type Query, toQuery } from '../text/query.js'
 import { isStopword } from '../text/stopwords.js'

@@ -5,5 +5,5 @@ import type { VectorStore } from './vector-store.js'
 
 /** The vectors of an engine. */
 export function vectorStoreOf(dialect: Dialect): VectorStore {
-  return dialect.name === 'sqlite' ? createSqliteVectors() : postgresVectors
+  return dialect.choose({ sqlite: createSqliteVectors, postgres: () => postgresVectors })()
 }

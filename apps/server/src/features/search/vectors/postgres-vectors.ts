@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { searchableFiles } from '../../files/reading.js'
+import { openPostgresVectors } from './open-postgres-vectors.js'
 import {
   largeSpace,
   type Neighbour,
@@ -12,6 +13,8 @@ const largestIndexed = 4000
 
 /** Vectors of half precision in pgvector; a large space is searched by HNSW. */
 export const postgresVectors: VectorStore = {
+  open: openPostgresVectors,
+
   async missing(db) {
     const { rows } = await sql`
       select 1 where to_regclass('passage_vectors') is not null

@@ -22,6 +22,8 @@ const narrowSpare = 1000
  */
 export function createSqliteVectors(shelf: Shelf = createShelf()): VectorStore {
   return {
+    async open() {},
+
     async missing(db) {
       try {
         await sql`select vec_version()`.execute(db)

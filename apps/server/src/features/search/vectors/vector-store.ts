@@ -1,3 +1,4 @@
+import type { Database } from '../../../platform/db/open.js'
 import type { Db, Tx } from '../../../schema.js'
 import type { FileScope, TagCondition } from '../../files/index.js'
 
@@ -39,6 +40,8 @@ export const largeSpace = 20_000
 
 /** Vectors in one engine: all that engines do differently with them is behind this. */
 export interface VectorStore {
+  /** Makes what vectors need in the database, where it can hold any; every start tries. */
+  open(database: Pick<Database, 'db' | 'run'>): Promise<void>
   /**
    * Why there are no vectors in this database, as a sentence; undefined if there are.
    * Nothing else may be called then.

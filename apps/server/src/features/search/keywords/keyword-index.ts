@@ -1,0 +1,61 @@
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Db, Tx } from '../../../schema.js'
+import type { TagCondition } from '../../files/index.js'
+import type { FileScope } from '../../files/reading.js'
+import type { IndexFields } from '../chunk/index-fields.js'
+import type { Query } from '../text/query.js'
+import { postgresKeywords } from './postgres-keywords.js'
+import { sqliteKeywords } from './sqlite-keywords.js'
+
+/** The words of a passage and the number of its row. */
+interface IndexEntry {
+  number: number
+  fields: IndexFields
+}
+
+/** A passage that has some of the words. */
+export interface KeywordHit {
+  number: number
+  /** The engine's own rank, above 0, higher is better; it grows with the number of words found. */
+  rank: number
+  /**
+   * From 0 up to 1, higher is better: `r / (r + c)` of the engine's rank `r`, where `c` is the rank
+   * of a fair match. Comparable between queries and bots, not between engines.
+   */
+  score: number
+}
+
+interface KeywordSearch {
+  query: Query
+  /** Whose files, and which of them. */
+  scope: FileScope
+  tags: readonly TagCondition[]
+  limit: number
+}
+
+/**
+ * Full text search of one engine: all that engines do differently in search is behind this.
+ * Headings weigh 3, the body 1. Entries go by themselves when their passages go.
+ */
+export interface KeywordIndex {
+  add(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
+  /** The best passages that have any of the words, best first; equal ones always in the same order. */
+  search(db: Db, search: KeywordSearch): Promise<KeywordHit[]>
+  /** In how many passages of a bot each term of a query stands, and each phrase that is meant literally. */
+  frequencies(db: Db, botId: string, query: Query): Promise<Frequencies>
+  /** Which of some words no passage of a bot has in any form. */
+  missing(tx: Tx, botId: string, words: readonly string[]): Promise<string[]>
+}
+
+/** How common words are in the passages of a bot; on SQLite estimated for words of thousands of them. */
+export interface Frequencies {
+  /** All passages of the bot. */
+  passages: number
+  /** Those that have a term, or a phrase as its tokens with spaces between them. */
+  counts: ReadonlyMap<string, number>
+}
+
+/** The keyword index of an engine. */
+export function createKeywordIndex(dialect: Dialect): KeywordIndex {
+  return dialect.choose({ sqlite: sqliteKeywords, postgres: postgresKeywords })
+}

@@ -1,0 +1,111 @@
+import { type RawBuilder, sql } from 'kysely'
+import { searchableFiles } from '../../files/reading.js'
+import { toTsquery } from '../text/render-query.js'
+import type { KeywordIndex } from './keyword-index.js'
+import {
+  bounded,
+  type CountRow,
+  listWords,
+  type RankedRow,
+  scopeWord,
+  toFrequencies,
+  toParts,
+} from './parts.js'
+
+const fairWeight = 0.3
+
+/**
+ * A `tsvector` per passage; headings have the weight A, the body D. The engine's own ranks know nothing
+ * of how rare a word is, which costs much: each word is ranked alone and weighted by its rarity.
+ */
+export const postgresKeywords: KeywordIndex = {
+  async add(tx, botId, entries) {
+    if (entries.length === 0) return
+    const rows = entries.map(
+      ({ number, fields }) =>
+        sql`(${number}::bigint, array_to_tsvector(array[${scopeLexeme(botId)}]) || ${weighted(fields.headings, 'A')} || ${weighted(fields.body, 'D')})`,
+    )
+    await sql`insert into passage_words (number, words) values ${sql.join(rows)}`.execute(tx)
+  },
+
+  async search(db, { query, scope, tags, limit }) {
+    const words = toParts(query).flatMap((part) => toTsquery(part) ?? [])
+    if (words.length === 0) return []
+    // Nothing here may depend on statistics: after many uploads they are wrong for a while, and a plan
+    // that runs one part anew for each row of another takes minutes. Hence every part is materialized,
+    // the bot is a lexeme like any other, and `is true` keeps the files a hash instead of a join.
+    // Weights of D, C, B, A. The logarithm keeps long passages from winning by their length.
+    const { rows } = await sql<RankedRow>`
+      with
+        wanted as materialized (
+          select word, to_tsquery('botstead_words', word) as query
+          from unnest(${words}::text[]) as word
+        ),
+        matches as materialized (
+          select
+            wanted.word,
+            passage_words.number,
+            ts_rank('{0.333, 0, 0, 1}', passage_words.words, wanted.query)
+              / ln(2 + length(passage_words.words)) as frequency
+          from wanted
+          join passage_words on passage_words.words
+            @@ (wanted.query && quote_literal(${scopeLexeme(scope.botId)})::tsquery)
+        ),
+        size as materialized (
+          select count(*)::float as passages from passages where bot_id = ${scope.botId}
+        ),
+        rarity as materialized (
+          select word, ln(1 + (max(size.passages) - count(*) + 0.5) / (count(*) + 0.5)) as weight
+          from matches cross join size
+          group by word
+        ),
+        ranked as materialized (
+          select matches.number, sum(rarity.weight * matches.frequency) as rank
+          from matches join rarity on rarity.word = matches.word
+          group by matches.number
+        )
+      select passages.number, ranked.rank
+      from ranked
+      join passages on passages.number = ranked.number
+      where ((passages.file_id, passages.generation) in (${searchableFiles(db, scope, tags)})) is true
+      order by ranked.rank desc, passages.number
+      limit ${limit}
+    `.execute(db)
+    return rows.map(({ number, rank }) => ({ number, rank, score: bounded(rank, fairWeight) }))
+  },
+
+  async frequencies(db, botId, query) {
+    const parts = toParts(query)
+    const counts = parts.map(
+      (part, at) => sql`select ${at + 1}::integer, count(*)::integer from passage_words where words
+        @@ (to_tsquery('botstead_words', ${toTsquery(part)}::text)
+          && quote_literal(${scopeLexeme(botId)})::tsquery)`,
+    )
+    const passages = sql`select 0 as part, count(*)::integer as count from passages
+      where bot_id = ${botId}`
+    const { rows } = await sql<CountRow>`
+      ${sql.join([passages, ...counts], sql` union all `)}
+    `.execute(db)
+    return toFrequencies(parts, rows)
+  },
+
+  async missing(tx, botId, words) {
+    const parts = words.map(
+      (word) => sql`select ${word}::text as word where not exists (
+        select from passage_words where passage_words.words
+          @@ (plainto_tsquery('botstead_words', ${word}::text)
+            && quote_literal(${scopeLexeme(botId)})::tsquery)
+      )`,
+    )
+    return await listWords(tx, parts)
+  },
+}
+
+function weighted(text: string, weight: 'A' | 'D'): RawBuilder<unknown> {
+  return sql`setweight(to_tsvector('botstead_words', ${text}), ${sql.lit(weight)})`
+}
+
+/** As `scopeWord`, with a sign that no word of a text has. */
+function scopeLexeme(botId: string): string {
+  return `@${scopeWord(botId)}`
+}
