@@ -21,7 +21,7 @@ interface HousekeepingDeps {
   run: Run
   clock: Clock
   queue: Queue
-  idempotency: IdempotencyStore
+  idempotency: Pick<IdempotencyStore, 'sweep'>
   /** Milliseconds that events are kept. */
   eventRetention: number
   /** Which of them are needed for longer. */
@@ -39,12 +39,11 @@ export function createHousekeeping(deps: HousekeepingDeps) {
   const handler: JobHandler = {
     handler: async () => {
       const now = clock.now()
-      for (const sweep of sweeps) while ((await run(sweep)) > 0);
+      for (const sweep of [...sweeps, idempotency.sweep]) while ((await run(sweep)) > 0);
       const oldEvents = isoTime(now - eventRetention)
       while ((await run((tx) => trimEvents(tx, oldEvents, rowsAtOnce, keepsEvents))) > 0);
       const oldJobs = isoTime(now - deadJobDays * day)
       while ((await run((tx) => queue.trimDead(tx, oldJobs, rowsAtOnce))) > 0);
-      await run((tx) => idempotency.sweep(tx))
     },
     onDone: async (tx) => {
       await schedule(tx, clock.now() + hour)

@@ -86,7 +86,7 @@ async function createTestApp(
       find: async () => undefined,
       save: async () => {},
       isTaken: () => false,
-      sweep: async () => {},
+      sweep: async () => 0,
     },
     rateLimiter: createRateLimiter({ perMinute: 60, burst: 2, clock }),
     throttle: () => [],

@@ -25,11 +25,12 @@ export interface IdempotencyStore {
   save(tx: Tx, scope: IdempotencyScope, remembered: RememberedAnswer): Promise<void>
   /** Whether a failed {@link save} lost to another request with the same key. */
   isTaken(error: unknown): boolean
-  /** Forgets what has expired. */
-  sweep(tx: Tx): Promise<void>
+  /** Forgets some of what has expired; answers how much it was. */
+  sweep(tx: Tx): Promise<number>
 }
 
 const lifetimeMilliseconds = 24 * 60 * 60 * 1000
+const sweptAtOnce = 500
 
 interface Options {
   db: Db
@@ -73,10 +74,16 @@ export function createIdempotencyStore(options: Options): IdempotencyStore {
     },
     isTaken: (error) => dialect.isUniqueViolation(error),
     sweep: async (tx) => {
-      await tx
+      const result = await tx
         .deleteFrom('idempotency_keys')
-        .where('expires_at', '<=', isoTime(clock.now()))
-        .execute()
+        .where('id', 'in', ({ selectFrom }) =>
+          selectFrom('idempotency_keys')
+            .select('id')
+            .where('expires_at', '<=', isoTime(clock.now()))
+            .limit(sweptAtOnce),
+        )
+        .executeTakeFirst()
+      return Number(result.numDeletedRows)
     },
   }
 }

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import { createTestClock } from '../../../test/harness.js'
+import { createSealer } from '../sealing.js'
+import { createIdempotencyStore } from './store.js'
+
+const day = 24 * 60 * 60 * 1000
+
+describeEachEngine('remembered answers', (engine) => {
+  const database = useDatabase(engine)
+
+  it('are forgotten after a day, some per transaction', async () => {
+    const { db, dialect, run } = database()
+    const clock = createTestClock()
+    const sealer = createSealer(Buffer.alloc(32, 1))
+    const store = createIdempotencyStore({ db, dialect, clock, sealer })
+    const remember = (...keys: string[]) =>
+      run(async (tx) => {
+        for (const key of keys) {
+          const scope = { principal: 'somebody', operation: 'createBot', key }
+          await store.save(tx, scope, { fingerprint: 'x', status: 201, answer: { key } })
+        }
+      })
+    const find = (key: string) => store.find({ principal: 'somebody', operation: 'createBot', key })
+    await remember(...Array.from({ length: 501 }, (_, at) => `old ${at}`))
+    clock.advance(day)
+    await remember('new')
+    expect(await find('old 0')).toBeUndefined()
+    const swept = [await run(store.sweep), await run(store.sweep), await run(store.sweep)]
+    expect(swept).toEqual([500, 1, 0])
+    expect(await find('new')).toMatchObject({ status: 201, answer: { key: 'new' } })
+  })
+})
