@@ -1,5 +1,6 @@
 import { ApiError, type ErrorType } from '@botstead/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { BlobStoreAwayError } from '../platform/blobs/blob-store.js'
 import {
   DatabaseBusyError,
   DatabaseFullError,
@@ -47,11 +48,9 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
     return new ApiError('Internal', message, { status: 507, cause: error })
   }
   if (error instanceof DatabaseUnavailableError || error instanceof DatabaseBusyError) {
-    const message =
-      'The database does not answer, so this was not done or its end is unknown: try again in a moment.'
-    const metadata = { retryAfterSeconds: 5 }
-    return new ApiError('Internal', message, { status: 503, cause: error, metadata })
+    return notAnswered('database', error)
   }
+  if (error instanceof BlobStoreAwayError) return notAnswered('store of contents', error)
   if (isFastifyError(error)) {
     if (error.validation) return describeViolation(error.validation, error.validationContext)
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(request, error)
@@ -75,6 +74,15 @@ function bodyTooLarge({ routeOptions }: FastifyRequest, cause: unknown): ApiErro
     `The body must have at most ${bodyLimit} bytes here.${remedy}`,
     { cause, metadata: { in: 'body', maximum: bodyLimit, ...(setting && { setting }) } },
   )
+}
+
+function notAnswered(part: string, cause: Error): ApiError {
+  const message = `The ${part} does not answer, so this was not done or its end is unknown: try again in a moment.`
+  return new ApiError('Internal', message, {
+    status: 503,
+    cause,
+    metadata: { retryAfterSeconds: 5 },
+  })
 }
 
 /** The standard error body. */

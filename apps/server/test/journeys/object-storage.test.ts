@@ -131,7 +131,8 @@ describeEachEngine('a server with an object store', (engine) => {
     const ready = await server.fetch('/readyz')
     expect([ready.status, await ready.text()]).toEqual([500, expect.stringContaining('contents')])
     const put = () => fetch(announced.uploadUrl, { method: 'PUT', body: 'later' })
-    expect((await put()).status).toBe(500)
+    const refused = await put()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
     s3.fault = undefined
     expect((await server.fetch('/readyz')).status).toBe(200)
     expect((await put()).status).toBe(200)

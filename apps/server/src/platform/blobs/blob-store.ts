@@ -125,6 +125,11 @@ export class BlobTooLargeError extends Error {
   }
 }
 
+/** The store does not answer now; what was asked of it may be repeated. */
+export class BlobStoreAwayError extends Error {
+  override name = 'BlobStoreAwayError'
+}
+
 export class BlobStoreFullError extends Error {
   override name = 'BlobStoreFullError'
 }

@@ -175,8 +175,11 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
 
 function failureOf(error: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
-  const message = error instanceof Error ? error.message || error.name : String(error)
-  return new S3ConnectionError(message, { cause: error })
+  const reason = error instanceof Error ? error.message || error.name : String(error)
+  return new S3ConnectionError(
+    `The object store of BOTSTEAD_BLOBS_URL does not answer: ${reason}.`,
+    { cause: error },
+  )
 }
 
 function regionOf({ headers }: IncomingMessage): string | undefined {

@@ -1,3 +1,4 @@
+import { BlobStoreAwayError } from './blob-store.js'
 import type { S3Address } from './s3-address.js'
 import { textOf } from './s3-xml.js'
 
@@ -21,7 +22,7 @@ export class S3Error extends Error {
 }
 
 /** The object store did not answer, or stopped in the middle. */
-export class S3ConnectionError extends Error {
+export class S3ConnectionError extends BlobStoreAwayError {
   override name = 'S3ConnectionError'
 }
 
@@ -48,8 +49,10 @@ export function isPassing(error: unknown): boolean {
 /** What an operator reads when the store cannot be used: one line that says what to do. */
 export function explain(error: unknown, { bucket, endpoint, region }: S3Address): unknown {
   if (error instanceof S3ConnectionError) {
+    const { cause } = error
+    const reason = (cause instanceof Error && cause.message) || error.message
     return new S3SetupError(
-      `The object store at ${endpoint} cannot be reached: ${error.message} Check BOTSTEAD_BLOBS_URL.`,
+      `The object store at ${endpoint} cannot be reached: ${reason}. Check BOTSTEAD_BLOBS_URL.`,
       { cause: error },
     )
   }
