@@ -9,7 +9,6 @@ import {
 export { publicIdOf } from './membership.js'
 export { type ConversationRef, type CustomEvent, news, type Told } from './news.js'
 export type { Place } from './place-store.js'
-export type { FoundConversation } from './runtime.js'
 export type { ConversationsService } from './service.js'
 export type { ConversationRow } from './store.js'
 export { toConversation } from './view.js'

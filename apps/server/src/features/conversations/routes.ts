@@ -28,8 +28,8 @@ export function conversationsRoutes(service: ConversationsService): Route[] {
     }),
 
     route(contract.conversations.getOrCreate, async ({ actor, body }) => {
-      const { conversation, created } = await service.getOrCreate(actor, body)
-      return { conversation: toConversation(conversation, aliasOf(actor)), meta: { created } }
+      const { row, created } = await service.getOrCreateByTags(actor, body)
+      return { conversation: toConversation(row, aliasOf(actor)), meta: { created } }
     }),
 
     route(contract.conversations.update, async ({ actor, params, body }) => ({

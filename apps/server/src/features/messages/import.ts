@@ -4,10 +4,10 @@ import { isoTime } from '../../platform/clock.js'
 import { encodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../schema.js'
 import type { Audience } from '../bots/index.js'
-import type { FoundConversation } from '../conversations/index.js'
+import type { ConversationRow } from '../conversations/index.js'
 import { aliasOf, bodyTimeOf, encodePayload } from '../runtime/index.js'
 import { newTags, replaceTags, tagMatchOf } from '../tags/index.js'
-import type { FoundUser } from '../users/index.js'
+import type { UserRow } from '../users/index.js'
 import { authorOf } from './author.js'
 import type { runtimeMessages } from './runtime.js'
 import { matchMessage } from './runtime-store.js'
@@ -20,8 +20,8 @@ type Initial = Body<typeof contract.messages.initializeIncoming>
 
 /** What a call that gets or creates all three at once comes to. */
 export interface Initialized {
-  user: FoundUser['user']
-  conversation: FoundConversation['conversation']
+  user: UserRow
+  conversation: ConversationRow
   message: MessageRow | undefined
 }
 
@@ -108,12 +108,11 @@ export function importedMessages(
       const audience = await audiences.of(actor.botId)
       return await run(async (tx) => {
         const user = input.user
-          ? (await users.getOrCreateIn(tx, actor, audience, input.user)).user
+          ? (await users.getOrCreateIn(tx, actor, audience, input.user)).row
           : await users.findVisible(tx, actor, input.userId ?? '')
         if (user === undefined) throw unknown('userId', `there is no user ${input.userId}.`)
         const conversation = input.conversation
-          ? (await conversations.getOrCreateIn(tx, actor, audience, input.conversation))
-              .conversation
+          ? (await conversations.getOrCreateIn(tx, actor, audience, input.conversation)).row
           : await conversations.findVisible(tx, actor, input.conversationId ?? '')
         if (conversation === undefined) {
           throw unknown('conversationId', `there is no conversation ${input.conversationId}.`)

@@ -66,7 +66,7 @@ describeEachEngine('get-or-create', (engine) => {
           const named = asked.discriminators?.filter((key) => key in asked.tags)
           const wanted = { tags: asked.tags, discriminators: named }
           const expected = expectedOf(made, wanted)
-          const { user, created } = await chats.users.getOrCreateByTags(actor, {
+          const { row: user, created } = await chats.users.getOrCreateByTags(actor, {
             tags: asked.tags,
             ...(named && { discriminateByTags: named }),
           })

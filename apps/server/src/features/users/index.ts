@@ -2,7 +2,6 @@ import type { Route } from '../../http/mount.js'
 import { usersRoutes } from './routes.js'
 import { createUsersService, type UsersDeps, type UsersService } from './service.js'
 
-export type { FoundUser } from './runtime.js'
 export { publicIdOf, type UsersService } from './service.js'
 export type { UserRow } from './store.js'
 export { toUser } from './view.js'

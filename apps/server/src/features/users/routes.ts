@@ -27,8 +27,8 @@ export function usersRoutes(service: UsersService): Route[] {
     }),
 
     route(contract.users.getOrCreate, async ({ actor, body }) => {
-      const { user, created } = await service.getOrCreateByTags(actor, body)
-      return { user: toUser(user, aliasOf(actor)), meta: { created } }
+      const { row, created } = await service.getOrCreateByTags(actor, body)
+      return { user: toUser(row, aliasOf(actor)), meta: { created } }
     }),
 
     route(contract.users.update, async ({ actor, params, body }) => ({

@@ -3,33 +3,25 @@ import type { BotActor } from '../../platform/actor.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../platform/db/columns.js'
 import type { Page } from '../../platform/db/paginate.js'
-import type { Remember } from '../../platform/idempotency/remember.js'
 import { storedFilter, type Tags } from '../../platform/tags.js'
 import type { Db, Tx } from '../../schema.js'
 import type { Audience } from '../bots/index.js'
-import { aliasOf, type Maker, makerOf, tagsFor, timeOf } from '../runtime/index.js'
+import { aliasOf, tagsFor, timeOf } from '../runtime/index.js'
 import {
   newTags,
   patchedProperties,
   patchedTags,
   replaceTags,
   type TagsPatch,
-  tagMatchOf,
+  taggedObjects,
 } from '../tags/index.js'
 import * as store from './runtime-store.js'
 import type { UsersDeps } from './service.js'
 import { insertUser, type UserRow } from './store.js'
 
-type NewUser = Body<typeof contract.users.create>
 type WantedUser = Body<typeof contract.users.getOrCreate>
 type UserPatch = Body<typeof contract.users.update>
 type UserQuery = Query<typeof contract.users.list>
-
-/** A user, and whether the call made it. */
-export interface FoundUser {
-  user: UserRow
-  created: boolean
-}
 
 /** Users as bots and integrations have them; all ids are native. */
 export function runtimeUsers(
@@ -37,7 +29,7 @@ export function runtimeUsers(
   draft: (origin: { botId: string; alias: string }, id: undefined, profile: object) => UserRow,
   removeIn: (tx: Tx, botId: string, id: string) => Promise<boolean>,
 ) {
-  const { db, run, dialect, clock, pager, audiences } = deps
+  const { db, run, clock, pager } = deps
 
   function newUser(actor: BotActor, audience: Audience, input: WantedUser): UserRow {
     const alias = aliasOf(actor)
@@ -84,95 +76,31 @@ export function runtimeUsers(
     return { ...next, updated_at }
   }
 
-  /** The user with an id, if the caller may see it. */
-  async function find(
-    executor: Db | Tx,
-    actor: BotActor,
-    id: string,
-  ): Promise<UserRow | undefined> {
-    const user = await store.findUserById(executor, actor.botId, id)
-    return user !== undefined && isVisible(actor, user) ? user : undefined
-  }
-
-  /** Has an integration make a user of its own for the bot. */
-  async function makeElsewhere(
-    actor: BotActor,
-    maker: Maker,
-    { integrationName: _, tags: given, ...profile }: WantedUser,
-  ): Promise<UserRow> {
-    const { alias } = maker
-    const creation = maker.declares?.user.creation ?? { enabled: false, requiredTags: [] }
-    const tags = tagsFor(maker, 'users', creation, given)
-    const id = await deps.makers.make({ botId: actor.botId, alias }, 'create_user', { tags })
-    return await run(async (tx) => {
-      const made = await store.lockUser(tx, actor.botId, id)
-      if (made?.integration !== alias) {
-        throw new ApiError('Runtime', `${alias} made no user ${id} in this bot.`)
-      }
-      return await patch(tx, undefined, made, profile)
-    })
-  }
-
-  /** In a transaction; see {@link getOrCreateByTags}. */
-  async function getOrCreateIn(
-    tx: Tx,
-    actor: BotActor,
-    audience: Audience,
-    wanted: WantedUser,
-  ): Promise<FoundUser> {
-    const found = await findIn(tx, actor, audience, wanted)
-    if (found !== undefined) return { user: found, created: false }
-    const user = newUser(actor, audience, wanted)
-    await insert(tx, user)
-    return { user, created: true }
-  }
-
-  /** The one that the tags mean, with the other tags merged into it; undefined if there is none. */
-  async function findIn(
-    tx: Tx,
-    actor: BotActor,
-    audience: Audience,
-    wanted: WantedUser,
-  ): Promise<UserRow | undefined> {
-    const alias = aliasOf(actor)
-    const home = homeOf(actor, audience, wanted)
-    const match = tagMatchOf(alias, wanted.tags, wanted.discriminateByTags)
-    // Before looking: of two who find nothing, the second looks after the first has committed.
-    await dialect.holdName(tx, `users ${actor.botId} ${home}`)
-    const found = await store.matchUser(tx, actor.botId, home, match)
-    if (found === undefined) return undefined
-    const user = (await store.lockUser(tx, actor.botId, found.id)) ?? found
-    const { tags, properties, attributes } = wanted
-    const rest = { tags, ...(properties && { properties }), ...(attributes && { attributes }) }
-    return await patch(tx, alias, user, rest)
-  }
+  const { unknown, findVisible, requireVisible, getOrCreateIn, ...objects } = taggedObjects<
+    UserRow,
+    WantedUser,
+    UserPatch
+  >(deps, {
+    noun: 'user',
+    ...{ homeOf, isVisible, draft: newUser, insert },
+    find: store.findUserById,
+    lock: store.lockUser,
+    match: (tx, botId, home, _, match) => store.matchUser(tx, botId, home, match),
+    patch: (tx, actor, _, user, changes) => patch(tx, aliasOf(actor), user, changes),
+    mergedInto: ({ tags, properties, attributes }) => ({
+      ...{ tags, ...(properties && { properties }), ...(attributes && { attributes }) },
+    }),
+    orderOf(maker, { tags }) {
+      const creation = maker.declares?.user.creation ?? { enabled: false, requiredTags: [] }
+      return { tags: tagsFor(maker, 'users', creation, tags) }
+    },
+    addedTo: ({ integrationName: _, tags: __, ...profile }) => profile,
+  })
 
   return {
-    async create(actor: BotActor, input: NewUser, remember: Remember<UserRow>): Promise<UserRow> {
-      const audience = await audiences.of(actor.botId)
-      const maker = makerOf(actor, audience, input.integrationName)
-      if (maker !== undefined) {
-        const made = await makeElsewhere(actor, maker, input)
-        await run(async (tx) => remember?.(tx, made))
-        return made
-      }
-      const user = newUser(actor, audience, input)
-      await run(async (tx) => {
-        await insert(tx, user)
-        await remember?.(tx, user)
-      })
-      return user
-    },
-
-    /** The user with this native id; an integration sees its own users and the bot. */
-    async get(actor: BotActor, id: string): Promise<UserRow> {
-      const user = await find(db, actor, id)
-      if (user === undefined) throw unknownUser(id)
-      return user
-    },
-
-    /** The user with this native id, if the caller may see it. */
-    findVisible: find,
+    ...objects,
+    findVisible,
+    getOrCreateIn,
 
     /** The users with these native ids, in any order. */
     async findAll(executor: Db | Tx, botId: string, ids: readonly string[]): Promise<UserRow[]> {
@@ -208,33 +136,13 @@ export function runtimeUsers(
       )
     },
 
-    getOrCreateIn,
-
-    /** The user that the tags mean, with the other tags merged into it; made if there is none. */
-    async getOrCreateByTags(actor: BotActor, wanted: WantedUser): Promise<FoundUser> {
-      const audience = await audiences.of(actor.botId)
-      const maker = makerOf(actor, audience, wanted.integrationName)
-      if (maker === undefined) return await run((tx) => getOrCreateIn(tx, actor, audience, wanted))
-      const found = await run((tx) => findIn(tx, actor, audience, wanted))
-      if (found !== undefined) return { user: found, created: false }
-      return { user: await makeElsewhere(actor, maker, wanted), created: true }
-    },
-
-    async update(actor: BotActor, id: string, changes: UserPatch): Promise<UserRow> {
-      return await run(async (tx) => {
-        const user = await store.lockUser(tx, actor.botId, id)
-        if (user === undefined || !isVisible(actor, user)) throw unknownUser(id)
-        return await patch(tx, aliasOf(actor), user, changes)
-      })
-    },
-
     async removeById(actor: BotActor, id: string): Promise<void> {
       if (id === actor.botId) {
         throw new ApiError('ReferenceConstraint', 'The user that the bot is cannot be deleted.')
       }
       await run(async (tx) => {
-        if ((await find(tx, actor, id)) === undefined) throw unknownUser(id)
-        await removeIn(tx, actor.botId, id)
+        await requireVisible(tx, actor, id)
+        if (!(await removeIn(tx, actor.botId, id))) throw unknown(id)
       })
     },
 
@@ -278,8 +186,4 @@ function isSame(a: UserRow, b: UserRow): boolean {
     a.properties === b.properties &&
     a.attributes === b.attributes
   )
-}
-
-function unknownUser(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no user ${id} in this bot.`)
 }
