@@ -7,6 +7,7 @@ import { measureGroupCommit } from './group-commit.mjs'
 import { measureIndexing } from './index.mjs'
 import { load, measure } from './load.mjs'
 import { measureStart, startBenchServer } from './processes.mjs'
+import { measureSchemas } from './schemas.mjs'
 import { searchBySize } from './search.mjs'
 import { measureIndexingImpact, searchThread, timeToSearchable } from './search-impact.mjs'
 import { measureVectors } from './vectors.mjs'
@@ -189,5 +190,6 @@ export const pieces = {
   'search-put': timeToSearchable,
   'search-impact': measureIndexingImpact,
   index: measureIndexing,
+  schemas: measureSchemas,
   vectors: (folder) => measureVectors(join(folder, 'vectors')),
 }

@@ -1,0 +1,36 @@
+// How long schemas and values that are made to be slow hold up a server, beside reading them as JSON.
+import { tsImport } from 'tsx/esm/api'
+import { mismatchOf, schemaFaultOf } from '../apps/server/dist/platform/json-schema.js'
+
+const rounds = 5
+
+/** Milliseconds of the fastest of some rounds. */
+function fastest(work) {
+  const times = Array.from({ length: rounds }, () => {
+    const begun = performance.now()
+    work()
+    return performance.now() - begun
+  })
+  return Math.min(...times)
+}
+
+const milliseconds = (time) => `${time.toFixed(1)} ms`
+
+/** Storing a hostile schema, and judging a value by it when it was not read yet. */
+export async function measureSchemas() {
+  const { hostilePairs } = await tsImport('../apps/server/test/hostile-schemas.ts', import.meta.url)
+  return hostilePairs.map(({ name, schema, value }) => {
+    const texts = [schema, value].map((part) => JSON.stringify(part))
+    const read = fastest(() => texts.map((text) => JSON.parse(text)))
+    const stored = fastest(() => schemaFaultOf(schema))
+    // A copy is not remembered: its schema is read anew.
+    const copies = Array.from({ length: rounds }, () => structuredClone(schema))
+    const judged = fastest(() => mismatchOf(copies.pop(), value))
+    return {
+      work: name,
+      figure: `stored in ${milliseconds(stored)}, value judged in ${milliseconds(judged)}`,
+      against: `its JSON, ${milliseconds(read)}`,
+      ratio: read / Math.max(stored, judged),
+    }
+  })
+}
