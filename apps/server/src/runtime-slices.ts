@@ -128,6 +128,8 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
         ...(user && { user: toUser(user, undefined) }),
       }
     },
+    showCurrent: (tx, botId, id, find) =>
+      conversations.service.showWorkflow(tx, { botId, id }, find),
     onRemoved: (tx, botId, id) => states.service.removeOf(tx, botId, 'workflow', id),
   })
   const observations = createObservations({ ...foundation, events: events.service })

@@ -33,6 +33,7 @@ import { actionRuns } from './0033-action-runs.js'
 import { deliveriesByReceiver } from './0034-deliveries-by-receiver.js'
 import { actionRunsByName } from './0036-action-runs-by-name.js'
 import { releasedEvents } from './0040-released-events.js'
+import { currentWorkflows } from './0041-current-workflows.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   deliveriesByReceiver,
   actionRunsByName,
   releasedEvents,
+  currentWorkflows,
 ]

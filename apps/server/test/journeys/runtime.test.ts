@@ -345,6 +345,25 @@ describeEachEngine('what bots and integrations do', (engine) => {
     await expect(mail.getWorkflow({ id: whole.id })).rejects.toMatchObject(refused('Forbidden'))
   })
 
+  it('shows the workflow that runs in a conversation, the newest of several', async () => {
+    const { id } = await room()
+    const current = async () => (await bot.getConversation({ id })).conversation.currentWorkflowId
+    const begin = async (name: string, status: 'pending' | 'listening') =>
+      (await bot.createWorkflow({ name, status, conversationId: id })).workflow.id
+    expect(await current()).toBeUndefined()
+    const first = await begin('first', 'pending')
+    expect(await current()).toBe(first)
+    const [second, third] = [await begin('second', 'listening'), await begin('third', 'listening')]
+    expect(await current()).toBe(third)
+    await bot.updateWorkflow({ id: second, status: 'cancelled' })
+    expect(await current()).toBe(third)
+    await bot.deleteWorkflow({ id: third })
+    expect(await current()).toBe(first)
+    await bot.updateWorkflow({ id: first, status: 'completed' })
+    expect(await current()).toBeUndefined()
+    expect((await mail.importMessages({ messages: [] })).messages).toEqual([])
+  })
+
   it('lists the values of tags, each once', async () => {
     for (const kind of ['a', 'b', 'a']) await room({ kind })
     const { tags } = await mail.listTagValues({ key: 'kind', type: 'conversation' })

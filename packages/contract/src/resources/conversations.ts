@@ -35,7 +35,9 @@ export const Conversation = Type.Object(
     messageCount: Type.Integer({ minimum: 0, description: 'Number of messages in it.' }),
     currentTaskId: Type.Optional(Type.String({ description: 'Deprecated.' })),
     currentWorkflowId: Type.Optional(
-      Type.String({ description: 'Id of the workflow that runs in it.' }),
+      Type.String({
+        description: 'Id of the workflow that runs in it, the newest of several.',
+      }),
     ),
     properties: Type.Optional(Properties('Facts shared between the bot and its integrations.')),
   },

@@ -180,7 +180,7 @@ export const messages = {
           },
           { title: 'ImportedMessage', description: 'One message to take over.' },
         ),
-        { minItems: 1, maxItems: 100, description: 'The messages, 1 to 100.' },
+        { maxItems: 100, description: 'The messages, at most 100.' },
       ),
     }),
     result: Type.Object({

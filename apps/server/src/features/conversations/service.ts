@@ -59,6 +59,7 @@ export function createConversationsService(deps: ConversationsDeps) {
       message_count: 0,
       last_sequence: 0,
       last_message_at: 0,
+      current_workflow_id: null,
       created_at: now,
       updated_at: now,
     }
@@ -91,6 +92,22 @@ export function createConversationsService(deps: ConversationsDeps) {
      * are sent away. What lies in it is removed by the caller. False if there is no such conversation.
      */
     remove,
+
+    /**
+     * Shows the workflow that runs in a conversation, if it is there.
+     * @param find answers its id, once nobody else changes it; null when none runs
+     */
+    async showWorkflow(
+      tx: Tx,
+      { botId, id }: ConversationRef,
+      find: () => Promise<string | null>,
+    ): Promise<void> {
+      const conversation = await store.lockConversation(tx, botId, id)
+      if (conversation === undefined) return
+      const current_workflow_id = await find()
+      if (current_workflow_id === conversation.current_workflow_id) return
+      await store.patchConversation(tx, botId, id, { current_workflow_id })
+    },
 
     /**
      * Removes the conversations that a deleted bot left behind.

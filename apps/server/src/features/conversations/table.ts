@@ -20,6 +20,8 @@ export interface ConversationsTable {
   last_sequence: number
   /** Milliseconds since the Unix epoch of the last message; 0 when there is none. */
   last_message_at: number
+  /** The newest of the workflows that run in it; null when none does. */
+  current_workflow_id: string | null
   created_at: string
   updated_at: string
 }

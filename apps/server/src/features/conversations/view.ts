@@ -19,6 +19,7 @@ export function toConversation(row: ConversationRow, alias: string | undefined):
     integration: row.integration,
     tags: visibleTags(alias, decodeJson<Tags>(row.tags)),
     messageCount: row.message_count,
+    ...(row.current_workflow_id !== null && { currentWorkflowId: row.current_workflow_id }),
     ...(Object.keys(properties).length > 0 && { properties }),
   }
 }

@@ -51,6 +51,13 @@ export interface WorkflowsDeps {
     botId: string,
     about: Pick<References, 'conversationId' | 'userId'>,
   ) => Promise<{ conversation?: object; user?: object }>
+  /** Told in the transaction that begins or ends a workflow of a conversation. */
+  showCurrent: (
+    tx: Tx,
+    botId: string,
+    conversationId: string,
+    find: () => Promise<string | null>,
+  ) => Promise<void>
   /** Told in the transaction that removes a workflow: what only makes sense with it goes too. */
   onRemoved: (tx: Tx, botId: string, workflowId: string) => Promise<void>
 }
@@ -69,6 +76,15 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     await queue.enqueue(tx, {
       ...{ kind: timeoutWorkflowJob, key: id, payload: { botId }, runAt, maxAttempts: 100 },
     })
+  }
+
+  /** Has the conversation of a workflow that begins or ends show the one that runs in it now. */
+  async function showCurrent(tx: Tx, row: store.WorkflowRow): Promise<void> {
+    const { bot_id: botId, conversation_id: id } = row
+    if (id === null) return
+    await deps.showCurrent(tx, botId, id, () =>
+      store.findNewestOf(tx, botId, id, statusGroups.active),
+    )
   }
 
   async function insert(
@@ -109,6 +125,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     }
     await store.insertWorkflow(tx, row)
     await replaceTags(tx, tagged(row), {}, tags)
+    await showCurrent(tx, row)
     await planTimeout(tx, botId, row.id, timeoutAt)
     if (status === 'pending') await updates.tell(tx, audience, 'workflow_started', row)
     return row
@@ -224,6 +241,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
         if (timeoutAt) await planTimeout(tx, botId, id, timeoutAt)
         const next: store.WorkflowRow = { ...row, ...changes }
         if (isFinished(next.status) && !isFinished(row.status)) {
+          await showCurrent(tx, next)
           await updates.tellParent(tx, audience, 'child_workflow_finished', next)
         } else if (
           next.status === 'in_progress' &&
@@ -247,6 +265,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
         await store.orphanParts(tx, botId, id)
         await deleteTags(tx, botId, [id])
         await deps.onRemoved(tx, botId, id)
+        await showCurrent(tx, row)
         await updates.tellParent(tx, audience, 'child_workflow_deleted', row)
       })
     },
@@ -265,6 +284,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
         const patch = { status: 'timedout' as const, completed_at: now, updated_at: now }
         await store.patchWorkflow(tx, botId, id, patch)
         const next = { ...row, ...patch }
+        await showCurrent(tx, next)
         await updates.tell(tx, audience, 'workflow_timedout', next)
         await updates.tellParent(tx, audience, 'child_workflow_finished', next)
       })

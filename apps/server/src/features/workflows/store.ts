@@ -49,6 +49,26 @@ export async function lockWorkflow(
 }
 
 /** Changes a workflow that {@link lockWorkflow} answered. */
+/** Id of the newest workflow of a conversation that has one of some statuses; null if there is none. */
+export async function findNewestOf(
+  tx: Tx,
+  botId: string,
+  conversationId: string,
+  statuses: readonly WorkflowRow['status'][],
+): Promise<string | null> {
+  const row = await tx
+    .selectFrom('workflows')
+    .select('id')
+    .where('bot_id', '=', botId)
+    .where('conversation_id', '=', conversationId)
+    .where('status', 'in', [...statuses])
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
 export async function patchWorkflow(
   tx: Tx,
   botId: string,
