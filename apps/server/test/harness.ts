@@ -14,12 +14,28 @@ export interface TestClock extends Clock {
   advance(milliseconds: number): void
 }
 
-export function createTestClock(): TestClock {
+/** The clock of a server under test. */
+export interface ServerClock extends TestClock {
+  /** Lets no time pass while something is done, however long that takes. */
+  hold<T>(work: () => Promise<T>): Promise<T>
+}
+
+export function createTestClock(): ServerClock {
   let offset = 0
+  let held: number | undefined
+  const now = () => held ?? Date.now() + offset
   return {
-    now: () => Date.now() + offset,
+    now,
     advance: (milliseconds) => {
       offset += milliseconds
+    },
+    hold: async (work) => {
+      held = now()
+      try {
+        return await work()
+      } finally {
+        held = undefined
+      }
     },
   }
 }
@@ -31,7 +47,7 @@ export interface TestServer {
   /** Personal token and workspace of the first account. */
   token: string
   workspaceId: string
-  clock: TestClock
+  clock: ServerClock
   /** Client of the contract; `as` changes who calls. */
   client(as?: Partial<Parameters<typeof createClient>[0]>): ReturnType<typeof createClient>
   /** A plain request: path below the base address. */

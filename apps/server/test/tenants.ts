@@ -21,7 +21,7 @@ import { createOutgoing } from '../src/platform/outgoing/outgoing.js'
 import { createSealer } from '../src/platform/sealing.js'
 import { systemTimers, type Timers } from '../src/platform/timers.js'
 import { createRuntimeSlices } from '../src/runtime-slices.js'
-import { createTestClock } from './harness.js'
+import { createTestClock, type TestClock } from './harness.js'
 
 /** Most bytes of a payload. */
 export const maxPayloadBytes = 2000
@@ -178,7 +178,7 @@ export async function createTenants(
 }
 
 interface Options {
-  clock?: ReturnType<typeof createTestClock>
+  clock?: TestClock
   timers?: Timers
   /** Shared by processes that hear each other's hints; default one of its own. */
   bus?: EventBus

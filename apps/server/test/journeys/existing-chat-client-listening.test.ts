@@ -76,8 +76,10 @@ describeEachEngine('the existing chat client', (engine) => {
 
   it('hears a message that was sent just before', async () => {
     const { conversation } = await ada.createConversation({})
-    await ada.createMessage({ conversationId: conversation.id, payload })
-    const ear = await hear(ada, conversation.id)
+    const ear = await server().clock.hold(async () => {
+      await ada.createMessage({ conversationId: conversation.id, payload })
+      return await hear(ada, conversation.id)
+    })
     await ear.until(1)
     expect(ear.heard).toMatchObject([['message_created', { payload }]])
     await ear.close()
@@ -94,8 +96,10 @@ describeEachEngine('the existing chat client', (engine) => {
 
   it('loses its stream when it is removed', async () => {
     const { conversation } = await ada.createConversation({})
-    await ada.addParticipant({ conversationId: conversation.id, userId: grace.user.id })
-    const ear = await hear(grace, conversation.id)
+    const ear = await server().clock.hold(async () => {
+      await ada.addParticipant({ conversationId: conversation.id, userId: grace.user.id })
+      return await hear(grace, conversation.id)
+    })
     await ear.until(1)
     await ada.removeParticipant({ conversationId: conversation.id, userId: grace.user.id })
     await ear.until(2)
@@ -182,8 +186,10 @@ describeEachEngine('the existing chat client', (engine) => {
   it('sends and gets custom events', async () => {
     const { conversation } = await ada.createConversation({})
     const conversationId = conversation.id
-    await ada.addParticipant({ conversationId, userId: grace.user.id })
-    const ear = await hear(grace, conversationId)
+    const ear = await server().clock.hold(async () => {
+      await ada.addParticipant({ conversationId, userId: grace.user.id })
+      return await hear(grace, conversationId)
+    })
     const { event } = await ada.createEvent({ conversationId, payload: { rating: { stars: 5 } } })
     await ear.until(2)
     expect(ear.heard.at(-1)).toEqual(['event_created', { ...event, isBot: false }])
