@@ -44,6 +44,12 @@ describe('the files of the server', () => {
     expect(having(query, []).length).toBeGreaterThan(50)
   })
 
+  it('ask for the name of the engine only to tell it', () => {
+    const told = /\/src\/(metrics|container)\.ts$/
+    const asking = /\bdialect\.name\b|\.name === '(sqlite|postgres)'/
+    expect(having(asking, [told, parts.database, parts.migrations])).toEqual([])
+  })
+
   it('are small', async () => {
     const others = [
       await readSources('apps/server/test'),

@@ -13,7 +13,7 @@ import { createBotRegistration } from './registration.js'
 import { createRetention } from './retention.js'
 import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService, type DeliveriesServiceDeps } from './service.js'
-import { keepWaitingSignals } from './signal-log.js'
+import { keepWaitingSignals } from './signal-log-store.js'
 import { createTargets, type Target, type Targets } from './targets.js'
 
 export { askReceiver } from './ask.js'
