@@ -22,4 +22,4 @@ export function createTags(deps: TagsDeps): TagValues {
   const service = createTagsService(deps)
   return { service, routes: tagsRoutes(service) }
 }
-export { type Found, taggedObjects } from './tagged-objects.js'
+export { taggedObjects } from './tagged-objects.js'
