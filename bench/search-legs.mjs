@@ -1,7 +1,7 @@
 // What each leg of a search does, by itself.
 import { sql } from 'kysely'
 import { createKeywordIndex } from '../apps/server/dist/features/search/keywords/keyword-index.js'
-import { readTexts } from '../apps/server/dist/features/search/rank/candidate-texts.js'
+import { readTexts } from '../apps/server/dist/features/search/rank/candidate-text-store.js'
 import { scoreGrams } from '../apps/server/dist/features/search/rank/grams.js'
 import { createRanker } from '../apps/server/dist/features/search/rank/ranker.js'
 import { createSemanticLeg } from '../apps/server/dist/features/search/rank/semantic-leg.js'
