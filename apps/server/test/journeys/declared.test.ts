@@ -172,6 +172,16 @@ describeEachEngine('what is declared', (engine) => {
     expect(await refusalOf(bot.setState({ ...place, payload: { count: 0 } }))).toBeUndefined()
   })
 
+  it('holds states of the bot to what it declares, their expiry too', async () => {
+    const counter = { type: 'bot' as const, ...numbered, expiry: 60_000 }
+    await existingClient(server()).updateBot({ id: botId, states: { counter } })
+    const place = { type: 'bot' as const, id: botId, name: 'counter' }
+    const broken = wrong('payload.count', 'must be at least 1, by the schema of the state counter')
+    expect(await refusalOf(bot.setState({ ...place, payload: { count: 0 } }))).toEqual(broken)
+    const { state } = await bot.setState({ ...place, payload: { count: 1 } })
+    expect(state.expiry).toBe(60_000)
+  })
+
   it('refuses a recurring event that would not fit', async () => {
     const admin = existingClient(server())
     const declare = (payload: object) =>

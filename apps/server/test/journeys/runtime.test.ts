@@ -228,17 +228,6 @@ describeEachEngine('what bots and integrations do', (engine) => {
     await expect(bot.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
   })
 
-  it('checks declared states', async () => {
-    const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
-    const states = { counter: { type: 'bot' as const, schema, expiry: hour } }
-    await made.admin.updateBot({ id: made.bot.id, states })
-    const place = { type: 'bot' as const, id: made.bot.id, name: 'counter' }
-    await expect(bot.setState({ ...place, payload: { n: 'x' } })).rejects.toMatchObject(
-      refused('InvalidDataFormat'),
-    )
-    expect((await bot.setState({ ...place, payload: { n: 1 } })).state.expiry).toBe(hour)
-  })
-
   it('lets messages and events happen when they are due, unless they are cancelled', async () => {
     const { id: conversationId } = await room()
     const say = (text: string) => ({
