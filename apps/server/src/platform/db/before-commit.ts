@@ -12,7 +12,7 @@ export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
   const last = waiting.get(tx)
   if (!last) {
     throw new TransactionMisuseError(
-      'Only the handle that run() gave can be followed to its commit',
+      'Only the handle that run() gave, before its transaction ends, can be followed to its commit',
     )
   }
   last.push(work)
@@ -26,6 +26,8 @@ export function prepareCommits(run: Run): Run {
       waiting.set(tx, last)
       const value = await body(tx)
       for (const work of last) await work()
+      // What would be asked for now came too late, and would be lost without a word.
+      waiting.delete(tx)
       return value
     })
 }

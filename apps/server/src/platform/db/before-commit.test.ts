@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { describeEachEngine, useDatabase } from '../../../test/engines.js'
+import type { Run, Tx } from '../../schema.js'
+import { afterCommit } from './after-commit.js'
+import { beforeCommit, prepareCommits } from './before-commit.js'
+import { TransactionMisuseError } from './errors.js'
+
+describeEachEngine('what is left for the end of a transaction', (engine) => {
+  const database = useDatabase(engine, [])
+
+  it('is done in order, before the commit, with what is asked for on the way', async () => {
+    const calls: string[] = []
+    await database().run(async (tx) => {
+      afterCommit(tx, () => calls.push('committed'))
+      beforeCommit(tx, async () => {
+        await sql`select 1`.execute(tx)
+        calls.push('first')
+        beforeCommit(tx, async () => void calls.push('third'))
+      })
+      beforeCommit(tx, async () => void calls.push('second'))
+      calls.push('body')
+    })
+    expect(calls).toEqual(['body', 'first', 'second', 'third', 'committed'])
+  })
+
+  it('rolls all back when it fails, and is not done when the rest has failed', async () => {
+    const calls: string[] = []
+    const late = database().run(async (tx) => {
+      await sql`create table notes (id text)`.execute(tx)
+      afterCommit(tx, () => calls.push('committed'))
+      beforeCommit(tx, () => Promise.reject(new Error('late')))
+    })
+    await expect(late).rejects.toThrow('late')
+    await expect(sql`select * from notes`.execute(database().db)).rejects.toThrow('notes')
+    const early = database().run(async (tx) => {
+      beforeCommit(tx, async () => void calls.push('never'))
+      throw new Error('early')
+    })
+    await expect(early).rejects.toThrow('early')
+    expect(calls).toEqual([])
+  })
+
+  it('belongs to the handle that was given, and only as long as it is used', async () => {
+    const work = async () => {}
+    const derived = database().run(async (tx) =>
+      beforeCommit(tx.withTables<{ notes: { id: string } }>(), work),
+    )
+    await expect(derived).rejects.toThrow(TransactionMisuseError)
+    const ended = await database().run(async (tx) => [tx] satisfies [Tx])
+    expect(() => beforeCommit(ended[0], work)).toThrow(TransactionMisuseError)
+  })
+
+  it('is done once for each attempt at a transaction', async () => {
+    const calls: number[] = []
+    const twice: Run = async (work) => {
+      await database().run(work)
+      return database().run(work)
+    }
+    let attempt = 0
+    await prepareCommits(twice)(async (tx) => {
+      const number = ++attempt
+      beforeCommit(tx, async () => void calls.push(number))
+    })
+    expect(calls).toEqual([1, 2])
+  })
+})
