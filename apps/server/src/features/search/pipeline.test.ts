@@ -4,8 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ExtractionError } from './extract/extraction-error.js'
 import type { Ingestion, IngestProgress } from './ingest-task.js'
-import { createIngestPool, type IngestPool, type IngestRequest, ingest } from './pipeline.js'
+import {
+  createIngestPool,
+  type IngestPool,
+  type IngestRequest,
+  ingest,
+  listPassageWords,
+} from './pipeline.js'
 
 const onError = (error: Error) => {
   throw error
@@ -61,6 +68,19 @@ describe('a file becomes passages', () => {
         expect.arrayContaining(listed[at] ?? []),
       )
     }
+  })
+
+  test('or an error, when a worker gives up on passages that were cut before', async () => {
+    const text = { content: 'Keep it dry.', headings: ['Pump'], ownHeadings: [] }
+    expect(await listPassageWords(pool, [text, text], {})).toMatchObject([
+      { fields: { headings: 'pump' }, words: [{ word: 'pump' }, { word: 'keep' }] },
+      { fields: { headings: 'pump' }, words: [] },
+    ])
+    const message = 'Flatten it.'
+    const givesUp = { ...pool, run: async () => ({ failure: 'too_deep' as const, message }) }
+    await expect(listPassageWords(givesUp, [text], {})).rejects.toThrow(
+      new ExtractionError('too_deep', message),
+    )
   })
 
   test('from a path', async () => {

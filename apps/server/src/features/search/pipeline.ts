@@ -148,7 +148,7 @@ export async function ingest(
  * others waiting, so that a worker does it too.
  *
  * @param texts few enough to be taken in at once; each word is listed once among them
- * @throws as {@link ingest}, but for what is wrong with a file
+ * @throws ExtractionError if the worker gave up; otherwise as the pool, and not for what a file is
  */
 export async function listPassageWords(
   pool: IngestPool,
@@ -157,7 +157,7 @@ export async function listPassageWords(
   signal?: AbortSignal,
 ): Promise<PassageWords[]> {
   const words: PassageWords[] = []
-  await pool.run(
+  const output = await pool.run(
     { texts, context },
     {
       ...(signal && { signal }),
@@ -166,6 +166,8 @@ export async function listPassageWords(
       },
     },
   )
+  // Fewer words than passages would have the caller ask for the rest for ever, or take them for none.
+  if ('failure' in output) throw new ExtractionError(output.failure, output.message)
   return words
 }
 
