@@ -52,8 +52,6 @@ export function botsCommand(): Command {
         note === undefined
           ? undefined
           : (await admin.createBotApiKey({ botId: bot.id, note })).value
-      // More than one bot has to be told apart from now on.
-      const isOnly = (await listBots(url, token)).length === 1
       const { signingSecret } = bot
       const made = {
         ...(options.serverUrl !== undefined && { signingSecret }),
@@ -61,6 +59,8 @@ export function botsCommand(): Command {
       }
       show({ bot, url, workspaceId, ...made }, options)
       if (options.json) return
+      // More than one bot has to be told apart from now on.
+      const isOnly = (await listBots(url, token)).length === 1
       const which = isOnly ? '' : ` --bot ${bot.id}`
       process.stderr.write(
         `Next: botstead files put <file> --index${which}, then botstead search <question>${which}\n`,
