@@ -46,7 +46,7 @@ describeEachEngine('metrics', (engine) => {
     await put('pump.md', '# Pump\n\nTurn the red valve.', 'text/markdown')
     await put('noise.pdf', 'no PDF', 'application/pdf')
     await client.searchFiles({ query: 'red valve' })
-    await client.searchFiles({ query: 'é'.repeat(2000) }).catch(() => {})
+    await client.searchFiles({ query: '   ' }).catch(() => {})
     await server.fetch('/nowhere')
     return await listen(bot.id)
   }
@@ -121,9 +121,9 @@ describeEachEngine('metrics', (engine) => {
   it('count what became of files and searches', () => {
     expect(value('botstead_indexing_total{outcome="indexed"}')).toBe(1)
     expect(value('botstead_indexing_total{outcome="failed"}')).toBe(1)
-    // Without pgvector, PostgreSQL searches by words alone and says so.
-    const answered = engine.name === 'postgres' ? 'degraded' : 'ok'
-    expect(value(`botstead_searches_total{outcome="${answered}"}`)).toBe(1)
+    // Where there is no pgvector, and until vectors are made, it searches by words alone and says so.
+    const answered = ['ok', 'degraded'].map((o) => value(`botstead_searches_total{outcome="${o}"}`))
+    expect(answered.toSorted()).toEqual([0, 1])
     expect(value('botstead_searches_total{outcome="refused"}')).toBe(1)
     expect(value('botstead_searches_total{outcome="failed"}')).toBe(0)
     expect(value('botstead_search_duration_seconds_count')).toBe(1)
