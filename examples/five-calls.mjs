@@ -8,13 +8,10 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as chat from '@botpress/chat'
 import { Client } from '@botpress/client'
-import { firstToken } from './server.mjs'
-
-const [apiUrl = 'http://localhost:8787', token = await firstToken()] = process.argv.slice(2)
+import { findServer } from './server.mjs'
 
 // A token belongs to a person, bots belong to a workspace. The first start makes one workspace.
-const { workspaces } = await new Client({ apiUrl, token }).listWorkspaces({})
-const workspaceId = workspaces[0]?.id
+const { apiUrl, token, workspaceId } = await findServer(...process.argv.slice(2))
 const admin = new Client({ apiUrl, token, workspaceId })
 
 // 1. List the bots of the workspace. The first run makes the one that later runs find.

@@ -3,12 +3,16 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Client } from '@botpress/client'
+import { Client, isApiError } from '@botpress/client'
 
-/** The address of the server, the token of a person and the first of their workspaces. */
-export async function findServer() {
-  const apiUrl = process.env.BOTSTEAD_URL ?? 'http://localhost:8787'
-  const token = process.env.BOTSTEAD_TOKEN || (await firstToken())
+/**
+ * The address of the server, the token of a person and the first of their workspaces.
+ * @param address instead of the setting
+ * @param tokenThere likewise
+ */
+export async function findServer(address, tokenThere) {
+  const apiUrl = address ?? process.env.BOTSTEAD_URL ?? 'http://localhost:8787'
+  const token = tokenThere ?? (process.env.BOTSTEAD_TOKEN || (await firstToken()))
   return { apiUrl, token, workspaceId: await firstWorkspace({ apiUrl, token }) }
 }
 
@@ -23,7 +27,7 @@ export async function findBot(admin, name) {
 }
 
 /** The token that the first start of the server keeps in its data folder. */
-export async function firstToken() {
+async function firstToken() {
   const checkout = fileURLToPath(new URL('..', import.meta.url))
   const path = resolve(checkout, process.env.BOTSTEAD_DATA_DIR || 'data', 'admin-token')
   try {
@@ -40,10 +44,15 @@ async function firstWorkspace(server) {
   try {
     const { workspaces } = await new Client({ ...server, retry: { retries: 0 } }).listWorkspaces({})
     return workspaces[0]?.id
-  } catch (cause) {
+  } catch (error) {
+    // Not as the cause: Node would print it, and the token with the headers in it.
+    if (!isApiError(error) || error.code !== 401) {
+      throw new Error(
+        `No server answers at ${server.apiUrl}: "npm start" starts one, BOTSTEAD_URL names another. (${error.message})`,
+      )
+    }
     throw new Error(
-      `No server answers at ${server.apiUrl}, or not to this token: "npm start" starts one, BOTSTEAD_URL and BOTSTEAD_TOKEN name another.`,
-      { cause },
+      `The server at ${server.apiUrl} does not know this token: BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR names another.`,
     )
   }
 }

@@ -23,6 +23,11 @@ const server = createServer((request, response) => {
   createReadStream(path).pipe(response)
 })
 
+server.once('error', (error) => {
+  if (error.code !== 'EADDRINUSE') throw error
+  console.error(`Port ${port} is in use: PORT=0 takes a free one.`)
+  process.exitCode = 1
+})
 server.listen(port, '127.0.0.1', () => {
   const page = new URL(`http://127.0.0.1:${server.address().port}/`)
   if (chatAddress !== undefined) page.searchParams.set('chat', chatAddress)

@@ -94,10 +94,18 @@ it('takes the token of the data folder that the server was given', async () => {
   expect((await ask(webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
 })
 
-it('says what to do when no server answers', async () => {
-  const nowhere = { url: `http://127.0.0.1:${await freePort()}`, token: 'none' }
-  const started = startBotProcess(nowhere, ['examples/hello-bot/main.mjs'], /listens/)
-  await expect(started).rejects.toThrow(`No server answers at ${nowhere.url}, or not to this token`)
+it('says what to do when no server answers, and not with which token it asked', async () => {
+  const token = 'bp_pat_of_nobody'
+  const nowhere = { url: `http://127.0.0.1:${await freePort()}`, token }
+  for (const [to, said] of [
+    [nowhere, `No server answers at ${nowhere.url}: "npm start" starts one`],
+    [{ url: server().url, token }, `The server at ${server().url} does not know this token`],
+  ] as const) {
+    const started = startBotProcess(to, ['examples/hello-bot/main.mjs'], /listens/)
+    const error = await started.catch((thrown: unknown) => String(thrown))
+    expect(error).toContain(said)
+    expect(error).not.toContain(token)
+  }
 })
 
 describe('the knowledge bot', () => {

@@ -8,8 +8,7 @@ import { useServer } from '../harness.js'
 const example = join(checkout, 'examples/five-calls.mjs')
 const server = useServer()
 
-async function runExample(): Promise<string[]> {
-  const { url, token } = server()
+async function runExample({ url, token } = server()): Promise<string[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [example, url, token], {
     env: withoutProxies(process.env),
   })
@@ -28,4 +27,23 @@ it('makes the five calls with the client packages, and again with the same bot',
   const [sameBot, , another] = await runExample()
   expect(sameBot).toBe(bot)
   expect(another).not.toBe(conversation)
+})
+
+it('says what to do with a token that the server does not know, in a line', async () => {
+  const failed = await runExample({ ...server(), token: 'bp_pat_of_nobody' }).catch(String)
+  expect(failed).toContain(`The server at ${server().url} does not know this token`)
+  expect(String(failed).length).toBeLessThan(2000)
+})
+
+it('says what to do when the port of the chat page is taken', async () => {
+  const { port } = new URL(server().url)
+  const page = promisify(execFile)(
+    process.execPath,
+    [join(checkout, 'examples/browser-chat/main.mjs')],
+    { env: { ...process.env, PORT: port } },
+  )
+  await expect(page).rejects.toMatchObject({
+    code: 1,
+    stderr: `Port ${port} is in use: PORT=0 takes a free one.\n`,
+  })
 })
