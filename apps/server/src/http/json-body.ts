@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { jsonFaultOf } from './json-fault.js'
@@ -11,11 +12,12 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('text/plain')
   app.addContentTypeParser(
     'application/json',
-    { parseAs: 'string' },
-    (request: FastifyRequest, body: string, done) => {
-      const refusal = refusalOfHead(request)
-      if (refusal !== undefined) done(refusal)
-      else if (body.length === 0) done(null, undefined)
+    { parseAs: 'buffer' },
+    (request: FastifyRequest, bytes: Buffer, done) => {
+      const refusal = refusalOfHead(request) ?? refusalOfBytes(bytes)
+      if (refusal !== undefined) return done(refusal)
+      const body = bytes.toString()
+      if (body.length === 0) done(null, undefined)
       else if (nestsDeeper(body, maxDepth)) done(tooDeep())
       else {
         parse(request, body, (error, value) => {
@@ -43,6 +45,15 @@ function refusalOfHead({ headers }: FastifyRequest): ApiError | undefined {
     'UnsupportedMediaType',
     `The body must be in UTF-8, as JSON is, not in ${charset}.`,
     { metadata: { in: 'headers', field: 'content-type' } },
+  )
+}
+
+/** Bytes that are no UTF-8 would be stored as replacement characters, without a word. */
+function refusalOfBytes(bytes: Buffer): ApiError | undefined {
+  if (isUtf8(bytes)) return undefined
+  return new ApiError(
+    'InvalidPayload',
+    'The body is not valid JSON: it has bytes that are not UTF-8.',
   )
 }
 

@@ -31,6 +31,10 @@ describe('bodies', () => {
     type: 'UnsupportedMediaType',
     message: 'The body must be in UTF-8, as JSON is, not in latin1.',
   }
+  const notText: Refusal = {
+    ...invalid,
+    message: 'The body is not valid JSON: it has bytes that are not UTF-8.',
+  }
   const compressed: Refusal = {
     status: 415,
     type: 'UnsupportedMediaType',
@@ -68,6 +72,7 @@ describe('bodies', () => {
       ['that reaches for the prototype', () => `{"__proto__":{"a":1}}`, notJson],
       ['that reaches for the constructor', () => `{"constructor":{"prototype":{"a":1}}}`, notJson],
       ['that is compressed', () => new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]), notJson],
+      ['with a member in Latin-1', () => inLatin1(`{"name":"Zoë",${good().slice(1)}`), notText],
       ['that nests without end', () => `{"a":${'['.repeat(8000)}${']'.repeat(8000)}}`, tooDeep],
       ['a byte above the limit', () => padded(good(), limit + 1), tooLarge],
     ]
@@ -131,6 +136,8 @@ describe('bodies', () => {
     })
   })
 })
+
+const inLatin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 
 function pathOf({ operation, example }: MainCall, tenant: Tenant): string {
   const { params = {} } = example(tenant)
