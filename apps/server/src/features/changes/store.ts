@@ -42,9 +42,14 @@ export async function deleteOld(tx: Tx, before: string, limit: number): Promise<
     .deleteFrom('object_changes')
     .where('id', 'in', ({ selectFrom }) =>
       selectFrom('object_changes')
+        .leftJoin(
+          stillTold(tx, ['message_updated', 'conversation_updated'], before),
+          'told.subject_id',
+          'object_changes.id',
+        )
         .select('id')
+        .where('told.subject_id', 'is', null)
         .where('created_at', '<', before)
-        .where('id', 'not in', stillTold(tx, ['message_updated', 'conversation_updated'], before))
         .limit(limit),
     )
     .executeTakeFirst()

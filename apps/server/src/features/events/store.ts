@@ -189,11 +189,12 @@ export async function deleteOldEvents(tx: Tx, before: string, limit: number): Pr
     .deleteFrom('bot_events')
     .where('id', 'in', ({ selectFrom }) =>
       selectFrom('bot_events')
+        .leftJoin(stillTold(tx, ['event_received'], before), 'told.subject_id', 'bot_events.id')
         .select('id')
+        .where('told.subject_id', 'is', null)
         .where('created_at', '<', before)
         .where('status', '<>', 'scheduled')
         .where(({ eb, or }) => or([eb('released_at', 'is', null), eb('released_at', '<', before)]))
-        .where('id', 'not in', stillTold(tx, ['event_received'], before))
         .orderBy('created_at')
         .limit(limit),
     )

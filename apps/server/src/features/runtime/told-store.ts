@@ -7,7 +7,8 @@ const slackMs = 60_000
 /**
  * Ids of what deliveries of some kinds tell of, or may be told again by hand, among what is from before
  * an ISO 8601 time: for those who forget what is old. By age, since so old there are few deliveries;
- * by subject they have no index.
+ * by subject they have no index. A table to be joined to, so that it is gone through once
+ * on either engine: after a long outage there are many, and for `not in` PostgreSQL compares each with each.
  */
 export function stillTold(
   executor: Db | Tx,
@@ -19,4 +20,5 @@ export function stillTold(
     .select('subject_id')
     .where('created_at', '<', isoTime(Date.parse(before) + slackMs))
     .where('kind', 'in', [...kinds])
+    .as('told')
 }
