@@ -48,7 +48,6 @@ export async function lockWorkflow(
   return await dialectOf(tx).lockRows(query).executeTakeFirst()
 }
 
-/** Changes a workflow that {@link lockWorkflow} answered. */
 /** Id of the newest workflow of a conversation that has one of some statuses; null if there is none. */
 export async function findNewestOf(
   tx: Tx,
@@ -69,6 +68,7 @@ export async function findNewestOf(
   return row?.id ?? null
 }
 
+/** Changes a workflow that {@link lockWorkflow} answered. */
 export async function patchWorkflow(
   tx: Tx,
   botId: string,
