@@ -62,9 +62,11 @@ export function botsCommand(): Command {
       // More than one bot has to be told apart from now on.
       const isOnly = (await listBots(url, token)).length === 1
       const which = isOnly ? '' : ` --bot ${bot.id}`
-      process.stderr.write(
-        `Next: botstead files put <file> --index${which}, then botstead search <question>${which}\n`,
-      )
+      const [first, then] =
+        options.serverUrl === undefined
+          ? ['files put <file> --index', 'search <question>']
+          : ['deliveries test', 'chat']
+      process.stderr.write(`Next: botstead ${first}${which}, then botstead ${then}${which}\n`)
     })
 
   add('list', 'List bots of all workspaces, newest first in each.')

@@ -45,7 +45,7 @@ it('botstead bots makes a bot that can be used at once, shows, lists and deletes
     const [, id = ''] = /^id +(\S+)$/m.exec(second.stdout) ?? []
     expect(second.stdout).toMatch(/^signing secret +\S+ \(shown once\)$/m)
     expect(second.stderr).toBe(
-      `Next: botstead files put <file> --index --bot ${id}, then botstead search <question> --bot ${id}\n`,
+      `Next: botstead deliveries test --bot ${id}, then botstead chat --bot ${id}\n`,
     )
 
     const [listed, kept, elsewhere] = await Promise.all([
