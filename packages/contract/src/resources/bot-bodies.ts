@@ -120,6 +120,9 @@ const InstallationPatch = Type.Object(
   { title: 'InstallationPatch', description: 'One installation.' },
 )
 
+/** Names of what an installation can be changed in. */
+export const installationMembers: readonly string[] = Object.keys(InstallationPatch.properties)
+
 const PluginPatch = Type.Object(
   {
     id: Id('Id of the plugin.'),

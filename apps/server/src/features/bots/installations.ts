@@ -4,6 +4,7 @@ import { mismatchOf } from '../../platform/json-schema.js'
 import type { Sealer } from '../../platform/sealing.js'
 import { builtInChat, postsSignals, requireChatConfiguration } from './built-in-chat.js'
 import type { CatalogueEntry, InstallationChange } from './catalogue.js'
+import { refuseMisspelt } from './misspelt.js'
 import type { InstallationRow } from './store.js'
 
 export type InstallationPatches = NonNullable<Body<typeof contract.bots.update>['integrations']>
@@ -77,6 +78,7 @@ export function changesOf(
       changes.push({ before })
       continue
     }
+    refuseMisspelt(patch, field)
     const id = patch.integrationId ?? before?.integration_id ?? key
     const integration = catalogue.get(id)
     if (integration === undefined) {

@@ -82,9 +82,20 @@ describeEachEngine('bots', (engine) => {
       })
       expect(Object(error).message).toContain(message)
     }
+    const slip = { enabled: true, configuraton: { encryptionKey: 'other' } }
+    await expect(client.updateBot({ id: bot.id, integrations: { chat: slip } })).rejects.toThrow(
+      'body.integrations.chat.configuraton is no member of an installation. Did you mean configuration?',
+    )
+    // What the answer shows of it may be sent back.
     const { bot: kept } = await client.updateBot({
       id: bot.id,
-      integrations: { chat: { enabled: true, configuration: { webhookSecret: 'other' } } },
+      integrations: {
+        chat: {
+          ...changed.integrations.chat,
+          enabled: true,
+          configuration: { webhookSecret: 'other' },
+        },
+      },
     })
     expect(kept.integrations.chat?.configuration).toEqual({ webhookSecret: 'other' })
     await expect(
