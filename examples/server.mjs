@@ -11,7 +11,8 @@ import { Client, isApiError } from '@botpress/client'
  * @param tokenThere likewise
  */
 export async function findServer(address, tokenThere) {
-  const apiUrl = address ?? process.env.BOTSTEAD_URL ?? 'http://localhost:8787'
+  const here = `http://localhost:${process.env.PORT || 8787}`
+  const apiUrl = address ?? (process.env.BOTSTEAD_URL || here)
   const token = tokenThere ?? (process.env.BOTSTEAD_TOKEN || (await firstToken()))
   return { apiUrl, token, workspaceId: await firstWorkspace({ apiUrl, token }) }
 }

@@ -8,6 +8,7 @@
 // what was found; without, the bot quotes. Nothing leaves the machine then.
 import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@botpress/client'
 import { Bot } from '@botpress/sdk'
@@ -36,8 +37,13 @@ console.log(`  npx botstead chat --bot "${name}"`)
 /** Adds a document to what the bot knows; one that has not changed is not read again. */
 async function upload(path) {
   const key = basename(path)
-  const { file } = await client.uploadFile({ key, index: true, content: await readFile(path) })
-  console.log(`knows ${file.key}`)
+  let { file } = await client.uploadFile({ key, index: true, content: await readFile(path) })
+  while (file.status.endsWith('_pending')) {
+    await setTimeout(200)
+    file = (await client.getFile({ id: file.id })).file
+  }
+  const reason = file.failedStatusReason
+  console.log(reason === undefined ? `knows ${key}` : `cannot read ${key}: ${reason}`)
 }
 
 async function guides() {

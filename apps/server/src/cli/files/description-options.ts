@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { addTag } from '../tags.js'
 import { type AwaitedFile, awaitIndexed, type IndexingResult } from './indexing.js'
 
@@ -20,7 +20,11 @@ export function addDescriptionOptions(command: Command): Command {
   return command
     .option('--index', 'make the content searchable, and wait until it is', false)
     .option('--no-wait', 'with --index: do not wait')
-    .option('--timeout <minutes>', 'with --index: longest wait, 60 by default', toTime, 60 * minute)
+    .addOption(
+      new Option('--timeout <minutes>', 'with --index: longest wait')
+        .argParser(toTime)
+        .default(60 * minute, '60'),
+    )
     .option('--tag <name=value>', 'tag of the file; may be repeated', addTag, {})
 }
 

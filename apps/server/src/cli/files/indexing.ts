@@ -13,7 +13,10 @@ const longWait = 30_000
 const shortWait = 1000
 
 /** A file that may still be indexed. */
-export type AwaitedFile = Pick<RemoteFile, 'id' | 'key'>
+export type AwaitedFile = Pick<RemoteFile, 'id' | 'key'> & {
+  /** It was searchable before anything was done: it counts, and there is nothing to tell of it. */
+  isSearchable?: boolean
+}
 
 /** What became of files that were to be indexed. */
 export interface IndexingResult {
@@ -64,7 +67,9 @@ export async function awaitIndexed(
     }
   }
 
-  await inParallel(files, atOnce, signal, async (awaited) => {
+  const unknown = files.filter(({ isSearchable }) => isSearchable !== true)
+  result.indexed = files.length - unknown.length
+  await inParallel(unknown, atOnce, signal, async (awaited) => {
     for (;;) {
       const left = Math.max(0, endsAt - Date.now())
       const file = await look(awaited, Math.min(left, out.isTTY ? shortWait : longWait))

@@ -83,7 +83,9 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
     const isThere = there !== undefined && known !== 'content'
     const needed =
       isThere && (await patiently(signal, () => isLost(client, there, signal))) ? 'content' : known
-    const awaited = isThere ? { id: there.id, key } : undefined
+    const awaited = isThere
+      ? { id: there.id, key, isSearchable: there.status === 'indexing_completed' }
+      : undefined
     switch (needed) {
       case 'nothing':
         result.unchanged += 1
