@@ -97,7 +97,7 @@ export async function createChats(
     /** A new user of a chat that has no encryption key. */
     async user({ webhookId }: TestBot, id?: string): Promise<ChatUserActor> {
       const actor = await authenticator.chat(webhookId, '127.0.0.1')
-      const { key } = await service.createUser(actor, id === undefined ? {} : { id }, undefined)
+      const { key } = await service.createUser(actor, id === undefined ? {} : { id })
       return await holderOf(webhookId, key)
     },
   }

@@ -79,7 +79,10 @@ export interface Operation {
   status: 200 | 201 | 204
   /** Errors of the operation itself, beyond those every operation of its kind can give. */
   errors: readonly ErrorType[]
-  /** Takes the header `Idempotency-Key`: a repeated call gets the first answer. */
+  /**
+   * Takes the header `Idempotency-Key`: a repeated call gets the first answer. Only where `auth`
+   * proves who calls, because an answer may hold what nobody else is to see.
+   */
   idempotent?: true
   /** Member of the body that does what the header does, for callers that cannot set headers. */
   idempotencyMember?: string

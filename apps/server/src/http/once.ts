@@ -85,12 +85,14 @@ function placeOf(actor: Actor | undefined): string {
       return actor.workspaceId
     case 'bot':
       return `${actor.botId} ${JSON.stringify(actor.caller)}`
-    // The principal of a chat address holds its place, and an account has none.
+    // The principal of a chat user holds its place, and an account has none.
     case 'account':
-    case 'chat':
     case 'chat-user':
-    case undefined:
       return ''
+    // An answer can hold a credential: it is not for the next caller who comes from an address.
+    case 'chat':
+    case undefined:
+      throw new Error('An operation that anybody may call must not remember its answers')
     default:
       return actor satisfies never
   }

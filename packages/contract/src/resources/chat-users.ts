@@ -12,7 +12,8 @@ export const chatUsers = {
     path: '/chat/{webhookId}/users',
     tag: 'Chat',
     summary: 'Create a user and get its key',
-    description: 'Not available while the chat address has an encryption key of its own.',
+    description:
+      'Not available while the chat address has an encryption key of its own. The key is told in this answer and never again: a call that is repeated after a lost answer makes another user, or is refused with `AlreadyExists` when it names an id. `Idempotency-Key` has no effect here, because it does not prove who repeats the call.',
     auth: 'chat',
     params: address,
     body: Type.Object({
@@ -27,7 +28,6 @@ export const chatUsers = {
     }),
     status: 201,
     errors: ['Unauthorized', 'AlreadyExists'],
-    idempotent: true,
     throttle: 'users',
   }),
   getOrCreateUser: operation({

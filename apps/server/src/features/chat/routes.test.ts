@@ -244,15 +244,7 @@ describeEachEngine('chat address', (engine) => {
   })
 
   it('answers a repeated creation with what was made first', async () => {
-    const { webhookId } = await newBot()
-    const anyone = server.client({ webhookId })
-    const attempts = Array.from({ length: 5 }, () =>
-      anyone.chatCreateUser({ id: 'ada' }, { idempotencyKey: 'user' }),
-    )
-    const [first, ...repeated] = await Promise.all(attempts)
-    for (const answer of repeated) expect(answer).toEqual(first)
-
-    const chat = server.client({ webhookId, userKey: first?.key })
+    const { chat } = await newUser({}, (await newBot()).webhookId)
     const rooms = await Promise.all(
       Array.from({ length: 5 }, () =>
         chat.chatCreateConversation({ id: 'room' }, { idempotencyKey: 'room' }),
@@ -274,6 +266,23 @@ describeEachEngine('chat address', (engine) => {
         { idempotencyKey: 'message' },
       ),
     ).rejects.toMatchObject({ type: 'AlreadyExists' })
+  })
+
+  it('tells nobody a user key twice, whatever Idempotency-Key a caller without one sends', async () => {
+    const { webhookId } = await newBot()
+    const anyone = server.client({ webhookId })
+    const first = await anyone.chatCreateUser({}, { idempotencyKey: 'guessable' })
+    const second = await anyone.chatCreateUser({}, { idempotencyKey: 'guessable' })
+    expect(second.user.id).not.toBe(first.user.id)
+    expect(decodeJwt(second.key).id).toBe(second.user.id)
+
+    await anyone.chatCreateUser({ id: 'ada' }, { idempotencyKey: 'user' })
+    await expect(
+      anyone.chatCreateUser({ id: 'ada' }, { idempotencyKey: 'user' }),
+    ).rejects.toMatchObject({
+      type: 'AlreadyExists',
+      message: expect.stringContaining('choose another id'),
+    })
   })
 
   it('refuses a page token that is repeated or not from this list', async () => {

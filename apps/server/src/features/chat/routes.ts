@@ -7,7 +7,6 @@ import type { ChatEventRecord } from './events.js'
 import type { ChatMessageRecord } from './messages.js'
 import { referencePage } from './reference.js'
 import type { ChatService } from './service.js'
-import type { NewChatUser } from './users.js'
 import { toConversation, toMessage, toUser } from './view.js'
 
 /** @param describe makes the description of the interface */
@@ -26,12 +25,10 @@ export function chatRoutes(service: ChatService, describe: () => object): Route[
 
 function userRoutes(service: ChatService): Route[] {
   return [
-    route(contract.chat.createUser, async ({ actor, body, once }) =>
-      once<NewChatUser>(
-        (remember) => service.createUser(actor, body, remember),
-        ({ user, key }) => ({ user: toUser(user), key }),
-      ),
-    ),
+    route(contract.chat.createUser, async ({ actor, body }) => {
+      const { user, key } = await service.createUser(actor, body)
+      return { user: toUser(user), key }
+    }),
 
     route(contract.chat.getOrCreateUser, async ({ actor, body }) => ({
       user: toUser(await service.getOrCreateUser(actor, body)),

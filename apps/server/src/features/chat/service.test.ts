@@ -35,14 +35,14 @@ describeEachEngine('chat', (engine) => {
 
   it('makes a user and a key that names it', async () => {
     const address = await chats.authenticator.chat(bot.webhookId, '')
-    const { user, key } = await chats.chat.createUser(address, { name: 'Ada' }, undefined)
+    const { user, key } = await chats.chat.createUser(address, { name: 'Ada' })
     const holder = await chats.holderOf(bot.webhookId, key)
     expect(holder.userKeyId).toBe(user.id)
     expect(await chats.chat.getUser(holder)).toEqual(user)
 
-    const named = await chats.chat.createUser(address, { id: 'ada' }, undefined)
+    const named = await chats.chat.createUser(address, { id: 'ada' })
     expect(await chats.holderOf(bot.webhookId, named.key)).toMatchObject({ userKeyId: 'ada' })
-    await expect(chats.chat.createUser(address, { id: 'ada' }, undefined)).rejects.toMatchObject({
+    await expect(chats.chat.createUser(address, { id: 'ada' })).rejects.toMatchObject({
       type: 'AlreadyExists',
     })
   })
@@ -50,7 +50,7 @@ describeEachEngine('chat', (engine) => {
   it('makes no users at an address that has its own encryption key', async () => {
     const { webhookId } = await chats.bot({ encryptionKey: 'four' })
     const address = await chats.authenticator.chat(webhookId, '')
-    await expect(chats.chat.createUser(address, {}, undefined)).rejects.toMatchObject({
+    await expect(chats.chat.createUser(address, {})).rejects.toMatchObject({
       type: 'Unauthorized',
     })
   })

@@ -1,6 +1,5 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatActor, ChatUserActor } from '../../platform/actor.js'
-import type { Remember } from '../../platform/idempotency/remember.js'
 import { publicIdOf, type UserRow } from '../users/index.js'
 import type { Callers, CallersDeps } from './callers.js'
 import type { UserKeys } from './user-keys.js'
@@ -18,11 +17,7 @@ export interface NewChatUser {
 export function userOperations(deps: CallersDeps & { keys: UserKeys }, callers: Callers) {
   const { db, run, users, conversations, keys } = deps
   return {
-    async createUser(
-      { chat }: ChatActor,
-      input: NewUser,
-      remember: Remember<NewChatUser>,
-    ): Promise<NewChatUser> {
+    async createUser({ chat }: ChatActor, input: NewUser): Promise<NewChatUser> {
       if (chat.encryptionKey !== undefined) {
         throw new ApiError(
           'Unauthorized',
@@ -31,14 +26,9 @@ export function userOperations(deps: CallersDeps & { keys: UserKeys }, callers: 
       }
       const { id, ...profile } = input
       const user = users.draft(chat, id, profile)
-      const made = { user, key: await keys.sign(chat, publicIdOf(user)) }
-      return await run(async (tx) => {
-        // Before the user: a repetition that runs at the same time must stumble over its key and
-        // get the first answer, not over the id that the first one took.
-        await remember?.(tx, made)
-        await users.insert(tx, user)
-        return made
-      })
+      const key = await keys.sign(chat, publicIdOf(user))
+      await run((tx) => users.insert(tx, user))
+      return { user, key }
     },
 
     async getOrCreateUser(actor: ChatUserActor, profile: UserProfile): Promise<UserRow> {

@@ -183,5 +183,9 @@ function patchOf(profile: Profile): store.ProfilePatch {
 }
 
 function taken(id: string | null, cause?: unknown): ApiError {
-  return new ApiError('AlreadyExists', `body.id: there is a user ${id} already.`, { cause })
+  return new ApiError(
+    'AlreadyExists',
+    `body.id: there is a user ${id} already. Its key was told to whoever made it: choose another id.`,
+    { cause },
+  )
 }
