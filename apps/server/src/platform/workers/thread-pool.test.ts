@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { ThreadOrder } from '../../../test/fixtures/thread-tasks.js'
+import { countAlive } from '../../../test/garbage.js'
 import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from './thread-pool.js'
 
 describe('a thread pool', () => {
@@ -108,6 +109,16 @@ describe('a thread pool', () => {
     await expect(one).rejects.toBe(gone)
     openGate()
     expect(await pool.run(answer(2))).toEqual(['setup', 2])
+  })
+
+  it('keeps no answer once it was given', async () => {
+    const pool = open()
+    const answers: WeakRef<object>[] = []
+    for (let round = 0; round < 20; round++) {
+      answers.push(new WeakRef(Object(await pool.run(answer(round)))))
+    }
+    // The engine itself may still hold the last one.
+    expect(await countAlive(answers)).toBeLessThanOrEqual(1)
   })
 
   it('refuses everything once it is closed', async () => {

@@ -35,7 +35,10 @@ export function startThread<Input, Output>(
     resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb },
   })
   let failure: Error | undefined
-  let settle: ((answer: ThreadAnswer<Output>) => void) | undefined
+  // Called and not raced against `ended`: a promise that lives as long as the thread would keep a
+  // reaction, and with it the answer, for every task that ever ran.
+  let settle: ((answer: ThreadAnswer<Output> | ThreadEndError) => void) | undefined
+  let gone: ThreadEndError | undefined
   worker.on('error', (error: Error) => {
     failure = error
   })
@@ -43,7 +46,9 @@ export function startThread<Input, Output>(
   const ended = new Promise<ThreadEndError>((resolve) => {
     worker.once('exit', () => {
       const why = failure === undefined ? '' : `: ${failure.message}`
-      resolve(new ThreadEndError(`The thread ended${why}`, failure && { cause: failure }))
+      gone = new ThreadEndError(`The thread ended${why}`, failure && { cause: failure })
+      resolve(gone)
+      settle?.(gone)
     })
   })
   // An idle thread is no reason for the process to stay alive.
@@ -52,17 +57,18 @@ export function startThread<Input, Output>(
   return {
     ended,
     async run(input) {
+      if (gone !== undefined) throw gone
       worker.ref()
       try {
-        const answered = new Promise<ThreadAnswer<Output>>((resolve) => {
+        const answer = await new Promise<ThreadAnswer<Output> | ThreadEndError>((resolve) => {
           settle = resolve
+          worker.postMessage(input)
         })
-        worker.postMessage(input)
-        const answer = await Promise.race([answered, ended])
         if (answer instanceof Error) throw answer
         if ('output' in answer) return answer.output
         throw Object.assign(new Error(answer.error.message), answer.error)
       } finally {
+        settle = undefined
         worker.unref()
       }
     },

@@ -1,6 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Trouble } from '../../../test/fixtures/limits-worker.js'
+import { countAlive } from '../../../test/garbage.js'
+import { resolveEntry } from './worker-entry.js'
 import { createWorkerPool, type WorkerPoolOptions } from './worker-pool.js'
+import { startWorkerProcess } from './worker-process.js'
 
 interface Input {
   trouble: Trouble
@@ -173,6 +176,26 @@ describe('cancelling', () => {
     }
     await expect(pool.run({ trouble: 'echo' })).rejects.toThrow('closed')
   })
+})
+
+test('a process keeps no answer once it was given', async () => {
+  const entry = resolveEntry(new URL('../../../test/fixtures/limits-worker.js', import.meta.url))
+  const worker = startWorkerProcess(entry, 64)
+  const ignore = () => {}
+  const answers: WeakRef<object>[] = []
+  try {
+    for (let round = 0; round < 20; round++) {
+      const envelope = { input: { trouble: 'echo' }, maximumOutputBytes: 50_000 }
+      const answer = await worker.run(envelope, { onProgress: ignore, onPiece: ignore })
+      expect(answer).toHaveProperty('output')
+      answers.push(new WeakRef(answer))
+    }
+    // The engine itself may still hold the last one.
+    expect(await countAlive(answers)).toBeLessThanOrEqual(1)
+  } finally {
+    worker.kill()
+    await worker.ended
+  }
 })
 
 describe('what a task gets', () => {

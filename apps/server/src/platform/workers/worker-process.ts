@@ -55,9 +55,18 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     lastWords = `${lastWords}${text}`.slice(-LAST_WORDS)
   })
+  let gone: WorkerExitError | undefined
+  // Called and not raced against `ended`: a promise that lives as long as the process would keep a
+  // reaction, and with it the answer, for every task that ever ran.
+  let giveUp: ((reason: WorkerExitError) => void) | undefined
   const ended = new Promise<WorkerExitError>((resolve) => {
-    child.once('error', (error) => resolve(new WorkerExitError(error.message, false)))
-    child.once('close', (code, signal) => resolve(toExitError(code, signal, lastWords)))
+    const finish = (reason: WorkerExitError) => {
+      gone ??= reason
+      resolve(gone)
+      giveUp?.(gone)
+    }
+    child.once('error', (error) => finish(new WorkerExitError(error.message, false)))
+    child.once('close', (code, signal) => finish(toExitError(code, signal, lastWords)))
   })
   let hear: ((message: TaskMessage) => void) | undefined
   child.on('message', (message: TaskMessage) => hear?.(message))
@@ -72,22 +81,22 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
   return {
     ended,
     async run(envelope, { onProgress, onPiece }) {
+      if (gone !== undefined) throw gone
       idle(false)
       try {
-        const answered = new Promise<TaskAnswer>((resolve) => {
+        return await new Promise<TaskAnswer>((resolve, reject) => {
+          giveUp = reject
           hear = (message) => {
             if ('progress' in message) onProgress(message.progress)
             else if ('piece' in message) onPiece(message.piece)
             else resolve(message)
           }
+          // A failure to send means that the process is ending, of which its end knows more.
+          child.send(envelope, () => {})
         })
-        // A failure to send means that the process is ending, of which `ended` knows more.
-        child.send(envelope, () => {})
-        const result = await Promise.race([answered, ended])
-        if (result instanceof Error) throw result
-        return result
       } finally {
         hear = undefined
+        giveUp = undefined
         idle(true)
       }
     },

@@ -1,0 +1,21 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+/** Has the engine collect all that nothing refers to; what is freed by callbacks is collected too. */
+async function collectGarbage(): Promise<void> {
+  for (let round = 0; round < 4; round++) {
+    collect()
+    // What weak references held during this turn goes with the next.
+    await nextTurn()
+  }
+}
+
+/** How many of the objects that these made are still in memory. */
+export async function countAlive(refs: readonly WeakRef<object>[]): Promise<number> {
+  await collectGarbage()
+  return refs.filter((ref) => ref.deref() !== undefined).length
+}
