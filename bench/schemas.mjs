@@ -1,6 +1,6 @@
 // How long schemas and values that are made to be slow hold up a server, beside reading them as JSON.
 import { tsImport } from 'tsx/esm/api'
-import { mismatchOf, schemaFaultOf } from '../apps/server/dist/platform/json-schema.js'
+import { findSchemaFault, findViolation } from '../packages/json-schema/dist/index.js'
 
 const rounds = 5
 
@@ -18,14 +18,17 @@ const milliseconds = (time) => `${time.toFixed(1)} ms`
 
 /** Storing a hostile schema, and judging a value by it when it was not read yet. */
 export async function measureSchemas() {
-  const { hostilePairs } = await tsImport('../apps/server/test/hostile-schemas.ts', import.meta.url)
+  const { hostilePairs } = await tsImport(
+    '../packages/json-schema/test/hostile-schemas.ts',
+    import.meta.url,
+  )
   return hostilePairs.map(({ name, schema, value }) => {
     const texts = [schema, value].map((part) => JSON.stringify(part))
     const read = fastest(() => texts.map((text) => JSON.parse(text)))
-    const stored = fastest(() => schemaFaultOf(schema))
+    const stored = fastest(() => findSchemaFault(schema))
     // A copy is not remembered: its schema is read anew.
     const copies = Array.from({ length: rounds }, () => structuredClone(schema))
-    const judged = fastest(() => mismatchOf(copies.pop(), value))
+    const judged = fastest(() => findViolation(copies.pop(), value))
     return {
       work: name,
       figure: `stored in ${milliseconds(stored)}, value judged in ${milliseconds(judged)}`,

@@ -15,7 +15,6 @@ import type { Addresses } from './platform/addresses.js'
 import type { BlobStore } from './platform/blobs/blob-store.js'
 import { openDiskBlobStore } from './platform/blobs/disk.js'
 import type { JobHandler } from './platform/jobs/handler.js'
-import { onUncheckedPattern } from './platform/json-schema.js'
 import { createSigner } from './platform/signing.js'
 import { systemTimers } from './platform/timers.js'
 import { createRuntimeSlices } from './runtime-slices.js'
@@ -42,9 +41,6 @@ export async function createSlices(
   { findEntry, weights }: SlicesOptions = {},
 ) {
   const { config, clock, log } = foundation
-  onUncheckedPattern((pattern) => {
-    log.warn({ pattern }, 'a pattern of a JSON schema is not checked')
-  })
   const accounts = createAccounts(foundation)
   const workspaces = createWorkspaces({
     ...foundation,

@@ -1,8 +1,8 @@
 import { ApiError } from '@botstead/contract'
+import { describeErrors } from '@botstead/json-schema'
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaValidationError } from 'fastify'
-import { tellViolation } from '../platform/violations.js'
 import { addBytesKeyword } from './bounded-texts.js'
 import { addStorableKeyword, requireStorable } from './storable-texts.js'
 
@@ -48,11 +48,11 @@ export function compileAnswerValidator(schema: object): (answer: unknown) => str
 
 /** The catalogue error for a broken rule: names the field and the rule. */
 export function describeViolation(
-  violations: readonly FastifySchemaValidationError[],
+  errors: readonly FastifySchemaValidationError[],
   part: string | undefined,
 ): ApiError {
   const where = part === 'querystring' ? 'query' : (part ?? 'body')
-  const { field, rule, isAboutName } = tellViolation(violations)
+  const { field, rule, isAboutName } = describeErrors(errors)
   const place = field === '' ? `The ${where}` : `${where}.${field}`
   const subject = isAboutName ? `A name in ${place}` : place
   return new ApiError(

@@ -1,5 +1,5 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
-import { schemaFaultOf } from '../../platform/json-schema.js'
+import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
 import { requireShape } from '../runtime/index.js'
 
 type WireBot = Output<typeof contract.bots.get>['bot']
@@ -154,7 +154,7 @@ function checkRecurring({ events, recurringEvents }: BotDefinition): void {
   }
 }
 
-function* schemasOf(definition: BotDefinition): Iterable<[field: string, schema: unknown]> {
+function* schemasOf(definition: BotDefinition): Schemas {
   yield ['configuration.schema', definition.configuration.schema]
   for (const part of ['states', 'events'] as const) {
     for (const [name, entry] of Object.entries(definition[part])) {
@@ -167,11 +167,31 @@ function* schemasOf(definition: BotDefinition): Iterable<[field: string, schema:
   }
 }
 
+type Schemas = Iterable<[field: string, schema: unknown]>
+
+/** Patterns in the schemas of a bot that no value is checked by. */
+export function uncheckedPatternsOf(definition: BotDefinition): UncheckedPattern[] {
+  return uncheckedPatternsIn(schemasOf(definition))
+}
+
+export interface UncheckedPattern {
+  /** Path of the schema in the definition. */
+  field: string
+  pattern: string
+}
+
+/** Patterns that no value is checked by, because they look around or refer to a group. */
+export function uncheckedPatternsIn(schemas: Schemas): UncheckedPattern[] {
+  return [...schemas].flatMap(([field, schema]) =>
+    isMap(schema) ? listUncheckedPatterns(schema).map((pattern) => ({ field, pattern })) : [],
+  )
+}
+
 /**
  * Throws unless these members of the body are JSON Schemas of which neither one nor all together are too
  * large, or too much work to judge values by; each may be left out.
  */
-export function checkSchemas(schemas: Iterable<[field: string, schema: unknown]>): void {
+export function checkSchemas(schemas: Schemas): void {
   let bytes = 0
   for (const [field, schema] of schemas) {
     if (schema === undefined) continue
@@ -193,7 +213,7 @@ function checkSchema(field: string, schema: unknown): void {
   if (!isMap(schema)) {
     throw new ApiError('InvalidJsonSchema', `body.${field} must be a JSON schema, an object.`)
   }
-  const fault = schemaFaultOf(schema)
+  const fault = findSchemaFault(schema)
   if (fault !== undefined) {
     throw new ApiError('InvalidJsonSchema', `body.${field} is not a valid JSON schema: ${fault}.`)
   }

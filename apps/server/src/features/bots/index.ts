@@ -21,6 +21,7 @@ export {
   checkEntries,
   checkSchemas,
   mergeMap,
+  uncheckedPatternsIn,
   withoutNullAttributes,
 } from './definition.js'
 export {

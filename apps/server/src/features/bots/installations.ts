@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
+import { findViolation } from '@botstead/json-schema'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
-import { mismatchOf } from '../../platform/json-schema.js'
 import type { Sealer } from '../../platform/sealing.js'
 import { builtInChat, postsSignals, requireChatConfiguration } from './built-in-chat.js'
 import type { CatalogueEntry, InstallationChange } from './catalogue.js'
@@ -229,11 +229,11 @@ function checkConfiguration(
     )
   }
   // What is switched off may be configured later.
-  const mismatch = isUsed ? mismatchOf(schema, configuration) : undefined
-  if (mismatch === undefined) return
-  const place = [field, 'configuration', mismatch.field].filter((part) => part !== '').join('.')
+  const violation = isUsed ? findViolation(schema, configuration) : undefined
+  if (violation === undefined) return
+  const path = [field, 'configuration', violation.field].filter((part) => part !== '').join('.')
   throw new ApiError(
     'InvalidDataFormat',
-    `${place} ${mismatch.rule}, by the schema of the configuration.`,
+    `${path} ${violation.rule}, by the schema of the configuration.`,
   )
 }

@@ -9,13 +9,19 @@ import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import { type Ids, newSigningSecret } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
+import type { Log } from '../../platform/log.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import { type Audience, wantsOf } from './audience.js'
 import { builtInEntry, type Catalogue, type CatalogueEntry } from './catalogue.js'
 import { type BotPatch, changesOf, type NewBot, newBot } from './changes.js'
 import { chatInstallations } from './chat-installations.js'
-import { type BotDefinition, emptyDefinition, patchDefinition } from './definition.js'
+import {
+  type BotDefinition,
+  emptyDefinition,
+  patchDefinition,
+  uncheckedPatternsOf,
+} from './definition.js'
 import * as installations from './installation-store.js'
 import {
   type InstallationPatches,
@@ -51,6 +57,7 @@ export interface BotsDeps {
   db: Db
   run: Run
   clock: Clock
+  log: Pick<Log, 'warn'>
   ids: Ids
   sealer: Sealer
   pager: Pager
@@ -88,6 +95,13 @@ export type BotsService = ReturnType<typeof createBotsService>
 export function createBotsService(deps: BotsDeps) {
   const { db, run, clock, ids, sealer, queue } = deps
   const revision = createBotsRevision(() => deps.database.foreignChanges())
+
+  /** Says in the log which patterns are not enforced: their author would expect them to be. */
+  function warnOfPatterns(botId: string, definition: BotDefinition): void {
+    for (const unchecked of uncheckedPatternsOf(definition)) {
+      deps.log.warn({ botId, ...unchecked }, 'a pattern of a JSON schema is not checked')
+    }
+  }
 
   /** Makes memories of a bot stale as soon as its change is stored. */
   function announce(tx: Tx, id: string): void {
@@ -219,6 +233,7 @@ export function createBotsService(deps: BotsDeps) {
         now,
         sealer,
       })
+      warnOfPatterns(id, definition)
       const chat = newChatInstallation({ botId: id, webhookId: ids.uuid(), now, sealer })
       return await run(async (tx) => {
         await store.insertBot(tx, bot)
@@ -244,14 +259,13 @@ export function createBotsService(deps: BotsDeps) {
         const current = await load(tx, actor, id)
         const now = isoTime(clock.now())
         const changes = changesOf(current.bot, patch, now, sealer)
+        const definition = decodeJson<BotDefinition>(changes.definition)
+        warnOfPatterns(id, definition)
         await store.patchBot(tx, actor.workspaceId, id, changes)
-        if (patch.recurringEvents) {
-          const { recurringEvents } = decodeJson<BotDefinition>(changes.definition)
-          await deps.onRecurring(tx, id, recurringEvents)
-        }
+        if (patch.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
         await changeInstallations(tx, current, patch.integrations, now)
         if (current.bot.url === null && typeof patch.url === 'string') {
-          await deps.onAddressed(tx, id, wantsOf(decodeJson<BotDefinition>(changes.definition)))
+          await deps.onAddressed(tx, id, wantsOf(definition))
         }
         const isNews = patch.code !== undefined && patch.url === undefined
         if (patch.url || (isNews && current.bot.url !== null)) await deps.onDeployed(tx, id)

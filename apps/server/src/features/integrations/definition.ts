@@ -1,5 +1,11 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
-import { checkEntries, checkSchemas, mergeMap, withoutNullAttributes } from '../bots/index.js'
+import {
+  checkEntries,
+  checkSchemas,
+  mergeMap,
+  uncheckedPatternsIn,
+  withoutNullAttributes,
+} from '../bots/index.js'
 
 type WireIntegration = Output<typeof contract.integrations.get>['integration']
 type Patch = Body<typeof contract.integrations.update>
@@ -156,6 +162,11 @@ function checkAll(definition: IntegrationDefinition): void {
     checkEntries(`channels.${name}.message.tags`, channel.message.tags, most.tags)
   }
   checkSchemas(schemasOf(definition))
+}
+
+/** Patterns in the schemas of an integration that no value is checked by. */
+export function uncheckedPatternsOf(definition: IntegrationDefinition) {
+  return uncheckedPatternsIn(schemasOf(definition))
 }
 
 function* schemasOf(definition: IntegrationDefinition): Iterable<[field: string, schema: unknown]> {

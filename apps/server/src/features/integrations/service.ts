@@ -2,14 +2,17 @@ import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../platform/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
+import { decodeJson } from '../../platform/db/columns.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import { type Ids, newSigningSecret } from '../../platform/ids.js'
+import type { Log } from '../../platform/log.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
 import { changesOf, type IntegrationPatch, type NewIntegration, newIntegration } from './changes.js'
+import { type IntegrationDefinition, uncheckedPatternsOf } from './definition.js'
 import * as store from './store.js'
 import { highestOf } from './versions.js'
 
@@ -25,6 +28,7 @@ export interface IntegrationsServiceDeps {
   db: Db
   run: Run
   clock: Clock
+  log: Pick<Log, 'warn'>
   ids: Ids
   sealer: Sealer
   pager: Pager
@@ -55,6 +59,13 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       throw new ApiError('ResourceNotFound', `There is no integration ${id} in this workspace.`)
     }
     return found
+  }
+
+  /** Says in the log which patterns are not enforced: their author would expect them to be. */
+  function warnOfPatterns(integrationId: string, definition: string): void {
+    for (const unchecked of uncheckedPatternsOf(decodeJson<IntegrationDefinition>(definition))) {
+      deps.log.warn({ integrationId, ...unchecked }, 'a pattern of a JSON schema is not checked')
+    }
   }
 
   async function announce(tx: Tx, id: string): Promise<void> {
@@ -130,6 +141,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     ): Promise<IntegrationRecord> {
       const signingSecret = newSigningSecret()
       const row = newIntegration(actor, input, { ...deps, signingSecret })
+      warnOfPatterns(row.id, row.definition)
       return await run(async (tx) => {
         if (!(await store.insertIntegration(tx, row))) throw taken(row)
         const made = { integration: row, signingSecret }
@@ -150,6 +162,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       return await run(async (tx) => {
         const current = await require(tx, actor, id)
         const changes = changesOf(current, patch, isoTime(clock.now()), sealer)
+        warnOfPatterns(id, changes.definition)
         await store.patchIntegration(tx, actor.workspaceId, id, changes)
         await announce(tx, id)
         return { integration: { ...current, ...changes }, signingSecret: '' }

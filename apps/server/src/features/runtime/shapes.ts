@@ -1,5 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import { mismatchOf } from '../../platform/json-schema.js'
+import { findViolation } from '@botstead/json-schema'
 
 /**
  * Throws `InvalidDataFormat` unless a member of the body fits a declared JSON Schema.
@@ -12,13 +12,13 @@ export function requireShape(
   field: string,
   declared: string,
 ): void {
-  const mismatch = mismatchOf(schema, value)
-  if (mismatch === undefined) return
-  const place = mismatch.field === '' ? field : `${field}.${mismatch.field}`
-  const subject = mismatch.isAboutName ? `A name in body.${place}` : `body.${place}`
+  const violation = findViolation(schema, value)
+  if (violation === undefined) return
+  const path = violation.field === '' ? field : `${field}.${violation.field}`
+  const subject = violation.isAboutName ? `A name in body.${path}` : `body.${path}`
   throw new ApiError(
     'InvalidDataFormat',
-    `${subject} ${mismatch.rule}, by the schema of ${declared}.`,
-    { metadata: { in: 'body', field: place } },
+    `${subject} ${violation.rule}, by the schema of ${declared}.`,
+    { metadata: { in: 'body', field: path } },
   )
 }

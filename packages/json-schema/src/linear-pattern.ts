@@ -1,20 +1,20 @@
 import { RE2JS } from 're2js'
 
-/** A regular expression that takes time in proportion to the text, whoever wrote it. */
+/** A regular expression whose matching time is proportional to the text, whoever wrote it. */
 export interface LinearPattern {
   /** Most steps for each character of a text. */
   size: number
   test(text: string): boolean
 }
 
-/** What the white space of ECMAScript is; that of RE2 has six characters. */
+/** The white space of ECMAScript; that of RE2 has only six characters. */
 const whiteSpace =
   '\\t-\\r \\xA0\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}'
 const tokens = /\\u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})|\\.|./gisu
 
 /**
- * Reads a pattern as ECMAScript with the flag `u` does, for an engine that never goes back. Undefined
- * for what such an engine cannot do: looking around, referring to a group, repeating more than 1000 times.
+ * Compiles a pattern as ECMAScript reads it with the flag `u`, for an engine that never backtracks.
+ * Undefined for what such an engine cannot do: look-around, back-references, more than 1000 repetitions.
  * @throws SyntaxError if it is no regular expression
  */
 export function linearPattern(source: string): LinearPattern | undefined {
@@ -29,7 +29,7 @@ export function linearPattern(source: string): LinearPattern | undefined {
   }
 }
 
-/** Says in the words of RE2 what both spell alike and mean otherwise. */
+/** Rewrites for RE2 what both dialects spell alike and read differently. */
 function translate(source: string): string | undefined {
   let isInClass = false
   let result = ''
@@ -40,7 +40,7 @@ function translate(source: string): string | undefined {
     else if (token === '\\s') result += isInClass ? whiteSpace : `[${whiteSpace}]`
     else if (token === '\\S' && !isInClass) result += `[^${whiteSpace}]`
     else if (token === '.' && !isInClass) result += '[^\\n\\r\\x{2028}\\x{2029}]'
-    // Of a class with a name in POSIX ECMAScript knows nothing.
+    // ECMAScript has no POSIX classes such as [:alpha:].
     else if (token === '[' && isInClass) result += '\\['
     else result += token
     if (token === '[') isInClass = true

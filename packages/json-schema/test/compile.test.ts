@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { mismatchOf } from '../json-schema.js'
-import { readSchema } from './read-schema.js'
+import { compileSchema } from '../src/compile.js'
+import { findViolation } from '../src/validation.js'
 
 const options = { strict: false, logger: false, validateSchema: false } as const
 const names = ['a', 'b', 'c', 'ab']
@@ -61,12 +61,12 @@ const { schema } = fc.letrec((tie) => {
     oneOf: list,
     not: schema,
     if: schema,
-    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    // biome-ignore lint/suspicious/noThenProperty: a operand of JSON Schema
     then: schema,
     else: schema,
   }
-  const pairs = Object.entries(words).map(([word, arbitrary]) =>
-    fc.tuple(fc.constant(word), arbitrary),
+  const pairs = Object.entries(words).map(([operand, arbitrary]) =>
+    fc.tuple(fc.constant(operand), arbitrary),
   )
   return {
     schema: fc.oneof(
@@ -98,10 +98,10 @@ it('judges every value as a validator of the same draft does', () => {
       (root, a, values) => {
         const whole = { allOf: [root], definitions: { a } }
         // What turns in circles is refused when it is stored, and never ends in the other one.
-        fc.pre(!readSchema(whole).turnsInCircles)
+        fc.pre(!compileSchema(whole).isCircular)
         const peer = new Ajv(options).compile(whole)
         for (const one of values) {
-          const told = mismatchOf(whole, one)
+          const told = findViolation(whole, one)
           expect(told === undefined, JSON.stringify({ whole, one, told })).toBe(peer(one))
           judged += 1
           if (told !== undefined) refused += 1

@@ -1,10 +1,10 @@
-import type { Run } from './run.js'
+import type { ValidationRun } from './validation-run.js'
 
 /**
  * A text that two JSON values share if and only if they are equal, whatever the order of their members.
  * Takes a step for each part of the value and for each 16 characters.
  */
-export function canonical(value: unknown, run: Pick<Run, 'spend'>): string {
+export function canonical(value: unknown, run: Pick<ValidationRun, 'spend'>): string {
   if (typeof value === 'string') {
     run.spend(1 + value.length / 16)
     return JSON.stringify(value)

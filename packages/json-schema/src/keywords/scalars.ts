@@ -1,6 +1,6 @@
-import { canonical } from './canonical.js'
-import { isMap, type Word } from './reader.js'
-import type { Run } from './run.js'
+import { canonical } from '../canonical.js'
+import { isObject, type KeywordCompiler } from '../keyword.js'
+import type { ValidationRun } from '../validation-run.js'
 
 const types: Record<string, (value: unknown) => boolean> = {
   null: (value) => value === null,
@@ -9,26 +9,28 @@ const types: Record<string, (value: unknown) => boolean> = {
   integer: (value) => Number.isInteger(value),
   string: (value) => typeof value === 'string',
   array: Array.isArray,
-  object: isMap,
+  object: isObject,
 }
 
-/** Reading a list of values takes no steps of the value that is judged. */
+/** Reading the values of a schema uses up no steps of the value that is validated. */
 const unbounded = { spend: () => {} }
 
-/** Rules about a value as a whole, or about one that has no parts. */
-export const scalarWords: Readonly<Record<string, Word>> = {
-  type(word, _, { nullable }) {
-    const names = (Array.isArray(word) ? word : [word]).filter((name) => Object.hasOwn(types, name))
+/** Keywords about a value as a whole, and about values without parts. */
+export const scalarKeywords: Readonly<Record<string, KeywordCompiler>> = {
+  type(operand, _, { nullable }) {
+    const names = (Array.isArray(operand) ? operand : [operand]).filter((name) =>
+      Object.hasOwn(types, name),
+    )
     if (names.length === 0) return undefined
     const tests = [...new Set(nullable === true ? [...names, 'null'] : names)].flatMap(
       (name) => types[name] ?? [],
     )
-    return (value, place, run) =>
-      tests.some((test) => test(value)) || run.refuse('type', place, { type: word })
+    return (value, path, run) =>
+      tests.some((test) => test(value)) || run.fail('type', path, { type: operand })
   },
-  enum: (word) =>
-    Array.isArray(word) ? oneOfValues('enum', word, { allowedValues: word }) : undefined,
-  const: (word) => oneOfValues('const', [word], { allowedValue: word }),
+  enum: (operand) =>
+    Array.isArray(operand) ? oneOfValues('enum', operand, { allowedValues: operand }) : undefined,
+  const: (operand) => oneOfValues('const', [operand], { allowedValue: operand }),
 
   minimum: bound((value, limit) => value >= limit, 'minimum', '>='),
   maximum: bound((value, limit) => value <= limit, 'maximum', '<='),
@@ -42,13 +44,13 @@ export const scalarWords: Readonly<Record<string, Word>> = {
 
   minLength: length((units, limit) => units >= limit, 'minLength'),
   maxLength: length((units, limit) => units <= limit, 'maxLength'),
-  pattern(word, reader) {
-    const pattern = typeof word === 'string' ? reader.pattern(word) : undefined
+  pattern(operand, compiler) {
+    const pattern = typeof operand === 'string' ? compiler.pattern(operand) : undefined
     if (pattern === undefined) return undefined
-    return (value, place, run) => {
+    return (value, path, run) => {
       if (typeof value !== 'string') return true
-      run.spend(pattern.size * value.length, place)
-      return pattern.test(value) || run.refuse('pattern', place, { pattern: word })
+      run.spend(pattern.size * value.length, path)
+      return pattern.test(value) || run.fail('pattern', path, { pattern: operand })
     }
   },
 }
@@ -57,36 +59,39 @@ function oneOfValues(
   keyword: string,
   allowed: readonly unknown[],
   params: Record<string, unknown>,
-): ReturnType<Word> {
+): ReturnType<KeywordCompiler> {
   const known = new Set(allowed.map((one) => canonical(one, unbounded)))
-  return (value, place, run: Run) =>
+  return (value, path, run: ValidationRun) =>
     known.has(canonical(value, run)) ||
-    run.refuse(keyword, place, params, 'must be one of the allowed values')
+    run.fail(keyword, path, params, 'must be one of the allowed values')
 }
 
 function bound(
   fits: (value: number, limit: number) => boolean,
   keyword: string,
   sign: string,
-): Word {
+): KeywordCompiler {
   return (limit) =>
     typeof limit !== 'number'
       ? undefined
-      : (value, place, run) =>
+      : (value, path, run) =>
           typeof value !== 'number' ||
           fits(value, limit) ||
-          run.refuse(keyword, place, { limit, comparison: sign }, `must be ${sign} ${limit}`)
+          run.fail(keyword, path, { limit, comparison: sign }, `must be ${sign} ${limit}`)
 }
 
-/** Length in characters: what takes two units of JavaScript counts once. */
-function length(fits: (characters: number, limit: number) => boolean, keyword: string): Word {
+/** Length in characters: a surrogate pair counts once. */
+function length(
+  fits: (characters: number, limit: number) => boolean,
+  keyword: string,
+): KeywordCompiler {
   return (limit) =>
     typeof limit !== 'number'
       ? undefined
-      : (value, place, run) => {
+      : (value, path, run) => {
           if (typeof value !== 'string') return true
           run.spend(value.length / 16)
-          return fits(charactersOf(value), limit) || run.refuse(keyword, place, { limit })
+          return fits(charactersOf(value), limit) || run.fail(keyword, path, { limit })
         }
 }
 

@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache'
+import { type LinearPattern, linearPattern } from './linear-pattern.js'
+
+/** Most weight of all patterns in one schema: compiling them takes some hundredths of a second. */
+const maxWeight = 4000
+
+/** By source, also those that cannot be checked: many schemas share few patterns. */
+const compiled = new LRUCache<string, { pattern: LinearPattern | undefined }>({
+  maxSize: 50 * maxWeight,
+  sizeCalculation: (_, source) => Math.min(maxWeight, weightOf(source)),
+})
+
+/** The patterns of one schema. */
+export interface Patterns {
+  /** The pattern with this source; undefined for what cannot be checked. */
+  compile(source: string): LinearPattern | undefined
+  /** Sources that cannot be checked. */
+  readonly unchecked: readonly string[]
+  /** Whether all of them together would take too long to compile. */
+  readonly isTooLarge: boolean
+}
+
+export function createPatterns(): Patterns {
+  const unchecked: string[] = []
+  const weighed = new Set<string>()
+  let weight = 0
+  return {
+    unchecked,
+    get isTooLarge() {
+      return weight > maxWeight
+    },
+    compile(source) {
+      if (!weighed.has(source)) weight += weightOf(source)
+      weighed.add(source)
+      const pattern = weight > maxWeight ? undefined : find(source)
+      if (pattern === undefined) unchecked.push(source)
+      return pattern
+    },
+  }
+}
+
+function find(source: string): LinearPattern | undefined {
+  const found = compiled.get(source)
+  if (found !== undefined) return found.pattern
+  const pattern = compilePattern(source)
+  compiled.set(source, { pattern })
+  return pattern
+}
+
+/** A source that is no regular expression matches every text: such definitions were accepted before. */
+function compilePattern(source: string): LinearPattern | undefined {
+  try {
+    return linearPattern(source)
+  } catch {
+    return undefined
+  }
+}
+
+const tokens =
+  /\[\^?(?:\\.|[^\\\]])*\]|\\[pP]\{[^}]*\}|\\.|\(\?<?[=!:]?|\{(\d+)(?:,(\d*))?\}|[()*+?|]|./gsu
+
+/**
+ * About how long a pattern takes to compile, in hundredths of a millisecond: the engine writes out
+ * what is repeated, and a Unicode class is a list of hundreds of ranges.
+ */
+function weightOf(source: string): number {
+  const classes = source.split(/\\p/i).length - 1
+  return Math.ceil(source.length / 3) + 20 * classes + writtenOut(source)
+}
+
+/** Parts of a pattern with all repetitions written out. */
+function writtenOut(source: string): number {
+  const open: number[] = []
+  let sum = 0
+  let last = 0
+  for (const [token, least, most] of source.matchAll(tokens)) {
+    if (least !== undefined) {
+      // No engine of this kind repeats more often.
+      const times = Math.min(1000, Math.max(1, Number(most || least)))
+      sum += last * (times - 1)
+      last *= times
+    } else if (token.startsWith('(')) {
+      open.push(sum)
+      sum += 1
+    } else if (token === ')') {
+      last = sum - (open.pop() ?? 0)
+    } else {
+      last = 1
+      sum += 1
+    }
+  }
+  return sum
+}
