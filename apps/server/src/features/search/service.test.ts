@@ -207,6 +207,19 @@ describeEachEngine('search', (engine) => {
       const [best] = await search('seconds button', { consolidate: true, contextDepth: 1 })
       expect(best?.content).toBe(['# Pump', start, wait, stop, emergency].join('\n\n'))
     })
+
+    it('it tells where its content begins, which may be before the first match', async () => {
+      await bot.uploadAndWait({ key: 'scan.md', index: true }, 'Nothing yet.')
+      const passages = ['A lid is red.', 'A zebra waits.', 'A door shuts.']
+      await bot.as().setFilePassages({
+        id: 'scan.md',
+        passages: passages.map((content, at) => ({ content, pageNumber: at + 4 })),
+      })
+      const [best] = await search('zebra', { consolidate: true, contextDepth: 1 })
+      expect(best?.content).toBe(passages.join('\n\n'))
+      expect(best?.meta).toEqual({ type: 'consolidated', pageNumber: 4, position: 0 })
+      await bot.as().deleteFile({ id: 'scan.md' })
+    })
   })
 
   describe('with limit', () => {

@@ -46,7 +46,8 @@ function toMeta({ subtype, page_number, position }: PassageRow): WirePassage['me
 }
 
 function toConsolidated(found: Found, view: PassageView): WirePassage {
-  const first = found.matches[0]
+  // The content begins with what stands before the first match, which may be on another page.
+  const first = found.around[0]
   return {
     content: underHeadings(found.around).join('\n\n'),
     score: found.score,

@@ -4,12 +4,15 @@ import { plainText } from '../extract/tree.js'
 import type { PassageKind } from './passage.js'
 import { fence, isBlank, openingFence, renderBlock, renderTableHead } from './render-block.js'
 import { isImagesOnly } from './render-inline.js'
-import { createWriter, type Seam } from './writer.js'
+import { createWriter, type PageMark, type Seam } from './writer.js'
 
 /** A paragraph that may introduce or describe what follows it, in UTF-16 units. */
 const LONGEST_LEAD_IN = 300
 /** Headings are repeated in every passage below them, so the path keeps only their beginning. */
 const LONGEST_PATH_ENTRY = 200
+
+/** A letter or a number, but that of an item of a list. */
+const WORD = /\p{L}|\p{N}(?!\p{N}*[.)]\s)/gu
 
 /** A top-level part of a document. */
 export interface Block {
@@ -18,7 +21,8 @@ export interface Block {
   seams: readonly Seam[]
   /** Where the block begins in the document's normalized text. */
   start: number
-  pageNumber?: number
+  /** The pages that it goes over, in order, if its format has any. */
+  pages: readonly PageMark[]
   /** Level and text of a heading: 0 for a title that stands outside of the text, else 1 to 6. */
   heading?: { depth: number; text: string }
   /** Whether the block says what the next one is and must not be parted from it. */
@@ -51,11 +55,19 @@ export function toBlocks(extraction: Extraction): Block[] {
   return blocks
 }
 
+/** The page on which the first word of a block stands, from an offset of its text on. */
+export function pageAt({ text, pages }: Block, offset: number): number | undefined {
+  if (pages.length < 2) return pages[0]?.page
+  WORD.lastIndex = offset
+  // Marks of a list or a quote come before the word that says where they belong.
+  const from = WORD.exec(text)?.index ?? offset
+  return (pages.findLast((mark) => mark.offset <= from) ?? pages[0])?.page
+}
+
 function toBlock(node: Nodes, next?: Nodes, previous?: Nodes): Omit<Block, 'start'> {
   const writer = createWriter()
   renderBlock(writer, node)
   const text = writer.text.trimEnd()
-  const pageNumber = node.data?.pageNumber
   const repeat = repeatOf(node, previous)
   const heading =
     node.type === 'heading'
@@ -65,16 +77,16 @@ function toBlock(node: Nodes, next?: Nodes, previous?: Nodes): Omit<Block, 'star
     kind: kindOf(node),
     text,
     seams: writer.seams,
+    pages: writer.pages,
     leadsIn: isLeadIn(node, text, next),
     ...heading,
-    ...(pageNumber === undefined ? {} : { pageNumber }),
     ...(repeat === undefined ? {} : { repeat }),
   }
 }
 
 function titleBlock(title: string): Omit<Block, 'start'> {
   const heading = { depth: 0, text: toPathEntry(title) }
-  return { kind: 'title', text: `# ${title}`, seams: [], leadsIn: false, heading }
+  return { kind: 'title', text: `# ${title}`, seams: [], pages: [], leadsIn: false, heading }
 }
 
 /** Whether the document begins its text with its title, or with the essential part of it. */

@@ -175,7 +175,7 @@ describe('any document', () => {
           const within = parts.filter(
             (part) => part.start < end && part.start >= (first?.start ?? 0),
           )
-          const pages = within.map((part) => part.pageNumber)
+          const pages = within.map((part) => part.pages[0]?.page)
           expect(pageNumber).toBe(pages.find((page) => page !== undefined))
         }
       }),

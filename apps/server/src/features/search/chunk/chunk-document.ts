@@ -1,6 +1,6 @@
 import { ExtractionError } from '../extract/extraction-error.js'
 import type { Extraction } from '../extract/extractor.js'
-import { BLOCK_SEPARATOR, type Block, toBlocks } from './blocks.js'
+import { BLOCK_SEPARATOR, type Block, pageAt, toBlocks } from './blocks.js'
 import { type Group, groupBlocks, type Lengths } from './groups.js'
 import {
   type ChunkOptions,
@@ -65,13 +65,14 @@ function closeGroup(group: Group, room: number): Draft[] {
   return pieces.map((piece, index) => {
     const begins = index === 0
     // A title that stands outside of the text is on no page.
-    const paged = begins ? group.blocks.find((block) => block.pageNumber !== undefined) : last
+    const paged = begins ? group.blocks.find((block) => block.pages.length > 0) : last
+    const pageNumber = paged && pageAt(paged, begins ? 0 : piece.start)
     const texts = begins ? lead.map((block) => block.text) : []
     return {
       content: [...texts, piece.content].join(BLOCK_SEPARATOR),
       type: 'chunk',
       subtype: begins ? kindOf(group.blocks) : last.kind,
-      ...(paged?.pageNumber === undefined ? {} : { pageNumber: paged.pageNumber }),
+      ...(pageNumber === undefined ? {} : { pageNumber }),
       headings: begins ? [...group.headings] : [...group.headings, ...own],
       ownHeadings: begins ? own : [],
       start: begins ? first.start : last.start + piece.start,

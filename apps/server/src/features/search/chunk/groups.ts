@@ -1,4 +1,4 @@
-import type { Block } from './blocks.js'
+import { type Block, pageAt } from './blocks.js'
 
 /** What stands before a block that is too long for one passage may take this share of its first. */
 const LARGEST_LEAD = 0.5
@@ -54,7 +54,7 @@ function joins(open: readonly Block[], block: Block, lengths: Lengths): boolean 
   }
   const unfinished = last.heading !== undefined || last.leadsIn || isShort(open, lengths.minimum)
   if (!unfinished) return false
-  if (last.heading === undefined && first.pageNumber !== block.pageNumber) return false
+  if (last.heading === undefined && pageAt(first, 0) !== pageAt(block, 0)) return false
   const leadFits = block.start - first.start <= lengths.room * LARGEST_LEAD
   return fits || (block.text.length > lengths.room && leadFits)
 }

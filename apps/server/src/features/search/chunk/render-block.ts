@@ -1,15 +1,16 @@
-import type { Code, List, ListItem, Nodes, Table, TableRow } from 'mdast'
+import type { Code, List, ListItem, Nodes, PhrasingContent, Table, TableRow } from 'mdast'
 import { longestRun, renderInline, renderLine } from './render-inline.js'
 import type { Writer } from './writer.js'
 
-/** Writes a block as Markdown, with a seam wherever it may be cut. */
+/** Writes a block as Markdown, with a seam wherever it may be cut, and the pages that it goes over. */
 export function renderBlock(writer: Writer, node: Nodes): void {
+  writer.page(node.data?.pageNumber)
   switch (node.type) {
     case 'heading':
       writer.write(`${'#'.repeat(node.depth)} ${renderLine(node.children)}`)
       break
     case 'paragraph':
-      writer.write(renderInline(node.children).trim())
+      renderParagraph(writer, node.children)
       break
     case 'blockquote':
       writer.indent('> ', '> ', () => renderBlocks(writer, node.children, 1))
@@ -18,6 +19,7 @@ export function renderBlock(writer: Writer, node: Nodes): void {
       renderList(writer, node)
       break
     case 'table':
+      writer.page(node.children[0]?.data?.pageNumber)
       writer.write(renderTableHead(node))
       renderRows(writer, node.children.slice(1))
       break
@@ -69,6 +71,23 @@ function renderBlocks(writer: Writer, nodes: readonly Nodes[], blank: number): v
     })
 }
 
+/** Phrases one by one, because each may be on another page. */
+function renderParagraph(writer: Writer, phrases: readonly PhrasingContent[]): void {
+  const texts = phrases.map((phrase) => renderInline([phrase]))
+  const whole = texts.join('')
+  const end = whole.trimEnd().length
+  let from = Math.min(end, whole.length - whole.trimStart().length)
+  let length = 0
+  texts.forEach((text, at) => {
+    length += text.length
+    const to = Math.min(length, end)
+    if (to <= from) return
+    writer.page(phrases[at]?.data?.pageNumber)
+    writer.write(whole.slice(from, to))
+    from = to
+  })
+}
+
 function renderList(writer: Writer, list: List): void {
   const blank = list.spread === true ? 1 : 0
   list.children
@@ -78,6 +97,7 @@ function renderList(writer: Writer, list: List): void {
         writer.startLine(blank)
         writer.seam()
       }
+      writer.page(item.data?.pageNumber)
       const marker = list.ordered === true ? `${(list.start ?? 1) + index}. ` : '- '
       const box = checkbox(item)
       const indentation = ' '.repeat(marker.length)
@@ -93,10 +113,13 @@ function checkbox(item: ListItem): string {
 }
 
 function renderRows(writer: Writer, rows: readonly TableRow[]): void {
-  for (const row of rows.map(cells).filter((texts) => texts.some((text) => text !== ''))) {
+  for (const row of rows) {
+    const texts = cells(row)
+    if (texts.every((text) => text === '')) continue
     writer.startLine(0)
     writer.seam()
-    writer.write(toRow(row))
+    writer.page(row.data?.pageNumber)
+    writer.write(toRow(texts))
   }
 }
 
@@ -109,10 +132,12 @@ function toRow(texts: readonly string[]): string {
 }
 
 function renderCode(writer: Writer, code: Code): void {
+  const pages = new Map(code.data?.pageBreaks?.map(({ line, page }) => [line, page]))
   writer.write(openingFence(code))
   code.value.split('\n').forEach((line, index) => {
     writer.startLine(0)
     if (index > 0) writer.seam()
+    writer.page(pages.get(index))
     writer.write(line)
   })
   writer.startLine(0)

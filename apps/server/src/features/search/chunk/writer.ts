@@ -6,7 +6,15 @@ export interface Seam {
   rank: number
 }
 
-/** Collects the Markdown text of one block, line by line, with the seams inside it. */
+/** Where the text of a block goes on with another page. */
+export interface PageMark {
+  /** Offset in the block's text, in UTF-16 units. */
+  offset: number
+  /** From 1. */
+  page: number
+}
+
+/** Collects the Markdown text of one block, line by line, with the seams and pages inside it. */
 export interface Writer {
   /** Appends text; its line breaks get the indentation of the enclosing parts. */
   write(text: string): void
@@ -14,6 +22,8 @@ export interface Writer {
   startLine(blank: number): void
   /** Allows a cut at the present place. */
   seam(): void
+  /** Says that what follows stands on this page; nothing where it is not known. */
+  page(page: number | undefined): void
   /**
    * Runs `inner` with every further line prefixed.
    *
@@ -23,11 +33,14 @@ export interface Writer {
   indent(first: string, rest: string, inner: () => void): void
   readonly text: string
   readonly seams: readonly Seam[]
+  /** In order; none in formats without pages. */
+  readonly pages: readonly PageMark[]
 }
 
 export function createWriter(): Writer {
   const parts: string[] = []
   const seams: Seam[] = []
+  const pages: PageMark[] = []
   let length = 0
   let prefix = ''
   let rank = 0
@@ -47,6 +60,9 @@ export function createWriter(): Writer {
     seam() {
       if (length > 0) seams.push({ offset: length, rank })
     },
+    page(page) {
+      if (page !== undefined && pages.at(-1)?.page !== page) pages.push({ offset: length, page })
+    },
     indent(first, rest, inner) {
       const outer = prefix
       append(first)
@@ -61,6 +77,9 @@ export function createWriter(): Writer {
     },
     get seams() {
       return seams
+    },
+    get pages() {
+      return pages
     },
   }
 }

@@ -4,7 +4,15 @@ declare module 'mdast' {
   interface Data {
     /** Page on which the node begins, from 1, in formats that have pages. */
     pageNumber?: number
+    /** In a text of several lines, such as code: those (from 0) with which another page begins. */
+    pageBreaks?: readonly PageBreak[]
   }
+}
+
+/** A line of a text, from 0, with which another page begins. */
+interface PageBreak {
+  line: number
+  page: number
 }
 
 /** The content of a file and what is said about it. */

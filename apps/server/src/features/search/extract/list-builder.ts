@@ -1,4 +1,5 @@
 import type { BlockContent, List, ListItem, Paragraph } from 'mdast'
+import { onPage } from './nodes.js'
 
 /** A line of a list as Office formats have it: no tree, but a level. */
 export interface ListLine {
@@ -29,7 +30,10 @@ export function buildList(lines: readonly ListLine[]): BlockContent[] {
       else parent.children.push(list)
       path[level] = list
     }
-    list.children.push({ type: 'listItem', spread: false, children: [line.content] })
+    const { content } = line
+    const page = content.data?.pageNumber
+    const item: ListItem = { type: 'listItem', spread: false, children: [content] }
+    list.children.push(page === undefined ? item : onPage(item, page))
   }
   return roots
 }

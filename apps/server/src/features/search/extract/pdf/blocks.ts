@@ -1,9 +1,9 @@
-import type { RootContent } from 'mdast'
+import type { RootContent, Text } from 'mdast'
 import { buildList, type ListLine } from '../list-builder.js'
 import { heading, onPage, paragraph, table } from '../nodes.js'
 import { isContentsEntry } from './contents.js'
 import { readTypography } from './headings.js'
-import { createLineJoiner } from './join-lines.js'
+import { createLineJoiner, type LineJoiner } from './join-lines.js'
 import type { Line } from './lines.js'
 import type { Outline } from './outline.js'
 import { createParagraphRules, MARKED } from './paragraphs.js'
@@ -37,16 +37,13 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
   const lines = pages.flat()
   const blocks: RootContent[] = []
   let open: Open | undefined
-  let items: { page: number; line: ListLine }[] = []
+  let items: ListLine[] = []
   /** Where a text in large type ends, the last lines of which are no heading either. */
   let largeTextEnd = 0
   let lastTable: { header: string[]; columns: readonly Span[]; page: number } | undefined
 
   const closeList = () => {
-    const page = items[0]?.page
-    if (page !== undefined) {
-      for (const list of buildList(items.map(({ line }) => line))) blocks.push(onPage(list, page))
-    }
+    blocks.push(...buildList(items))
     items = []
   }
   const close = () => {
@@ -55,12 +52,12 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
     const { kind, lines: closed } = open
     open = undefined
     if (kind === 'item') {
-      items.push({ page: first.page, line: toItem(closed, joiner.join) })
+      items.push(toItem(first, closed, joiner))
       return
     }
     closeList()
     const isCode = kind === 'code' && closed.some(({ text }) => text.trim().length >= LEAST_CODE)
-    const block = isCode ? toCode(closed) : paragraph(joiner.join(textsOf(closed)))
+    const block = isCode ? toCode(closed) : paragraph(toPhrases(closed, joiner))
     blocks.push(onPage(block, first.page))
   }
   const addTable = (found: FoundTable, page: number) => {
@@ -151,20 +148,46 @@ function startKind(line: Line, kind: Open['kind']): Open['kind'] {
   return kind === 'item' && !MARKED.test(line.text) ? 'text' : kind
 }
 
-function toItem(lines: readonly Line[], join: (texts: string[]) => string): ListLine {
-  const [first = '', ...rest] = textsOf(lines)
-  const mark = MARKED.exec(first)
+function toItem(line: Line, lines: readonly Line[], joiner: LineJoiner): ListLine {
+  const mark = MARKED.exec(textOf(line))
   const number = mark?.[2]
   const ordered = number !== undefined && /\d/.test(number)
   // Letters are no numbers in Markdown, so they stay a part of the text.
-  const text =
-    mark === null || (number !== undefined && !ordered) ? first : first.slice(mark[0].length)
+  const skipped = mark === null || (number !== undefined && !ordered) ? 0 : mark[0].length
   return {
     level: 0,
     ordered,
     ...(ordered && { start: Number(number) }),
-    content: paragraph(join([text, ...rest])),
+    content: onPage(paragraph(toPhrases(lines, joiner, skipped)), line.page),
   }
+}
+
+/**
+ * The text of lines, in as many pieces as there are pages that it goes over.
+ *
+ * @param skipped characters at the begin of the first line that are left out
+ */
+function toPhrases(lines: readonly Line[], { join }: LineJoiner, skipped = 0): Text[] {
+  const pages: { page: number; texts: string[]; start: number }[] = []
+  for (const line of lines) {
+    const last = pages.at(-1)
+    if (last?.page === line.page) last.texts.push(textOf(line))
+    else {
+      const text = textOf(line).slice(last === undefined ? skipped : 0)
+      pages.push({ page: line.page, texts: [text], start: 0 })
+    }
+  }
+  let whole = ''
+  for (const each of pages) {
+    const own = join(each.texts)
+    // Joined to what is before it, a word may lose its hyphen there, but nothing behind.
+    whole = join([whole, own])
+    each.start = whole.length - own.length
+  }
+  return pages.map(({ page, start }, at) => {
+    const value = whole.slice(start, pages[at + 1]?.start)
+    return { type: 'text', value, data: { pageNumber: page } }
+  })
 }
 
 /** Whether what looks like a table is columns within a piece of code, such as the output of a program. */
@@ -192,11 +215,18 @@ function toCode(lines: readonly Line[]): RootContent {
       )
     }, ''),
   )
-  return { type: 'code', value: value.join('\n') }
+  const pageBreaks = lines.flatMap(({ page }, line) => {
+    return line > 0 && lines[line - 1]?.page !== page ? [{ line, page }] : []
+  })
+  return { type: 'code', value: value.join('\n'), data: { pageBreaks } }
 }
 
 function textsOf(lines: readonly Line[]): string[] {
-  return lines.map((line) => line.text.replace(/\s+/g, ' ').trim())
+  return lines.map(textOf)
+}
+
+function textOf(line: Line): string {
+  return line.text.replace(/\s+/g, ' ').trim()
 }
 
 function isSameGrid(before: readonly Span[], now: readonly Span[]): boolean {
