@@ -8,6 +8,7 @@ import type { IdempotencyStore } from '../platform/idempotency/store.js'
 import type { Log } from '../platform/log.js'
 import type { RateLimiter } from '../platform/rate-limit.js'
 import { admission } from './admission.js'
+import { type ConnectionOptions, type Connections, createConnections } from './connections.js'
 import type { HttpContext } from './context.js'
 import { createErrorHandler, errorBody, maxSegmentLength, pathOf } from './errors.js'
 import { readJsonBodies } from './json-body.js'
@@ -40,6 +41,8 @@ export interface AppOptions {
   webhooks?: WebhookReceiver
   /** Checks every answer against its contract: on in tests. */
   checkAnswers: boolean
+  /** What is bounded of every connection, where it is not the usual. */
+  connections?: Partial<ConnectionOptions>
 }
 
 /** Longest time without a byte on an open request. */
@@ -48,6 +51,8 @@ const idleMilliseconds = 60_000
 /** The HTTP application: every route of the contract, without a listening socket. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const handleError = createErrorHandler(options.log)
+  // A large upload may take long, but a connection on which nothing moves is given up.
+  const connections = createConnections({ idleMilliseconds, ...options.connections })
   const app = Fastify({
     // Failures are logged by the error handler and requests by the hook below, both with the request
     // id; a child logger per request would cost more than the whole validation.
@@ -58,15 +63,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: options.limits.smallBody,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // A large upload may take long, but a connection on which nothing moves is given up.
-    requestTimeout: 0,
-    connectionTimeout: idleMilliseconds,
+    serverFactory: connections.serverFactory,
     // Broken addresses fail before any hook runs.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id)
       handleError(error, request, reply)
     },
-    clientErrorHandler: answerBrokenRequest(options),
+    clientErrorHandler: answerBrokenRequest(options, connections),
     rewriteUrl: ({ url = '/' }) => encodeListenPath(url),
     routerOptions: {
       ignoreTrailingSlash: true,
@@ -141,26 +144,39 @@ function encodeListenPath(url: string): string {
   return id?.includes('/') ? `${before}${id.replaceAll('/', '%2F')}${after}` : url
 }
 
-/** What is not even HTTP gets the standard body too, as far as the connection still takes it. */
-function answerBrokenRequest(options: AppOptions) {
+/**
+ * What is not even HTTP gets the standard body too, as far as the connection still takes it, and after
+ * the answers to what came before it on the same connection.
+ */
+function answerBrokenRequest(options: AppOptions, connections: Connections) {
+  const broken = new WeakSet<Socket>()
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy(error)
       return
     }
+    // The parser complains again about whatever comes afterwards.
+    if (broken.has(socket)) return
+    broken.add(socket)
     const refusal = refusalOf(error.code)
     const id = options.newRequestId()
     options.log.info({ requestId: id, reason: refusal.message }, 'request refused')
-    const body = JSON.stringify(errorBody(refusal, id))
-    const head = [
-      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
-      'Connection: close',
-      `X-Request-Id: ${id}`,
-      'Content-Type: application/json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-    ]
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+    connections.afterAnswers(socket, () => {
+      if (socket.writable) socket.end(answerOf(refusal, id))
+    })
   }
+}
+
+function answerOf(refusal: ApiError, id: string): string {
+  const body = JSON.stringify(errorBody(refusal, id))
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+    'Connection: close',
+    `X-Request-Id: ${id}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
 function refusalOf(code: string | undefined): ApiError {

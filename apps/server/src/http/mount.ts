@@ -6,6 +6,7 @@ import { limitSettings } from '../limit-settings.js'
 import type { StartStream } from '../platform/streams/sink.js'
 import { createAnswerMemory, type Revision } from './answer-memory.js'
 import type { ActorByAuth } from './auth.js'
+import { leavePaceToReader } from './connections.js'
 import type { HttpContext } from './context.js'
 import { openEventStream } from './event-stream.js'
 import { type Once, onceWithKey, onceWithoutKey } from './once.js'
@@ -146,7 +147,10 @@ function mount<const Spec extends Operation>(
     },
     onRequest: (request, reply, done) => {
       request.query = readQuery(rawQueryOf(request.url))
-      if (operation.upload !== undefined) discardUnreadBody(request, reply)
+      if (operation.upload !== undefined) {
+        leavePaceToReader(request.raw)
+        discardUnreadBody(request, reply)
+      }
       context.admit(operation, request, reply, done)
     },
     // Of the route and not of the application, so that nobody has to find out which operation it was.

@@ -1,0 +1,212 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { operation } from '@botstead/contract'
+import { Type } from 'typebox'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type ListeningApp, listenApp } from '../../test/http-app.js'
+import { ManualTime } from '../../test/manual-time.js'
+import { route } from './mount.js'
+
+const shared = { tag: 'Service', auth: 'public', status: 200, errors: [] } as const
+const echo = operation({
+  ...shared,
+  id: 'echo',
+  method: 'POST',
+  path: '/echo',
+  summary: 'Answer the length of a text',
+  body: Type.Object({ text: Type.String() }),
+  result: Type.Unknown(),
+})
+const secret = operation({ ...echo, id: 'secret', path: '/secret', auth: 'account' })
+const upload = operation({
+  ...shared,
+  id: 'upload',
+  method: 'PUT',
+  path: '/upload',
+  summary: 'Answer the length of a content',
+  upload: 'Anything',
+  result: Type.Unknown(),
+})
+const large = operation({
+  ...shared,
+  id: 'large',
+  method: 'GET',
+  path: '/large',
+  summary: 'Answer more than a connection takes at once',
+  result: Type.Unknown(),
+})
+const wait = operation({ ...large, id: 'wait', path: '/wait' })
+
+const largeText = 'x'.repeat(20_000_000)
+const second = 1000
+
+describe('a connection', () => {
+  let listening: ListeningApp
+  let time: ManualTime
+  let release: () => void
+
+  beforeEach(async () => {
+    time = new ManualTime()
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    listening = await listenApp({
+      connections: { timers: time, clock: time, headMilliseconds: 100 },
+      routes: [
+        route(echo, async ({ body }) => ({ length: body.text.length })),
+        route(secret, async () => ({})),
+        route(upload, async ({ stream }) => {
+          let length = 0
+          for await (const chunk of stream) length += chunk.length
+          return { length }
+        }),
+        route(large, async () => ({ text: largeText })),
+        route(wait, async () => {
+          await released
+          return { done: true }
+        }),
+      ],
+    })
+  })
+  afterEach(async () => {
+    release()
+    listening.app.server.closeAllConnections()
+    await listening.app.close()
+  })
+
+  function textFrom(client: Socket): () => string {
+    const chunks: Buffer[] = []
+    client.on('data', (chunk) => chunks.push(chunk))
+    return () => Buffer.concat(chunks).toString()
+  }
+
+  const head = (line: string, length: number) =>
+    `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+
+  /** Writes, and waits until the server has it. */
+  async function send({ client, server }: { client: Socket; server: Socket }, text: string) {
+    const before = server.bytesRead
+    client.write(text)
+    await vi.waitUntil(() => server.bytesRead >= before + text.length)
+  }
+
+  describe.each(['POST /echo', 'POST /nowhere'])('with a body for %s', (line) => {
+    it('is told and closed when the body hardly comes', async () => {
+      const connection = await listening.connect()
+      const received = textFrom(connection.client)
+      const closed = once(connection.client, 'close')
+      await send(connection, `${head(line, 50)}{"text":"`)
+      for (let i = 0; i < 6; i++) {
+        await send(connection, 'x')
+        time.advance(10 * second)
+        expect(received()).toBe('')
+      }
+      time.advance(10 * second)
+      await closed
+      const [answerHead, body = ''] = received().split('\r\n\r\n')
+      expect(answerHead).toMatch(/^HTTP\/1.1 408 /)
+      expect(answerHead?.toLowerCase()).toContain('connection: close')
+      expect(JSON.parse(body)).toMatchObject({
+        code: 408,
+        type: 'OperationTimeout',
+        message: expect.stringContaining('body came too slowly'),
+      })
+    })
+  })
+
+  it('is closed when the body of a refused request hardly comes', async () => {
+    const connection = await listening.connect()
+    const received = textFrom(connection.client)
+    const closed = once(connection.client, 'close')
+    await send(connection, `${head('POST /secret', 50)}{"text":"`)
+    await vi.waitUntil(() => received().includes('"code":401'))
+    time.advance(70 * second)
+    await closed
+    expect(received()).not.toContain('408')
+  })
+
+  it('may bring a long body as long as it comes', async () => {
+    const connection = await listening.connect()
+    const received = textFrom(connection.client)
+    const part = 'x'.repeat(1_100_000)
+    await send(connection, `${head('POST /echo', 3 * part.length + 11)}{"text":"`)
+    for (let i = 0; i < 3; i++) {
+      time.advance(30 * second)
+      await send(connection, part)
+      time.advance(30 * second)
+    }
+    await send(connection, '"}')
+    await vi.waitUntil(() => received().endsWith(`{"length":${3 * part.length}}`))
+  })
+
+  it('leaves the pace of uploads to those who take them', async () => {
+    const connection = await listening.connect()
+    const received = textFrom(connection.client)
+    await send(connection, `${head('PUT /upload', 10)}12345`)
+    time.advance(600 * second)
+    await send(connection, '67890')
+    await vi.waitUntil(() => received().endsWith('{"length":10}'))
+  })
+
+  it('is told and closed when the headers do not end', async () => {
+    const { client } = await listening.connect()
+    const received = textFrom(client)
+    const dribble = setInterval(() => client.write('x'), 5)
+    client.write('GET /echo HTTP/1.1\r\nX-Slow: ')
+    await once(client, 'close')
+    clearInterval(dribble)
+    expect(received()).toMatch(/^HTTP\/1.1 408 /)
+    expect(received()).toContain('"type":"OperationTimeout"')
+  })
+
+  it.each([
+    ['GET /wait HT', 408],
+    ['no HTTP at all\r\n\r\n', 400],
+  ])('gets its answers before it is told what is wrong with %j', async (rest, status) => {
+    const { client } = await listening.connect()
+    const received = textFrom(client)
+    const noticed = once(listening.app.server, 'clientError')
+    client.write(`GET /wait HTTP/1.1\r\nHost: a\r\n\r\n${rest}`)
+    await noticed
+    expect(received()).toBe('')
+    release()
+    await once(client, 'close')
+    expect(received().match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', `HTTP/1.1 ${status}`])
+  })
+
+  it('is closed when its answer is not read', async () => {
+    const { client, server } = await listening.connect()
+    client.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+    await vi.waitUntil(() => server.writableLength > 0)
+    time.advance(300 * second)
+    expect(server.destroyed).toBe(false)
+    time.advance(20 * second)
+    expect(server.destroyed).toBe(true)
+    client.destroy()
+  })
+
+  it('gets an answer that it reads in time', async () => {
+    const { client, server } = await listening.connect()
+    client.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+    await vi.waitUntil(() => server.writableLength > 0)
+    time.advance(200 * second)
+    let length = 0
+    client.on('data', (chunk) => {
+      length += chunk.length
+    })
+    await vi.waitUntil(() => length > largeText.length && server.writableLength === 0)
+    time.advance(400 * second)
+    client.write('GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n')
+    const before = length
+    await vi.waitUntil(() => length > before)
+  })
+
+  it('sets no timer while there is none', async () => {
+    expect(time.pending).toBe(0)
+    const { client, server } = await listening.connect()
+    await send({ client, server }, 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n')
+    await vi.waitUntil(() => time.pending === 1)
+    client.destroy()
+    await vi.waitUntil(() => time.pending === 0)
+  })
+})

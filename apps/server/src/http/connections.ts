@@ -1,0 +1,201 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { ApiError } from '@botstead/contract'
+import type { FastifyServerFactory } from 'fastify'
+import type { Clock } from '../platform/clock.js'
+import { systemTimers, type Timers } from '../platform/timers.js'
+import { type Exchange, type HeldRequests, Pipeline } from './pipeline.js'
+
+/** Requests of all connections that wait behind others of their connection: about 40 MB. */
+const heldLimit = 20_000
+/** Milliseconds in which the address and the headers of a request must have come. */
+const headMilliseconds = 30_000
+/** Milliseconds between two looks at how far the bodies and answers of all connections are. */
+const interval = 10_000
+/** Milliseconds in which a body must have come, or at least `leastBodyBytes` of it. */
+const bodyMilliseconds = 60_000
+/** Bytes of a body that come in that time at least: 17 kB a second. */
+const leastBodyBytes = 1_000_000
+/** Milliseconds in which the client must take at least one piece of an answer that waits for it. */
+const answerMilliseconds = 300_000
+
+export interface ConnectionOptions {
+  /** Longest time in milliseconds without a byte in either direction on an open request. */
+  idleMilliseconds: number
+  /** Milliseconds for the address and the headers of a request. Default: half a minute. */
+  headMilliseconds?: number
+  /** Requests of all connections that may wait behind others of their connection. Default: 20,000. */
+  heldLimit?: number
+  /** Where the time between looks comes from. Default: the timers of the system. */
+  timers?: Timers
+  /** Milliseconds of a clock that never steps back. Default: that of the process. */
+  clock?: Clock
+}
+
+/** How far something on a connection was when it last moved on. */
+interface Progress {
+  of: object
+  bytes: number
+  since: number
+}
+
+interface Connection {
+  readonly socket: Socket
+  /** The last request that was handed on: the only one whose body can be under way. */
+  request: IncomingMessage | undefined
+  /** The answer to the last request that came. */
+  response: ServerResponse | undefined
+  pipeline: Pipeline | undefined
+  body: Progress | undefined
+  answer: Progress | undefined
+}
+
+/** Bodies that are watched by whoever reads them. */
+const watchedElsewhere = new WeakSet<IncomingMessage>()
+
+/** Leaves the pace of a request's body to its reader: uploads may take as long as they move. */
+export function leavePaceToReader(request: IncomingMessage): void {
+  watchedElsewhere.add(request)
+}
+
+/** What bounds the connections of one application. */
+export interface Connections {
+  /** Makes the server whose requests go to the application in bounded numbers. */
+  serverFactory: FastifyServerFactory
+  /**
+   * Calls back once bytes may be written to a connection that belong to no answer: when all requests
+   * that came are answered, or at once when the one that is still coming is the first in line.
+   */
+  afterAnswers(socket: Socket, callback: () => void): void
+}
+
+/**
+ * Bounds what one connection can hold: requests that are not answered, bodies that hardly come and
+ * answers that are not read. One request after the other costs a look into a map.
+ */
+export function createConnections(options: ConnectionOptions): Connections {
+  const { timers = systemTimers, clock = { now: () => performance.now() } } = options
+  const connections = new Map<Socket, Connection>()
+  const held: HeldRequests = { count: 0, limit: options.heldLimit ?? heldLimit }
+  let cancelLook: (() => void) | undefined
+
+  function connectionOf(socket: Socket): Connection {
+    const known = connections.get(socket)
+    if (known !== undefined) return known
+    const connection: Connection = {
+      socket,
+      request: undefined,
+      response: undefined,
+      pipeline: undefined,
+      body: undefined,
+      answer: undefined,
+    }
+    connections.set(socket, connection)
+    socket.once('close', () => {
+      connections.delete(socket)
+      if (connections.size === 0) cancelLook?.()
+      if (connections.size === 0) cancelLook = undefined
+    })
+    cancelLook ??= timers.after(interval, look)
+    return connection
+  }
+
+  function look(): void {
+    const now = clock.now()
+    for (const connection of connections.values()) {
+      lookAtBody(connection, now)
+      lookAtAnswer(connection, now)
+    }
+    cancelLook = connections.size > 0 ? timers.after(interval, look) : undefined
+  }
+
+  const bounded =
+    (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
+    (request: IncomingMessage, response: ServerResponse): void => {
+      const { socket } = request
+      // The rest of what was read in one piece before the connection was given up.
+      if (socket.destroyed) return
+      const connection = connectionOf(socket)
+      connection.response = response
+      const start = (exchange: Exchange): void => {
+        connection.request = exchange.request
+        handle(exchange.request, exchange.response)
+      }
+      // Only a response behind an earlier one has no connection yet.
+      if (response.socket !== null) start({ request, response })
+      else {
+        connection.pipeline ??= new Pipeline(socket, start, held)
+        connection.pipeline.accept({ request, response })
+      }
+    }
+
+  return {
+    serverFactory: (handle, { keepAliveTimeout }): Server => {
+      const head = options.headMilliseconds ?? headMilliseconds
+      const server = createServer(
+        {
+          headersTimeout: head,
+          // The pace of bodies is looked at here, because uploads have another one.
+          requestTimeout: 0,
+          connectionsCheckingInterval: Math.min(head, 5000),
+          ...(typeof keepAliveTimeout === 'number' && { keepAliveTimeout }),
+        },
+        bounded(handle),
+      )
+      server.setTimeout(options.idleMilliseconds)
+      return server
+    },
+    afterAnswers: (socket, callback) => {
+      const { request, response } = connections.get(socket) ?? {}
+      if (response === undefined || response.writableFinished) return callback()
+      const isFirst = response.socket !== null && !response.headersSent
+      if (request?.complete === false && isFirst) callback()
+      else response.once('close', callback)
+    },
+  }
+}
+
+/** Refuses a body that hardly comes, so that nobody can hold a half request for long. */
+function lookAtBody(connection: Connection, now: number): void {
+  const { request, socket } = connection
+  if (request === undefined || request.complete || watchedElsewhere.has(request)) {
+    connection.body = undefined
+    return
+  }
+  const bytes = socket.bytesRead
+  const before = connection.body
+  // While the connection is not read, for answers that wait, it is not the body that is slow.
+  if (before?.of !== request || socket.isPaused()) {
+    connection.body = { of: request, bytes, since: now }
+    return
+  }
+  if (now - before.since < bodyMilliseconds) return
+  if (bytes - before.bytes < leastBodyBytes) refuseBody(request)
+  else connection.body = { of: request, bytes, since: now }
+}
+
+function refuseBody(request: IncomingMessage): void {
+  // Whoever reads the body answers; nobody does when the request was refused before its body came.
+  if (request.listenerCount('error') === 0) request.socket.destroy()
+  else request.emit('error', bodyTooSlow())
+}
+
+function bodyTooSlow(): ApiError {
+  return new ApiError(
+    'OperationTimeout',
+    `The body came too slowly: not within ${bodyMilliseconds / 1000} seconds, and fewer than ${leastBodyBytes} bytes in that time.`,
+    { status: 408 },
+  )
+}
+
+/** Cuts off who does not read: an answer keeps memory, and a content an open file. */
+function lookAtAnswer(connection: Connection, now: number): void {
+  const { socket } = connection
+  if (socket.writableLength === 0) {
+    connection.answer = undefined
+    return
+  }
+  const bytes = socket.bytesWritten - socket.writableLength
+  if (connection.answer?.bytes !== bytes) connection.answer = { of: socket, bytes, since: now }
+  else if (now - connection.answer.since >= answerMilliseconds) socket.destroy()
+}

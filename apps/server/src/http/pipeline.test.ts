@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { operation } from '@botstead/contract'
+import { Type } from 'typebox'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type ListeningApp, listenApp } from '../../test/http-app.js'
+import { route } from './mount.js'
+
+const wait = operation({
+  id: 'wait',
+  method: 'GET',
+  path: '/wait/{id}',
+  tag: 'Service',
+  summary: 'Answer when the test says so',
+  auth: 'public',
+  params: Type.Object({ id: Type.Integer() }),
+  result: Type.Unknown(),
+  status: 200,
+  errors: [],
+})
+const large = operation({ ...wait, id: 'large', path: '/large/{id}' })
+
+/** One that has the connection, and those that are worked on behind it. */
+const mostStarted = 17
+const largeText = 'x'.repeat(1_000_000)
+
+describe('requests that are sent without waiting for answers', () => {
+  let listening: ListeningApp
+  let started: number[]
+  let release: () => void
+
+  beforeEach(async () => {
+    started = []
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    listening = await listenApp({
+      connections: { heldLimit: 1000 },
+      routes: [
+        route(wait, async ({ params }) => {
+          started.push(params.id)
+          await released
+          return { id: params.id }
+        }),
+        route(large, async ({ params }) => {
+          started.push(params.id)
+          return { id: params.id, text: largeText }
+        }),
+      ],
+    })
+  })
+  afterEach(async () => {
+    release()
+    listening.app.server.closeAllConnections()
+    await listening.app.close()
+  })
+
+  const requests = (kind: string, count: number, header = '') =>
+    Array.from(
+      { length: count },
+      (_, id) => `GET /${kind}/${id} HTTP/1.1\r\nHost: a\r\n${header}\r\n`,
+    ).join('')
+  const upTo = (count: number) => Array.from({ length: count }, (_, id) => id)
+  /** A request on a connection of its own: what came before it has been looked at. */
+  const roundTrip = () => fetch(`http://127.0.0.1:${listening.port}/nowhere`)
+
+  function idsReadFrom(client: Socket): number[] {
+    const ids: number[] = []
+    let rest = ''
+    client.on('data', (chunk) => {
+      rest += chunk
+      for (const [, id] of rest.matchAll(/{"id":(\d+)[,}]/g)) ids.push(Number(id))
+      // What may be the beginning of the next one.
+      rest = /{[^}]{0,20}$/.exec(rest)?.[0].match(/^{(?!"id":\d+,).*/)?.[0] ?? ''
+    })
+    return ids
+  }
+
+  it('are started a few at a time, and all answered in order', async () => {
+    const { client } = await listening.connect()
+    const ids = idsReadFrom(client)
+    client.write(requests('wait', 1000))
+    await vi.waitUntil(() => started.length === mostStarted)
+    await roundTrip()
+    expect(started).toEqual(upTo(mostStarted))
+    release()
+    await vi.waitFor(() => expect(ids).toEqual(upTo(1000)))
+    // The connection is as good as any other afterwards.
+    client.write(requests('wait', 3))
+    await vi.waitFor(() => expect(ids).toEqual([...upTo(1000), 0, 1, 2]))
+  })
+
+  it('are not read while others wait', async () => {
+    const { client, server } = await listening.connect()
+    const ids = idsReadFrom(client)
+    const count = 3000
+    client.write(requests('wait', count, `X-Filler: ${'x'.repeat(5000)}\r\n`))
+    await vi.waitUntil(() => started.length === mostStarted)
+    for (let i = 0; i < 20; i++) await roundTrip()
+    expect(started.length).toBe(mostStarted)
+    // What has been read by then is a few pieces of 64 KiB, of the 15 MB that are on their way.
+    expect(server.bytesRead).toBeLessThan(500_000)
+    release()
+    await vi.waitFor(() => expect(ids).toEqual(upTo(count)))
+  })
+
+  it('wait while the answers to earlier ones are not read', async () => {
+    const { client, server } = await listening.connect()
+    const count = 60
+    client.write(requests('large', count))
+    await vi.waitUntil(() => server.writableLength > 0)
+    for (let i = 0; i < 5; i++) await roundTrip()
+    expect(started.length).toBeLessThan(count)
+    const ids = idsReadFrom(client)
+    await vi.waitFor(() => expect(ids).toEqual(upTo(count)))
+  })
+
+  it('are forgotten with their connection', async () => {
+    const { client, server } = await listening.connect()
+    client.write(requests('wait', 500))
+    await vi.waitUntil(() => started.length === mostStarted)
+    const closed = once(server, 'close')
+    server.destroy()
+    client.destroy()
+    await closed
+    release()
+    await roundTrip()
+    expect(started.length).toBe(mostStarted)
+  })
+
+  it('end their connection when too many wait in all', async () => {
+    const open: Awaited<ReturnType<typeof listening.connect>>[] = []
+    while (!open.some(({ server }) => server.destroyed)) {
+      const connection = await listening.connect()
+      connection.client.write(requests('wait', 500))
+      open.push(connection)
+      await roundTrip()
+    }
+    expect(open.length).toBeGreaterThan(2)
+    expect(open.filter(({ server }) => server.destroyed)).toHaveLength(1)
+    // Others are served as ever, also when they do not wait for their answers.
+    const { client } = await listening.connect()
+    const ids = idsReadFrom(client)
+    client.write(requests('large', 30))
+    await vi.waitFor(() => expect(ids).toEqual(upTo(30)))
+  })
+})

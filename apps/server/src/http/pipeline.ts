@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** A request with the response that belongs to it. */
+export interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+/** Requests of one connection that are worked on, or answered and not sent, behind an earlier one. */
+const maxStarted = 16
+/** Bytes of answers that wait for an earlier one to be sent, above which no further request is started. */
+const maxWaitingBytes = 1024 * 1024
+/** Requests that a connection may have waiting, however many wait on others. */
+const maxHeldAlways = 64
+
+/** Requests that wait for their turn, over all connections. */
+export interface HeldRequests {
+  count: number
+  /** Above this many, a connection that has many of them is closed. */
+  readonly limit: number
+}
+
+/**
+ * The requests that a client sends without waiting for the answers to earlier ones. Answers go out in
+ * the order of the requests, so whoever sends many and reads nothing makes all of them wait in memory.
+ * A few are worked on at once, the others are held as they came, and the connection is not read while
+ * any is held.
+ */
+export class Pipeline {
+  readonly #socket: Socket
+  readonly #start: (exchange: Exchange) => void
+  readonly #heldInAll: HeldRequests
+  readonly #started = new Set<ServerResponse>()
+  #held: Exchange[] = []
+
+  constructor(socket: Socket, start: (exchange: Exchange) => void, heldInAll: HeldRequests) {
+    this.#socket = socket
+    this.#start = start
+    this.#heldInAll = heldInAll
+    // Node resumes a connection for reasons of its own, such as the end of a request's body.
+    socket.on('resume', () => {
+      if (this.#held.length > 0) socket.pause()
+    })
+    socket.once('close', () => this.#forget())
+  }
+
+  /** Starts a request whose answer must wait for an earlier one, or holds it until there is room. */
+  accept(exchange: Exchange): void {
+    if (this.#held.length === 0 && this.#hasRoom()) this.#begin(exchange)
+    else this.#hold(exchange)
+  }
+
+  #hasRoom(): boolean {
+    if (this.#started.size >= maxStarted) return false
+    let bytes = 0
+    // An answer that has the connection is bounded by what the connection takes.
+    for (const response of this.#started) {
+      if (response.socket === null) bytes += response.writableLength
+    }
+    return bytes < maxWaitingBytes
+  }
+
+  #begin(exchange: Exchange): void {
+    const { response } = exchange
+    this.#started.add(response)
+    response.once('close', () => {
+      this.#started.delete(response)
+      this.#goOn()
+    })
+    this.#start(exchange)
+  }
+
+  #hold(exchange: Exchange): void {
+    this.#held.push(exchange)
+    this.#heldInAll.count += 1
+    // What was read in one piece is parsed in one piece, so that some come after the pause.
+    this.#socket.pause()
+    if (this.#heldInAll.count > this.#heldInAll.limit && this.#held.length > maxHeldAlways) {
+      this.#socket.destroy()
+      this.#forget()
+    }
+  }
+
+  #goOn(): void {
+    if (this.#held.length === 0 || this.#socket.destroyed) return
+    const waiting = this.#held
+    let next = 0
+    while (next < waiting.length && this.#hasRoom()) {
+      const exchange = waiting[next]
+      next += 1
+      if (exchange) this.#begin(exchange)
+    }
+    this.#held = waiting.slice(next)
+    this.#heldInAll.count -= next
+    if (this.#held.length === 0) this.#socket.resume()
+  }
+
+  #forget(): void {
+    this.#heldInAll.count -= this.#held.length
+    this.#held = []
+  }
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { ApiError } from '@botstead/contract'
+import type { FastifyInstance } from 'fastify'
+import { type AppOptions, createApp } from '../src/http/app.js'
+import { createIds } from '../src/platform/ids.js'
+import { createLog } from '../src/platform/log.js'
+
+/** The HTTP layer alone, listening on a free port. */
+export interface ListeningApp {
+  app: FastifyInstance
+  port: number
+  /** A plain connection, with the end that the server has of it. */
+  connect(): Promise<{ client: Socket; server: Socket }>
+}
+
+const nobody = (): never => {
+  throw new ApiError('Unauthorized', 'Nobody is known here.')
+}
+
+/** Listens with a few routes; what is not given is as lax as it can be. */
+export async function listenApp(
+  options: Pick<AppOptions, 'routes'> & Partial<AppOptions>,
+): Promise<ListeningApp> {
+  const app = await createApp({
+    authenticator: {
+      account: nobody,
+      workspace: nobody,
+      bot: nobody,
+      chat: nobody,
+      chatUser: nobody,
+    },
+    idempotency: {
+      find: async () => undefined,
+      save: async () => {},
+      isTaken: () => false,
+      sweep: async () => 0,
+    },
+    rateLimiter: undefined,
+    throttle: () => [],
+    exemptLoopback: true,
+    allowance: 100,
+    log: await createLog({ level: 'silent' }),
+    newRequestId: () => createIds().next('req'),
+    trustedProxies: [],
+    limits: { smallBody: 5_000_000, largeBody: 5_000_000 },
+    allowedOrigins: undefined,
+    meter: undefined,
+    checkAnswers: true,
+    ...options,
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as { port: number }
+  return {
+    app,
+    port,
+    connect: async () => {
+      const accepted = once(app.server, 'connection')
+      const client = connect(port, '127.0.0.1')
+      // The server may end a connection while this side still sends.
+      client.on('error', () => undefined)
+      const [server] = (await accepted) as [Socket]
+      return { client, server }
+    },
+  }
+}
