@@ -127,6 +127,45 @@ describeEachEngine('tenancy', (engine) => {
     expect(conversations).toEqual([])
   })
 
+  it('keeps states to the bot and the integrations that its caller has to do with', async () => {
+    const state = { name: 'cursor', payload: { seen: 1 } }
+    const call = (tenant: Tenant, type: 'bot' | 'integration', id: string) =>
+      tenant.client.getOrSetState({ type, id, ...state }).then(
+        () => 'done',
+        ({ type, message }: { type: string; message: string }) => [type, message],
+      )
+    const refused = (type: string, id: string) => [
+      'ResourceNotFound',
+      `There is no ${type} ${id} in this bot.`,
+    ]
+    const nobody = '6f1c1f5e-0000-4000-8000-000000000000'
+    expect(await call(ann, 'bot', ann.botId)).toBe('done')
+    expect(await call(ann, 'bot', 'a-plugin')).toBe('done')
+    for (const id of [bob.botId, nobody, bob.botId.toUpperCase()]) {
+      expect(await call(ann, 'bot', id)).toEqual(refused('bot', id))
+    }
+    // Her own, but not installed in the bot.
+    for (const id of [ann.integrationId, bob.integrationId, nobody, 'mail']) {
+      expect(await call(ann, 'integration', id)).toEqual(refused('integration', id))
+    }
+    const { bot } = await ann.client.getBot({ id: ann.botId })
+    const chat = bot.integrations.chat?.id ?? ''
+    expect(await call(ann, 'integration', chat)).toBe('done')
+    const { client } = ann
+    const inChat = server().client({ ...ann, headers: { 'x-integration-alias': 'chat' } })
+    expect(
+      (await inChat.setState({ type: 'integration', id: chat, ...state })).state.payload,
+    ).toEqual({ seen: 1 })
+    await expect(
+      inChat.getState({ type: 'bot', id: bob.botId, name: 'cursor' }),
+    ).rejects.toMatchObject({ type: 'ResourceNotFound' })
+    await client.updateBot({ id: ann.botId, integrations: { [ann.integrationId]: {} } })
+    expect(await call(ann, 'integration', ann.integrationId)).toBe('done')
+    await expect(
+      inChat.getState({ type: 'integration', id: ann.integrationId, name: 'cursor' }),
+    ).rejects.toMatchObject({ type: 'ResourceNotFound' })
+  })
+
   it('lets viewers of a workspace read and no more', async () => {
     const viewer = await inDatabase(server(), async (tenants) => {
       const person = await tenants.person()

@@ -34,6 +34,7 @@ import { deliveriesByReceiver } from './0034-deliveries-by-receiver.js'
 import { actionRunsByName } from './0036-action-runs-by-name.js'
 import { releasedEvents } from './0040-released-events.js'
 import { currentWorkflows } from './0041-current-workflows.js'
+import { ownedKnowledgeBases } from './0042-owned-knowledge-bases.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   actionRunsByName,
   releasedEvents,
   currentWorkflows,
+  ownedKnowledgeBases,
 ]

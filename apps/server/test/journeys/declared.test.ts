@@ -18,6 +18,7 @@ describeEachEngine('what is declared', (engine) => {
   let bot: ReturnType<typeof existingClient>
   let mail: typeof bot
   let botId: string
+  let integrationId: string
   let chat: { conversationId: string; userId: string }
   let thread: typeof chat
   let updateMail: (patch: object) => Promise<unknown>
@@ -33,6 +34,7 @@ describeEachEngine('what is declared', (engine) => {
       events: { arrived: numbered },
       states: { cursor: { type: 'integration', ...numbered } },
     })
+    integrationId = integration.id
     updateMail = (patch) => admin.updateIntegration({ id: integration.id, ...patch })
     const made = await admin.createBot({ events: { counted: numbered, 'sum#made': numbered } })
     botId = made.bot.id
@@ -163,7 +165,7 @@ describeEachEngine('what is declared', (engine) => {
     }
     expect(await event(bot, 'arrived', { count: 'two' })).toBeUndefined()
     expect(await event(mail, 'unheard', { count: 'two' })).toBeUndefined()
-    const place = { type: 'integration', id: 'any', name: 'cursor' } as const
+    const place = { type: 'integration', id: integrationId, name: 'cursor' } as const
     const broken = wrong('payload.count', 'must be at least 1, by the schema of the state cursor')
     expect(await refusalOf(mail.setState({ ...place, payload: { count: 0 } }))).toEqual(broken)
     await mail.setState({ ...place, payload: { count: 1 } })

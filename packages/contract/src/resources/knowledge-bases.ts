@@ -89,7 +89,7 @@ export const knowledgeBases = {
     }),
     result: wrap('knowledgeBase', KnowledgeBase),
     status: 200,
-    errors: ['LimitExceeded', 'ResourceNotFound'],
+    errors: ['LimitExceeded', 'ResourceNotFound', 'Forbidden'],
   }),
   remove: operation({
     id: 'deleteKnowledgeBase',

@@ -26,7 +26,9 @@ export const State = Type.Object(
 
 const place = Type.Object({
   type: OneOf([...types], 'What the state belongs to.'),
-  id: Id('Id of that: of the conversation, user, bot, integration or workflow.'),
+  id: Id(
+    'Id of that: of the conversation, user, integration or workflow, or of the bot itself; plugins of the bot put their alias there.',
+  ),
   name: Text(200, 'Name of the state, 1 to 200 characters.', 1),
 })
 

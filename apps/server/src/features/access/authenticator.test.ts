@@ -222,6 +222,21 @@ describeEachEngine('authentication', (engine) => {
     })
   })
 
+  it('lets nobody call for an integration that is not installed', async () => {
+    const ann = await here.person()
+    const bot = await newBot(ann)
+    for (const token of [ann.token, bot.key]) {
+      for (const scope of [
+        { integrationId: 'none' },
+        { integrationId: 'chat', integrationAlias: 'none' },
+      ]) {
+        const call = async () =>
+          await authenticator().bot(token, bot.id, { ...noScope, ...scope }, 'read')
+        await expect(call()).rejects.toMatchObject({ type: 'Forbidden' })
+      }
+    }
+  })
+
   it('keeps the time of last use, written off the path of requests', async () => {
     const waiting: (() => void)[] = []
     const timers = {
@@ -262,36 +277,28 @@ describe('the caller inside a bot', () => {
     { id: 'int-1', alias: 'first', name: 'slack' },
     { id: 'int-1', alias: 'second', name: 'slack' },
   ]
-  const integration = (headers: Partial<ScopeHeaders>) =>
-    callerOf({ ...noScope, integrationId: 'int-1', ...headers }, installed)
+  const caller = (headers: Partial<ScopeHeaders>) => callerOf({ ...noScope, ...headers }, installed)
+  const first = { type: 'integration', id: 'int-1', alias: 'first', name: 'slack' }
 
   it.each([
-    ['what is installed', {}, { alias: 'first', name: 'slack' }],
+    [{ integrationId: 'int-1' }, first],
+    [{ integrationAlias: 'first' }, first],
     [
-      'the instance of the alias',
-      { integrationAlias: 'second' },
-      { alias: 'second', name: 'slack' },
+      { integrationId: 'int-1', integrationAlias: 'second' },
+      { ...first, alias: 'second' },
     ],
-    ['an alias of its own', { integrationAlias: 'x' }, { alias: 'x', name: 'slack' }],
-    ['a name of its own', { integrationName: 'y' }, { alias: 'first', name: 'y' }],
-  ])('is an integration with %s', (_, headers, expected) => {
-    expect(integration(headers)).toEqual({ type: 'integration', id: 'int-1', ...expected })
+    [{ integrationId: 'int-1', integrationName: 'other' }, first],
+  ])('is the integration that the headers name, as it is installed (%o)', (headers, expected) => {
+    expect(caller(headers)).toEqual(expected)
   })
 
   it.each([
-    [{}, { alias: 'other', name: 'other' }],
-    [{ integrationName: 'n' }, { alias: 'n', name: 'n' }],
-    [{ integrationAlias: 'a' }, { alias: 'a', name: 'a' }],
-    [
-      { integrationAlias: 'a', integrationName: 'n' },
-      { alias: 'a', name: 'n' },
-    ],
-  ])('may be an integration that is not installed (%o)', (headers, expected) => {
-    expect(integration({ integrationId: 'other', ...headers })).toEqual({
-      type: 'integration',
-      id: 'other',
-      ...expected,
-    })
+    { integrationId: 'int-2' },
+    { integrationId: 'int-2', integrationAlias: 'first' },
+    { integrationId: 'int-1', integrationAlias: 'other' },
+    { integrationId: 'int-2', integrationName: 'slack', userId: 'user_1' },
+  ])('is nobody where they name an integration that is not installed (%o)', (headers) => {
+    expect(caller(headers)).toBeUndefined()
   })
 
   it('is a user where no integration is named, else the bot', () => {
@@ -301,5 +308,6 @@ describe('the caller inside a bot', () => {
       type: 'integration',
     })
     expect(callerOf({ ...noScope, userRole: 'admin' }, [])).toEqual({ type: 'bot' })
+    expect(caller({ integrationAlias: 'other' })).toEqual({ type: 'bot' })
   })
 })

@@ -136,13 +136,11 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
           if (holder.kind === 'integration') return integrationActor(holder, botId, bot, scope)
           if (bot === undefined) throw foreignBot()
           const { workspaceId } = bot
-          const actor = (tokenId: string): BotActor => ({
-            kind: 'bot',
-            workspaceId,
-            botId,
-            tokenId,
-            caller: callerOf(scope, bot.installed),
-          })
+          const actor = (tokenId: string): BotActor => {
+            const caller = callerOf(scope, bot.installed)
+            if (caller === undefined) throw foreignIntegration()
+            return { kind: 'bot', workspaceId, botId, tokenId, caller }
+          }
           if (holder.kind === 'bot') return actor(holder.tokenId)
           const { accountId, tokenId } = holder.actor
           return after(checkRole(accountId, workspaceId, intent, foreignBot), () => actor(tokenId))
@@ -251,6 +249,14 @@ function unknownToken(): ApiError {
 
 function foreignWorkspace(): ApiError {
   return new ApiError('Unauthorized', scopeRefusals['x-workspace-id'])
+}
+
+/** The same for one of another workspace and for one that does not exist. */
+function foreignIntegration(): ApiError {
+  return new ApiError(
+    'Forbidden',
+    'The header x-integration-id, if sent, must name an integration that is installed in the bot, and x-integration-alias its alias there.',
+  )
 }
 
 function foreignBot(): ApiError {

@@ -9,35 +9,20 @@ export interface InstalledIntegration {
 }
 
 /**
- * On whose behalf a call is made, by its headers. An integration that is not installed may be
- * named by its id too: whoever has the whole bot only narrows their own reach by it.
+ * On whose behalf a call is made, by its headers: who has the whole bot may narrow their reach to that
+ * of one of its integrations. Undefined if the headers name an integration that is not installed. An
+ * alias alone counts only where it is one of the bot: callers have aliases of their own.
  */
-export function callerOf(scope: ScopeHeaders, installed: readonly InstalledIntegration[]): Caller {
-  // An alias alone names an integration too, if it is one of the bot.
-  const named = installed.find(({ alias }) => alias === scope.integrationAlias)
-  const id = scope.integrationId ?? named?.id
-  if (id !== undefined) return integrationOf(id, scope, installed)
-  if (scope.userId !== undefined) {
-    return { type: 'user', id: scope.userId, role: scope.userRole }
-  }
-  return { type: 'bot' }
-}
-
-function integrationOf(
-  id: string,
+export function callerOf(
   scope: ScopeHeaders,
   installed: readonly InstalledIntegration[],
-): Caller {
-  const instances = installed.filter((integration) => integration.id === id)
-  const instance =
-    instances.find(({ alias }) => alias === scope.integrationAlias) ?? instances.at(0)
-  const alias = scope.integrationAlias ?? instance?.alias ?? scope.integrationName ?? id
-  return {
-    type: 'integration',
-    id,
-    alias,
-    name: scope.integrationName ?? instance?.name ?? alias,
-  }
+): Caller | undefined {
+  const { integrationId, integrationAlias, userId, userRole } = scope
+  const named = installationOf(integrationId, integrationAlias, installed)
+  if (integrationId !== undefined) return named
+  if (integrationAlias !== undefined && named !== undefined) return named
+  if (userId !== undefined) return { type: 'user', id: userId, role: userRole }
+  return { type: 'bot' }
 }
 
 /**
@@ -49,11 +34,19 @@ export function ownInstallation(
   { integrationId = id, integrationAlias }: ScopeHeaders,
   installed: readonly InstalledIntegration[],
 ): Caller | undefined {
-  if (integrationId !== id) return undefined
-  const instances = installed.filter((integration) => integration.id === id)
-  const instance =
-    integrationAlias === undefined
-      ? instances.at(0)
-      : instances.find(({ alias }) => alias === integrationAlias)
+  return integrationId === id ? installationOf(id, integrationAlias, installed) : undefined
+}
+
+/** What is left open fits any installation; of several that fit it is the first. */
+function installationOf(
+  id: string | undefined,
+  alias: string | undefined,
+  installed: readonly InstalledIntegration[],
+): Caller | undefined {
+  const instance = installed.find(
+    (integration) =>
+      (id === undefined || integration.id === id) &&
+      (alias === undefined || integration.alias === alias),
+  )
   return instance && { type: 'integration', ...instance }
 }

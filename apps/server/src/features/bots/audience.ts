@@ -25,6 +25,8 @@ export interface Audience {
   actionOf(name: string): DeclaredAction | undefined
   /** What is installed under an alias. */
   installationOf(alias: string): InstalledAs | undefined
+  /** Whether an integration is installed, by its id. */
+  hasIntegration(id: string): boolean
   /** The alias that an alias or the name of an integration means; the text itself if it means none. */
   aliasFor(aliasOrName: string): string
 }
@@ -87,6 +89,7 @@ const nobody: Audience = {
   eventOf: () => undefined,
   actionOf: () => undefined,
   installationOf: () => undefined,
+  hasIntegration: () => false,
   aliasFor: (aliasOrName) => aliasOrName,
 }
 
@@ -161,6 +164,7 @@ function toAudience(
     eventOf: (name) => (Object.hasOwn(events, name) ? events[name]?.schema : undefined),
     actionOf: (name) => (Object.hasOwn(actions, name) ? actions[name] : undefined),
     installationOf: (alias) => installed.get(alias),
+    hasIntegration: (id) => installations.some((row) => row.integration_id === id),
     aliasFor(aliasOrName) {
       if (installed.has(aliasOrName)) return aliasOrName
       const named = installations.find(({ name }) => name === aliasOrName)

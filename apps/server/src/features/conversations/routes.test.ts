@@ -80,7 +80,7 @@ describeEachEngine('conversations of a bot', (engine) => {
     const callers: Record<string, string>[] = [
       { 'x-bot-id': botId },
       { 'x-bot-id': other },
-      { 'x-bot-id': other, 'x-integration-id': 'fax' },
+      { 'x-bot-id': other, 'x-integration-alias': 'chat' },
     ]
     const first = await Promise.all(callers.map(create))
     expect(new Set(first).size).toBe(callers.length)

@@ -9,6 +9,8 @@ import {
 import { type Dialect, dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../schema.js'
+import type { FileScope } from './scope.js'
+import { isVisible } from './scope-store.js'
 import type { KnowledgeBasesTable } from './table.js'
 import type { TagCondition } from './tag-filter.js'
 
@@ -19,6 +21,40 @@ export async function insertKnowledgeBase(
   row: Insertable<KnowledgeBasesTable>,
 ): Promise<void> {
   await tx.insertInto('knowledge_bases').values(row).execute()
+}
+
+/** Those that are there for the caller: for an integration its own, and those of files that it sees. */
+function visible(executor: Db | Tx, scope: FileScope) {
+  const { botId, integrationId } = scope
+  return executor
+    .selectFrom('knowledge_bases')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .$if(integrationId !== undefined, (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('key_space', '=', integrationId ?? ''),
+          eb('id', 'in', ({ selectFrom }) =>
+            selectFrom('file_tags')
+              .select('file_tags.value')
+              .where('file_tags.bot_id', '=', botId)
+              .where('file_tags.name', '=', 'kbId')
+              .where('file_tags.file_id', 'in', (files) =>
+                files
+                  .selectFrom('files')
+                  .select('files.id')
+                  .where((file) => isVisible(file, scope)),
+              ),
+          ),
+        ]),
+      ),
+    )
+}
+
+/** Whether a knowledge base is there for the caller. */
+export async function isThere(executor: Db | Tx, scope: FileScope, id: string): Promise<boolean> {
+  const row = await visible(executor, scope).where('id', '=', id).executeTakeFirst()
+  return row !== undefined
 }
 
 /** The row, locked for the rest of the transaction. */
@@ -37,14 +73,11 @@ export async function lockKnowledgeBase(
 
 export async function pageKnowledgeBases(
   db: Db,
-  botId: string,
+  scope: FileScope,
   tags: readonly TagCondition[],
   page: PageRequest<'created_at'>,
 ): Promise<Page<KnowledgeBaseRow>> {
-  const query = db
-    .selectFrom('knowledge_bases')
-    .selectAll()
-    .where('bot_id', '=', botId)
+  const query = visible(db, scope)
     // A bot has few of them, so that their JSON is looked at instead of a table of tags.
     .where((eb) => eb.and(tags.flatMap((condition) => meets(dialectOf(db), condition))))
   return await paginate(query, page)
@@ -64,14 +97,8 @@ export async function patchKnowledgeBase(
     .execute()
 }
 
-/** @returns whether there was such a knowledge base */
-export async function deleteKnowledgeBase(tx: Tx, botId: string, id: string): Promise<boolean> {
-  const result = await tx
-    .deleteFrom('knowledge_bases')
-    .where('bot_id', '=', botId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return result.numDeletedRows > 0n
+export async function deleteKnowledgeBase(tx: Tx, botId: string, id: string): Promise<void> {
+  await tx.deleteFrom('knowledge_bases').where('bot_id', '=', botId).where('id', '=', id).execute()
 }
 
 /** Deletes the knowledge bases of a bot that is gone. */

@@ -4,9 +4,12 @@ import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../platform/db/columns.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
+import type { Tx } from '../../schema.js'
 import { descriptionLimits } from './descriptions.js'
 import * as store from './knowledge-base-store.js'
 import { merge } from './merge.js'
+import { keySpaceOf } from './require-file.js'
+import { scopeOf } from './scope.js'
 import type { FilesDeps } from './service.js'
 import { toTagConditions } from './tag-filter.js'
 
@@ -19,12 +22,27 @@ export type KnowledgeBases = ReturnType<typeof createKnowledgeBases>
 
 /**
  * Knowledge bases of a bot. They hold no files: a file says by its tag `kbId` where it belongs, and
- * who may see it is a matter of the file. So every caller of the bot sees and changes them.
+ * who may see it is a matter of the file. An integration sees those of the files that it sees, besides
+ * its own, and changes its own.
  */
 export function createKnowledgeBases(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'ids' | 'pager'>,
 ) {
   const { db, run, clock } = deps
+
+  const scopeNow = (actor: BotActor) => scopeOf(actor, isoTime(clock.now()))
+
+  /** The row, held off from others until the transaction ends. */
+  async function lockOwn(tx: Tx, actor: BotActor, id: string): Promise<store.KnowledgeBaseRow> {
+    const row = await store.lockKnowledgeBase(tx, actor.botId, id)
+    if (row === undefined) throw notFound(id)
+    if (actor.caller.type !== 'integration' || row.key_space === keySpaceOf(actor)) return row
+    if (!(await store.isThere(tx, scopeNow(actor), id))) throw notFound(id)
+    throw new ApiError(
+      'Forbidden',
+      'An integration may change and delete its own knowledge bases only; this one it may read.',
+    )
+  }
 
   return {
     async create(
@@ -36,6 +54,7 @@ export function createKnowledgeBases(
       const row = {
         id: deps.ids.next('kb'),
         bot_id: actor.botId,
+        key_space: keySpaceOf(actor),
         name,
         tags: encodeJson(tags),
         created_at: now,
@@ -50,22 +69,22 @@ export function createKnowledgeBases(
 
     async list(actor: BotActor, query: ListQuery): Promise<Page<store.KnowledgeBaseRow>> {
       const { nextToken, pageSize, tags } = query
+      const scope = scopeNow(actor)
       const page = deps.pager.page({
         operation: 'listKnowledgeBases',
-        scope: actor.botId,
+        scope: `${actor.botId}/${scope.integrationId ?? ''}`,
         filter: { tags },
         sort: 'created_at',
         direction: 'desc',
         nextToken,
         pageSize,
       })
-      return await store.pageKnowledgeBases(db, actor.botId, toTagConditions(tags), page)
+      return await store.pageKnowledgeBases(db, scope, toTagConditions(tags), page)
     },
 
     async update(actor: BotActor, id: string, patch: Patch): Promise<store.KnowledgeBaseRow> {
       return await run(async (tx) => {
-        const current = await store.lockKnowledgeBase(tx, actor.botId, id)
-        if (current === undefined) throw notFound(id)
+        const current = await lockOwn(tx, actor, id)
         const tags = merge(decodeJson<Record<string, string>>(current.tags), patch.tags)
         const count = Object.keys(tags).length
         if (count > descriptionLimits.tags) {
@@ -82,8 +101,10 @@ export function createKnowledgeBases(
     },
 
     async remove(actor: BotActor, id: string): Promise<void> {
-      const removed = await run((tx) => store.deleteKnowledgeBase(tx, actor.botId, id))
-      if (!removed) throw notFound(id)
+      await run(async (tx) => {
+        await lockOwn(tx, actor, id)
+        await store.deleteKnowledgeBase(tx, actor.botId, id)
+      })
     },
 
     /** Deletes the knowledge bases of a bot that is gone. */

@@ -32,7 +32,6 @@ describeEachEngine('files of a running server', (engine) => {
       headers: {
         authorization: `Bearer ${server().token}`,
         'x-bot-id': botId,
-        'x-integration-id': 'é'.repeat(200),
         'content-type': 'application/json',
       },
       body: JSON.stringify({ key: text(512), size: 1, tags: { [text(200)]: text(312) } }),

@@ -146,6 +146,8 @@ interface DiscardedBlobsTable {
 export interface KnowledgeBasesTable {
   id: string
   bot_id: string
+  /** Id of the integration that made it; empty for the bot. */
+  key_space: string
   name: string
   /** JSON map of strings. */
   tags: JsonColumn

@@ -102,6 +102,39 @@ describeEachEngine('who reads and changes which file', (engine) => {
     })
   })
 
+  it('shows knowledge bases to an integration that made them or sees one of their files', async () => {
+    const own = bench().newBot()
+    const [first, second] = [own.as(integration('first')), own.as(integration('second'))]
+    const make = async (client: Client, name: string) =>
+      (await client.createKnowledgeBase({ name })).knowledgeBase.id
+    const shared = await make(own.as(), 'shared')
+    const closed = await make(own.as(), 'closed')
+    const ofFirst = await make(first, 'first')
+    const put = (kbId: string, accessPolicies: ('integrations' | 'public_content')[]) =>
+      own.as().upsertFile({ key: kbId, size: 1, tags: { kbId }, accessPolicies })
+    await put(shared, ['integrations'])
+    await put(closed, [])
+    const namesOf = async (client: Client) =>
+      (await client.listKnowledgeBases()).knowledgeBases.map(({ name }) => name).toSorted()
+    expect(await namesOf(own.as())).toEqual(['closed', 'first', 'shared'])
+    expect(await namesOf(first)).toEqual(['first', 'shared'])
+    expect(await namesOf(second)).toEqual(['shared'])
+
+    const change = (client: Client, id: string) =>
+      outcome(client.updateKnowledgeBase({ id, name: 'taken' }))
+    const remove = (client: Client, id: string) => outcome(client.deleteKnowledgeBase({ id }))
+    for (const attempt of [change, remove]) {
+      expect(await attempt(first, closed)).toBe('ResourceNotFound')
+      expect(await attempt(first, shared)).toBe('Forbidden')
+      expect(await attempt(second, ofFirst)).toBe('ResourceNotFound')
+    }
+    expect(await namesOf(own.as())).toEqual(['closed', 'first', 'shared'])
+    expect(await change(first, ofFirst)).toBe('done')
+    expect(await remove(first, ofFirst)).toBe('done')
+    expect(await remove(own.as(), closed)).toBe('done')
+    expect(await remove(own.as(), closed)).toBe('ResourceNotFound')
+  })
+
   it('keeps the log of the files from integrations', async () => {
     expect((await bot.as().listFileEvents({ pageSize: 1 })).events).toHaveLength(1)
     const call = bot.as(integration('first')).listFileEvents()

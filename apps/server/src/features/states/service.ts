@@ -46,12 +46,30 @@ export type StatesService = ReturnType<typeof createStatesService>
 export function createStatesService(deps: StatesDeps) {
   const { db, run, dialect, clock, ids, queue, audiences, events } = deps
 
+  /** Whether what a state belongs to is one that the caller has to do with. */
+  async function isOwn(
+    executor: Db | Tx,
+    actor: BotActor,
+    { type, id }: StatePlace,
+  ): Promise<boolean> {
+    const { botId, caller } = actor
+    switch (type) {
+      case 'bot':
+        // The plugins of a bot put their alias there; ids of bots and integrations are UUIDs.
+        return id === botId || !isUuid(id)
+      case 'integration':
+        if (caller.type === 'integration') return id === caller.id
+        return (await audiences.of(botId)).hasIntegration(id)
+      default:
+        return await deps.ownerExists(executor, actor, type, id)
+    }
+  }
+
   async function keyOf(executor: Db | Tx, actor: BotActor, place: StatePlace) {
     const { type, id, name } = place
-    if (type === 'conversation' || type === 'user' || type === 'workflow') {
-      if (!(await deps.ownerExists(executor, actor, type, id))) {
-        throw new ApiError('ResourceNotFound', `There is no ${type} ${id} in this bot.`)
-      }
+    // The same for one that does not exist and one of somebody else.
+    if (!(await isOwn(executor, actor, place))) {
+      throw new ApiError('ResourceNotFound', `There is no ${type} ${id} in this bot.`)
     }
     const integration = aliasOf(actor) ?? ''
     return { bot_id: actor.botId, type, owner_id: id, integration, name }
@@ -266,6 +284,10 @@ export function createStatesService(deps: StatesDeps) {
       await purge(run, (tx, limit) => store.deleteSomeStates(tx, botId, limit))
     },
   }
+}
+
+function isUuid(id: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)
 }
 
 function unset({ type, id, name }: StatePlace): ApiError {
