@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
+import type { Keeper } from './keeper.js'
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url))
 /** Below the server, so that packages outside of the bundle are found. */
@@ -13,7 +14,6 @@ export interface BundledCommand {
   path: string
   /** Takes over what was built since. */
   bundle(): Promise<void>
-  remove(): Promise<void>
 }
 
 /** Own code and the packages with the most modules; the others stay where they are. */
@@ -30,9 +30,9 @@ const parts: Plugin = {
 }
 
 /** Bundles the command as built: a start of it loads twice as fast, and tests start it often. */
-export async function bundleCommand(): Promise<BundledCommand> {
+export async function bundleCommand(keeper: Keeper): Promise<BundledCommand> {
   await mkdir(place, { recursive: true })
-  const dir = await mkdtemp(join(place, 'command-'))
+  const dir = await keeper.createFolder(place)
   const bundle = async () => {
     const build = await rolldown({
       input: join(dist, 'main.js'),
@@ -44,9 +44,5 @@ export async function bundleCommand(): Promise<BundledCommand> {
     await build.close()
   }
   await bundle()
-  return {
-    path: join(dir, 'main.js'),
-    bundle,
-    remove: () => rm(dir, { recursive: true, force: true }),
-  }
+  return { path: join(dir, 'main.js'), bundle }
 }

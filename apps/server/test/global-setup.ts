@@ -1,8 +1,9 @@
 import type { TestProject } from 'vitest/node'
 import { buildServer } from './build.js'
 import { bundleCommand } from './bundle.js'
+import { type Keeper, startKeeper } from './keeper.js'
 import { createTemplates } from './migrated.js'
-import { startPostgres } from './postgres.js'
+import { startPostgres } from './postgres-server.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,13 +23,35 @@ declare module 'vitest' {
  * files share, each with databases of its own.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [server] = await Promise.all([
-    startPostgres().catch((error) => tolerate('POSTGRES SKIPPED', error)),
+  const keeper = startKeeper()
+  try {
+    return await prepare(project, keeper)
+  } catch (error) {
+    await keeper.end()
+    throw error
+  }
+}
+
+async function prepare(project: TestProject, keeper: Keeper): Promise<() => Promise<void>> {
+  // What is no reason to stop on a machine where people work is one where a change is judged.
+  let broken = ''
+  const [postgresUrl] = await Promise.all([
+    startPostgres(keeper).catch((error): undefined => {
+      if (process.env.CI) throw error
+      process.stderr.write(`\nPOSTGRES SKIPPED: ${reason(error)}\n\n`)
+    }),
     // The compiler writes what it can: while somebody is at work elsewhere, most tests still tell.
-    buildServer().catch((error) => tolerate('BUILT WITH ERRORS', error)),
+    buildServer().catch((error) => {
+      if (process.env.CI) throw error
+      broken = `\nBUILT WITH ERRORS: ${reason(error)}\n\n`
+      process.stderr.write(broken)
+    }),
   ])
-  const [templates, command] = await Promise.all([createTemplates(server?.url), bundleCommand()])
-  project.provide('postgresUrl', server?.url ?? '')
+  const [templates, command] = await Promise.all([
+    createTemplates(keeper, postgresUrl),
+    bundleCommand(keeper),
+  ])
+  project.provide('postgresUrl', postgresUrl ?? '')
   project.provide('migratedFile', templates.file)
   project.provide('migratedDatabase', templates.database)
   project.provide('command', command.path)
@@ -37,13 +60,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await command.bundle()
   })
   return async () => {
-    await Promise.all([templates.remove(), command.remove()])
-    await server?.stop()
+    await keeper.end()
+    if (broken === '') return
+    // Whatever the tests told: what was built is not what is there.
+    process.exitCode = 1
+    process.stderr.write(broken)
   }
 }
 
-/** What is no reason to stop on a machine where people work is one where a change is judged. */
-function tolerate(headline: string, error: unknown): undefined {
-  if (process.env.CI) throw error
-  process.stderr.write(`\n${headline}: ${error instanceof Error ? error.message : error}\n\n`)
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrations } from '../src/migrations/index.js'
 import { migrate } from '../src/platform/db/migrate.js'
 import { type DatabaseOptions, openDatabase } from '../src/platform/db/open.js'
+import type { Keeper } from './keeper.js'
 import { createPostgresDatabase } from './postgres.js'
 
 /** Databases that have all migrations and no rows. */
@@ -12,16 +12,17 @@ export interface Templates {
   file: string
   /** Name of the database on the PostgreSQL server; empty without one. */
   database: string
-  /** Removes the file; the database goes with its server. */
-  remove(): Promise<void>
 }
 
 /**
  * Migrates one database of each engine, of which the tests take copies: to migrate hundreds of them
  * took a tenth of a run. Starts on an empty place have tests of their own.
  */
-export async function createTemplates(serverUrl: string | undefined): Promise<Templates> {
-  const folder = await mkdtemp(join(tmpdir(), 'botstead-migrated-'))
+export async function createTemplates(
+  keeper: Keeper,
+  serverUrl: string | undefined,
+): Promise<Templates> {
+  const folder = await keeper.createFolder(tmpdir())
   const file = join(folder, 'botstead.db')
   await migrateAll({ file })
   let database = ''
@@ -30,7 +31,7 @@ export async function createTemplates(serverUrl: string | undefined): Promise<Te
     await migrateAll({ url, poolSize: 1 })
     database = new URL(url).pathname.slice(1)
   }
-  return { file, database, remove: () => rm(folder, { recursive: true, force: true }) }
+  return { file, database }
 }
 
 async function migrateAll(options: DatabaseOptions): Promise<void> {
