@@ -1,0 +1,212 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, describe, expect, it } from 'vitest'
+import { checkout } from './documents.js'
+
+// Whoever runs the tests reads their status. The commands below are the real ones, with the real
+// settings of the test runner and its real setup, in a checkout that has other tests.
+
+const good = `import { expect, it } from 'vitest'
+it('passes', () => expect(1 + 1).toBe(2))
+`
+const failing = `import { expect, it } from 'vitest'
+it('fails', () => expect(1 + 1).toBe(3))
+`
+const brokenBuild = {
+  'apps/server/test/build.ts': `export async function buildServer() {
+  throw new Error('The server cannot be built')
+}
+`,
+}
+/** Of the machine, before its place is taken for the tests. */
+const npm = execFileSync('/bin/sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim()
+
+interface Fault {
+  /** Tests beside a good one. */
+  test?: string
+  /** Files of the checkout that are other ones. */
+  files?: Record<string, string>
+  /** How many tests `.ci/run` counts as passed. */
+  passed: number
+}
+
+const faults: Record<string, Fault> = {
+  'a failing test': {
+    test: failing,
+    passed: 1,
+  },
+  'a test process that is killed': {
+    test: `import { it } from 'vitest'
+it('is killed', () => new Promise(() => process.kill(process.pid, 'SIGKILL')))
+`,
+    passed: 1,
+  },
+  'a rejection that nobody handles': {
+    test: `import { it } from 'vitest'
+it('rejects', async () => {
+  Promise.reject(new Error('Nobody handles it'))
+  await new Promise((resolve) => setTimeout(resolve, 10))
+})
+`,
+    passed: 2,
+  },
+  'no test': { files: { 'apps/server/test/good.test.ts': '' }, passed: 0 },
+  'a broken build': {
+    files: brokenBuild,
+    passed: 0,
+  },
+  'no PostgreSQL': {
+    files: {
+      'apps/server/test/postgres-server.ts': `export async function startPostgres() {
+  throw new Error('It does not start')
+}
+`,
+    },
+    passed: 0,
+  },
+}
+
+/** What the setup of the tests does besides, and takes seconds. */
+const quick = {
+  'apps/server/test/build.ts': 'export const buildServer = async () => {}',
+  'apps/server/test/bundle.ts': "export const bundleCommand = async () => ({ path: '' })",
+  'apps/server/test/migrated.ts':
+    "export const createTemplates = async () => ({ file: '', database: '' })",
+  'apps/server/test/postgres-server.ts':
+    "export const startPostgres = async () => 'postgres://localhost/none'",
+  'apps/server/test/property-tests.ts': '',
+  'apps/server/test/patience.ts': '',
+  'scripts/docs.mjs': '',
+}
+
+const real = [
+  ...['.ci', 'package.json', 'vitest.config.ts', 'apps/server/test/global-setup.ts'],
+  ...['apps/server/test/keeper.ts', 'apps/server/test/processes/keeper.mjs'],
+]
+
+const checkouts: string[] = []
+afterAll(async () => {
+  for (const root of checkouts) await rm(root, { recursive: true, force: true })
+})
+
+/** A checkout of what decides about the status, with stand-ins for what takes long. */
+async function createCheckout(
+  files: Record<string, string> = {},
+  alsoReal: readonly string[] = [],
+): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'botstead-gate-'))
+  checkouts.push(root)
+  const written = { ...quick, 'apps/server/test/good.test.ts': good, ...files }
+  for (const [path, text] of Object.entries(written)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    if (text !== '' || !path.endsWith('.test.ts')) await writeFile(join(root, path), text)
+  }
+  for (const path of [...real, ...alsoReal]) {
+    await cp(join(checkout, path), join(root, path), { recursive: true })
+  }
+  const packages = join(root, 'node_modules')
+  await mkdir(join(packages, '.bin'), { recursive: true })
+  for (const name of await readdir(join(checkout, 'node_modules'))) {
+    if (name.startsWith('.')) continue
+    await symlink(join(checkout, 'node_modules', name), join(packages, name))
+  }
+  await symlink(join(packages, 'vitest/vitest.mjs'), join(packages, '.bin/vitest'))
+  for (const name of ['tsc', 'biome', 'knip']) {
+    await writeScript(join(packages, '.bin', name), `test "$BROKEN" != ${name}`)
+  }
+  await mkdir(join(root, 'machine'))
+  await writeScript(join(root, 'machine/apt-get'), 'exit 1')
+  // Everything is installed, and it may be known to be well; all else is for the real one.
+  const skipped = 'case "$1 $2" in "ci "*|"$WELL") exit;; esac'
+  await writeScript(join(root, 'machine/npm'), `${skipped}; exec "${npm}" "$@"`)
+  return root
+}
+
+async function writeScript(path: string, line: string): Promise<void> {
+  await writeFile(path, `#!/bin/sh\n${line}\n`)
+  await chmod(path, 0o755)
+}
+
+interface Ended {
+  status: number | null
+  output: string
+}
+
+/** Runs a command line in a checkout, as if nobody had run any test around it. */
+async function run(
+  root: string,
+  line: string,
+  environment: Record<string, string> = {},
+): Promise<Ended> {
+  const { PATH, HOME, TMPDIR = tmpdir(), LANG = 'C.UTF-8' } = process.env
+  const env = { PATH: `${join(root, 'machine')}:${PATH}`, HOME, TMPDIR, LANG, ...environment }
+  const child = spawn('/bin/sh', ['-c', `${line} 2>&1`], {
+    ...{ cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+  })
+  // What hangs goes with all that it has started.
+  const late = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), 100_000)
+  const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  clearTimeout(late)
+  return { status, output }
+}
+
+/** How `.ci/run` ends: what it counts, how the tests and the checks ended, and its status. */
+function told({ output, status }: Ended): Record<string, unknown> {
+  const after = (start: RegExp) => Number(output.match(start)?.[1] ?? 0)
+  return {
+    line: output.match(/^\d+ passed, .+$/m)?.[0],
+    test: after(/^npm test ended with status (\d+)$/m),
+    check: after(/^npm run check ended with status (\d+)$/m),
+    status,
+  }
+}
+
+// Other cases than the first do not run the checks again.
+const WELL = 'run check'
+
+describe('the gate', () => {
+  it('is open where everything is well', async () => {
+    const root = await createCheckout()
+    const [ci, verify] = await Promise.all([run(root, '.ci/run'), run(root, 'npm run verify')])
+    expect(told(ci)).toEqual({ line: '1 passed, 0 failed', test: 0, check: 0, status: 0 })
+    expect(verify.status).toBe(0)
+  })
+
+  it.each(Object.entries(faults))('is closed by %s', async (_, { test, files, passed }) => {
+    const root = await createCheckout({ ...files, 'apps/server/test/bad.test.ts': test ?? '' })
+    const ci = await run(root, '.ci/run', { WELL })
+    expect(told(ci)).toEqual({ line: `${passed} passed, 1 failed`, test: 1, check: 0, status: 1 })
+  })
+
+  it('is closed by a failing test beside a real PostgreSQL, whatever command is given', async () => {
+    const root = await createCheckout({ 'apps/server/test/bad.test.ts': failing }, [
+      'apps/server/test/postgres-server.ts',
+    ])
+    expect(await run(root, 'npm run verify', { WELL })).toMatchObject({
+      status: 1,
+      output: expect.stringMatching(/1 failed.*1 passed/),
+    })
+  })
+
+  it('is closed by a broken build on the machine of somebody at work, where tests still run', async () => {
+    const root = await createCheckout(brokenBuild)
+    expect(await run(root, 'npm test')).toMatchObject({
+      status: 1,
+      output: expect.stringMatching(/1 passed(.|\n)*BUILT WITH ERRORS: The server cannot be built/),
+    })
+  })
+
+  it('is closed by a failing check beside good tests', async () => {
+    const ci = await run(await createCheckout(), '.ci/run', { BROKEN: 'tsc' })
+    expect(told(ci)).toEqual({ line: '1 passed, 1 failed', test: 0, check: 1, status: 1 })
+  })
+
+  it.each(['tsc', 'biome', 'knip'])('is closed by what %s finds', async (BROKEN) => {
+    const root = await createCheckout({ 'apps/server/test/good.test.ts': '' })
+    expect((await run(root, 'npm run verify', { BROKEN })).status).toBe(1)
+  })
+})
