@@ -35,6 +35,7 @@ import { actionRunsByName } from './0036-action-runs-by-name.js'
 import { releasedEvents } from './0040-released-events.js'
 import { currentWorkflows } from './0041-current-workflows.js'
 import { ownedKnowledgeBases } from './0042-owned-knowledge-bases.js'
+import { interruptedJobs } from './0044-interrupted-jobs.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -74,4 +75,5 @@ export const migrations: readonly Migration[] = [
   releasedEvents,
   currentWorkflows,
   ownedKnowledgeBases,
+  interruptedJobs,
 ]

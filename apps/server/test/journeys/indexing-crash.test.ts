@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { type FileHandle, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { type Client, createClient } from '@botstead/contract'
 import { expect, it, vi } from 'vitest'
 import { type Database, openDatabase } from '../../src/platform/db/open.js'
-import { describeEachEngine, type TestEngine } from '../engines.js'
+import { describeEachEngine, engines, type TestEngine } from '../engines.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 import { createTrap, type Trap } from '../traps.js'
 
@@ -95,6 +95,52 @@ describeEachEngine('indexing under kill -9', (engine) => {
   }, 180_000)
 })
 
+it.skipIf(process.platform !== 'linux')(
+  'a file is not given up because its server crashes, but because its own reader does',
+  async () => {
+    const [engine] = engines
+    if (engine === undefined) throw new Error('There is no engine to test on')
+    await using place = await createPlace(engine)
+    await place.start()
+    await place.createBot()
+    const { client } = place
+    await upload(client(), document('fox'), small)
+    const { id } = await settled(client(), key)
+    const pipe = await replaceByPipe(await place.blobOf(id))
+    await client().reindexFile({ id })
+    await pipe.untilRead()
+    for (const interruptions of [1, 2]) {
+      await place.kill()
+      await place.start()
+      const state = interruptions === 1 ? 'running' : 'waiting'
+      await vi.waitFor(async () =>
+        expect(await place.jobOf(id)).toMatchObject({ state, interruptions }),
+      )
+    }
+    // It is tried again later and later, and never given up for that.
+    expect((await client().getFile({ id })).file.status).toBe('indexing_pending')
+    await pipe.putBack()
+    await client().reindexFile({ id })
+    expect((await settled(client(), id)).status).toBe('indexing_completed')
+
+    const other = await replaceByPipe(await place.blobOf(id))
+    await client().reindexFile({ id })
+    await other.untilRead()
+    const readers = new Set<number>()
+    while (readers.size < 3) {
+      const reader = await vi.waitUntil(() => place.readerOf(other.path, readers))
+      process.kill(reader, 'SIGKILL')
+      readers.add(reader)
+    }
+    expect(await settled(client(), id)).toMatchObject({
+      status: 'indexing_failed',
+      failedStatusReason: expect.stringContaining('could not index the file, 3 times'),
+    })
+    await other.putBack()
+  },
+  180_000,
+)
+
 async function upload(
   client: Client,
   content: string,
@@ -133,6 +179,7 @@ async function replaceByPipe(path: string) {
   await promisify(execFile)('mkfifo', [path])
   let writer: FileHandle | undefined
   return {
+    path,
     /** Waits until somebody reads, who then waits as long as the pipe is held open. */
     async untilRead(): Promise<void> {
       writer = await vi.waitFor(
@@ -145,6 +192,16 @@ async function replaceByPipe(path: string) {
       await rename(`${path}.kept`, path)
       await writer?.close()
     },
+  }
+}
+
+/** Whether a process has a file open; one that has just ended has none. */
+function hasOpen(pid: number, path: string): boolean {
+  try {
+    const folder = `/proc/${pid}/fd`
+    return readdirSync(folder).some((number) => readlinkSync(join(folder, number)) === path)
+  } catch {
+    return false
   }
 }
 
@@ -212,6 +269,22 @@ async function createPlace(engine: TestEngine) {
         },
         { timeout: 30_000, interval: 5 },
       ),
+    jobOf: (fileId: string) =>
+      database()
+        .selectFrom('jobs')
+        .select(['state', 'interruptions'])
+        .where('kind', '=', 'search.index')
+        .where('key', '=', fileId)
+        .executeTakeFirst(),
+    /** A process of the server that reads a file, and none of those that are known. */
+    readerOf(path: string, known: ReadonlySet<number>): number | undefined {
+      const { pid } = there(server).child
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+      return children
+        .split(/\s+/)
+        .map(Number)
+        .find((child) => !known.has(child) && hasOpen(child, path))
+    },
     /** Where the newest content of a file lies. */
     async blobOf(fileId: string): Promise<string> {
       const { blob_key } = await database()

@@ -1,5 +1,5 @@
 import { afterCommit } from '../../platform/db/after-commit.js'
-import { JobDeadlineError, PermanentJobError } from '../../platform/jobs/errors.js'
+import { JobDeadlineError } from '../../platform/jobs/errors.js'
 import type { Job, JobHandler } from '../../platform/jobs/handler.js'
 import type { Tx } from '../../schema.js'
 import {
@@ -61,9 +61,6 @@ function adviceOn(error: Error, { id, attempt }: Job<IndexFile>): string {
   const again = 'index the file again, or upload it again'
   if (error instanceof JobDeadlineError) {
     return `Indexing was given up after ${attempt} attempts, each of which took too long. Split the file into smaller ones, or ${again} when the server is less busy.`
-  }
-  if (error instanceof PermanentJobError) {
-    return `The server ended ${attempt} times while it indexed the file. It may be the file: split it into smaller ones, or ${again}.`
   }
   return `The server could not index the file, ${attempt} times. Its log says why under the job ${id}; when that is mended, ${again}.`
 }

@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../clock.js'
 import { decodeJson } from '../db/columns.js'
 import type { Log } from '../log.js'
 import type { Timers } from '../timers.js'
-import { JobDeadlineError, JobLostError, PermanentJobError, RunnerStoppedError } from './errors.js'
+import { JobDeadlineError, JobLostError, RunnerStoppedError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type Failure, retryDelay, storeFailure, storeRelease, storeSuccess } from './outcome.js'
 import { type JobRow, silentWorker } from './store.js'
@@ -67,8 +67,6 @@ export function startAttempt(deps: AttemptDeps, row: JobRow, handler: JobHandler
   }
 
   async function handle(): Promise<Answer> {
-    // Whoever claims a job whose every attempt was lost only buries it: it may be what kills workers.
-    if (row.attempts > row.max_attempts) return { error: new PermanentJobError(silentWorker) }
     try {
       return { result: await handler.handler(job, { signal: controller.signal, heartbeat }) }
     } catch (error) {

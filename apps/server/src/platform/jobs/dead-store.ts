@@ -39,7 +39,7 @@ export async function findDeadJobs(
 export async function reviveJob(tx: Tx, id: string, now: string): Promise<string | undefined> {
   const row = await tx
     .updateTable('jobs')
-    .set({ state: 'waiting', due_at: now, attempts: 0, updated_at: now })
+    .set({ state: 'waiting', due_at: now, attempts: 0, interruptions: 0, updated_at: now })
     .where('id', '=', id)
     .where('state', '=', 'dead')
     .returning('kind')

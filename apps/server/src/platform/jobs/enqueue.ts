@@ -34,17 +34,27 @@ function renewal(standing: JobRow, asked: JobRow, dueAt: string): Partial<JobRow
   const { payload, priority, max_attempts, deadline_milliseconds, updated_at } = asked
   const renewed = { payload, max_attempts, deadline_milliseconds, updated_at }
   switch (standing.state) {
-    case 'waiting':
+    case 'waiting': {
+      // What ended its workers again and again is not hurried by being asked for anew as it was, which
+      // every start of the server may do.
+      const isSuspect = standing.interruptions > 0 && standing.payload === payload
       return {
         ...renewed,
         priority: Math.min(standing.priority, priority),
-        due_at: earlier(standing.due_at, dueAt),
+        due_at: isSuspect ? standing.due_at : earlier(standing.due_at, dueAt),
+        interruptions: isSuspect ? standing.interruptions : 0,
         attempts: 0,
         last_error: null,
       }
+    }
     case 'running':
       // The attempt goes on with what it was given; the rest is for the run that follows.
-      return { ...renewed, priority, follow_up_at: earlier(standing.follow_up_at, dueAt) }
+      return {
+        ...renewed,
+        ...(standing.payload !== payload && { interruptions: 0 }),
+        priority,
+        follow_up_at: earlier(standing.follow_up_at, dueAt),
+      }
     case 'dead':
       return { ...asked, id: standing.id, claims: standing.claims }
     default:
@@ -71,6 +81,7 @@ function toRow(asked: AskedJob): JobRow {
     max_attempts: asked.maxAttempts,
     deadline_milliseconds: asked.deadlineMilliseconds,
     claims: 0,
+    interruptions: 0,
     owner: null,
     last_error: null,
     created_at: asked.now,

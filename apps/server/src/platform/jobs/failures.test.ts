@@ -2,11 +2,12 @@ import { expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { controlledHandler, createJobsBench, eventually, newKind } from '../../../test/jobs.js'
 import { jobs } from '../../migrations/0008-jobs.js'
+import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import { PermanentJobError } from './errors.js'
 import type { JobHandler } from './handler.js'
 
 describeEachEngine('a job that fails', (engine) => {
-  const database = useDatabase(engine, [jobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs])
   const bench = () => createJobsBench(database())
 
   it('is tried again after pauses that double, and is dead after the last attempt', async () => {

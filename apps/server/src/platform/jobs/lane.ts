@@ -3,7 +3,7 @@ import { isoTime } from '../clock.js'
 import type { OutageLog } from '../outage-log.js'
 import { type Attempt, type AttemptDeps, startAttempt } from './attempt.js'
 import type { JobHandler } from './handler.js'
-import { storeRelease } from './outcome.js'
+import { interruptionPause, storeRelease } from './outcome.js'
 import { claimJobs, findNextDue, type JobRow } from './store.js'
 
 export interface LaneDeps extends AttemptDeps {
@@ -30,7 +30,7 @@ export interface Lane {
 const contendedPause = 100
 
 export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): Lane {
-  const { db, run, clock, timers, random, owner, outages } = deps
+  const { db, run, clock, timers, log, random, owner, outages } = deps
   const concurrency = handler.concurrency ?? 1
   const held = new Map<string, Attempt>()
   let wanted = false
@@ -75,8 +75,13 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
       leaseUntil: isoTime(now + deps.leaseMilliseconds),
       // After a pause of the process its own leases may have run out too.
       held: [...held.keys()],
+      postpone(interruptions: number) {
+        const pause = interruptionPause(interruptions, random)
+        return pause > 0 ? isoTime(now + pause) : undefined
+      },
     }
-    const rows = await run((tx) => claimJobs(tx, request))
+    const { claimed: rows, postponed } = await run((tx) => claimJobs(tx, request))
+    for (const row of postponed) logPostponed(row)
     if (closed) await release(rows)
     else rows.forEach(begin)
     if (rows.length === free) return 0
@@ -84,6 +89,11 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
     if (due === undefined) return pollPause()
     const wait = Date.parse(due) - clock.now()
     return Math.min(wait > 0 ? wait : contendedPause, pollPause())
+  }
+
+  function logPostponed({ id: job, key, interruptions, due_at: retryAt }: JobRow): void {
+    const about = { job, kind, key: key ?? undefined, interruptions, retryAt }
+    log.warn(about, 'job ended together with its server again, will be tried later')
   }
 
   function begin(row: JobRow): void {

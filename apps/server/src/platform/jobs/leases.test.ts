@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import {
+  type ControlledHandler,
   controlledHandler,
   createJobsBench,
   eventually,
@@ -9,12 +10,12 @@ import {
 } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
+import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import { JobLostError, PermanentJobError } from './errors.js'
 import type { JobHandler } from './handler.js'
-import { silentWorker } from './store.js'
 
 describeEachEngine('the lease of a job', (engine) => {
-  const database = useDatabase(engine, [jobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs])
   const bench = () => createJobsBench(database())
 
   it('lets another worker take over from one that fell silent, and not before', async () => {
@@ -28,7 +29,7 @@ describeEachEngine('the lease of a job', (engine) => {
     start({ [kind]: other })
     const takeover = await awaitRun(other, 0)
     expect(time.now() - claimedAt).toBe(lease)
-    expect(takeover.job).toMatchObject({ id, payload: 'p', attempt: 2 })
+    expect(takeover.job).toMatchObject({ id, payload: 'p', attempt: 1 })
     expect(logged).toContainEqual(
       expect.objectContaining({ job: id, msg: 'job taken over from a silent worker' }),
     )
@@ -47,8 +48,8 @@ describeEachEngine('the lease of a job', (engine) => {
     start({ [kind]: other }, { alone: true })
     const takeover = await other.run(0)
     expect(time.now()).toBe(killedAt)
-    // It counts as an attempt: it may be the job that ends its workers.
-    expect(takeover.job).toMatchObject({ id, payload: 'p', attempt: 2 })
+    // The attempt that was lost does not count: its worker may have ended for any reason.
+    expect(takeover.job).toMatchObject({ id, payload: 'p', attempt: 1 })
     expect(logged).toContainEqual(
       expect.objectContaining({ job: id, msg: 'job taken over from a silent worker' }),
     )
@@ -146,30 +147,75 @@ describeEachEngine('the lease of a job', (engine) => {
     await expect(run.heartbeat()).rejects.toThrow(JobLostError)
   })
 
-  it('counts an attempt that was lost, and buries a job that only kills its workers', async () => {
-    const { enqueue, start, time, queue, awaitRun } = await bench()
+  it('when lost again and again, costs no attempt, but the job waits ever longer', async () => {
+    const { enqueue, start, time, awaitRun, logged, find, queue } = await bench()
     const kind = newKind()
-    const deaths: string[] = []
     const killed = controlledHandler()
-    const survivor = controlledHandler({
-      onDead: async (_tx, job, error) => void deaths.push(`${job.attempt}: ${error.message}`),
-    })
-    await enqueue({ kind, key: 'a', payload: {}, maxAttempts: 2 })
-    for (const index of [0, 1]) {
-      start({ [kind]: killed }, { timers: new ManualTime() })
-      await killed.run(index)
-      time.advance(lease)
+    const id = await enqueue({ kind, key: 'a', payload: {}, maxAttempts: 2 })
+    const begun: number[] = []
+    for (let index = 0; index < 6; index++) {
+      const own = new ManualTime(time.now())
+      start({ [kind]: killed }, { timers: own, clock: own, alone: true })
+      const run = await awaitIn(own, killed, index)
+      expect(run.job.attempt).toBe(1)
+      begun.push(own.now())
+      time.advance(own.now() - time.now())
     }
-    start({ [kind]: survivor })
+    const minute = 60_000
+    // `random` is one half, so that three quarters of each pause are waited.
+    expect(begun.slice(1).map((at, index) => at - (begun[index] ?? 0))).toEqual(
+      [0, 1, 2, 4, 8].map((minutes) => minutes * minute * 0.75),
+    )
+    expect(logged).toContainEqual(
+      expect.objectContaining({
+        ...{ level: 'warn', job: id, kind, key: 'a', interruptions: 2 },
+        ...{
+          retryAt: expect.any(String),
+          msg: expect.stringContaining('together with its server'),
+        },
+      }),
+    )
+    expect(await queue.listDead({ kind })).toEqual([])
+
+    // What it does wrong by itself counts, and ends the row of interruptions.
+    const survivor = controlledHandler()
+    start({ [kind]: survivor }, { alone: true })
+    ;(await awaitRun(survivor, 0)).fail(new Error('its own fault'))
+    await eventually(async () =>
+      expect(await find(kind, 'a')).toMatchObject({ attempts: 1, interruptions: 0 }),
+    )
+    ;(await awaitRun(survivor, 1)).fail(new Error('its own fault'))
     await eventually(async () =>
       expect(await queue.listDead({ kind })).toMatchObject([
-        { attempts: 2, lastError: silentWorker },
+        { attempts: 2, lastError: 'its own fault' },
       ]),
     )
-    expect(survivor.runs).toHaveLength(0)
-    expect(deaths).toEqual([`2: ${silentWorker}`])
-    await enqueue({ kind, key: 'b', payload: {} })
-    expect((await awaitRun(survivor, 0)).job.key).toBe('b')
+  })
+
+  it('when lost again and again, is hurried by other work under its key alone', async () => {
+    const { enqueue, start, time, find } = await bench()
+    const kind = newKind()
+    const killed = controlledHandler()
+    await enqueue({ kind, key: 'a', payload: 1 })
+    for (const index of [0, 1]) {
+      start({ [kind]: killed }, { timers: new ManualTime(), alone: true })
+      await killed.run(index)
+    }
+    const other = controlledHandler()
+    start({ [kind]: other }, { alone: true })
+    const waiting = await eventually(async () => {
+      const job = await find(kind, 'a')
+      expect(job).toMatchObject({ state: 'waiting', interruptions: 2, attempts: 0 })
+      return job
+    })
+    await enqueue({ kind, key: 'a', payload: 1 })
+    expect(await find(kind, 'a')).toMatchObject({ due_at: waiting?.due_at, interruptions: 2 })
+    const askedAt = time.now()
+    await enqueue({ kind, key: 'a', payload: 2 })
+    const run = await other.run(0)
+    expect([run.job.payload, run.job.attempt, time.now()]).toEqual([2, 1, askedAt])
+    run.succeed()
+    await eventually(async () => expect(await find(kind, 'a')).toBeUndefined())
   })
 
   it('that was lost gives way to a run that was asked for meanwhile', async () => {
@@ -185,3 +231,17 @@ describeEachEngine('the lease of a job', (engine) => {
     expect(job).toMatchObject({ payload: 2, attempt: 1, maxAttempts: 1 })
   })
 })
+
+/** Waits for a run of the only runner that has this time, which passes until then. */
+async function awaitIn(time: ManualTime, handler: ControlledHandler, index: number) {
+  for (;;) {
+    const run = await eventually(() => {
+      const begun = handler.runs[index]
+      // One timer for the sign of life, one for the next look.
+      if (begun === undefined && time.pending !== 2) throw new Error('The runner is busy')
+      return begun
+    })
+    if (run !== undefined) return run
+    time.ring()
+  }
+}

@@ -7,6 +7,10 @@ import { type ClaimRef, deleteJob, type JobRow, lockClaimed, patchJob } from './
 const firstDelay = 1000
 const longestDelay = 600_000
 
+/** A minute, doubled with every further interruption, up to a day. */
+const firstPause = 60_000
+const longestPause = 24 * 60 * 60 * 1000
+
 /** What became of a job whose attempt failed. */
 export type Failure = 'retried' | 'followed up' | 'dead'
 
@@ -26,6 +30,17 @@ export function retryDelay(attempt: number, random: () => number): number {
   return Math.round(delay * (0.5 + random() / 2))
 }
 
+/**
+ * Milliseconds to wait before a job is tried again whose worker ended in the middle of it, for so many
+ * times in a row. The first time says nothing. A job that ends its worker each time does so ever more
+ * rarely, and the random half keeps those that were only beside it from coming back together with it.
+ */
+export function interruptionPause(interruptions: number, random: () => number): number {
+  if (interruptions < 2) return 0
+  const pause = Math.min(firstPause * 2 ** (interruptions - 2), longestPause)
+  return Math.round(pause * (0.5 + random() / 2))
+}
+
 /** The job is done: its row goes, or runs once more if it was asked for again meanwhile. */
 export async function storeSuccess(
   tx: Tx,
@@ -35,7 +50,7 @@ export async function storeSuccess(
 ): Promise<void> {
   const row = await requireClaimed(tx, claim)
   if (row.follow_up_at === null) await deleteJob(tx, row.id)
-  else await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), last_error: null })
+  else await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), ...freed })
   await handler.onDone?.(tx, job, result)
 }
 
@@ -48,9 +63,10 @@ export async function storeFailure(
   retryAt: string,
 ): Promise<Failure> {
   const row = await requireClaimed(tx, claim)
-  const last_error = errorText(error)
+  // Whatever went wrong, the worker has lived to tell.
+  const outcome = { last_error: errorText(error), interruptions: 0 }
   if (row.follow_up_at !== null) {
-    await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), last_error })
+    await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), ...outcome })
     return 'followed up'
   }
   if (error instanceof PermanentJobError || row.attempts >= row.max_attempts) {
@@ -58,13 +74,13 @@ export async function storeFailure(
       state: 'dead',
       due_at: null,
       attempts: job.attempt,
-      last_error,
+      ...outcome,
       updated_at: now,
     })
     await handler.onDead?.(tx, job, error)
     return 'dead'
   }
-  await patchJob(tx, row.id, { state: 'waiting', due_at: retryAt, last_error, updated_at: now })
+  await patchJob(tx, row.id, { state: 'waiting', due_at: retryAt, ...outcome, updated_at: now })
   return 'retried'
 }
 
@@ -78,6 +94,9 @@ export async function storeRelease(tx: Tx, claim: ClaimRef, now: string): Promis
     ...release,
   })
 }
+
+/** Of an attempt that went well. */
+const freed = { last_error: null, interruptions: 0 }
 
 function startOver(dueAt: string, now: string): Partial<JobRow> {
   return { state: 'waiting', attempts: 0, due_at: dueAt, follow_up_at: null, updated_at: now }

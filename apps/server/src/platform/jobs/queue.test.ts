@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { controlledHandler, createJobsBench, eventually, newKind } from '../../../test/jobs.js'
 import { jobs } from '../../migrations/0008-jobs.js'
+import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import { PermanentJobError } from './errors.js'
 
 describeEachEngine('the job queue', (engine) => {
-  const database = useDatabase(engine, [jobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs])
   const bench = () => createJobsBench(database())
 
   it('forgets a job whose transaction was rolled back, and wakes nobody for it', async () => {
@@ -190,7 +191,7 @@ describeEachEngine('the job queue', (engine) => {
 })
 
 describeEachEngine('dead jobs', (engine) => {
-  const database = useDatabase(engine, [jobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs])
 
   it('forgets dead jobs that are old', async () => {
     const { enqueue, start, queue, time } = await createJobsBench(database())

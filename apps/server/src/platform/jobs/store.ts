@@ -12,8 +12,11 @@ export type ClaimRef = Pick<JobRow, 'id' | 'claims'>
 /** Priorities of jobs, first to last, as they are stored. */
 const priorities = [0, 1, 2] as const
 
-/** What the last error of a job says after its worker fell silent. */
+/** What the last error of a job says when it is taken over from a worker that fell silent. */
 export const silentWorker = 'The worker stopped without a word and its lease ran out'
+
+/** What it says while the job waits, because its workers fell silent again and again. */
+const silentWorkers = 'Its workers stopped without a word, so it is tried again later'
 
 /** Adds a job; undefined if one stands under its key already. */
 export async function insertJob(tx: Tx, job: JobRow): Promise<string | undefined> {
@@ -45,21 +48,42 @@ export interface ClaimRequest {
   leaseUntil: string
   /** Jobs that the runner still works on, whatever the table says about them. */
   held: readonly string[]
+  /** When to try a job again that lost its worker for so many times in a row; undefined for now. */
+  postpone(interruptions: number): string | undefined
+}
+
+interface Claims {
+  claimed: JobRow[]
+  /** Jobs that ended their workers, or were beside one that did, too often to be tried now. */
+  postponed: JobRow[]
 }
 
 /**
  * Takes jobs that are due, or whose worker let the lease run out: by priority, then by how long they
  * have been due. Jobs that another transaction is just taking are passed over.
  */
-export async function claimJobs(tx: Tx, request: ClaimRequest): Promise<JobRow[]> {
+export async function claimJobs(tx: Tx, request: ClaimRequest): Promise<Claims> {
   const claimed: JobRow[] = []
+  const postponed: JobRow[] = []
   // One priority at a time, so that each is a range of the index, however many jobs wait for later.
   for (const priority of priorities) {
     const limit = request.limit - claimed.length
     if (limit <= 0) break
-    claimed.push(...(await claimOfPriority(tx, { ...request, limit, priority })))
+    for (const row of await claimOfPriority(tx, { ...request, limit, priority })) {
+      const later = row.last_error === silentWorker && request.postpone(row.interruptions)
+      if (later) postponed.push(await postpone(tx, row, later))
+      else claimed.push(row)
+    }
   }
-  return claimed
+  return { claimed, postponed }
+}
+
+/** Puts back a job that was just taken over, as if the attempt that was lost had not begun. */
+async function postpone(tx: Tx, row: JobRow, due_at: string): Promise<JobRow> {
+  const { id, attempts } = row
+  const change = { due_at, attempts: attempts - 1, last_error: silentWorkers }
+  await patchJob(tx, id, { ...change, state: 'waiting' })
+  return { ...row, ...change }
 }
 
 async function claimOfPriority(
@@ -86,11 +110,20 @@ async function claimOfPriority(
       due_at: leaseUntil,
       updated_at: now,
       claims: eb('claims', '+', 1),
+      // An attempt that was lost is made again: that its worker ended need not be its fault.
       attempts: eb
         .case()
-        .when('follow_up_at', 'is', null)
-        .then(eb('attempts', '+', 1))
-        .else(1)
+        .when('follow_up_at', 'is not', null)
+        .then(1)
+        .when('state', '=', 'running')
+        .then(eb.ref('attempts'))
+        .else(eb('attempts', '+', 1))
+        .end(),
+      interruptions: eb
+        .case()
+        .when('state', '=', 'running')
+        .then(eb('interruptions', '+', 1))
+        .else(eb.ref('interruptions'))
         .end(),
       follow_up_at: null,
       last_error: eb
@@ -125,7 +158,7 @@ export async function findNextDue(db: Db, kind: string): Promise<string | undefi
 
 /**
  * Lets jobs be claimed at once whose workers are certainly gone. They still count as taken over from a
- * silent worker, and the attempt counts: it may be the job that ends workers.
+ * silent worker: it may be the job that ends workers.
  * @returns how many
  */
 export async function releaseAll(tx: Tx, now: string): Promise<number> {

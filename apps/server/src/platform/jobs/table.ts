@@ -15,13 +15,15 @@ export interface JobsTable {
   due_at: TimeColumn | null
   /** While it runs: when it is to run once more, because it was asked for again. */
   follow_up_at: TimeColumn | null
-  /** Attempts begun, the running one included. */
+  /** Attempts that ended by themselves, and the running one: those that were lost do not count. */
   attempts: number
   max_attempts: number
   /** How long one attempt may take. */
   deadline_milliseconds: number
   /** Counts every claim and never falls: tells the worker that holds the job from one that held it. */
   claims: number
+  /** Attempts lost with their worker since one last ended by itself. */
+  interruptions: number
   /** The runner that claimed it last, for people to read. */
   owner: string | null
   last_error: string | null

@@ -178,6 +178,14 @@ describe('cancelling', () => {
   })
 })
 
+test('a worker leaves it to its server to stop, when a signal is meant for both', async () => {
+  await using pool = openPool()
+  const before = await pool.run({ trouble: 'echo' })
+  const { process: pid } = before as { process: number }
+  for (const signal of ['SIGINT', 'SIGTERM']) process.kill(pid, signal)
+  expect(await pool.run({ trouble: 'echo' })).toEqual(before)
+})
+
 test('a process keeps no answer once it was given', async () => {
   const entry = resolveEntry(new URL('../../../test/fixtures/limits-worker.js', import.meta.url))
   const worker = startWorkerProcess(entry, 64)
