@@ -9,6 +9,27 @@ export interface RawAnswer {
 
 /** Sends bytes that no HTTP client would send and reads until the server closes the connection. */
 export async function exchange(url: string, chunks: Iterable<string | Buffer>): Promise<RawAnswer> {
+  return parse(await readUntilClosed(url, chunks))
+}
+
+/** Several answers on one connection, each with its length, until the server closes it. */
+export async function exchangeMany(
+  url: string,
+  chunks: Iterable<string | Buffer>,
+): Promise<RawAnswer[]> {
+  const answers: RawAnswer[] = []
+  let rest = await readUntilClosed(url, chunks)
+  while (rest !== '') {
+    const answer = parse(rest)
+    const bytes = Buffer.from(answer.body)
+    const length = Number(answer.headers.get('content-length') ?? 0)
+    answers.push({ ...answer, body: bytes.subarray(0, length).toString() })
+    rest = bytes.subarray(length).toString()
+  }
+  return answers
+}
+
+async function readUntilClosed(url: string, chunks: Iterable<string | Buffer>): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   // The server may close while this side still sends; what it answered counts.
@@ -24,7 +45,7 @@ export async function exchange(url: string, chunks: Iterable<string | Buffer>): 
       await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve))
   }
   await closed
-  return parse(Buffer.concat(received).toString('utf8'))
+  return Buffer.concat(received).toString('utf8')
 }
 
 function parse(text: string): RawAnswer {

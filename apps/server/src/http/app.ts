@@ -1,5 +1,3 @@
-import { maxHeaderSize, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import { ApiError, type Operation } from '@botstead/contract'
 import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -8,16 +6,19 @@ import type { IdempotencyStore } from '../platform/idempotency/store.js'
 import type { Log } from '../platform/log.js'
 import type { RateLimiter } from '../platform/rate-limit.js'
 import { admission } from './admission.js'
-import { type ConnectionOptions, type Connections, createConnections } from './connections.js'
+import { answerBrokenRequest } from './broken-request.js'
+import { type ConnectionOptions, createConnections } from './connections.js'
 import type { HttpContext } from './context.js'
-import { createErrorHandler, errorBody, maxSegmentLength, pathOf } from './errors.js'
+import { createErrorHandler, maxSegmentLength, pathOf } from './errors.js'
 import { readJsonBodies } from './json-body.js'
 import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
 import { announceResumableUploads, resumableUploadHeaders } from './resumable-uploads.js'
 import type { Throttle } from './throttle.js'
+import { isGone } from './unanswered.js'
+import { screenUpgrades } from './upgrades.js'
 import { compileAnswerValidator, createValidator } from './validation.js'
-import { acceptUpgrades } from './web-socket.js'
+import { acceptWebSockets } from './web-socket.js'
 import { mountWebhooks, type WebhookReceiver } from './webhooks.js'
 
 export interface AppOptions {
@@ -67,6 +68,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     // Broken addresses fail before any hook runs.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id)
+      upgrades.endAfterAnswer(request, reply)
       handleError(error, request, reply)
     },
     clientErrorHandler: answerBrokenRequest(options, connections),
@@ -80,11 +82,25 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     },
   })
 
+  const { newRequestId } = options
+  const isStream = streamAddresses(options.routes)
+  const upgrades = screenUpgrades(app, { newRequestId, connections, idleMilliseconds, isStream })
+
   app.setValidatorCompiler(createValidator)
   app.setErrorHandler(handleError)
   app.decorateRequest('actor', undefined)
   app.decorateRequest('principal', '')
   readJsonBodies(app)
+  app.addHook('onRequest', (request, reply, done) => {
+    if (isGone(request.raw)) {
+      // Whoever left before it was heard has no address to be counted by, and reads no answer.
+      reply.hijack()
+      request.raw.socket.destroy()
+      return
+    }
+    upgrades.endAfterAnswer(request, reply)
+    done()
+  })
   logRequests(app, options.log)
 
   announceResumableUploads(app)
@@ -124,12 +140,18 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     streams.addContentTypeParser('*', (_request, _payload, done) => done(null))
     for (const route of options.routes) if (route.operation.upload) route.register(streams, context)
   })
-  for (const route of options.routes) if (!route.operation.upload) route.register(app, context)
+  await app.register(async (streams) => {
+    await acceptWebSockets(streams, upgrades, newRequestId)
+    for (const route of options.routes) if (route.operation.stream) route.register(streams, context)
+  })
+  for (const route of options.routes) {
+    const { upload, stream } = route.operation
+    if (!upload && !stream) route.register(app, context)
+  }
 
   if (options.webhooks) await mountWebhooks(app, context, options.webhooks)
 
   refuseUnknownRoutes(app, options.routes, options.meter)
-  acceptUpgrades(app)
   return app
 }
 
@@ -142,59 +164,6 @@ function encodeListenPath(url: string): string {
   const parts = /^(\/+chat\/+[^/?]+\/+conversations\/+)([^?]+?)(\/+listen\/*(?:\?.*)?)$/.exec(url)
   const [, before, id, after] = parts ?? []
   return id?.includes('/') ? `${before}${id.replaceAll('/', '%2F')}${after}` : url
-}
-
-/**
- * What is not even HTTP gets the standard body too, as far as the connection still takes it, and after
- * the answers to what came before it on the same connection.
- */
-function answerBrokenRequest(options: AppOptions, connections: Connections) {
-  const broken = new WeakSet<Socket>()
-  return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy(error)
-      return
-    }
-    // The parser complains again about whatever comes afterwards.
-    if (broken.has(socket)) return
-    broken.add(socket)
-    const refusal = refusalOf(error.code)
-    const id = options.newRequestId()
-    options.log.info({ requestId: id, reason: refusal.message }, 'request refused')
-    connections.afterAnswers(socket, () => {
-      if (socket.writable) socket.end(answerOf(refusal, id))
-    })
-  }
-}
-
-function answerOf(refusal: ApiError, id: string): string {
-  const body = JSON.stringify(errorBody(refusal, id))
-  const head = [
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
-    'Connection: close',
-    `X-Request-Id: ${id}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ]
-  return `${head.join('\r\n')}\r\n\r\n${body}`
-}
-
-function refusalOf(code: string | undefined): ApiError {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new ApiError(
-        'PayloadTooLarge',
-        `The address and the headers must have less than ${maxHeaderSize} bytes together. The operator of the server can raise that with NODE_OPTIONS=--max-http-header-size.`,
-      )
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ApiError(
-        'OperationTimeout',
-        'The headers of the request did not arrive in time: send it again.',
-        { status: 408 },
-      )
-    default:
-      return new ApiError('InvalidPayload', `The request is not valid HTTP (${code}).`)
-  }
 }
 
 /** Answers that succeed are logged at debug level only: on the hot path a line costs more than the work. */
@@ -231,11 +200,11 @@ function refuseUnknownRoutes(
 ): void {
   const known = routes.map(({ operation }) => ({
     method: operation.method,
-    pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    pattern: patternOf(operation),
   }))
   app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0] ?? '/'
-    const plain = path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
+    const plain = plainPath(path)
     const methods = known.filter(({ pattern }) => pattern.test(plain)).map(({ method }) => method)
     meter?.unknown(methods.length === 0 ? 404 : 405)
     if (methods.length === 0) {
@@ -248,6 +217,26 @@ function refuseUnknownRoutes(
       `${path} knows ${allowed}, not ${request.method}. ${whatThereIs}`,
     )
   })
+}
+
+/** Tells addresses of operations that stream from others. */
+function streamAddresses(routes: readonly Route[]): (url: string) => boolean {
+  const patterns = routes
+    .filter(({ operation }) => operation.stream !== undefined)
+    .map(({ operation }) => patternOf(operation))
+  return (url) => {
+    const path = plainPath(encodeListenPath(url).split('?', 1)[0] ?? '/')
+    return patterns.some((pattern) => pattern.test(path))
+  }
+}
+
+function patternOf({ path }: Operation): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+/** As the router reads it. */
+function plainPath(path: string): string {
+  return path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
 }
 
 function checkAnswers(operation: Operation): ((answer: unknown) => void) | undefined {

@@ -5,6 +5,7 @@ import type { FastifyServerFactory } from 'fastify'
 import type { Clock } from '../platform/clock.js'
 import { systemTimers, type Timers } from '../platform/timers.js'
 import { type Exchange, type HeldRequests, Pipeline } from './pipeline.js'
+import { TrackedResponse } from './unanswered.js'
 
 /** Requests of all connections that wait behind others of their connection: about 40 MB. */
 const heldLimit = 20_000
@@ -134,6 +135,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       const head = options.headMilliseconds ?? headMilliseconds
       const server = createServer(
         {
+          ServerResponse: TrackedResponse,
           headersTimeout: head,
           // The pace of bodies is looked at here, because uploads have another one.
           requestTimeout: 0,

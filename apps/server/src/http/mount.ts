@@ -8,11 +8,10 @@ import { createAnswerMemory, type Revision } from './answer-memory.js'
 import type { ActorByAuth } from './auth.js'
 import { leavePaceToReader } from './connections.js'
 import type { HttpContext } from './context.js'
-import { openEventStream } from './event-stream.js'
 import { type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
+import { streamHandlers } from './streams.js'
 import { discardUnreadBody } from './unread-body.js'
-import { openWebSocket, wantsWebSocket } from './web-socket.js'
 
 /** What a handler gets: validated, typed and with the caller known. */
 interface Call<Spec extends Operation> {
@@ -109,9 +108,6 @@ function mount<const Spec extends Operation>(
       return reply.code(status).headers(headers).send()
     }
     if (answer instanceof ContinueAt) return reply.redirect(answer.location, 307)
-    if (operation.stream !== undefined) {
-      return await sendStream(request, reply, answer as StartStream)
-    }
     checkAnswer?.(answer)
     if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
     return answer
@@ -165,6 +161,11 @@ function mount<const Spec extends Operation>(
       if (state === undefined) return answerTo(request, reply)
       return answerFromMemory(request, reply, state)
     },
+    ...(operation.stream !== undefined &&
+      streamHandlers(
+        async (request, reply) =>
+          (await handler(toCall(context, operation, request, reply))) as StartStream,
+      )),
   })
 }
 
@@ -227,15 +228,6 @@ async function sendDownload(request: FastifyRequest, reply: FastifyReply, downlo
   // For HEAD an empty one stands in, because Fastify drains what it is given and forgets the length.
   const body = request.method === 'HEAD' ? Readable.from([]) : await download.open?.()
   return reply.code(download.status).headers(download.headers).send(body)
-}
-
-/** The handler has let the caller in; from here on there is a connection and no answer any more. */
-async function sendStream(request: FastifyRequest, reply: FastifyReply, start: StartStream) {
-  const sink = wantsWebSocket(request)
-    ? await openWebSocket(request, reply)
-    : await openEventStream(reply)
-  start(sink)
-  return reply
 }
 
 function abortSignalOf(reply: FastifyReply): AbortSignal {

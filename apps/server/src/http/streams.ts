@@ -1,0 +1,42 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { WebSocket } from 'ws'
+import type { StartStream } from '../platform/streams/sink.js'
+import { openEventStream } from './event-stream.js'
+import { goneSink } from './socket-sink.js'
+import { webSocketSink } from './web-socket.js'
+
+/** The part of a route by which a caller who was let in gets a stream, in either transport. */
+export function streamHandlers(
+  letIn: (request: FastifyRequest, reply: FastifyReply) => Promise<StartStream>,
+) {
+  const starts = new WeakMap<FastifyRequest, StartStream>()
+  return {
+    // Before the handler, so that who is refused gets an answer: the handshake comes between them.
+    preHandler: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      starts.set(request, startOnce(request, await letIn(request, reply)))
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const sink = await openEventStream(reply)
+      starts.get(request)?.(sink)
+      return reply
+    },
+    wsHandler: (peer: WebSocket, request: FastifyRequest): void => {
+      starts.get(request)?.(webSocketSink(peer, request))
+    },
+  }
+}
+
+/** Whoever was let in has a place, which is given back also when there was no connection any more. */
+function startOnce({ raw: { socket } }: FastifyRequest, start: StartStream): StartStream {
+  let hasBegun = false
+  const begin: StartStream = (sink) => {
+    socket.off('close', giveUp)
+    if (hasBegun) return
+    hasBegun = true
+    start(sink)
+  }
+  const giveUp = () => begin(goneSink)
+  if (socket.destroyed) giveUp()
+  else socket.once('close', giveUp)
+  return begin
+}

@@ -1,0 +1,37 @@
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+const responses = new WeakMap<Socket, Set<ServerResponse>>()
+
+/** A response that is known to be unanswered until it is closed. */
+export class TrackedResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<Request> {
+  constructor(...[request, ...options]: ConstructorParameters<typeof ServerResponse<Request>>) {
+    super(request, ...options)
+    const { socket } = request
+    // Nobody can ask for the address of a connection that was reset, unless somebody has before.
+    void socket.remoteAddress
+    const all = responses.get(socket) ?? follow(socket)
+    all.add(this)
+    this.once('close', () => all.delete(this))
+    // Whatever is written after the end of a connection concerns nobody any more.
+    this.on('error', () => {})
+  }
+}
+
+function follow(socket: Socket): Set<ServerResponse> {
+  const all = new Set<ServerResponse>()
+  responses.set(socket, all)
+  return all
+}
+
+/** Whether requests of a connection have not been answered completely. */
+export function hasUnanswered(socket: Socket): boolean {
+  return (responses.get(socket)?.size ?? 0) > 0
+}
+
+/** Whether nobody is there any more to be answered. */
+export function isGone({ socket }: IncomingMessage): boolean {
+  return socket.destroyed || socket.remoteAddress === undefined
+}

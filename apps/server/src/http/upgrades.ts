@@ -1,0 +1,143 @@
+import { type IncomingMessage, Server } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { ApiError } from '@botstead/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Connections } from './connections.js'
+import { endConnection, refuseRaw } from './raw-answer.js'
+import { hasUnanswered } from './unanswered.js'
+
+interface UpgradeOptions {
+  newRequestId: () => string
+  connections: Pick<Connections, 'afterAnswers'>
+  /** Milliseconds without a byte after which a connection is given up. */
+  idleMilliseconds: number
+  /** Whether an address is that of a stream. */
+  isStream(url: string): boolean
+}
+
+/** What may become a WebSocket. */
+export interface Upgrades {
+  /** Emits `upgrade` for those requests alone; it never listens. */
+  server: Server
+  /** Closes the connection of such a request once it was answered in place of an upgrade. */
+  endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void
+}
+
+/** Headers of one request that are read; those that follow are dropped. */
+const maxHeaders = 1000
+
+/**
+ * Takes every connection that the parser lets go of, because of `Upgrade` or `CONNECT`, and finds out
+ * what becomes of it: a WebSocket, an ordinary request, or a refusal.
+ */
+export function screenUpgrades(
+  app: FastifyInstance,
+  { newRequestId, connections, idleMilliseconds, isStream }: UpgradeOptions,
+): Upgrades {
+  const server = new Server()
+  const passedOn = new WeakMap<IncomingMessage, Socket>()
+
+  const refusalOf = (request: IncomingMessage, socket: Socket): ApiError | undefined => {
+    if (hasUnanswered(socket)) return notFirst()
+    if (request.method === 'CONNECT') return noProxy()
+    // The length of the body may be among those that were dropped.
+    return request.rawHeaders.length >= 2 * maxHeaders ? tooManyHeaders() : undefined
+  }
+
+  const screen = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
+    const refusal = refusalOf(request, socket)
+    if (refusal !== undefined) {
+      // Nothing of what follows is for anybody, but that the caller leaves is to be noticed.
+      socket.once('end', () => socket.end()).resume()
+      const headers: Record<string, string> = refusal.type === 'MethodNotFound' ? { allow: '' } : {}
+      connections.afterAnswers(socket, () => refuseRaw(socket, refusal, newRequestId(), headers))
+    } else if (isWebSocket(request) && isStream(request.url ?? '')) {
+      passedOn.set(request, socket)
+      if (!server.emit('upgrade', request, socket, head)) socket.destroy()
+    } else {
+      unguard(socket)
+      withoutUpgrade(app, request, socket, head)
+    }
+  }
+
+  const take = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
+    if (!(stream instanceof Socket)) return void stream.destroy()
+    guard(stream)
+    stream.setTimeout(idleMilliseconds)
+    if (stream.writable) screen(request, stream, head)
+    else stream.destroy()
+  }
+  app.server.maxHeadersCount = maxHeaders
+  app.server.on('upgrade', take)
+  app.server.on('connect', take)
+
+  return {
+    server,
+    endAfterAnswer: (request, reply) => {
+      const socket = passedOn.get(request.raw)
+      if (socket === undefined) return
+      reply.header('connection', 'close')
+      reply.raw.once('finish', () => endConnection(socket))
+    },
+  }
+}
+
+/** Node no longer listens to the connection, and an error that nobody hears ends the process. */
+function guard(socket: Socket): void {
+  socket.on('error', destroy).on('timeout', destroy)
+}
+
+function unguard(socket: Socket): void {
+  socket.off('error', destroy).off('timeout', destroy)
+}
+
+function destroy(this: Socket): void {
+  this.destroy()
+}
+
+function isWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/**
+ * Some clients offer HTTP/2 with every request they make. They are to be answered as if they had not,
+ * but the parser has let go of the connection: it gets the request once more, without the offer. The
+ * same goes for a WebSocket where there is none.
+ */
+function withoutUpgrade(
+  app: FastifyInstance,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): void {
+  const offers = /^(upgrade|connection|http2-settings)$/i
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]
+  for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
+    const name = request.rawHeaders[i] ?? ''
+    if (!offers.test(name)) lines.push(`${name}: ${request.rawHeaders[i + 1]}`)
+  }
+  if (isLast(request)) lines.push('Connection: close')
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  app.server.emit('connection', socket)
+}
+
+/** What a client says of its connection beside the offer still counts. */
+function isLast({ headers }: IncomingMessage): boolean {
+  return /(^|,)\s*close\s*(,|$)/i.test(headers.connection ?? '')
+}
+
+function notFirst(): ApiError {
+  return new ApiError(
+    'InvalidPayload',
+    'A request with the header Upgrade, and CONNECT, must wait until those before it on the same connection have been answered.',
+  )
+}
+
+function noProxy(): ApiError {
+  return new ApiError('MethodNotFound', 'This server is no proxy: there is nothing to CONNECT to.')
+}
+
+function tooManyHeaders(): ApiError {
+  return new ApiError('PayloadTooLarge', `A request must have less than ${maxHeaders} headers.`)
+}

@@ -1,0 +1,192 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
+import { useServer } from '../harness.js'
+import {
+  listenBySocket,
+  openRoom,
+  type RawAddress,
+  type RawListener,
+} from '../listening/raw-stream.js'
+import { exchange, exchangeMany, type RawAnswer } from '../raw-http.js'
+
+const offers = {
+  webSocket: [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ],
+  http2: ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'],
+  unknown: ['Connection: Upgrade', 'Upgrade: TLS/1.0'],
+}
+
+function request(line: string, headers: readonly string[] = [], body = ''): string {
+  const length = body === '' ? [] : [`Content-Length: ${body.length}`]
+  return [`${line} HTTP/1.1`, 'Host: localhost', ...headers, ...length, '', body].join('\r\n')
+}
+
+const lastRequest = request('GET /healthz', ['Connection: close'])
+
+const statuses = (answers: readonly RawAnswer[]) => answers.map(({ status }) => status)
+
+function expectRefusal(answer: RawAnswer | undefined, status: number, type: string): void {
+  expect(answer?.status).toBe(status)
+  expect(answer?.headers.get('connection')).toBe('close')
+  const id = answer?.headers.get('x-request-id')
+  expect(JSON.parse(answer?.body ?? '')).toMatchObject({ id, code: status, type })
+}
+
+/** Fails while one of the two places that a user has is taken. */
+async function takeBothPlaces(address: RawAddress): Promise<void> {
+  const listeners: RawListener[] = []
+  try {
+    for (let i = 0; i < 2; i++) listeners.push(await listenBySocket(address))
+  } finally {
+    for (const each of listeners) each.close()
+  }
+}
+
+describe('a request with the header Upgrade', () => {
+  const server = useServer(undefined, { BOTSTEAD_MAX_LISTENERS_PER_USER: '2' })
+
+  it.each(Object.entries(offers))('for %s that is not first is refused', async (_, offer) => {
+    const before = request('GET /readyz')
+    for (const after of ['', request('GET /healthz'), 'nonsense']) {
+      const answers = await exchangeMany(server().url, [
+        before + request('GET /healthz', offer) + after,
+      ])
+      expect(statuses(answers)).toEqual([200, 400])
+      expectRefusal(answers[1], 400, 'InvalidPayload')
+    }
+  })
+
+  it('that stands behind a stream leaves the stream as it is', async () => {
+    const room = await openRoom(server())
+    const listen = `/chat/${room.webhookId}/conversations/${room.conversation.id}/listen`
+    const { hostname, port } = new URL(server().url)
+    const socket = connect(Number(port), hostname).setEncoding('utf8')
+    let heard = ''
+    socket.on('data', (chunk) => {
+      heard += chunk
+    })
+    const key = `x-user-key: ${room.owner.userKey}`
+    const offer = request('GET /healthz', offers.http2)
+    socket.write(request(`GET ${listen}`, [key]) + offer)
+    await vi.waitFor(() => expect(heard).toContain('text/event-stream'))
+    await room.say('still there')
+    await vi.waitFor(() => expect(heard).toContain('still there'))
+    socket.destroy()
+    await vi.waitFor(async () => await takeBothPlaces(room.address))
+  })
+
+  it('may come as soon as those before it are answered', async () => {
+    const { hostname, port } = new URL(server().url)
+    const socket = connect(Number(port), hostname).setEncoding('utf8')
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
+    for (let i = 0; i < 30; i++) {
+      socket.write(request('GET /healthz', offers.http2))
+      const [answer] = await once(socket, 'data')
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    }
+    process.off('warning', onWarning)
+    expect(warnings).toEqual([])
+    socket.destroy()
+  })
+
+  it.each([
+    ['h2c', offers.http2],
+    ['something unknown', offers.unknown],
+    ['WebSocket, where there is none,', offers.webSocket],
+  ])('for %s is answered as if it had no such header, also with a body', async (_, offer) => {
+    const room = await openRoom(server())
+    const path = `/chat/${room.webhookId}/users`
+    const json = [...offer, 'Content-Type: application/json']
+    const sent = request(`POST ${path}`, json, '{"name":"Ada"}')
+    const half = sent.length - 5
+    for (const chunks of [
+      [sent + lastRequest],
+      [sent.slice(0, half), sent.slice(half) + lastRequest],
+    ]) {
+      const answers = await exchangeMany(server().url, chunks)
+      expect(statuses(answers)).toEqual([201, 200])
+      expect(answers[0]?.body).toContain('"name":"Ada"')
+    }
+    const answers = await exchangeMany(server().url, [request('GET /healthz', offer) + lastRequest])
+    expect(statuses(answers)).toEqual([200, 200])
+  })
+
+  it('and more headers than are read is refused, for its length may be among them', async () => {
+    const many = Array.from({ length: 1000 }, () => 'a:')
+    const body = request('GET /healthz')
+    const answer = await exchange(server().url, [
+      request('POST /healthz', [...offers.http2, ...many], body),
+    ])
+    expectRefusal(answer, 413, 'PayloadTooLarge')
+  })
+
+  it('for WebSocket is refused like all others', async () => {
+    const room = await openRoom(server())
+    const listen = (id: string) => `/chat/${room.webhookId}/conversations/${id}/listen`
+    const ask = async (path: string, headers: readonly string[] = offers.webSocket) =>
+      await exchange(server().url, [request(`GET ${path}`, headers)])
+    const { id } = room.conversation
+    expectRefusal(await ask(listen(id)), 401, 'Unauthorized')
+    expectRefusal(await ask('/chat/nothing/conversations/x/listen'), 404, 'ResourceNotFound')
+    expectRefusal(await ask(listen('%zz')), 400, 'InvalidPayload')
+    expectRefusal(await ask(listen('x'.repeat(3000))), 400, 'InvalidPayload')
+    const query = `?x-user-key=${room.owner.userKey}`
+    expectRefusal(await ask(listen('nothing') + query), 403, 'Forbidden')
+    const plain = await server().fetch(listen('nothing'), {
+      headers: { 'x-user-key': room.owner.userKey },
+    })
+    expect(plain.status).toBe(403)
+  })
+
+  it('and a broken handshake is refused, and takes no place', async () => {
+    const room = await openRoom(server())
+    const { id } = room.conversation
+    const path = `/chat/${room.webhookId}/conversations/${id}/listen?x-user-key=${room.owner.userKey}`
+    const wrong = [
+      offers.webSocket.filter((line) => !line.startsWith('Sec-WebSocket-Key')),
+      offers.webSocket.map((line) => line.replace('Version: 13', 'Version: 99')),
+      [...offers.webSocket, 'Sec-WebSocket-Protocol: (,'],
+    ]
+    for (const headers of wrong) {
+      const answer = await exchange(server().url, [request(`GET ${path}`, headers)])
+      expectRefusal(answer, 400, 'InvalidPayload')
+      expect(answer.headers.get('sec-websocket-version')).toBe('13')
+    }
+    await vi.waitFor(async () => await takeBothPlaces(room.address))
+  })
+
+  it('that breaks at any moment leaves the server as it was', async () => {
+    const room = await openRoom(server())
+    const { id } = room.conversation
+    const path = `/chat/${room.webhookId}/conversations/${id}/listen?x-user-key=${room.owner.userKey}`
+    const { hostname, port } = new URL(server().url)
+    for (let i = 0; i < 40; i++) {
+      const socket = connect(Number(port), hostname).on('error', () => {})
+      await once(socket, 'connect')
+      socket.write(request(`GET ${path}`, offers.webSocket) + '\x81\xfe'.repeat(i % 5))
+      await new Promise((resolve) => setTimeout(resolve, i % 4))
+      socket.resetAndDestroy()
+    }
+    await vi.waitFor(async () => await takeBothPlaces(room.address))
+  })
+})
+
+describe('CONNECT', () => {
+  const server = useServer()
+
+  it('is refused, wherever it stands', async () => {
+    const connectTo = request('CONNECT example.org:443')
+    const alone = await exchangeMany(server().url, [`${connectTo}more`])
+    expect(statuses(alone)).toEqual([405])
+    expectRefusal(alone[0], 405, 'MethodNotFound')
+    const second = await exchangeMany(server().url, [request('GET /readyz') + connectTo])
+    expect(statuses(second)).toEqual([200, 400])
+  })
+})
