@@ -3,7 +3,11 @@ import type { Socket } from 'node:net'
 
 const responses = new WeakMap<Socket, Set<ServerResponse>>()
 
-/** A response that is known to be unanswered until it is closed. */
+/**
+ * A response that ends with its connection, also while it waits for those before it: by itself Node
+ * closes only the response that is being sent, and files and sockets that belong to the others would
+ * stay open.
+ */
 export class TrackedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
@@ -23,7 +27,16 @@ export class TrackedResponse<
 function follow(socket: Socket): Set<ServerResponse> {
   const all = new Set<ServerResponse>()
   responses.set(socket, all)
+  socket.once('close', () => {
+    for (const response of all) if (response.socket === null) abandon(response)
+  })
   return all
+}
+
+/** Does what Node does with the response that has the connection. */
+function abandon(response: ServerResponse): void {
+  Object.assign(response, { destroyed: true, _closed: true })
+  response.emit('close')
 }
 
 /** Whether requests of a connection have not been answered completely. */
