@@ -102,7 +102,11 @@ export function createErrorHandler(log: Log) {
     const apiError = toApiError(error, request)
     logFailure(log, apiError, request)
     const retryAfter = apiError.metadata?.retryAfterSeconds
-    if (typeof retryAfter === 'number') reply.header('retry-after', String(retryAfter))
+    if (typeof retryAfter === 'number') {
+      reply.header('retry-after', String(retryAfter))
+      // Clients differ in which of the two they wait for, and none should wait longer than it has to.
+      reply.header('ratelimit-reset', String(retryAfter))
+    }
     // A body that was not read to its end would be taken for the next request. Uploads see to theirs.
     if (apiError.status === 413 && !request.routeOptions.config.isUpload) {
       reply.header('connection', 'close')

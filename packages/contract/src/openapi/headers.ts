@@ -9,7 +9,9 @@ const wholeNumber = (description: string): JsonSchema => ({
 export const answerHeaders = {
   'RateLimit-Limit': wholeNumber('Requests that may come at once.'),
   'RateLimit-Remaining': wholeNumber('Requests that are left of them.'),
-  'RateLimit-Reset': wholeNumber('Seconds until all of them are back.'),
+  'RateLimit-Reset': wholeNumber(
+    'Seconds until all of them are back; beside `Retry-After`, the same as that.',
+  ),
   'Retry-After': wholeNumber('Seconds to wait before the next try.'),
 } satisfies Record<string, JsonSchema>
 
