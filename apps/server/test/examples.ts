@@ -32,6 +32,7 @@ export function credentialsOf(auth: Auth, tenant: Tenant): Record<string, string
   const authorization = `Bearer ${tenant.token}`
   switch (auth) {
     case 'account':
+    case 'token':
       return { authorization }
     case 'workspace':
       return { authorization, 'x-workspace-id': tenant.workspaceId }

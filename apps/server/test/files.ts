@@ -146,6 +146,7 @@ async function createBench(
     // Every caller is the key of a bot, but reaches the other bots of its workspace too.
     reach: {
       isBotKey: async () => true,
+      holderIn: async () => undefined,
       writerIn: async (actor, botId) =>
         workspaces.get(botId) === actor.workspaceId ? { ...actor, botId } : undefined,
     },
@@ -165,6 +166,7 @@ async function createBench(
     routes: [...files.routes, ...search.routes],
     authenticator: {
       account: nobody,
+      token: nobody,
       workspace: nobody,
       chat: nobody,
       chatUser: nobody,

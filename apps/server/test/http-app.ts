@@ -25,6 +25,7 @@ export async function listenApp(
   const app = await createApp({
     authenticator: {
       account: nobody,
+      token: nobody,
       workspace: nobody,
       bot: nobody,
       chat: nobody,

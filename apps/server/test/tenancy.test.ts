@@ -7,7 +7,7 @@ import { reaches } from './tenancy/reaches.js'
 
 /** Whether an operation is about something that is there, and not about what its caller names anew. */
 function namesAnId({ auth, params, query, body }: Operation): boolean {
-  if (!['account', 'workspace', 'bot', 'chat-user'].includes(auth)) return false
+  if (!['account', 'token', 'workspace', 'bot', 'chat-user'].includes(auth)) return false
   const named = [params, query, body].flatMap((part) => Object.keys(part?.properties ?? {}))
   return (
     named.some((name) => /Id$/.test(name) && name !== 'webhookId') ||
@@ -20,7 +20,7 @@ const calledWith = (...kinds: Operation['auth'][]) =>
   allOperations
     .filter(({ auth }) => kinds.includes(auth))
     .map((operation) => [operation.id, operation] as const)
-const calledWithToken = calledWith('account', 'workspace', 'bot')
+const calledWithToken = calledWith('account', 'token', 'workspace', 'bot')
 const calledInScope = calledWith('workspace', 'bot')
 const calledByPeople = calledWith('account', 'workspace')
 const headerOf = (auth: Operation['auth']) => (auth === 'bot' ? 'x-bot-id' : 'x-workspace-id')
@@ -47,7 +47,7 @@ describeEachEngine('tenancy', (engine) => {
   const idOf = ({ auth }: Operation, tenant: Tenant) =>
     auth === 'bot' ? tenant.botId : tenant.workspaceId
   const scope = ({ auth }: Operation, id: string): Record<string, string> =>
-    auth === 'account' ? {} : { [headerOf(auth)]: id }
+    ['account', 'token'].includes(auth) ? {} : { [headerOf(auth)]: id }
 
   it.each(calledWithToken)('%s is closed without a valid token', async (_, operation) => {
     const own = scope(operation, idOf(operation, ann))

@@ -12,6 +12,7 @@ const scope = (description: string) =>
 export const authHeaders: Record<Auth, TObject | undefined> = {
   public: undefined,
   account: undefined,
+  token: undefined,
   workspace: Type.Object({
     'x-workspace-id': Text(maxHeaderLength, 'Id of the workspace the call is about.', 1),
   }),
@@ -46,6 +47,7 @@ export const idempotencyHeader = Type.Object({
 const authErrors: Record<Auth, readonly ErrorType[]> = {
   public: [],
   account: ['Unauthorized'],
+  token: ['Unauthorized'],
   workspace: ['Unauthorized', 'Forbidden'],
   bot: ['Unauthorized', 'Forbidden', 'InvalidPayload'],
   chat: ['ResourceNotFound'],

@@ -127,9 +127,8 @@ function headersOf(
     if (value !== undefined) headers[name] = value
   }
   if (operation.body) headers['content-type'] = 'application/json'
-  if (['account', 'workspace', 'bot'].includes(operation.auth) && options.token !== undefined) {
-    headers.authorization = `Bearer ${options.token}`
-  }
+  const isWithToken = ['account', 'token', 'workspace', 'bot'].includes(operation.auth)
+  if (isWithToken && options.token !== undefined) headers.authorization = `Bearer ${options.token}`
   if (operation.auth === 'workspace') set('x-workspace-id', options.workspaceId)
   if (operation.auth === 'bot') set('x-bot-id', options.botId)
   if (operation.auth === 'chat-user') set('x-user-key', options.userKey)

@@ -7,6 +7,8 @@ export type Auth =
   | 'public'
   /** A personal access token; no workspace is named. */
   | 'account'
+  /** Any token; the body names what the call is about. */
+  | 'token'
   /** A personal access token and the header `x-workspace-id`. */
   | 'workspace'
   /** Any token and the header `x-bot-id`. */

@@ -90,6 +90,7 @@ export function admission(options: AdmissionOptions): HttpContext['admit'] {
 function principalOf(actor: Actor | undefined, request: FastifyRequest): string {
   switch (actor?.kind) {
     case 'account':
+    case 'token':
     case 'workspace':
     case 'bot':
       return actor.tokenId

@@ -53,6 +53,9 @@ const authenticator: Authenticator = {
   account: () => {
     throw new ApiError('Unauthorized', 'no')
   },
+  token: () => {
+    throw new ApiError('Unauthorized', 'no')
+  },
   workspace: async (token, workspaceId) => {
     if (token !== 'good') throw new ApiError('Unauthorized', 'The token is not known.')
     return { kind: 'workspace', accountId: 'a', tokenId: 't', workspaceId }

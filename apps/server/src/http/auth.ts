@@ -6,6 +6,7 @@ import type {
   BotActor,
   ChatActor,
   ChatUserActor,
+  TokenActor,
   WorkspaceActor,
 } from '../platform/actor.js'
 import {
@@ -23,6 +24,7 @@ export interface ActorByAuth {
   public: undefined
   signature: undefined
   account: AccountActor
+  token: TokenActor
   workspace: WorkspaceActor
   bot: BotActor
   chat: ChatActor
@@ -41,6 +43,8 @@ export function identify(
       return undefined
     case 'account':
       return authenticator.account(bearerToken(request))
+    case 'token':
+      return authenticator.token(bearerToken(request))
     case 'workspace':
       return authenticator.workspace(
         bearerToken(request),

@@ -87,6 +87,7 @@ function placeOf(actor: Actor | undefined): string {
       return `${actor.botId} ${JSON.stringify(actor.caller)}`
     // The principal of a chat user holds its place, and an account has none.
     case 'account':
+    case 'token':
     case 'chat-user':
       return ''
     // An answer can hold a credential: it is not for the next caller who comes from an address.

@@ -2,12 +2,24 @@
  * Who makes a call and what it is scoped to. Built once by authentication, then handed through
  * services as one value; every store function takes its scope from here.
  */
-export type Actor = AccountActor | WorkspaceActor | BotActor | ChatActor | ChatUserActor
+export type Actor =
+  | AccountActor
+  | TokenActor
+  | WorkspaceActor
+  | BotActor
+  | ChatActor
+  | ChatUserActor
 
 /** A person, without a workspace. */
 export interface AccountActor {
   readonly kind: 'account'
   readonly accountId: string
+  readonly tokenId: string
+}
+
+/** The holder of any token, whose place the call names itself. */
+export interface TokenActor {
+  readonly kind: 'token'
   readonly tokenId: string
 }
 

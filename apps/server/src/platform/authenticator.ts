@@ -1,4 +1,11 @@
-import type { AccountActor, BotActor, ChatActor, ChatUserActor, WorkspaceActor } from './actor.js'
+import type {
+  AccountActor,
+  BotActor,
+  ChatActor,
+  ChatUserActor,
+  TokenActor,
+  WorkspaceActor,
+} from './actor.js'
 
 export type Awaitable<T> = T | Promise<T>
 
@@ -9,6 +16,8 @@ export type Awaitable<T> = T | Promise<T>
 export interface Authenticator {
   /** Throws `Forbidden` for the key of a bot, which acts for no account. */
   account(token: string): Awaitable<AccountActor>
+  /** Takes the token of a person, of a bot or of an integration, wherever it may be used. */
+  token(token: string): Awaitable<TokenActor>
   /** Throws `Forbidden` for the key of a bot, and for a role that may not do what is intended. */
   workspace(token: string, workspaceId: string, intent: Intent): Awaitable<WorkspaceActor>
   /** Throws `Forbidden` for a role that may not do what is intended. */

@@ -31,6 +31,7 @@ const token = [{ token: [] }]
 const security: Record<Auth, Record<string, never[]>[]> = {
   public: [],
   account: token,
+  token,
   workspace: token,
   bot: token,
   chat: [],

@@ -101,8 +101,8 @@ export const tokens = {
     tag: 'Account',
     summary: 'Find out what the token of the call stands for',
     description:
-      'For services that bots and people call with their tokens. The header `x-bot-id` names a bot that the token may use, and the body the bot that is asked about.',
-    auth: 'bot',
+      'For services that bots, integrations and people call with their tokens. The body names the bot that is asked about, so no header has to: a header `x-bot-id` changes nothing.',
+    auth: 'token',
     body: Type.Object({ botId: Id('Id of the bot that is asked about.') }),
     result: Type.Object({
       workspaceId: Id('Id of the workspace of the bot.'),
@@ -110,7 +110,7 @@ export const tokens = {
       userId: Id('Id of the account of a personal token; of keys, the id of the bot.'),
     }),
     status: 200,
-    errors: ['ReferenceNotFound'],
+    errors: ['Forbidden', 'ReferenceNotFound'],
   }),
   listBotKeys: operation({
     id: 'listBotApiKeys',

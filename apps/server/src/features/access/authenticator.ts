@@ -11,13 +11,14 @@ import { createFactCache } from '../../platform/fact-cache.js'
 import { hashToken } from '../../platform/ids.js'
 import type { Db } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
-import { mayWrite, type Role, type WorkspacesService } from '../workspaces/index.js'
+import { mayWrite, type Role, readsOnly, type WorkspacesService } from '../workspaces/index.js'
 import { callerOf, type InstalledIntegration, ownInstallation } from './caller.js'
 import { findTokenByHash, type TokenRow } from './store.js'
 import type { TokenUsage } from './usage.js'
 
 /** Vouches for the holders of access tokens. */
-export interface TokenAuthenticator extends Pick<Authenticator, 'account' | 'workspace' | 'bot'> {
+export interface TokenAuthenticator
+  extends Pick<Authenticator, 'account' | 'token' | 'workspace' | 'bot'> {
   /** The token was revoked: it is refused from now on. */
   forgetToken(id: string): void
   /** The bot was deleted: neither it nor its keys are known from now on. */
@@ -108,15 +109,19 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
   ): true | Promise<true> {
     return after(roles.get(keyOf(accountId, workspaceId)), (fact) => {
       if (fact === undefined) throw refusal()
-      if (intent === 'write' && !mayWrite(fact.role)) {
-        throw new ApiError('Forbidden', `The role ${fact.role} in this workspace may only read.`)
-      }
+      if (intent === 'write' && !mayWrite(fact.role)) throw readsOnly(fact.role)
       return true
     })
   }
 
   return {
     account: (token) => after(holderOf(token), requirePersonal),
+
+    token: (token) =>
+      after(holderOf(token), (holder) => ({
+        kind: 'token',
+        tokenId: holder.kind === 'personal' ? holder.actor.tokenId : holder.tokenId,
+      })),
 
     workspace: (token, workspaceId, intent) =>
       after(holderOf(token), (holder) => {

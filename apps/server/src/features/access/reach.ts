@@ -1,7 +1,7 @@
 import type { BotActor } from '../../platform/actor.js'
 import type { Db } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
-import { mayWrite, type WorkspacesService } from '../workspaces/index.js'
+import { mayWrite, readsOnly, type WorkspacesService } from '../workspaces/index.js'
 import { findToken } from './store.js'
 
 /** What the holder of a token may do beyond the bot that a call is about. */
@@ -10,11 +10,23 @@ export interface Reach {
   isBotKey(actor: BotActor): Promise<boolean>
   /** The same caller in another bot; undefined unless the token may write there. */
   writerIn(actor: BotActor, botId: string): Promise<BotActor | undefined>
+  /**
+   * Whom a token stands for in a bot; undefined unless the token may be used there. Throws `Forbidden`
+   * for people who may only read there.
+   */
+  holderIn(tokenId: string, botId: string): Promise<Holder | undefined>
+}
+
+/** Whom a token stands for. */
+interface Holder {
+  workspaceId: string
+  /** Id of the account of a personal token; of keys, the id of the bot. */
+  userId: string
 }
 
 interface ReachDeps {
   db: Db
-  bots: Pick<BotsService, 'workspaceOf'>
+  bots: Pick<BotsService, 'workspaceOf' | 'installationsOf'>
   workspaces: Pick<WorkspacesService, 'roleOf'>
 }
 
@@ -32,6 +44,26 @@ export function createReach({ db, bots, workspaces }: ReachDeps): Reach {
       }
       const role = await workspaces.roleOf(token.account_id, workspaceId)
       return role !== undefined && mayWrite(role) ? { ...actor, botId, workspaceId } : undefined
+    },
+
+    async holderIn(tokenId, botId) {
+      const token = await findToken(db, tokenId)
+      const workspaceId = await bots.workspaceOf(botId)
+      if (token === undefined || workspaceId === undefined) return undefined
+      if (token.account_id !== null) {
+        const role = await workspaces.roleOf(token.account_id, workspaceId)
+        if (role === undefined) return undefined
+        if (!mayWrite(role)) throw readsOnly(role)
+        return { workspaceId, userId: token.account_id }
+      }
+      const isUsable =
+        token.kind === 'bot'
+          ? token.bot_id === botId
+          : token.workspace_id === workspaceId &&
+            (await bots.installationsOf(botId)).some(
+              ({ integration_id }) => integration_id === token.integration_id,
+            )
+      return isUsable ? { workspaceId, userId: botId } : undefined
     },
   }
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
+import { existingClient } from '../../../test/existing-clients.js'
 import { useServer } from '../../../test/harness.js'
+import { addViewer } from '../../../test/tenant.js'
 
 describeEachEngine('tokens over HTTP', (engine) => {
   const server = useServer(engine)
@@ -42,8 +44,9 @@ describeEachEngine('tokens over HTTP', (engine) => {
     const { bot: other } = await client.createBot({})
     const { workspaceId } = server()
     const { value } = await client.createBotApiKey({ botId: bot.id })
-    const byPerson = server().client({ botId: bot.id })
-    const byBot = server().client({ token: value, botId: bot.id })
+    const byPerson = existingClient(server())
+    // The client of a service names no bot, or always the same, whichever it asks about.
+    const byBot = existingClient(server(), { token: value, botId: other.id })
     const whose = { workspaceId, botId: bot.id }
     expect(await byPerson.introspect({ botId: bot.id })).toEqual({ ...whose, userId: account.id })
     expect(await byPerson.introspect({ botId: other.id })).toMatchObject({ botId: other.id })
@@ -51,6 +54,34 @@ describeEachEngine('tokens over HTTP', (engine) => {
     await expect(byBot.introspect({ botId: other.id })).rejects.toMatchObject({
       type: 'ReferenceNotFound',
     })
+    const nobody = existingClient(server(), { token: 'bp_pat_nobody', botId: bot.id })
+    await expect(nobody.introspect({ botId: bot.id })).rejects.toMatchObject({
+      type: 'Unauthorized',
+    })
+  })
+
+  it('of an integration stands for the bots in which it is installed', async () => {
+    const admin = server().client()
+    const { bot } = await admin.createBot({})
+    const { bot: other } = await admin.createBot({})
+    const { integration } = await admin.createIntegration({ name: 'desk', version: '1.0.0' })
+    const integrations = { desk: { integrationId: integration.id } }
+    await admin.updateBot({ id: bot.id, integrations })
+    const key = await admin.createIntegrationApiKey({ integrationId: integration.id })
+    const byIntegration = existingClient(server(), { token: key.value })
+    const { workspaceId } = server()
+    const whose = { workspaceId, botId: bot.id, userId: bot.id }
+    expect(await byIntegration.introspect({ botId: bot.id })).toEqual(whose)
+    await expect(byIntegration.introspect({ botId: other.id })).rejects.toMatchObject({
+      type: 'ReferenceNotFound',
+    })
+  })
+
+  it('of people who may only read stand for nobody in its bots', async () => {
+    const { bot } = await server().client().createBot({})
+    const viewer = await addViewer(server(), server().workspaceId)
+    const client = existingClient(server(), { ...viewer })
+    await expect(client.introspect({ botId: bot.id })).rejects.toMatchObject({ type: 'Forbidden' })
   })
 
   it('of a bot may lack a note', async () => {

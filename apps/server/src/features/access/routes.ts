@@ -8,16 +8,15 @@ import { toNewToken, toToken } from './view.js'
 export function accessRoutes(service: AccessService, reach: Reach): Route[] {
   return [
     route(contract.tokens.introspect, async ({ actor, body: { botId } }) => {
-      const there = await reach.writerIn(actor, botId)
-      if (there === undefined) {
+      const holder = await reach.holderIn(actor.tokenId, botId)
+      if (holder === undefined) {
         throw new ApiError(
           'ReferenceNotFound',
           `body.botId: there is no bot ${botId} that the token may use.`,
           { metadata: { in: 'body', field: 'botId' } },
         )
       }
-      const { workspaceId } = there
-      return { workspaceId, botId, userId: (await service.accountOf(actor)) ?? botId }
+      return { botId, ...holder }
     }),
 
     route(contract.tokens.listPersonal, async ({ actor }) => ({

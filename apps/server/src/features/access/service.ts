@@ -1,5 +1,5 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
-import type { AccountActor, BotActor, WorkspaceActor } from '../../platform/actor.js'
+import type { AccountActor, WorkspaceActor } from '../../platform/actor.js'
 import type { Clock } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
@@ -62,11 +62,6 @@ export function createAccessService(deps: AccessDeps) {
   }
 
   return {
-    /** Account behind a call inside a bot; undefined when it was made with a key. */
-    async accountOf({ tokenId }: BotActor): Promise<string | undefined> {
-      return (await store.findToken(db, tokenId))?.account_id ?? undefined
-    },
-
     async listPersonal(actor: AccountActor): Promise<store.TokenSummaryRow[]> {
       return await store.listPersonalTokens(db, actor.accountId)
     },

@@ -252,9 +252,7 @@ export function createBotsService(deps: BotsDeps) {
     },
 
     async update(actor: WorkspaceActor, id: string, patch: BotPatch): Promise<BotRecord> {
-      if (Object.keys(patch.plugins ?? {}).length > 0) {
-        throw new ApiError('ReferenceNotFound', 'body.plugins names a plugin that does not exist.')
-      }
+      requireNoPlugins(patch.plugins)
       const updated = await run(async (tx) => {
         const current = await load(tx, actor, id)
         const now = isoTime(clock.now())

@@ -2,7 +2,7 @@ import type { Route } from '../../http/mount.js'
 import { workspacesRoutes } from './routes.js'
 import { createWorkspacesService, type WorkspacesDeps, type WorkspacesService } from './service.js'
 
-export { mayWrite, type Role } from './policy.js'
+export { mayWrite, type Role, readsOnly } from './policy.js'
 export type { WorkspacesService } from './service.js'
 
 export interface Workspaces {
