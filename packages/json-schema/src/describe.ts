@@ -105,9 +105,7 @@ function ruleOf(error: SchemaError, all: readonly SchemaError[]): string {
     case 'maxProperties':
       return `must have at most ${params.limit} members`
     case 'format':
-      return params.format === 'date-time'
-        ? 'must be an ISO 8601 date and time with a time zone, such as 2030-01-31T12:00:00Z'
-        : `must be a valid ${params.format}`
+      return formatRule(error, all)
     case 'pattern':
       return `must match ${params.pattern}`
     case 'anyOf':
@@ -116,6 +114,15 @@ function ruleOf(error: SchemaError, all: readonly SchemaError[]): string {
     default:
       return error.message ?? 'is not valid'
   }
+}
+
+function formatRule({ params, instancePath }: SchemaError, all: readonly SchemaError[]): string {
+  if (params.format !== 'date-time') return `must be a valid ${params.format}`
+  const orDate = all.some(
+    (one) => one.params.format === 'date' && one.instancePath === instancePath,
+  )
+  const form = 'an ISO 8601 date and time with a time zone, such as 2030-01-31T12:00:00Z'
+  return `must be ${form}${orDate ? ', or a date, such as 2030-01-31' : ''}`
 }
 
 function allowedValues(error: SchemaError): string[] {

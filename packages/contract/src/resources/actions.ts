@@ -1,6 +1,16 @@
 import { Type } from 'typebox'
 import { operation } from '../operation.js'
-import { AnyMap, AnyMapInput, Id, OneOf, pageOf, paging, Text, Timestamp } from '../shared.js'
+import {
+  AnyMap,
+  AnyMapInput,
+  Id,
+  OneOf,
+  pageOf,
+  paging,
+  Text,
+  TimeBound,
+  Timestamp,
+} from '../shared.js'
 
 const truncated = (what: string) =>
   Type.Optional(
@@ -12,7 +22,7 @@ const truncated = (what: string) =>
 const ActionRun = Type.Object(
   {
     timestamp: Timestamp('When it was called.'),
-    integrationName: Type.String({ description: 'Alias of the installation.' }),
+    integrationName: Type.String({ description: 'Name of the integration.' }),
     actionType: Type.String({ description: 'Name of the action, without the alias.' }),
     input: AnyMap('What the action got.'),
     inputTruncated: truncated('input'),
@@ -70,8 +80,8 @@ export const actions = {
     query: Type.Object({
       ...paging,
       integrationName: Text(200, 'Alias of the installation, or name of the integration.', 1),
-      timestampFrom: Type.Optional(Timestamp('Only runs from this time on.')),
-      timestampUntil: Type.Optional(Timestamp('Only runs up to this time.')),
+      timestampFrom: Type.Optional(TimeBound('beginning', 'Only runs from this time on.')),
+      timestampUntil: Type.Optional(TimeBound('end', 'Only runs up to this time.')),
     }),
     result: pageOf('data', ActionRun, 'Runs, newest first.'),
     status: 200,

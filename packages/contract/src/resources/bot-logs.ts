@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { operation } from '../operation.js'
-import { Empty, Id, OneOf, Text, Timestamp } from '../shared.js'
+import { Empty, Id, OneOf, Text, TimeBound, Timestamp } from '../shared.js'
 
 const levels: ['debug', 'info', 'warn', 'error'] = ['debug', 'info', 'warn', 'error']
 
@@ -43,8 +43,8 @@ export const botLogs = {
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the bot.') }),
     query: Type.Object({
-      timeStart: Timestamp('Only lines from this time on.'),
-      timeEnd: Type.Optional(Timestamp('Only lines up to this time.')),
+      timeStart: TimeBound('beginning', 'Only lines from this time on.'),
+      timeEnd: Type.Optional(TimeBound('end', 'Only lines up to this time.')),
       level: Type.Optional(
         Text(20, 'Only lines of this level: `debug`, `info`, `warn` or `error`.'),
       ),

@@ -17,6 +17,7 @@ import {
   TagsPatch,
   TagsWanted,
   Text,
+  TimeBound,
   Timestamp,
   wrap,
   wrapFound,
@@ -126,8 +127,12 @@ export const conversations = {
         Text(200, 'Only conversations of this integration, by name or alias.'),
       ),
       channel: Type.Optional(Text(200, 'Only conversations on this channel.')),
-      afterDate: Type.Optional(Timestamp('Only those made at this time or later, in UTC.')),
-      beforeDate: Type.Optional(Timestamp('Only those made at this time or earlier, in UTC.')),
+      afterDate: Type.Optional(
+        TimeBound('beginning', 'Only those made at this time or later, in UTC.'),
+      ),
+      beforeDate: Type.Optional(
+        TimeBound('end', 'Only those made at this time or earlier, in UTC.'),
+      ),
       minMessageCount: Type.Optional(
         Type.Integer({ minimum: 0, description: 'Only those with this many messages or more.' }),
       ),

@@ -1,6 +1,16 @@
 import { Type } from 'typebox'
 import { operation } from '../operation.js'
-import { AnyMapInput, Empty, Id, OneOf, pageOf, Text, Timestamp, wrap } from '../shared.js'
+import {
+  AnyMapInput,
+  Empty,
+  Id,
+  OneOf,
+  pageOf,
+  Text,
+  TimeBound,
+  Timestamp,
+  wrap,
+} from '../shared.js'
 import { CreateIntegrationBody, UpdateIntegrationBody } from './integration-definitions.js'
 import { Integration, IntegrationSummary } from './integration-entity.js'
 import { integrationId, nameAndVersion, search } from './integration-search.js'
@@ -206,8 +216,8 @@ export const integrations = {
     auth: 'workspace',
     params: integrationId,
     query: Type.Object({
-      timeStart: Timestamp('Only lines from this time on.'),
-      timeEnd: Type.Optional(Timestamp('Only lines up to this time.')),
+      timeStart: TimeBound('beginning', 'Only lines from this time on.'),
+      timeEnd: Type.Optional(TimeBound('end', 'Only lines up to this time.')),
       level: Type.Optional(Text(20, 'Only lines of this level: `info`, `warn` or `error`.')),
       userId: Type.Optional(Id('Only lines about this user.')),
       conversationId: Type.Optional(Id('Only lines about this conversation.')),

@@ -16,6 +16,7 @@ import {
   TagsPatch,
   TagsWanted,
   Text,
+  TimeBound,
   Timestamp,
   wrap,
   wrapFound,
@@ -137,8 +138,12 @@ export const messages = {
       ...paging,
       conversationId: Type.Optional(Id('Only messages of this conversation.')),
       tags: Type.Optional(TagEquality),
-      afterDate: Type.Optional(Timestamp('Only those made at this time or later, in UTC.')),
-      beforeDate: Type.Optional(Timestamp('Only those made at this time or earlier, in UTC.')),
+      afterDate: Type.Optional(
+        TimeBound('beginning', 'Only those made at this time or later, in UTC.'),
+      ),
+      beforeDate: Type.Optional(
+        TimeBound('end', 'Only those made at this time or earlier, in UTC.'),
+      ),
     }),
     result: pageOf('messages', Message, 'Messages, newest first.'),
     status: 200,

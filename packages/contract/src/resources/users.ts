@@ -17,6 +17,7 @@ import {
   TagsPatch,
   TagsWanted,
   Text,
+  TimeBound,
   Timestamp,
   Url,
   wrap,
@@ -105,8 +106,8 @@ export const users = {
       ...paging,
       conversationId: Type.Optional(Id('Only users who take part in this conversation.')),
       tags: Type.Optional(TagEquality),
-      afterDate: Type.Optional(Timestamp('Only those of this time or later, in UTC.')),
-      beforeDate: Type.Optional(Timestamp('Only those of this time or earlier, in UTC.')),
+      afterDate: Type.Optional(TimeBound('beginning', 'Only those of this time or later, in UTC.')),
+      beforeDate: Type.Optional(TimeBound('end', 'Only those of this time or earlier, in UTC.')),
       rangeField: Type.Optional(
         OneOf(
           ['createdAt', 'updatedAt'],

@@ -34,7 +34,7 @@ describeEachEngine('runs of actions', (engine) => {
     const { data, meta } = await list()
     expect(meta).toEqual({})
     const common = { timestamp: expect.any(String), durationMs: expect.any(Number) }
-    const fine = { ...common, integrationName: 'mail', cached: false, status: 'SUCCESS' }
+    const fine = { ...common, integrationName: integration.name, cached: false, status: 'SUCCESS' }
     const beginning = expect.stringMatching(/^\{.*x{1000}$/)
     expect(data).toEqual([
       { ...fine, actionType: 'look', input: {}, output: { sent: true }, cached: true },

@@ -110,8 +110,8 @@ export function createActionRuns(deps: ActionRunsDeps) {
         botId,
         {
           integration: filter.integrationName,
-          from: timeOf('timestampFrom', filter.timestampFrom),
-          until: timeOf('timestampUntil', filter.timestampUntil),
+          from: timeOf('timestampFrom', filter.timestampFrom, 'beginning'),
+          until: timeOf('timestampUntil', filter.timestampUntil, 'end'),
         },
         page,
       )

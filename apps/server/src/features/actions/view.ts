@@ -7,7 +7,7 @@ type WireRun = Output<typeof contract.actions.listRuns>['data'][number]
 export function toRun(row: RunRow): WireRun {
   return {
     timestamp: row.created_at,
-    integrationName: row.alias,
+    integrationName: row.integration,
     actionType: row.action,
     input: decodeJson(row.input),
     ...(row.input_truncated === 1 && { inputTruncated: true }),

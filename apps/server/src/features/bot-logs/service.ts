@@ -109,8 +109,8 @@ export function createBotLogsService(deps: BotLogsDeps) {
       await deps.bots.requireIn(actor, botId)
       const { timeStart, timeEnd, ...equal } = query
       const filter: store.LogFilter = {
-        from: timeOf('timeStart', timeStart) ?? '',
-        until: timeOf('timeEnd', timeEnd),
+        from: timeOf('timeStart', timeStart, 'beginning') ?? '',
+        until: timeOf('timeEnd', timeEnd, 'end'),
         level: equal.level,
         userId: equal.userId,
         workflowId: equal.workflowId,

@@ -62,8 +62,8 @@ export function createIntegrationLogs(deps: {
 
     async page({ workspaceId }, id, { nextToken, ...query }) {
       const filter = {
-        from: timeOf('timeStart', query.timeStart) ?? '',
-        until: timeOf('timeEnd', query.timeEnd),
+        from: timeOf('timeStart', query.timeStart, 'beginning') ?? '',
+        until: timeOf('timeEnd', query.timeEnd, 'end'),
         level: query.level,
         userId: query.userId,
         conversationId: query.conversationId,

@@ -248,8 +248,8 @@ export function runtimeMessages(
           integration: alias,
           conversationId: filter.conversationId,
           tags: storedFilter(alias, filter.tags ?? {}),
-          after: timeOf('afterDate', filter.afterDate),
-          before: timeOf('beforeDate', filter.beforeDate),
+          after: timeOf('afterDate', filter.afterDate, 'beginning'),
+          before: timeOf('beforeDate', filter.beforeDate, 'end'),
         },
         page,
       )

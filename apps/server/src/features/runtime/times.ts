@@ -1,10 +1,18 @@
 import { ApiError } from '@botstead/contract'
 import { isoTime } from '../../platform/clock.js'
 
-/** A time that narrows a list, as it is stored; undefined if none was given. */
-export function timeOf(name: string, given: string | undefined): string | undefined {
+/**
+ * A time that narrows a list, as it is stored; undefined if none was given.
+ * @param edge what a date without a time stands for: both ends of a range include their day
+ */
+export function timeOf(
+  name: string,
+  given: string | undefined,
+  edge: 'beginning' | 'end',
+): string | undefined {
   if (given === undefined) return undefined
-  const time = Date.parse(given)
+  const isDate = /^\d{4}-\d\d-\d\d$/.test(given)
+  const time = Date.parse(isDate && edge === 'end' ? `${given}T23:59:59.999Z` : given)
   // The format allows leap seconds, which have no place on the clock of the server.
   if (Number.isNaN(time)) {
     throw new ApiError('InvalidQuery', `query.${name} is not a time that exists.`, {

@@ -129,8 +129,8 @@ export function runtimeUsers(
           conversationId: filter.conversationId,
           tags: storedFilter(alias, filter.tags ?? {}),
           rangeColumn: filter.rangeField === 'updatedAt' ? 'updated_at' : 'created_at',
-          after: timeOf('afterDate', filter.afterDate),
-          before: timeOf('beforeDate', filter.beforeDate),
+          after: timeOf('afterDate', filter.afterDate, 'beginning'),
+          before: timeOf('beforeDate', filter.beforeDate, 'end'),
         },
         page,
       )
