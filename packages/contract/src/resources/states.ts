@@ -29,7 +29,11 @@ const place = Type.Object({
   id: Id(
     'Id of that: of the conversation, user, integration or workflow, or of the bot itself; plugins of the bot put their alias there.',
   ),
-  name: Text(200, 'Name of the state, 1 to 200 characters.', 1),
+  name: Text(
+    200,
+    'Name of the state: 2 to 100 letters and digits, a lowercase letter first. States of plugins have the alias of the plugin and `#` before it.',
+    1,
+  ),
 })
 
 const path = '/v1/chat/states/{type}/{id}/{name}'
@@ -75,7 +79,7 @@ export const states = {
       expiry,
     }),
     result: wrap('state', State),
-    errors: ['ResourceNotFound', 'InvalidDataFormat', 'LimitExceeded'],
+    errors: ['ResourceNotFound', 'InvalidIdentifier', 'InvalidDataFormat', 'LimitExceeded'],
   }),
   getOrSet: operation({
     ...common,
@@ -86,7 +90,7 @@ export const states = {
     description: 'Of calls that find none at the same time, one sets it.',
     body: Type.Object({ payload, expiry }),
     result: cached,
-    errors: ['ResourceNotFound', 'InvalidDataFormat', 'LimitExceeded'],
+    errors: ['ResourceNotFound', 'InvalidIdentifier', 'InvalidDataFormat', 'LimitExceeded'],
   }),
   patch: operation({
     ...common,

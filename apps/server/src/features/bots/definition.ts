@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
 import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
-import { requireShape } from '../runtime/index.js'
+import { requireNewStates, requireShape } from '../runtime/index.js'
 
 type WireBot = Output<typeof contract.bots.get>['bot']
 type NewBot = Body<typeof contract.bots.create>
@@ -52,6 +52,7 @@ const maxConfigurationBytes = 20_480
 
 /** Applies a merge patch and checks what comes out against the limits of a definition. */
 export function patchDefinition(current: BotDefinition, patch: DefinitionPatch): BotDefinition {
+  requireNewStates(current.states, patch.states)
   const next: BotDefinition = {
     states: mergeMap(current.states, patch.states),
     events: mergeMap(current.events, withoutNullAttributes(patch.events)),

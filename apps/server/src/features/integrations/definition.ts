@@ -6,6 +6,7 @@ import {
   uncheckedPatternsIn,
   withoutNullAttributes,
 } from '../bots/index.js'
+import { requireNewStates } from '../runtime/index.js'
 
 type WireIntegration = Output<typeof contract.integrations.get>['integration']
 type Patch = Body<typeof contract.integrations.update>
@@ -64,6 +65,7 @@ export function patchDefinition(
   patch: Patch,
 ): IntegrationDefinition {
   requireNoInterfaces(patch.interfaces)
+  requireNewStates(current.states, patch.states)
   const next: IntegrationDefinition = {
     identifier: withoutNulls({ ...current.identifier, ...patch.identifier }),
     sandbox: withoutNulls({ ...current.sandbox, ...patch.sandbox }),

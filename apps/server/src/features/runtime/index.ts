@@ -1,5 +1,6 @@
 export { aliasOf } from './caller.js'
 export { type Maker, type Makers, makerOf, tagsFor } from './makers.js'
+export { requireNewStates, requireStateName } from './names.js'
 export { encodePayload } from './payload.js'
 export { requireShape } from './shapes.js'
 export { bodyTimeOf, dueTimeOf, timeOf } from './times.js'

@@ -9,7 +9,7 @@ import type { Queue } from '../../platform/jobs/queue.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { Audience, Audiences, DeclaredState } from '../bots/index.js'
 import type { EventsService } from '../events/index.js'
-import { aliasOf, encodePayload, requireShape } from '../runtime/index.js'
+import { aliasOf, encodePayload, requireShape, requireStateName } from '../runtime/index.js'
 import * as store from './store.js'
 import { toState } from './view.js'
 
@@ -133,6 +133,7 @@ export function createStatesService(deps: StatesDeps) {
     payload: string,
     expiry: number | null,
   ): Promise<store.StateRow> {
+    requireStateName(key.name, 'params', 'name')
     const id = ids.next('state')
     const now = isoTime(clock.now())
     const row = {
