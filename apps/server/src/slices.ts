@@ -88,6 +88,7 @@ export async function createSlices(
     ...foundation,
     addresses,
     bots: bots.service,
+    workspaces: workspaces.service,
     onRemoved: (tx, id) => access.service.removeKeysOfIntegration(tx, id),
     onChanged: (_id, installedIn) => {
       for (const botId of installedIn) {

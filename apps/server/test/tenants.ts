@@ -107,6 +107,7 @@ export async function createTenants(
     addresses,
     outgoing: createOutgoing({ rules: createAddressRules({ allowLoopback: true, allowed: [] }) }),
     bots: bots.service,
+    workspaces: workspaces.service,
     onRemoved: (tx, id) => access.service.removeKeysOfIntegration(tx, id),
     onChanged: (_id, installedIn) => installedIn.forEach(access.authenticator.forgetBot),
   })

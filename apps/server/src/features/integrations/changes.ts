@@ -12,7 +12,7 @@ import { requireVersion } from './versions.js'
 export type NewIntegration = Body<typeof contract.integrations.create>
 export type IntegrationPatch = Body<typeof contract.integrations.update>
 
-const namePattern = /^([a-z0-9][a-z0-9-]{0,98}\/)?[a-z][a-zA-Z0-9_-]{1,99}$/
+const namePattern = /^([a-z0-9][a-z0-9_-]{0,99}\/)?[a-z][a-zA-Z0-9_-]{1,99}$/
 
 /** A new integration as it is stored. Throws for what cannot be one. */
 export function newIntegration(
@@ -90,6 +90,24 @@ function requireName(name: string): string {
   throw new ApiError(
     'InvalidIdentifier',
     'body.name must be a lower-case letter with 1 to 99 letters, digits, - or _ behind it; a handle and a / may stand before it.',
+    { metadata: { in: 'body', field: 'name' } },
+  )
+}
+
+/**
+ * Throws `Forbidden` for a name that begins with the handle of somebody else.
+ * @param own handle of the workspace; null if it has none
+ */
+export function requireOwnHandle(name: string, own: string | null): void {
+  const end = name.indexOf('/')
+  if (end < 0 || name.slice(0, end) === own) return
+  const advice =
+    own === null
+      ? 'has no handle: give it one with PUT /v1/admin/workspaces/{id}'
+      : `has the handle ${own}`
+  throw new ApiError(
+    'Forbidden',
+    `body.name must not begin with ${name.slice(0, end + 1)}, because this workspace ${advice}.`,
     { metadata: { in: 'body', field: 'name' } },
   )
 }

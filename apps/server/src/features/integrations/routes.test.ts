@@ -72,6 +72,7 @@ describeEachEngine('integrations', (engine) => {
   })
 
   it('are found by name and version, also with a handle', async () => {
+    await admin().updateWorkspace({ id: server().workspaceId, handle: 'acme' })
     const name = `acme/${newName()}`
     const versions = ['0.9.0', '1.2.0', '1.10.0', '2.0.0-beta.1']
     for (const version of versions) await admin().createIntegration({ name, version })
@@ -91,6 +92,20 @@ describeEachEngine('integrations', (engine) => {
         type: 'ResourceNotFound',
       })
     }
+  })
+
+  it('have the handle of their own workspace, or none', async () => {
+    const name = `initech_2/${newName()}`
+    const made = { name, version: '1.0.0' }
+    const login = await addAccount(server())
+    const other = existingClient(server(), { ...login })
+    const refused = { type: 'Forbidden', message: expect.stringContaining('initech_2/') }
+    await expect(other.createIntegration(made)).rejects.toMatchObject(refused)
+    await other.updateWorkspace({ id: login.workspaceId, handle: 'initech_2' })
+    await expect(admin().createIntegration(made)).rejects.toMatchObject(refused)
+    await expect(admin().validateIntegrationCreation(made)).rejects.toMatchObject(refused)
+    await other.validateIntegrationCreation(made)
+    expect((await other.createIntegration(made)).integration).toMatchObject(made)
   })
 
   it('are unique by name and version, apart from those of development tools', async () => {

@@ -11,7 +11,14 @@ import type { Log } from '../../platform/log.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { BotsService } from '../bots/index.js'
-import { changesOf, type IntegrationPatch, type NewIntegration, newIntegration } from './changes.js'
+import type { WorkspacesService } from '../workspaces/index.js'
+import {
+  changesOf,
+  type IntegrationPatch,
+  type NewIntegration,
+  newIntegration,
+  requireOwnHandle,
+} from './changes.js'
 import { type IntegrationDefinition, uncheckedPatternsOf } from './definition.js'
 import * as store from './store.js'
 import { highestOf } from './versions.js'
@@ -33,6 +40,7 @@ export interface IntegrationsServiceDeps {
   sealer: Sealer
   pager: Pager
   bots: Pick<BotsService, 'workspaceOf'>
+  workspaces: Pick<WorkspacesService, 'handleOf'>
   /** Removes what belongs to an integration, in the transaction that removes it. */
   onRemoved: (tx: Tx, id: string) => Promise<void>
   /** Told after an integration has changed or gone: memories of it, and of the bots, are stale. */
@@ -71,6 +79,12 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
   async function announce(tx: Tx, id: string): Promise<void> {
     const installedIn = await store.listInstalledBots(tx, id, mostTold)
     afterCommit(tx, () => deps.onChanged(id, installedIn))
+  }
+
+  async function requireOwn(executor: Db | Tx, { name, workspace_id }: store.IntegrationRow) {
+    // Most names have no handle, and cost no read.
+    if (!name.includes('/')) return
+    requireOwnHandle(name, await deps.workspaces.handleOf(executor, workspace_id))
   }
 
   async function requireFree(executor: Db | Tx, row: store.IntegrationRow): Promise<void> {
@@ -143,6 +157,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       const row = newIntegration(actor, input, { ...deps, signingSecret })
       warnOfPatterns(row.id, row.definition)
       return await run(async (tx) => {
+        await requireOwn(tx, row)
         if (!(await store.insertIntegration(tx, row))) throw taken(row)
         const made = { integration: row, signingSecret }
         await remember?.(tx, made)
@@ -151,7 +166,9 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     },
 
     async validateCreation(actor: WorkspaceActor, input: NewIntegration): Promise<void> {
-      await requireFree(db, newIntegration(actor, input, { ...deps, signingSecret: '' }))
+      const row = newIntegration(actor, input, { ...deps, signingSecret: '' })
+      await requireOwn(db, row)
+      await requireFree(db, row)
     },
 
     async update(

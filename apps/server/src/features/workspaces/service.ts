@@ -170,6 +170,11 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       deps.onRemoved(id)
     },
 
+    /** The short name that a workspace chose; null if it has none. */
+    async handleOf(executor: Db | Tx, workspaceId: string): Promise<string | null> {
+      return await store.findHandle(executor, workspaceId)
+    },
+
     /** What an account is in a workspace; undefined if it is no member or there is no workspace. */
     async roleOf(accountId: string, workspaceId: string): Promise<Role | undefined> {
       return await store.findRole(db, accountId, workspaceId)

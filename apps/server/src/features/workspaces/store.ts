@@ -63,6 +63,11 @@ export async function findRole(
   return row?.role
 }
 
+export async function findHandle(executor: Db | Tx, id: string): Promise<string | null> {
+  const query = executor.selectFrom('workspaces').select('handle').where('id', '=', id)
+  return (await query.executeTakeFirst())?.handle ?? null
+}
+
 export async function countOwned(tx: Tx, accountId: string): Promise<number> {
   const { owned } = await tx
     .selectFrom('workspaces')
