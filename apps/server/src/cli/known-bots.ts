@@ -26,6 +26,8 @@ export interface ListedBot extends Named {
   workspaceId: string
 }
 
+const defaultAdvice = 'Give one with --bot or BOTSTEAD_BOT'
+
 /** Bots that are named when it is not clear which is meant. */
 const mostChoices = 10
 
@@ -41,8 +43,14 @@ export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<F
     const named = bots.filter(({ name }) => name === wanted)
     const found = byId ?? (named.length === 1 ? named[0] : undefined)
     if (found !== undefined) return found
-    const why = named.length > 1 ? `${named.length} bots are called` : 'There is no bot'
-    throw new Error(`${why} "${wanted}". ${choices(bots, how.advice)}`)
+    if (named.length === 0) {
+      throw new Error(`There is no bot "${wanted}". ${choices(bots, how.advice)}`)
+    }
+    // Their names are the same: what tells them apart is when they were made.
+    const dated = named.map(({ id, createdAt }) => ({ id, name: `made ${createdAt}` }))
+    throw new Error(
+      `${named.length} bots are called "${wanted}". ${how.advice ?? 'Give the id of one with --bot or BOTSTEAD_BOT'}:${linesOf(dated)}`,
+    )
   }
   const [only] = bots
   if (only !== undefined && bots.length === 1) return only
@@ -83,13 +91,17 @@ async function listWorkspaces(url: string, token: string): Promise<Named[]> {
  */
 export async function findWorkspace({ url, token, wanted }: Wanted): Promise<Named> {
   const all = await listWorkspaces(url, token)
-  const named = all.filter(
-    ({ id, name }) => wanted === undefined || wanted === name || wanted === id,
-  )
+  const byId = all.find(({ id }) => id === wanted)
+  if (byId !== undefined) return byId
+  const named = all.filter(({ name }) => wanted === undefined || wanted === name)
   const [only] = named
   if (only !== undefined && named.length === 1) return only
-  const why = wanted === undefined ? 'Which workspace?' : `There is no workspace "${wanted}".`
-  throw new Error(`${why} Give the id of one with --workspace:${linesOf(all)}`)
+  const advice = 'Give the id of one with --workspace:'
+  if (wanted === undefined) throw new Error(`Which workspace? ${advice}${linesOf(all)}`)
+  if (named.length === 0) {
+    throw new Error(`There is no workspace "${wanted}". ${advice}${linesOf(all)}`)
+  }
+  throw new Error(`${named.length} workspaces are called "${wanted}". ${advice}${linesOf(named)}`)
 }
 
 /** All pages of a list, one after the other. */
@@ -104,10 +116,7 @@ async function* pages<Page extends { meta: { nextToken?: string } }>(
   } while (nextToken !== undefined)
 }
 
-function choices(
-  bots: readonly ListedBot[],
-  advice = 'Give one with --bot or BOTSTEAD_BOT',
-): string {
+function choices(bots: readonly ListedBot[], advice = defaultAdvice): string {
   if (bots.length === 0) {
     return 'The token reaches no bot: make one with "botstead bots create".'
   }

@@ -62,6 +62,29 @@ it('botstead bots makes a bot that can be used at once, shows, lists and deletes
       stderr: `There is no workspace "Nowhere". Give the id of one with --workspace:\n  ${workspaceId}  Default\n`,
     })
 
+    // Of two with one name none is meant: the ids are listed, and nothing is done.
+    const twin = JSON.parse((await bots('create', 'Guide', '--json')).stdout)
+    const which = `2 bots are called "Guide". Give the id of one:\n  ${twin.id}  made ${twin.createdAt}\n  ${bot.id}  made ${bot.createdAt}\n`
+    const env = { BOTSTEAD_URL: url, BOTSTEAD_TOKEN: token }
+    const [asked, spared, listedFiles] = await Promise.all([
+      bots('get', 'Guide'),
+      bots('delete', 'Guide', '--yes'),
+      runCommand(['files', 'ls', '--bot', 'Guide'], env),
+    ])
+    expect(asked).toEqual({ status: 1, stdout: '', stderr: which })
+    expect(spared).toEqual({ status: 1, stdout: '', stderr: which })
+    expect(listedFiles).toMatchObject({
+      ...{ status: 1, stdout: '' },
+      stderr: which.replace('one:', 'one with --bot or BOTSTEAD_BOT:'),
+    })
+    await server.client().createWorkspace({ name: 'Default' })
+    const twins = await bots('list', '--workspace', 'Default')
+    expect(twins).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('2 workspaces are called "Default". Give the id of one with'),
+    })
+    expect(await bots('delete', twin.id, '--yes')).toMatchObject({ status: 0 })
+
     const removed = await bots('delete', 'Guide', '--yes')
     expect(removed).toMatchObject({ status: 0, stderr: `Deleted Guide (${bot.id}).\n` })
     const left = (await bots('list', '--json')).stdout.trim().split('\n')
