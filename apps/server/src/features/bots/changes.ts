@@ -1,4 +1,4 @@
-import type { Body, contract } from '@botstead/contract'
+import { ApiError, type Body, type contract } from '@botstead/contract'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Sealer } from '../../platform/sealing.js'
 import { type BotDefinition, mergeTags, patchDefinition } from './definition.js'
@@ -9,6 +9,17 @@ import type * as store from './store.js'
 
 export type NewBot = Body<typeof contract.bots.create>
 export type BotPatch = Body<typeof contract.bots.update> & { integrations?: InstallationPatches }
+
+/** Plugins are definitions of their own, and this server keeps none: there is none to remove either. */
+export function requireNoPlugins(plugins: BotPatch['plugins']): void {
+  for (const [alias, plugin] of Object.entries(plugins ?? {})) {
+    if (plugin === null) continue
+    throw new ApiError(
+      'ReferenceNotFound',
+      `body.plugins.${alias}: there is no plugin ${plugin.id}.`,
+    )
+  }
+}
 
 interface Making {
   id: string

@@ -17,14 +17,17 @@ export function mergeSecrets(
   if (patch === undefined) return current
   const next = new Map(Object.entries(current))
   for (const [name, value] of Object.entries(patch)) {
+    if (value === null) {
+      next.delete(name)
+      continue
+    }
     if (!secretName.test(name)) {
       throw new ApiError(
         'InvalidPayload',
         `body.secrets.${name} must be named in capital letters, digits and underscores.`,
       )
     }
-    if (value === null) next.delete(name)
-    else next.set(name, sealer.seal(value))
+    next.set(name, sealer.seal(value))
   }
   if (next.size > mostSecrets) {
     throw new ApiError('LimitExceeded', `body.secrets may hold ${mostSecrets} entries.`)

@@ -1,4 +1,4 @@
-import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../platform/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
@@ -14,7 +14,7 @@ import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import { type Audience, wantsOf } from './audience.js'
 import { builtInEntry, type Catalogue, type CatalogueEntry } from './catalogue.js'
-import { type BotPatch, changesOf, type NewBot, newBot } from './changes.js'
+import { type BotPatch, changesOf, type NewBot, newBot, requireNoPlugins } from './changes.js'
 import { chatInstallations } from './chat-installations.js'
 import {
   type BotDefinition,
