@@ -158,6 +158,15 @@ describeEachEngine('what bots and integrations do', (engine) => {
     await expect(bot.getParticipant({ id: conversationId, userId: user.id })).rejects.toMatchObject(
       refused('ResourceNotFound'),
     )
+    // The bot is a participant like any other: only where somebody added it.
+    const itself = { id: conversationId, userId: made.bot.id }
+    await expect(bot.getParticipant(itself)).rejects.toMatchObject(refused('ResourceNotFound'))
+    await bot.addParticipant(itself)
+    expect((await mail.getParticipant(itself)).participant.id).toBe(made.bot.id)
+    const { participants: all } = await bot.listParticipants({ id: conversationId })
+    expect(all.map(({ id }) => id).sort()).toEqual([userId, made.bot.id].sort())
+    await bot.removeParticipant(itself)
+    await expect(bot.getParticipant(itself)).rejects.toMatchObject(refused('ResourceNotFound'))
     await bot.deleteMessage({ id: message.id })
     await expect(bot.getMessage({ id: message.id })).rejects.toMatchObject(
       refused('ResourceNotFound'),
@@ -214,6 +223,17 @@ describeEachEngine('what bots and integrations do', (engine) => {
     const { state } = await bot.getState(place)
     expect(state).toMatchObject({ payload: { a: 1, b: 3 }, conversationId: id, name: 'order' })
     expect(state).not.toHaveProperty('expiresAt')
+    const invalid = refused('InvalidIdentifier')
+    for (const name of ['Order', '1st', 'o', 'my order', 'ord-er', 'o'.repeat(101), '#order']) {
+      await expect(bot.setState({ ...place, name, payload: {} })).rejects.toMatchObject(invalid)
+      await expect(bot.getOrSetState({ ...place, name, payload: {} })).rejects.toMatchObject(
+        invalid,
+      )
+      await expect(bot.getState({ ...place, name })).rejects.toMatchObject(
+        refused('ResourceNotFound'),
+      )
+    }
+    await bot.setState({ ...place, name: 'acme/desk-2#order', payload: {} })
     await expect(mail.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
     await bot.setStateExpiry({ ...place, expiry: hour })
     server().clock.advance(hour + 1)

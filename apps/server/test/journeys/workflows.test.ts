@@ -45,6 +45,8 @@ describeEachEngine('workflows of bots', (engine) => {
       type: 'RelationConflict',
     })
     await bot.deleteWorkflow({ id: part.id })
+    expect(await updates(part.id)).toEqual([])
+    expect(await updates('wrkflow_unknown')).toEqual([])
     const found = { name: 'trip', status: 'pending' as const, tags: {} }
     expect((await bot.getOrCreateWorkflow(found)).workflow.id).toBe(whole.id)
     server().clock.advance(25 * hour)

@@ -89,7 +89,9 @@ export const events = {
       conversationId: Type.Optional(Id('Only events about this conversation.')),
       userId: Type.Optional(Id('Only events about this user.')),
       messageId: Type.Optional(Id('Only events about this message.')),
-      workflowId: Type.Optional(Id('Only events about this workflow.')),
+      workflowId: Type.Optional(
+        Id('Only events about this workflow; none if there is no such workflow.'),
+      ),
       status: Type.Optional(
         OneOf(
           ['pending', 'ignored', 'processed', 'failed', 'scheduled'],

@@ -36,7 +36,7 @@ export function participation(
       return await members.listParticipants({ botId, id }, page)
     },
 
-    /** Lets a user take part; the bot takes part in everything already. */
+    /** Lets a user take part. The bot hears and writes everywhere; added, it is listed too. */
     async letIn(actor: BotActor, id: string, userId: string): Promise<UserRow> {
       await runtime.get(actor, id)
       const { botId } = actor
@@ -47,13 +47,7 @@ export function participation(
             metadata: { in: 'body', field: 'userId' },
           })
         }
-        if (userId !== botId) {
-          await members.addParticipant(
-            tx,
-            { botId, id },
-            { id: userId, publicId: publicIdOf(user) },
-          )
-        }
+        await members.addParticipant(tx, { botId, id }, { id: userId, publicId: publicIdOf(user) })
         return user
       })
     },
@@ -61,10 +55,7 @@ export function participation(
     async getParticipant(actor: BotActor, id: string, userId: string): Promise<UserRow> {
       await runtime.get(actor, id)
       const { botId } = actor
-      const user =
-        userId === botId
-          ? await users.findVisible(db, actor, userId)
-          : await participants.findParticipant(db, botId, id, userId)
+      const user = await participants.findParticipant(db, botId, id, userId)
       if (user === undefined) throw noParticipant(id, userId)
       return user
     },

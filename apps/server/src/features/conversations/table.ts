@@ -26,7 +26,7 @@ export interface ConversationsTable {
   updated_at: string
 }
 
-/** Who takes part in a conversation. The bot does without being listed. */
+/** Who takes part in a conversation. The bot does everywhere; it is listed where it was added. */
 export interface ParticipantsTable {
   conversation_id: string
   user_id: string

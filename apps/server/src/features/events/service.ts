@@ -184,18 +184,15 @@ export function createEventsService(deps: EventsDeps) {
         pageSize,
       })
       const { conversationId, userId, messageId, workflowId } = filter
-      const subjects = { conversationId, userId, messageId, workflowId }
-      await this.requireSubjects(actor, subjects)
+      await this.requireSubjects(actor, { conversationId, userId, messageId })
+      // Events are kept longer than the workflows that they are about, so that none is missing.
       const found = await store.pageEvents(
         db,
         actor.botId,
         {
           integration: alias,
           type: type !== undefined && alias !== undefined ? `${alias}:${type}` : type,
-          conversationId: filter.conversationId,
-          userId: filter.userId,
-          messageId: filter.messageId,
-          workflowId: filter.workflowId,
+          ...{ conversationId, userId, messageId, workflowId },
           status: filter.status,
         },
         page,
