@@ -8,9 +8,11 @@ import type { Log } from './platform/log.js'
 import { keepSecretFile, replaceSecretFile } from './platform/secrets.js'
 import type { Run } from './schema.js'
 
-/** What was made at the first start: shown once, because only this process knows the token. */
+/** What was made at the first start. */
 export interface FirstStart {
   token: string
+  /** Whether the server made the token: shown once, because only this process knows it. */
+  isNew: boolean
   workspaceId: string
   /** Where the token is kept. */
   tokenFile: string
@@ -55,7 +57,9 @@ async function createFirst(deps: FirstStartDeps): Promise<FirstStart | undefined
     await tokens.add(tx, accountId, token, deps.adminToken ? givenNote : 'First start')
     return await workspaces.createFirst(tx, accountId)
   })
-  if (workspaceId !== undefined) return { token, workspaceId, tokenFile }
+  if (workspaceId !== undefined) {
+    return { token, isNew: deps.adminToken === undefined, workspaceId, tokenFile }
+  }
   // Another process was first. With another data folder it has another token, and ours is none.
   if (!(await tokens.isKnown(token))) await rm(tokenFile, { force: true })
   return undefined

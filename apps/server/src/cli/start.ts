@@ -39,18 +39,23 @@ export async function untilStopped(
   server.log.info('stopped')
 }
 
-/** Printed once, at the first start: what somebody needs for their first call. */
+/**
+ * Printed once, at the first start: what somebody needs for their first call. A token that the operator
+ * gave is known to them and stays out of the output, which containers keep as their log.
+ */
 function welcome(config: Config, server: Server, first: FirstStart): void {
   const line = (name: string, value: string) => `  ${name.padEnd(12)} ${value}\n`
+  const given = { shown: 'the one in BOTSTEAD_ADMIN_TOKEN', sent: '$BOTSTEAD_ADMIN_TOKEN' }
+  const token = first.isNew ? { shown: first.token, sent: first.token } : given
   process.stdout.write(
     [
       '\nBotstead is ready. This is shown once:\n\n',
       line('address', server.address),
-      line('token', first.token),
+      line('token', token.shown),
       line('workspace', first.workspaceId),
       line('reference', `${server.address}/docs`),
       `\nThe token is kept in ${first.tokenFile}. Your first call:\n\n`,
-      `  curl ${server.address}/v1/admin/bots -H 'Authorization: Bearer ${first.token}' -H 'x-workspace-id: ${first.workspaceId}'\n\n`,
+      `  curl ${server.address}/v1/admin/bots -H "Authorization: Bearer ${token.sent}" -H 'x-workspace-id: ${first.workspaceId}'\n\n`,
     ].join(''),
   )
   server.log.debug({ dataDir: config.dataDir }, 'first start')
