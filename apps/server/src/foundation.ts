@@ -5,7 +5,7 @@ import { migrations } from './migrations/index.js'
 import type { EventBus } from './platform/bus/event-bus.js'
 import { createLocalBus } from './platform/bus/local.js'
 import { type Clock, systemClock } from './platform/clock.js'
-import { prepareDataFolder } from './platform/data-folder.js'
+import { closeDataFolder, prepareDataFolder } from './platform/data-folder.js'
 import { migrate } from './platform/db/migrate.js'
 import { type Database, openDatabase } from './platform/db/open.js'
 import { createPager, type Pager } from './platform/db/pager.js'
@@ -53,6 +53,7 @@ export async function layFoundation(
   closers: Pick<Closers, 'add'>,
 ): Promise<Foundation> {
   await prepareDataFolder(config.dataDir)
+  await closeDataFolder(config.dataDir, log)
   const secret = await loadServerSecret({
     secret: config.secret,
     dataDir: config.dataDir,

@@ -1,6 +1,15 @@
 import { access, constants, mkdir } from 'node:fs/promises'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { hasErrorCode } from './durable-files.js'
+import type { Log } from './log.js'
+import { closeToOthers } from './private-files.js'
+
+/** Files of the data folder that hold conversations or credentials, or stand for the server. */
+const privateFiles = [
+  ...['secret', 'admin-token', 'server.lock'],
+  ...['botstead.db', 'botstead.db-wal', 'botstead.db-shm', 'botstead.db-journal'],
+]
 
 /**
  * Makes the data folder if it is not there.
@@ -15,6 +24,18 @@ export async function prepareDataFolder(path: string): Promise<void> {
       `The data folder ${path} cannot be used: ${reasonOf(cause)}, or set BOTSTEAD_DATA_DIR to another folder.`,
       { cause },
     )
+  }
+}
+
+/**
+ * Takes the files of a data folder from everybody but their owner: an earlier version, or a copy, left
+ * some of them open to whoever can enter the folder.
+ */
+export async function closeDataFolder(folder: string, log: Log): Promise<void> {
+  for (const name of privateFiles) {
+    const path = join(folder, name)
+    if (await closeToOthers(path)) continue
+    log.warn({ path }, 'others may read this file, and its permissions cannot be changed')
   }
 }
 

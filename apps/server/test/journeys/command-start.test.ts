@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -22,7 +22,7 @@ describe('botstead start', () => {
     expect(address).toBe(server.url.replace('127.0.0.1', 'localhost'))
     expect(token).toMatch(/^bp_pat_/)
     expect(server.output()).toContain(
-      `curl ${address}/v1/admin/bots -H 'Authorization: Bearer ${token}' -H 'x-workspace-id: ${workspaceId}'`,
+      `curl ${address}/v1/admin/bots -H "Authorization: Bearer ${token}" -H 'x-workspace-id: ${workspaceId}'`,
     )
     const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
     const response = await fetch(`${address}/v1/admin/bots`, { headers })
@@ -65,6 +65,40 @@ describe('botstead start', () => {
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${server.url}/v1/admin/workspaces`, { headers })
     expect(await response.json()).toMatchObject({ workspaces: [{ name: 'Default' }] })
+    // Whoever reads the log of a container is not to learn it.
+    expect(server.output()).not.toContain(token)
+    expect(server.output()).toContain('the one in BOTSTEAD_ADMIN_TOKEN')
+    expect(server.output()).toContain('"Authorization: Bearer $BOTSTEAD_ADMIN_TOKEN"')
+  })
+
+  it('keeps its files from everybody else, also those of an earlier version', async () => {
+    await using place = await createCommandPlace()
+    await chmod(place.dataDir, 0o755)
+    const modes = async () => {
+      const names = (await readdir(place.dataDir, { recursive: true })).toSorted()
+      const facts = await Promise.all(names.map((name) => stat(join(place.dataDir, name))))
+      const open = names.filter((_, at) => ((facts[at]?.mode ?? 0) & 0o077) !== 0)
+      return { names, open }
+    }
+    const umask = process.umask(0)
+    try {
+      {
+        await using server = await startServerProcess(place.environment)
+        const { names, open } = await modes()
+        expect(names).toEqual(
+          expect.arrayContaining(['admin-token', 'botstead.db', 'botstead.db-wal', 'secret']),
+        )
+        expect(open).toEqual([])
+        // Without an orderly end the log of the database stays, for the next start.
+        await server.kill()
+      }
+      const files = ['admin-token', 'botstead.db', 'botstead.db-wal', 'botstead.db-shm', 'secret']
+      for (const name of files) await chmod(join(place.dataDir, name), 0o644)
+      await using _ = await startServerProcess(place.environment)
+      expect((await modes()).open).toEqual([])
+    } finally {
+      process.umask(umask)
+    }
   })
 })
 

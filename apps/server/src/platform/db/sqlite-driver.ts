@@ -11,6 +11,7 @@ import {
 } from 'kysely'
 import type { Schema, Tx } from '../../schema.js'
 import { freeBytes, leastRoom } from '../disk-room.js'
+import { makePrivateFile } from '../private-files.js'
 import { sqliteDialect } from './dialect.js'
 import type { Database } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
@@ -46,6 +47,8 @@ const limits = { maxBatch: 512, maxBatchMilliseconds: 10 }
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const { file, busyTimeout = 5000, guardNesting = false } = options
   const guard = guardNesting ? createNestingGuard() : noGuard
+  // SQLite gives its log and its index the permissions that the database has.
+  await makePrivateFile(file)
   const writer = await connectSqlite(file, 'writer', busyTimeout)
   const reader = await connectSqlite(file, 'reader', busyTimeout).catch((error) => {
     writer.close()
