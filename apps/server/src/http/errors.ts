@@ -136,7 +136,10 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
     log.error({ ...facts, err: error.cause ?? error }, 'request failed')
   } else {
     // A fault of the surroundings, such as a full disk or a peer that is down: a stack says nothing of it.
-    log.warn({ ...facts, reason }, 'request failed')
+    const { cause } = error
+    // Strangers are told less than the operator.
+    const detail = cause instanceof Error && cause.message !== reason && { detail: cause.message }
+    log.warn({ ...facts, reason, ...detail }, 'request failed')
   }
 }
 

@@ -59,7 +59,8 @@ function toWebhook(request: FastifyRequest) {
   const parts = /^\/+webhooks\/+([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(request.raw.url ?? '')
   const [, id = '', path = '', query = ''] = parts ?? []
   const { method } = request
-  const shared = { method, query, headers: textHeaders(request), body: bodyOf(request) }
+  const headers = textHeaders(request)
+  const shared = { method, query, headers, body: bodyOf(request), requestId: request.id }
   // One address for all installations, as providers of OAuth want it: the state says which is meant.
   if (id === 'oauth') {
     const webhookId = new URLSearchParams(query).get('state') ?? ''

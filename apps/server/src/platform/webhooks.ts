@@ -8,6 +8,8 @@ export interface WebhookRequest {
   query: string
   headers: Record<string, string>
   body: string | undefined
+  /** What its caller is told instead of a reason: it stands in the logs beside that. */
+  requestId: string
 }
 
 /** The answer of the integration. */

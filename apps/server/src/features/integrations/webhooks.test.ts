@@ -17,6 +17,14 @@ describeEachEngine('webhooks', (engine) => {
     return { ...mail, webhookId, call }
   }
 
+  const brief =
+    'The integration gave no answer. The log of the integration has the reason under the id of this answer.'
+  /** A refusal that tells strangers where the reason is, and not what it is. */
+  const reasonless = (type: string, code: number) => ({
+    ...{ type, code, id: expect.stringMatching(/^req_/) },
+    message: expect.stringMatching(/under the id of this answer\.$/),
+  })
+
   /** What the integration got of the last request. */
   const received = () => {
     const { req } = remote().asked('webhook_received').at(-1)?.json ?? {}
@@ -81,21 +89,30 @@ describeEachEngine('webhooks', (engine) => {
     ])
     remote().behave(() => ({ breaks: true }))
     const broken = await call('')
-    expect([broken.status, await broken.json()]).toEqual([
+    const unanswered = Object(await broken.json())
+    expect([broken.status, unanswered]).toEqual([
       502,
-      expect.objectContaining({ type: 'Runtime' }),
+      { ...reasonless('Runtime', 502), message: brief },
     ])
     await admin.updateIntegration({ id: integration.id, maxExecutionTime: 1 } as never)
     remote().behave(() => undefined)
     const late = await call('')
-    expect([late.status, await late.json()]).toEqual([
-      504,
-      expect.objectContaining({ type: 'OperationTimeout' }),
+    expect([late.status, await late.json()]).toEqual([504, reasonless('OperationTimeout', 504)])
+    await admin.updateIntegration({ id: integration.id, url: 'http://10.1.2.3:9/hidden' } as never)
+    const inside = await call('')
+    const text = await inside.text()
+    expect([inside.status, JSON.parse(text)]).toEqual([
+      502,
+      { ...reasonless('Runtime', 502), message: brief },
     ])
+    expect(text).not.toMatch(/10\.1\.2\.3|network|address/i)
     const query = { id: integration.id, timeStart: '2020-01-01T00:00:00Z', level: 'error' }
     await vi.waitFor(async () => {
       const { logs } = await admin.getIntegrationLogs({ ...query, messageContains: 'webhook' })
-      expect(logs).toHaveLength(3)
+      expect(logs).toHaveLength(4)
+      const reasons = logs.map(({ message }) => message).join('\n')
+      expect(reasons).toContain(`(request ${unanswered.id})`)
+      expect(reasons).toContain('10.1.2.3 is not a public address')
     })
     const { logs } = await admin.getIntegrationLogs({ ...query, messageContains: 'üBLER' })
     expect(logs).toHaveLength(1)

@@ -33,14 +33,25 @@ const notRelayed = new Set([
   ...['transfer-encoding', 'upgrade', 'content-length', 'date', 'x-request-id'],
 ])
 
+/** Why an integration gave no answer that can be handed on. */
+class UnansweredError extends Error {
+  override name = 'UnansweredError'
+  readonly late: boolean
+
+  constructor(reason: string, { late = false, cause }: { late?: boolean; cause?: unknown } = {}) {
+    super(reason, { cause })
+    this.late = late
+  }
+}
+
 export function createWebhooks(deps: WebhooksDeps) {
   const { db, run, sealer, known, logs } = deps
 
   async function call(row: InstallationRow, request: WebhookRequest): Promise<OutgoingAnswer> {
     const configuration = decodeJson<Record<string, unknown>>(sealer.open(row.configuration))
     const target = targetOf(await known.of(row.integration_id), { ...row, configuration })
-    if (target === undefined) throw unavailable('The integration has no address.')
-    const { webhookId: _, ...req } = request
+    if (target === undefined) throw new UnansweredError('The integration has no address.')
+    const { webhookId: _, requestId: __, ...req } = request
     const operation = 'webhook_received'
     const headers = Object.fromEntries(
       traceHeaders.flatMap((name) => {
@@ -58,9 +69,7 @@ export function createWebhooks(deps: WebhooksDeps) {
       )
     } catch (error) {
       if (!(error instanceof OutgoingError)) throw error
-      throw error.failure === 'timeout'
-        ? new ApiError('OperationTimeout', `The integration gave no answer: ${error.message}`)
-        : unavailable(error.message, error)
+      throw new UnansweredError(error.message, { late: error.failure === 'timeout', cause: error })
     }
   }
 
@@ -86,10 +95,13 @@ export function createWebhooks(deps: WebhooksDeps) {
       let answer: OutgoingAnswer
       try {
         answer = await call(row, request)
-        if (answer.cut) throw unavailable(`Its answer has more than ${maximumAnswerBytes} bytes.`)
+        if (answer.cut) {
+          throw new UnansweredError(`Its answer has more than ${maximumAnswerBytes} bytes.`)
+        }
       } catch (error) {
-        if (error instanceof ApiError) noteFailure(row, error.message)
-        throw error
+        if (!(error instanceof UnansweredError)) throw error
+        noteFailure(row, `${error.message} (request ${request.requestId})`)
+        throw withoutReason(error)
       }
       if (answer.status >= 400) {
         noteFailure(row, `status ${answer.status}: ${reasonOf(answer.body)}`)
@@ -113,9 +125,15 @@ function relayed(headers: OutgoingAnswer['headers']): WebhookAnswer['headers'] {
   return kept
 }
 
-function unavailable(reason: string, cause?: unknown): ApiError {
-  return new ApiError('Runtime', `The integration cannot be reached: ${reason}`, {
-    status: 502,
-    ...(cause !== undefined && { cause }),
-  })
+/**
+ * Anybody may call a webhook, and the reason can hold addresses of the network of the server. The
+ * operator and the owner of the integration find it under the id of the request.
+ */
+function withoutReason(cause: UnansweredError): ApiError {
+  const where = 'The log of the integration has the reason under the id of this answer.'
+  return cause.late
+    ? new ApiError('OperationTimeout', `The integration did not answer in time. ${where}`, {
+        cause,
+      })
+    : new ApiError('Runtime', `The integration gave no answer. ${where}`, { status: 502, cause })
 }
