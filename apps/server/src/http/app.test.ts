@@ -74,6 +74,7 @@ const authenticator: Authenticator = {
 async function createTestApp(
   exemptLoopback = true,
   trustedProxies: readonly string[] = [],
+  allowedOrigins?: readonly string[],
 ): Promise<FastifyInstance> {
   const clock = { now: () => 1_000_000 }
   return await createApp({
@@ -99,7 +100,7 @@ async function createTestApp(
     newRequestId: () => createIds().next('req'),
     trustedProxies,
     limits: { smallBody: 1000, largeBody: 2000 },
-    allowedOrigins: undefined,
+    allowedOrigins,
     meter: undefined,
     checkAnswers: true,
   })
@@ -212,12 +213,60 @@ describe('the HTTP application', () => {
     expect([preflight.statusCode, preflight.body]).toEqual([200, ''])
     expect(preflight.headers).toMatchObject({
       'access-control-allow-origin': 'https://app.example',
-      'access-control-allow-credentials': 'true',
       'access-control-allow-headers': 'content-type,x-user-key,x-custom',
     })
     const refused = await app.inject({ url: '/nowhere', headers })
     expect(refused.headers['access-control-allow-origin']).toBe('https://app.example')
     expect(String(refused.headers.vary)).toMatch(/origin/i)
+  })
+
+  it('welcomes credentials of browsers at operations alone, and only from pages', async () => {
+    const credentials = 'access-control-allow-credentials'
+    const page = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
+    for (const url of ['/v1/nowhere', '//v1/nowhere', '/chat/nobody/hello/']) {
+      for (const method of ['OPTIONS', 'GET'] as const) {
+        const answer = await app.inject({ method, url, headers: page })
+        expect([url, answer.headers[credentials]]).toEqual([url, 'true'])
+        expect(answer.headers['access-control-allow-origin']).toBe(page.origin)
+        expect(answer.headers['access-control-expose-headers']).toContain('x-request-id')
+      }
+      const { headers } = await app.inject({ url })
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    }
+    for (const url of [
+      '/metrics',
+      '/healthz',
+      '/docs',
+      '/openapi.json',
+      '/content/x',
+      '/v1',
+      '/',
+    ]) {
+      const answer = await app.inject({ url, headers: page })
+      expect([url, answer.headers[credentials]]).toEqual([url, undefined])
+    }
+  })
+
+  it('tells pages of other origins nothing when the operator names some', async () => {
+    const strict = await createTestApp(true, [], ['https://app.example'])
+    for (const method of ['OPTIONS', 'GET'] as const) {
+      const own = await strict.inject({
+        method,
+        url: '/v1/x',
+        headers: { origin: 'https://app.example' },
+      })
+      expect(own.headers).toMatchObject({
+        'access-control-allow-origin': 'https://app.example',
+        'access-control-allow-credentials': 'true',
+      })
+      for (const origin of ['https://evil.example', 'null', 'https://app.example.evil.example']) {
+        const { headers } = await strict.inject({ method, url: '/v1/x', headers: { origin } })
+        expect(headers['access-control-allow-origin']).toBeUndefined()
+        expect(headers['access-control-allow-credentials']).toBeUndefined()
+        expect(headers['access-control-expose-headers']).toBeUndefined()
+      }
+    }
+    await strict.close()
   })
 
   it('shows the allowance on every answer', async () => {

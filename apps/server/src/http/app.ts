@@ -1,5 +1,4 @@
 import { ApiError, type Operation } from '@botstead/contract'
-import cors from '@fastify/cors'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Authenticator } from '../platform/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
@@ -7,13 +6,14 @@ import type { Log } from '../platform/log.js'
 import type { RateLimiter } from '../platform/rate-limit.js'
 import { admission } from './admission.js'
 import { answerBrokenRequest } from './broken-request.js'
+import { admitBrowsers } from './browsers.js'
 import { type ConnectionOptions, createConnections } from './connections.js'
 import type { HttpContext } from './context.js'
 import { createErrorHandler, maxSegmentLength, pathOf } from './errors.js'
 import { readJsonBodies } from './json-body.js'
 import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
-import { announceResumableUploads, resumableUploadHeaders } from './resumable-uploads.js'
+import { announceResumableUploads } from './resumable-uploads.js'
 import type { Throttle } from './throttle.js'
 import { isGone } from './unanswered.js'
 import { screenUpgrades } from './upgrades.js'
@@ -104,29 +104,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   logRequests(app, options.log)
 
   announceResumableUploads(app)
-  await app.register(cors, {
-    origin: options.allowedOrigins === undefined ? true : [...options.allowedOrigins],
-    credentials: true,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: [
-      'x-request-id',
-      'ratelimit-limit',
-      'ratelimit-remaining',
-      'ratelimit-reset',
-      'retry-after',
-      'etag',
-      'content-range',
-      'content-disposition',
-      'idempotent-replayed',
-      'x-search-degraded',
-      'repr-digest',
-      ...resumableUploadHeaders,
-    ],
-    maxAge: 600,
-    strictPreflight: false,
-    // As the interface says of every OPTIONS; some clients take nothing else for a success.
-    optionsSuccessStatus: 200,
-  })
+  await admitBrowsers(app, options.allowedOrigins)
 
   const context: HttpContext = {
     admit: admission(options),
