@@ -36,6 +36,7 @@ import { releasedEvents } from './0040-released-events.js'
 import { currentWorkflows } from './0041-current-workflows.js'
 import { ownedKnowledgeBases } from './0042-owned-knowledge-bases.js'
 import { interruptedJobs } from './0044-interrupted-jobs.js'
+import { namesInSearch } from './0046-names-in-search.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   currentWorkflows,
   ownedKnowledgeBases,
   interruptedJobs,
+  namesInSearch,
 ]

@@ -155,7 +155,8 @@ export const search = {
       ),
       includeBreadcrumb: Type.Optional(
         Type.Boolean({
-          description: 'Puts the headings above the content. Ignored with `consolidate`.',
+          description:
+            'Puts the headings above the content; the name of the file stands for the title of a document that states none. Ignored with `consolidate`.',
         }),
       ),
       withContext: Type.Optional(

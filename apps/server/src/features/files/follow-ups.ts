@@ -22,7 +22,7 @@ export function createFollowUps(queue: Queue) {
 
     /** Has passages of a file removed that are of no more use. */
     async clearPassages(tx: Tx, file: FileRow): Promise<void> {
-      const payload: ClearPassages = { botId: file.bot_id, fileId: file.id }
+      const payload: ClearPassages = { botId: file.bot_id, fileId: file.id, key: file.key }
       await queue.enqueue(tx, { kind: clearPassagesJob, key: file.id, payload })
     },
 

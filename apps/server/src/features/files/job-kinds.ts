@@ -41,6 +41,8 @@ export const clearPassagesJob = 'search.clear'
 export interface ClearPassages {
   botId: string
   fileId: string
+  /** Of the file, whose words may go with it. */
+  key?: string
 }
 
 /** Name of the job that puts the parts of a content together. */

@@ -21,7 +21,7 @@ export function createClearPassages(deps: ClearPassagesDeps): JobHandler<ClearPa
   const { db, run, index, ingestPool, indexing } = deps
 
   async function readWords(
-    { botId, fileId }: ClearPassages,
+    { botId, fileId, key = '' }: ClearPassages,
     useful: Useful,
     signal: AbortSignal,
   ): Promise<string[]> {
@@ -37,7 +37,7 @@ export function createClearPassages(deps: ClearPassagesDeps): JobHandler<ClearPa
         headings: decodeJson<string[]>(headings),
         ownHeadings: decodeJson<string[]>(own_headings),
       }))
-      const listed = await listPassageWords(ingestPool, texts, {}, signal)
+      const listed = await listPassageWords(ingestPool, texts, { key, context: {} }, signal)
       for (const { word } of listed.flatMap((each) => each.words)) words.add(word)
     }
   }

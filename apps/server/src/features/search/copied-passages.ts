@@ -4,6 +4,7 @@ import type { FilesIndexing, PassagesOf } from '../files/index.js'
 import type { ContextOptions } from './chunk/index-fields.js'
 import type { Passage } from './chunk/passage.js'
 import type { IngestedPassage } from './ingest-task.js'
+import { placeUnderName, takeFromName } from './name-title.js'
 import { type IngestPool, listPassageWords } from './pipeline.js'
 import { listGeneration, type PassageRow } from './store.js'
 
@@ -23,17 +24,23 @@ export interface CopyDeps {
 export async function readCopied(
   { db, indexing, ingestPool }: CopyDeps,
   from: PassagesOf,
-  context: ContextOptions = {},
+  to: { key: string; context?: ContextOptions | undefined },
   signal?: AbortSignal,
 ): Promise<IngestedPassage[] | undefined> {
-  const copied: IngestedPassage[] = []
+  const { key, context = {} } = to
+  const read: Passage[] = []
   for (;;) {
-    const rows = await listGeneration(db, from, { from: copied.length, limit: readAtOnce })
+    const rows = await listGeneration(db, from, { from: read.length, limit: readAtOnce })
     if (rows.length === 0) break
-    const passages = rows.map(toPassage)
-    const words = await listPassageWords(ingestPool, passages, context, signal)
+    read.push(...rows.map(toPassage))
+  }
+  const passages = placeUnderName(takeFromName(read), key)
+  const copied: IngestedPassage[] = []
+  while (copied.length < passages.length) {
+    const some = passages.slice(copied.length, copied.length + readAtOnce)
+    const words = await listPassageWords(ingestPool, some, { key, context }, signal)
     for (const [at, each] of words.entries()) {
-      const passage = passages[at]
+      const passage = some[at]
       if (passage !== undefined) copied.push({ ...passage, ...each })
     }
   }

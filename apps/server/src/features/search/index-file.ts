@@ -126,7 +126,8 @@ export function createIndexFile(deps: IndexFileDeps) {
     await using report = createProgressReport(deps, job)
     try {
       const { passages: from } = job.payload
-      const copied = from && (await readCopied(deps, from, content.configuration.chunking, signal))
+      const to = { key: content.key, context: content.configuration.chunking }
+      const copied = from && (await readCopied(deps, from, to, signal))
       const passages = copied ?? (await extract(content, report, signal))
       await embed(job.payload, passages, report, signal)
       return { passages: passages.length }

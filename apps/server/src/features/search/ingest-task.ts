@@ -64,6 +64,8 @@ export interface DocumentInput {
 
 /** Passages that are cut already and whose words are wanted. */
 export interface TextsInput {
+  /** Of the file that they are found in. */
+  key: string
   texts: readonly PassageText[]
   context: ContextOptions
 }

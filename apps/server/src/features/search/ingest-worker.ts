@@ -14,6 +14,7 @@ import type {
   IngestProgress,
   TextsInput,
 } from './ingest-task.js'
+import { placeUnderName } from './name-title.js'
 import { createWordLister } from './passage-words.js'
 
 /** Share of the work that is done when a document is read; the rest is for cutting and indexing. */
@@ -36,8 +37,8 @@ serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(async (input,
   }
 })
 
-function listWords({ texts, context }: TextsInput, give: Give<IngestPiece>): IngestOutput {
-  give({ words: texts.map(createWordLister(context)) })
+function listWords({ texts, key, context }: TextsInput, give: Give<IngestPiece>): IngestOutput {
+  give({ words: texts.map(createWordLister(key, context)) })
   return {}
 }
 
@@ -46,10 +47,13 @@ async function readDocument(
   report: Report<IngestProgress>,
   give: Give<IngestPiece>,
 ): Promise<IngestOutput> {
-  const wordsOf = createWordLister(input.context)
+  const wordsOf = createWordLister(input.key, input.context)
   const withWords = (passage: Passage) => ({ ...passage, ...wordsOf(passage) })
   if (input.isPassages) {
-    const given = toPassages(JSON.parse(new TextDecoder().decode(await read(input))))
+    const given = placeUnderName(
+      toPassages(JSON.parse(new TextDecoder().decode(await read(input)))),
+      input.key,
+    )
     for (const some of inPieces(given)) give({ passages: some.map(withWords) })
     return {}
   }
@@ -69,7 +73,7 @@ async function readDocument(
   })
   const counted = pages === undefined ? {} : { pages }
   report({ step: 'chunk', ...counted, percent: READ_PERCENT }, { milestone: true })
-  const cut = chunkDocument(extraction, chunking)
+  const cut = placeUnderName(chunkDocument(extraction, chunking), key)
   let passages = 0
   for (const some of inPieces(cut)) {
     give({ passages: some.map(withWords) })

@@ -11,6 +11,7 @@ import {
 import { createClearPassages } from './clear-passages.js'
 import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-file.js'
 import { createListWords, listWordsJob } from './list-words.js'
+import { createReplaceEntries, replaceEntriesJob } from './replace-entries.js'
 import type { SearchDeps } from './service.js'
 
 /** Files that one process indexes at a time, at least. */
@@ -53,6 +54,7 @@ export function createSearchJobs(
     [indexFileJob]: index,
     [clearPassagesJob]: createClearPassages(deps),
     [listWordsJob]: createListWords(deps),
+    [replaceEntriesJob]: createReplaceEntries(deps),
   }
 }
 

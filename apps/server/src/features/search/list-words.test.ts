@@ -46,7 +46,7 @@ describeEachEngine('the list of words', (engine) => {
     expect(await listWords('bot')).toEqual([])
 
     const jobs = db.selectFrom('jobs').select(['id', 'kind', 'key', 'payload', 'state'])
-    const made = await jobs.orderBy('key').execute()
+    const made = await jobs.where('kind', '=', listWordsJob).orderBy('key').execute()
     expect(made).toMatchObject(
       ['bot', 'other'].map((key) => ({ kind: listWordsJob, key, state: 'waiting' })),
     )
@@ -73,7 +73,7 @@ describeEachEngine('the list of words', (engine) => {
       const numbers = await insertPassages(tx, [passage('racing', fileId, 0, 'Turbine')])
       const entries = numbers.map((number) => ({
         number,
-        fields: { headings: '', body: 'turbine' },
+        fields: { folders: '', name: '', headings: '', body: 'turbine' },
       }))
       await index.add(tx, 'racing', entries)
       await insertWords(tx, 'racing', [{ word: 'turbine', reversed: 'enibrut' }])

@@ -46,8 +46,9 @@ describe('a file becomes passages', () => {
           ownHeadings: ['Pump'],
           start: 0,
           end: 20,
-          fields: { headings: 'pump', body: 'pump keep it dry' },
+          fields: { folders: '', name: 'file', headings: 'pump', body: 'pump keep it dry' },
           words: [
+            { word: 'file', reversed: 'elif' },
             { word: 'pump', reversed: 'pmup' },
             { word: 'keep', reversed: 'peek' },
           ],
@@ -62,9 +63,9 @@ describe('a file becomes passages', () => {
     const { passages } = await ingestText(`# Größe\n\n${parts.join('\n\n')}`)
     const listed = passages.map(({ words }) => words.map(({ word }) => word))
     expect(passages.length).toBeGreaterThan(100)
-    expect(listed.flat()).toEqual(['grosse', 'part', 'pumpe', 'aeta', 'beta', 'ceta'])
+    expect(listed.flat()).toEqual(['file', 'groesse', 'part', 'pumpe', 'aeta', 'beta', 'ceta'])
     for (const [at, { fields }] of passages.entries()) {
-      expect(`${fields.headings} ${fields.body}`.split(' ')).toEqual(
+      expect(Object.values(fields).join(' ').split(' ')).toEqual(
         expect.arrayContaining(listed[at] ?? []),
       )
     }
@@ -72,13 +73,14 @@ describe('a file becomes passages', () => {
 
   test('or an error, when a worker gives up on passages that were cut before', async () => {
     const text = { content: 'Keep it dry.', headings: ['Pump'], ownHeadings: [] }
-    expect(await listPassageWords(pool, [text, text], {})).toMatchObject([
+    const to = { key: 'a.md', context: {} }
+    expect(await listPassageWords(pool, [text, text], to)).toMatchObject([
       { fields: { headings: 'pump' }, words: [{ word: 'pump' }, { word: 'keep' }] },
       { fields: { headings: 'pump' }, words: [] },
     ])
     const message = 'Flatten it.'
     const givesUp = { ...pool, run: async () => ({ failure: 'too_deep' as const, message }) }
-    await expect(listPassageWords(givesUp, [text], {})).rejects.toThrow(
+    await expect(listPassageWords(givesUp, [text], to)).rejects.toThrow(
       new ExtractionError('too_deep', message),
     )
   })

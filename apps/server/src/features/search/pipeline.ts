@@ -5,7 +5,6 @@ import {
   type WorkerPool,
   type WorkerPoolOptions,
 } from '../../platform/workers/worker-pool.js'
-import type { ContextOptions } from './chunk/index-fields.js'
 import { ExtractionError } from './extract/extraction-error.js'
 import { type IngestConfiguration, listNotApplied, toChunkOptions } from './ingest-configuration.js'
 import { type Content, withWorkerContent } from './ingest-content.js'
@@ -18,6 +17,7 @@ import type {
   IngestProgress,
   PassageText,
   PassageWords,
+  TextsInput,
 } from './ingest-task.js'
 
 const MEGABYTE = 1024 * 1024
@@ -153,12 +153,12 @@ export async function ingest(
 export async function listPassageWords(
   pool: IngestPool,
   texts: readonly PassageText[],
-  context: ContextOptions,
+  { key, context }: Pick<TextsInput, 'key' | 'context'>,
   signal?: AbortSignal,
 ): Promise<PassageWords[]> {
   const words: PassageWords[] = []
   const output = await pool.run(
-    { texts, context },
+    { texts, key, context },
     {
       ...(signal && { signal }),
       onPiece(piece) {

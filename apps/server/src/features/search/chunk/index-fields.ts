@@ -1,3 +1,4 @@
+import { toFileName, toNameTitle } from '../text/file-name.js'
 import { toIndexText } from '../text/index-text.js'
 import type { Passage } from './passage.js'
 
@@ -9,8 +10,12 @@ export interface ContextOptions {
   embeddedContextLevels?: number
 }
 
-/** The two fields under which a passage is indexed, as words in the form of `toIndexText`. */
+/** The fields under which a passage is indexed, as words in the form of `toIndexText`. */
 export interface IndexFields {
+  /** The folders of its file. */
+  folders: string
+  /** The name of its file. */
+  name: string
   /** Its own headings and those above it. */
   headings: string
   /** Its content. */
@@ -20,13 +25,24 @@ export interface IndexFields {
 /** Where a link or an image points says less about a passage than what it is called. */
 const DESTINATION = /\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"\n]*")?\)/g
 
-/** What the keyword index holds of a passage. */
+/**
+ * What the keyword index holds of a passage.
+ *
+ * @param key of its file
+ */
 export function toIndexFields(
   passage: Pick<Passage, 'content' | 'headings' | 'ownHeadings'>,
+  key: string,
   options: ContextOptions = {},
 ): IndexFields {
-  const headings = [...contextHeadings(passage.headings, options), ...passage.ownHeadings]
+  const [first, ...below] = passage.headings
+  // The name that stands in for a title is a field of its own.
+  const above = first !== undefined && first === toNameTitle(key) ? below : passage.headings
+  const headings = [...contextHeadings(above, options), ...passage.ownHeadings]
+  const { folders, name } = toFileName(key)
   return {
+    folders: toIndexText(folders),
+    name: toIndexText(name),
     headings: toIndexText(headings.join('\n\n')),
     body: toIndexText(passage.content.replace(DESTINATION, ']')),
   }

@@ -9,6 +9,8 @@ import { toQuery } from '../text/query.js'
 import { createKeywordIndex } from './keyword-index.js'
 
 interface Text {
+  folders?: string
+  name?: string
   headings?: string
   body: string
 }
@@ -58,9 +60,14 @@ describeEachEngine('the keyword index', (engine) => {
         content: body,
       }))
       const numbers = await insertPassages(tx, rows)
-      const entries = texts.map(({ headings = '', body }, at) => ({
+      const entries = texts.map(({ folders = '', name = '', headings = '', body }, at) => ({
         number: numbers[at] ?? 0,
-        fields: { headings: toIndexText(headings), body: toIndexText(body) },
+        fields: {
+          folders: toIndexText(folders),
+          name: toIndexText(name),
+          headings: toIndexText(headings),
+          body: toIndexText(body),
+        },
       }))
       await index().add(tx, botId, entries)
     })
@@ -138,7 +145,7 @@ describeEachEngine('the keyword index', (engine) => {
     ['one Chinese character', '山', '山', '水'],
     ['Japanese', '東京都の人口は増えている', '東京の人口', '大阪'],
     ['Korean', '서울은 대한민국의 수도이다', '수도', '부산'],
-    ['German', 'Die Straße führt über die Brücke', 'strasse BRUCKE', 'Fluss'],
+    ['German', 'Die Straße führt über die Brücke', 'strasse BRUECKE', 'Fluss'],
     ['Russian', 'Столица России', 'столица', 'река'],
     ['Thai', 'กรุงเทพมหานคร', 'กรุงเทพมหานคร', 'เชียงใหม่'],
     ['Hindi', 'दिल्ली भारत की राजधानी है', 'राजधानी', 'मुंबई'],
@@ -170,6 +177,29 @@ describeEachEngine('the keyword index', (engine) => {
       'one two three four five',
       'install one two three four',
     ])
+  })
+
+  it('finds names of files, which weigh less than headings and more than the body, and folders least', async () => {
+    const { botId } = await makeBot([
+      { folders: 'install', body: 'one two three four five' },
+      { body: 'install one two three four' },
+      { name: 'install', body: 'one two three four six' },
+      { headings: 'Install', body: 'one two three four seven' },
+      ...Array.from({ length: 9 }, () => ({ body: 'something else' })),
+    ])
+    expect(await contents(botId, 'install')).toEqual([
+      'one two three four seven',
+      'one two three four six',
+      'install one two three four',
+      'one two three four five',
+    ])
+  })
+
+  it('tells a letter with two dots from one without', async () => {
+    const { botId } = await makeBot([{ body: 'Das ist schon gut' }, { body: 'Das ist schön' }])
+    expect(await contents(botId, 'schön')).toEqual(['Das ist schön'])
+    expect(await contents(botId, 'SCHOEN')).toEqual(['Das ist schön'])
+    expect(await contents(botId, 'schon')).toEqual(['Das ist schon gut'])
   })
 
   it('answers the best first, with scores from 0 to 1', async () => {

@@ -8,7 +8,7 @@ import { postgresKeywords } from './postgres-keywords.js'
 import { sqliteKeywords } from './sqlite-keywords.js'
 
 /** The words of a passage and the number of its row. */
-interface IndexEntry {
+export interface IndexEntry {
   number: number
   fields: IndexFields
 }
@@ -35,10 +35,13 @@ interface KeywordSearch {
 
 /**
  * Full text search of one engine: all that engines do differently in search is behind this.
- * Headings weigh 3, the body 1. Entries go by themselves when their passages go.
+ * Headings weigh 3, the name of the file 2, the body 1, and folders a half. Entries go by themselves when
+ * their passages go.
  */
 export interface KeywordIndex {
   add(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
+  /** Adds entries in place of those of the same passages, also of those that an earlier release made. */
+  replace(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
   /** The best passages that have any of the words, best first; equal ones always in the same order. */
   search(db: Db, search: KeywordSearch): Promise<KeywordHit[]>
   /** In how many passages of a bot each term of a query stands, and each phrase that is meant literally. */

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Tx } from '../../../schema.js'
 import { searchableFiles } from '../../files/reading.js'
 import { toTsquery } from '../text/render-query.js'
-import type { KeywordIndex } from './keyword-index.js'
+import type { IndexEntry, KeywordIndex } from './keyword-index.js'
 import {
   bounded,
   type CountRow,
@@ -15,17 +16,16 @@ import {
 const fairWeight = 0.3
 
 /**
- * A `tsvector` per passage; headings have the weight A, the body D. The engine's own ranks know nothing
+ * A `tsvector` per passage; headings have the weight A, the name of the file B, its folders C, the body D. The engine's own ranks know nothing
  * of how rare a word is, which costs much: each word is ranked alone and weighted by its rarity.
  */
 export const postgresKeywords: KeywordIndex = {
   async add(tx, botId, entries) {
-    if (entries.length === 0) return
-    const rows = entries.map(
-      ({ number, fields }) =>
-        sql`(${number}::bigint, array_to_tsvector(array[${scopeLexeme(botId)}]) || ${weighted(fields.headings, 'A')} || ${weighted(fields.body, 'D')})`,
-    )
-    await sql`insert into passage_words (number, words) values ${sql.join(rows)}`.execute(tx)
+    await write(tx, botId, entries)
+  },
+
+  async replace(tx, botId, entries) {
+    await write(tx, botId, entries)
   },
 
   async search(db, { query, scope, tags, limit }) {
@@ -34,7 +34,7 @@ export const postgresKeywords: KeywordIndex = {
     // Nothing here may depend on statistics: after many uploads they are wrong for a while, and a plan
     // that runs one part anew for each row of another takes minutes. Hence every part is materialized,
     // the bot is a lexeme like any other, and `is true` keeps the files a hash instead of a join.
-    // Weights of D, C, B, A. The logarithm keeps long passages from winning by their length.
+    // Weights of D, C, B, A, as those on SQLite, with 3 as 1. The logarithm keeps long passages from winning by their length.
     const { rows } = await sql<RankedRow>`
       with
         wanted as materialized (
@@ -45,7 +45,7 @@ export const postgresKeywords: KeywordIndex = {
           select
             wanted.word,
             passage_words.number,
-            ts_rank('{0.333, 0, 0, 1}', passage_words.words, wanted.query)
+            ts_rank('{0.333, 0.167, 0.667, 1}', passage_words.words, wanted.query)
               / ln(2 + length(passage_words.words)) as frequency
           from wanted
           join passage_words on passage_words.words
@@ -101,7 +101,24 @@ export const postgresKeywords: KeywordIndex = {
   },
 }
 
-function weighted(text: string, weight: 'A' | 'D'): RawBuilder<unknown> {
+async function write(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  const rows = entries.map(({ number, fields }) => {
+    const words = [
+      weighted(fields.headings, 'A'),
+      weighted(fields.name, 'B'),
+      weighted(fields.folders, 'C'),
+      weighted(fields.body, 'D'),
+    ]
+    return sql`(${number}::bigint, array_to_tsvector(array[${scopeLexeme(botId)}]) || ${sql.join(words, sql` || `)})`
+  })
+  await sql`
+    insert into passage_words (number, words) values ${sql.join(rows)}
+    on conflict (number) do update set words = excluded.words
+  `.execute(tx)
+}
+
+function weighted(text: string, weight: 'A' | 'B' | 'C' | 'D'): RawBuilder<unknown> {
   return sql`setweight(to_tsvector('botstead_words', ${text}), ${sql.lit(weight)})`
 }
 

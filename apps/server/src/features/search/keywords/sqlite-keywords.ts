@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { Db } from '../../../schema.js'
+import type { Db, Tx } from '../../../schema.js'
 import { searchableFiles } from '../../files/reading.js'
 import { toFts5Match } from '../text/render-query.js'
-import type { KeywordIndex } from './keyword-index.js'
+import type { IndexEntry, KeywordIndex } from './keyword-index.js'
 import {
   bounded,
   type CountRow,
@@ -19,36 +19,52 @@ const mostWithWord = 2000
 
 const fairBm25 = 5
 
+/** A table of FTS5, and its columns as those to look in. */
+interface Table {
+  name: string
+  columns: string
+}
+
+const indexed: Table = { name: 'passage_index', columns: '{folders name headings body}' }
+/** What an earlier release wrote, without names of files; a job empties it into the other one. */
+const former: Table = { name: 'passage_words', columns: '{headings body}' }
+
 /** FTS5: the words of all bots lie in one table, and a word that stands for the bot confines a query. */
 export const sqliteKeywords: KeywordIndex = {
-  async add(tx, botId, entries) {
-    if (entries.length === 0) return
-    const rows = entries.map(
-      ({ number, fields }) =>
-        sql`(${number}, ${scopeWord(botId)}, ${fields.headings}, ${fields.body})`,
-    )
-    await sql`insert into passage_words (rowid, scope, headings, body) values ${sql.join(rows)}`.execute(
-      tx,
-    )
+  add: insert,
+
+  async replace(tx, botId, entries) {
+    const numbers = sql.join(entries.map(({ number }) => number))
+    for (const { name } of [former, indexed]) {
+      await sql`delete from ${sql.table(name)} where rowid in (${numbers})`.execute(tx)
+    }
+    await insert(tx, botId, entries)
   },
 
   async search(db, { query, scope, tags, limit }) {
     const words = toFts5Match(query)
     if (words === undefined) return []
-    const match = `scope : "${scopeWord(scope.botId)}" AND {headings body} : (${words})`
+    const found: RankedRow[] = []
+    const tables = await tablesOf(db)
     // The joins are written so that FTS5 comes first and answers by rank: then only as many rows are
     // looked at as are wanted, and not all that match.
-    const { rows } = await sql<RankedRow>`
-      select passages.number, passage_words.rank
-      from passage_words
-      cross join passages on passages.number = passage_words.rowid
-      cross join (${searchableFiles(db, scope, tags)}) as found
-        on found.file_id = passages.file_id and found.generation = passages.generation
-      where passage_words match ${match}
-      order by passage_words.rank
-      limit ${limit}
-    `.execute(db)
-    return rows.map((row) => ({
+    for (const each of tables) {
+      const match = toMatch(each, scope.botId, words)
+      const table = sql.table(each.name)
+      const { rows } = await sql<RankedRow>`
+        select passages.number, ${table}.rank
+        from ${table}
+        cross join passages on passages.number = ${table}.rowid
+        cross join (${searchableFiles(db, scope, tags)}) as found
+          on found.file_id = passages.file_id and found.generation = passages.generation
+        where ${table} match ${match}
+        order by ${table}.rank
+        limit ${limit}
+      `.execute(db)
+      found.push(...rows)
+    }
+    if (tables.length > 1) found.sort((a, b) => a.rank - b.rank).splice(limit)
+    return found.map((row) => ({
       number: row.number,
       rank: -row.rank,
       score: bounded(-row.rank, fairBm25),
@@ -57,30 +73,66 @@ export const sqliteKeywords: KeywordIndex = {
 
   async frequencies(db, botId, query) {
     const parts = toParts(query)
-    const counts = parts.map((part, at) => {
-      const match = `scope : "${scopeWord(botId)}" AND {headings body} : (${toFts5Match(part)})`
-      return sql`select ${at + 1} as part, count(*) as count, max(rowid) as last from (
-        select rowid from passage_words where passage_words match ${match} limit ${mostWithWord}
-      )`
-    })
+    const tables = await tablesOf(db)
+    const counts = tables.flatMap((each) =>
+      parts.map((part, at) => {
+        const match = toMatch(each, botId, toFts5Match(part))
+        const table = sql.table(each.name)
+        return sql`select ${at + 1} as part, count(*) as count, max(rowid) as last from (
+          select rowid from ${table} where ${table} match ${match} limit ${mostWithWord}
+        )`
+      }),
+    )
     const passages = sql`select 0 as part, count(*) as count, null as last from (
       select 1 from passages where bot_id = ${botId} limit ${mostPassages}
     )`
     const { rows } = await sql<CountRow & { last: number | null }>`
       ${sql.join([passages, ...counts], sql` union all `)}
     `.execute(db)
-    return toFrequencies(parts, await estimateCommon(db, botId, rows))
+    return toFrequencies(parts, addUp(await estimateCommon(db, botId, rows)))
   },
 
   async missing(tx, botId, words) {
+    const tables = await tablesOf(tx)
     const parts = words.map((word) => {
-      const match = `scope : "${scopeWord(botId)}" AND {headings body} : "${word}"`
-      return sql`select ${word} as word where not exists (
-        select 1 from passage_words where passage_words match ${match}
-      )`
+      const isNowhere = tables.map((each) => {
+        const match = toMatch(each, botId, `"${word}"`)
+        const table = sql.table(each.name)
+        return sql`not exists (select 1 from ${table} where ${table} match ${match})`
+      })
+      return sql`select ${word} as word where ${sql.join(isNowhere, sql` and `)}`
     })
     return await listWords(tx, parts)
   },
+}
+
+/** The tables that have entries: mostly the one, both until all former entries are replaced. */
+async function tablesOf(db: Db | Tx): Promise<Table[]> {
+  const { rows } = await sql`select rowid from passage_words limit 1`.execute(db)
+  return rows.length === 0 ? [indexed] : [indexed, former]
+}
+
+function toMatch({ columns }: Table, botId: string, words: string | undefined): string {
+  return `scope : "${scopeWord(botId)}" AND ${columns} : (${words})`
+}
+
+async function insert(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  const scope = scopeWord(botId)
+  const rows = entries.map(
+    ({ number, fields: { folders, name, headings, body } }) =>
+      sql`(${number}, ${scope}, ${folders}, ${name}, ${headings}, ${body})`,
+  )
+  await sql`
+    insert into passage_index (rowid, scope, folders, name, headings, body) values ${sql.join(rows)}
+  `.execute(tx)
+}
+
+/** Passages with a part of a query in one table as those of another. */
+function addUp(rows: readonly CountRow[]): CountRow[] {
+  const counts = new Map<number, number>()
+  for (const { part, count } of rows) counts.set(part, (counts.get(part) ?? 0) + count)
+  return [...counts].map(([part, count]) => ({ part, count }))
 }
 
 /**

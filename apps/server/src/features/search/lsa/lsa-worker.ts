@@ -1,7 +1,7 @@
 import { openSqliteReads } from '../../../platform/db/sqlite-reads.js'
 import { serveTasks } from '../../../platform/workers/worker-task.js'
 import type { Db } from '../../../schema.js'
-import { toIndexText } from '../text/index-text.js'
+import { toFoldedText } from '../text/index-text.js'
 import { countPassages, listNumbers, readPassageTexts } from '../vectors/passage-text-store.js'
 import { encodeModel } from './encode.js'
 import { fitLsa } from './fit.js'
@@ -62,7 +62,7 @@ async function fit(read: Reads, { botId, maximumPassages }: FitTask): Promise<Fi
     if (last === undefined) break
     const sample = numbers.filter((number) => number % step === 0)
     for (const { text } of await read((db) => readPassageTexts(db, botId, sample))) {
-      texts.push(toIndexText(text))
+      texts.push(toFoldedText(text))
     }
     after = last
   }
@@ -79,7 +79,7 @@ async function embed(read: Reads, { botId, space, numbers }: EmbedTask): Promise
   const texts = await read((db) => readPassageTexts(db, botId, numbers))
   const vectors = new Float32Array(texts.length * model.dimensions)
   for (const [at, { text }] of texts.entries()) {
-    vectors.set(toLsaVector(model, toIndexText(text)).values, at * model.dimensions)
+    vectors.set(toLsaVector(model, toFoldedText(text)).values, at * model.dimensions)
   }
   return {
     passages: texts.map(({ number, id }) => ({ number, id })),

@@ -7,8 +7,14 @@ import type { Substitutes } from './clues.js'
 import type { RankRequest } from './ranker.js'
 import { neighbourhood, toSubstitutes, toWideWords } from './widen.js'
 
-/** What a hit by a word that is only like the one that was asked for is worth. */
-const substituteWorth = 0.7
+/**
+ * What a hit by a word that is only like the one that was asked for is worth: less where that one is there,
+ * too, and counts already.
+ */
+const groups = [
+  { isMissing: true, worth: 0.7 },
+  { isMissing: false, worth: 0.5 },
+] as const
 
 /** What words find. */
 export interface WordFindings {
@@ -36,24 +42,35 @@ export async function findByWords(
     query.terms
       .map((word) => ({
         word,
-        spellings: spellings.get(word) ?? [],
+        spellings: spellings.get(word)?.similar ?? [],
+        marked: spellings.get(word)?.marked ?? [],
         isMissing: frequencies.counts.get(word) === 0,
       }))
       // With as many hits as are looked at, compounds of a word add nothing.
       .filter(({ isMissing }) => isMissing || !isFull),
   )
-  if (wide.length === 0) return { hits, frequencies, substitutes: new Map() }
-  const substitutes = toSubstitutes(wide, await findWords(db, botId, neighbourhood(wide)))
-  const terms = [...new Set([...substitutes.values()].flatMap((near) => [...near.keys()]))]
-  if (terms.length === 0) return { hits, frequencies, substitutes }
-  const others = await keywords.search(db, { ...search, query: { terms, phrases: [], exact: [] } })
-  return { hits: merge(hits, others, search.limit), frequencies, substitutes }
+  const substitutes: Substitutes =
+    wide.length === 0
+      ? new Map()
+      : toSubstitutes(wide, await findWords(db, botId, neighbourhood(wide)))
+  let all = hits
+  for (const { isMissing, worth } of groups) {
+    const ofGroup = [...substitutes].filter(
+      ([word]) => (frequencies.counts.get(word) === 0) === isMissing,
+    )
+    const terms = [...new Set(ofGroup.flatMap(([, others]) => [...others.keys()]))]
+    if (terms.length === 0) continue
+    const query = { terms, phrases: [], exact: [] }
+    all = merge(all, await keywords.search(db, { ...search, query }), worth, search.limit)
+  }
+  return { hits: all, frequencies, substitutes }
 }
 
 /** Hits of words and of others that count less, together. */
 function merge(
   hits: readonly KeywordHit[],
   others: readonly KeywordHit[],
+  worth: number,
   limit: number,
 ): KeywordHit[] {
   const all = new Map(hits.map((hit) => [hit.number, hit]))
@@ -61,8 +78,8 @@ function merge(
     const hit = all.get(number) ?? { number, rank: 0, score: 0 }
     all.set(number, {
       number,
-      rank: hit.rank + rank * substituteWorth,
-      score: Math.max(hit.score, score * substituteWorth),
+      rank: hit.rank + rank * worth,
+      score: Math.max(hit.score, score * worth),
     })
   }
   return [...all.values()].sort((a, b) => b.rank - a.rank || a.number - b.number).slice(0, limit)

@@ -1,12 +1,12 @@
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../schema.js'
 import type { FileScope, TagCondition } from '../../files/index.js'
-import { createKeywordIndex, type KeywordHit } from '../keywords/keyword-index.js'
+import { createKeywordIndex, type Frequencies, type KeywordHit } from '../keywords/keyword-index.js'
 import { toIndexText } from '../text/index-text.js'
 import { type Query, toQuery } from '../text/query.js'
 import { isStopword } from '../text/stopwords.js'
 import { toSubject } from '../text/subject.js'
-import { readTexts } from './candidate-text-store.js'
+import { type CandidateTexts, readTexts } from './candidate-text-store.js'
 import { type Clue, type Substitutes, toClues } from './clues.js'
 import { coverages, hasPhrase } from './coverage.js'
 import { type Leg, legWeights, type Weights } from './fusion.js'
@@ -94,7 +94,7 @@ export function createRanker({ dialect, weights = legWeights }: RankerOptions): 
           candidates,
           texts,
           query,
-          toSpelt(meaningful(request.query), substitutes),
+          toSpelt(meaningful(request.query), substitutes, frequencies),
           said.clues,
         )
       }
@@ -132,17 +132,19 @@ async function gather(
 
 function addTexts(
   candidates: ReadonlyMap<number, Candidate>,
-  texts: ReadonlyMap<number, string>,
+  { texts, names }: CandidateTexts,
   query: Query,
   words: string,
   clues: readonly Clue[],
 ): void {
   const letters = scoreGrams(words, texts)
   const found = coverages(clues, texts)
+  const named = coverages(clues, names)
   for (const [number, text] of texts) {
     const candidate = candidates.get(number)
     if (candidate === undefined) continue
     candidate.found = found.get(number) ?? 0
+    candidate.named = named.get(number) ?? 0
     const grams = letters.get(number)
     if (grams !== undefined) {
       candidate.grams = grams.score
@@ -166,10 +168,12 @@ function meaningful(query: string): string {
 const surelyMeant = 0.85
 
 /** The words of a question as the passages spell them. */
-function toSpelt(words: string, substitutes: Substitutes): string {
+function toSpelt(words: string, substitutes: Substitutes, { counts }: Frequencies): string {
   if (substitutes.size === 0) return words
   const spelt = words.split(' ').map((word) => {
-    const [[other, worth] = [word, 0]] = substitutes.get(word) ?? []
+    if (counts.get(word) !== 0) return word
+    const near = [...(substitutes.get(word) ?? [])].sort(([, a], [, b]) => b - a)
+    const [[other, worth] = [word, 0]] = near
     return worth >= surelyMeant ? other : word
   })
   return spelt.join(' ')

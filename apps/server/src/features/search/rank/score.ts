@@ -14,6 +14,8 @@ export interface Candidate {
   coverage?: number
   /** Share of the question that its words cover, from 0 to 1. */
   found?: number
+  /** Share of the question that the name of its file covers, from 0 to 1. */
+  named?: number
   /** How alike its meaning is, from 0 to 1. */
   likeness?: number
   /** Share of the phrases meant literally that it has; undefined if the question has none. */
@@ -61,6 +63,7 @@ export function score(candidates: readonly Candidate[], options: ScoreOptions): 
       semantic: (weights.semantic ?? 0) * confidence,
     },
   )
+  const placeOf = toPlace(candidates, order)
   const best = Math.max(0, ...candidates.map((each) => evidence(each, confidence)))
   if (best < leastEvidence) return []
   const height = options.isVague ? best * mostForVague : best
@@ -68,12 +71,25 @@ export function score(candidates: readonly Candidate[], options: ScoreOptions): 
   return candidates
     .map((each) => ({
       number: each.number,
-      score: Math.min(1, literally(order.get(each.number) ?? 0, each.literal) * height),
+      score: Math.min(1, literally(placeOf(each), each.literal) * height),
       legs: legsOf(each),
     }))
     .filter(({ score }) => score >= least)
     .sort((a, b) => b.score - a.score || a.number - b.number)
     .slice(0, limit)
+}
+
+/** What a file is worth whose name has all of the question, beside 1 for what its passage says. */
+const nameWeight = 0.5
+
+/**
+ * Who names a file, or what it is about, means that file: the indexes know the words of names, but a word that
+ * repeats is worth little more there, so that others of the question outweigh it.
+ */
+function toPlace(candidates: readonly Candidate[], order: ReadonlyMap<number, number>) {
+  const most = Math.max(0, ...candidates.map(({ named = 0 }) => named))
+  return ({ number, named = 0 }: Candidate) =>
+    ((order.get(number) ?? 0) + nameWeight * named) / (1 + nameWeight * most)
 }
 
 /** The part of a question that the letters of a passage must cover for letters to count in full. */

@@ -3,7 +3,7 @@ import type { Db } from '../../../schema.js'
 import { lsaEmbedder } from '../lsa/encode.js'
 import { toLsaVector } from '../lsa/model.js'
 import { createModelCache } from '../lsa/model-cache.js'
-import { toIndexText } from '../text/index-text.js'
+import { toFoldedText } from '../text/index-text.js'
 import { vectorStoreOf } from '../vectors/engine-vectors.js'
 import { findServing, type SpaceRow } from '../vectors/space-store.js'
 import type { Neighbour, VectorStore } from '../vectors/vector-store.js'
@@ -58,7 +58,7 @@ export function createSemanticLeg(dialect: Dialect): SemanticLeg {
     }
     const model = await models.get(db, space.number)
     if (model === undefined) return undefined
-    const { values, known } = toLsaVector(model, toIndexText(request.query))
+    const { values, known } = toLsaVector(model, toFoldedText(request.query))
     const confidence = Math.min(1, known / fullyKnown)
     return { vector: values, confidence, toLikeness: () => sharpened }
   }

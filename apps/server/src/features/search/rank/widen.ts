@@ -1,11 +1,15 @@
+import { withoutMarks } from '../text/marks.js'
 import type { Neighbourhood } from '../vocabulary-store.js'
 import { countBits, editDistance, letterSet } from './edit-distance.js'
+import { isForm } from './word-likeness.js'
 
 /** A word of a question for which others are looked for. */
 export interface WideWord {
   word: string
   /** How it may be spelt otherwise. */
   spellings: readonly string[]
+  /** Further spellings, of which only words that are just so count. */
+  marked?: readonly string[]
   /** Whether no passage has it. What passages have is only looked for as the last part of longer words. */
   isMissing: boolean
 }
@@ -20,6 +24,8 @@ const maximumNeighbours = 20
 const shortestHead = 4
 const shortestHeadOfMissing = 2
 const shortestPart = 4
+/** Shorter words that differ by umlaut and ending are others: _groß_ and _Größe_. */
+const shortestForm = 6
 
 /** What German, Dutch and Scandinavian words end with when they are declined, longest first. */
 const endings = ['ern', 'ens', 'ar', 'or', 'en', 'er', 'es', 'et', 'em', 'na', 'e', 'n', 's', '']
@@ -29,6 +35,7 @@ const longestEnding = 3
 /** What finding a word is worth that is only like the one that was asked for. */
 const worths = {
   spelling: 0.95,
+  form: 0.9,
   typo: 0.85,
   typos: 0.7,
   longer: 0.8,
@@ -66,7 +73,9 @@ export function neighbourhood(wide: readonly WideWord[]): Neighbourhood {
     suffixes: distinct([...typed.map((word) => word.slice(-3)), ...tails]),
     words: distinct([
       ...typed.flatMap(toParts),
-      ...wide.flatMap(({ isMissing, spellings }) => (isMissing ? spellings : [])),
+      ...wide.flatMap(({ isMissing, spellings, marked = [] }) =>
+        isMissing ? [...spellings, ...marked] : [],
+      ),
     ]),
   }
 }
@@ -102,12 +111,16 @@ export function toSubstitutes(
 interface Listed {
   word: string
   letters: number
+  /** The same without what may be umlauts, if it has any. */
+  bare?: Listed
 }
 
 type Judge = (other: Listed) => number
 
 function toListed(word: string): Listed {
-  return { word, letters: letterSet(word) }
+  const bare = withoutMarks(word)
+  const listed = { word, letters: letterSet(word) }
+  return bare === word ? listed : { ...listed, bare: { word: bare, letters: letterSet(bare) } }
 }
 
 function toJudge({ word, spellings, isMissing }: WideWord): Judge {
@@ -120,6 +133,11 @@ function toJudge({ word, spellings, isMissing }: WideWord): Judge {
   return (other) => {
     if (other.word === word) return 0
     let worth = asTyped(other)
+    // People without the keys of another language leave its marks out.
+    if (other.bare !== undefined) {
+      const asForm = word.length >= shortestForm && isForm(word, other.bare.word) ? worths.form : 0
+      worth = Math.max(worth, asForm, worths.spelling * asTyped(other.bare))
+    }
     for (const judge of otherwise) worth = Math.max(worth, worths.spelling * judge(other))
     return worth
   }

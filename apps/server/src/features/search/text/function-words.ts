@@ -1,18 +1,19 @@
-import { isUnspaced } from './normalise.js'
+import { isUnspaced, normalise } from './normalise.js'
 import { isStopword } from './stopwords.js'
 
 /**
  * Words that hold a question together and say nothing about its subject, by language: articles, pronouns,
- * prepositions, conjunctions, auxiliary verbs and what asks. In the form of `normalise`.
+ * prepositions, conjunctions, auxiliary verbs and what asks.
  */
 const LISTS: Readonly<Record<string, string>> = {
   de: `aber als also am an auch auf aus bei beim bin bis bist da dann darf das dass dein dem den denn der des
     die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es euer
-    fur gegen gibt hab habe haben hast hat hatte ich ihm ihn ihnen ihr ihre im in ins ist ja jede jeder kann
-    kein keine kommt konnen man mehr mein meine mich mir mit muss mussen nach nicht noch nur ob oder ohne sehr
-    sein seine sich sie sind so soll sollte sollen uber um und uns unser unter viel viele vom von vor wann war
+    für gegen gibt hab habe haben hast hat hatte ich ihm ihn ihnen ihr ihre im in ins ist ja jede jeder kann
+    kein keine kommt können man mehr mein meine mich mir mit muss müssen nach nicht noch nur ob oder ohne sehr
+    sein seine sich sie sind so soll sollte sollen über um und uns unser unter viel viele vom von vor wann war
     waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werde werden wie wieso wieviel
-    will wir wird wo woher wohin womit worum wurde wurden zu zum zur zwischen`,
+    will wir wird wo woher wohin womit worum wurde wurden zu zum zur zwischen oft schon bereits bitte etwa etwas alle allen
+    aller alles dabei dazu darauf damit deren dessen jedoch sondern sowie während bevor nachdem müsste könnte`,
   fr: `a ai alors as au aux avec avez avoir c ce cela ces cet cette chez combien comme comment d dans de depuis des
     dois doit donc dont du elle elles en entre est et etait ete etre eux fait faire faut il ils j je l la le les
     leur leurs lui ma mais me mes moi mon n ne ni nos notre nous on ont ou par pas peut peux plus pour pourquoi qu
@@ -35,9 +36,9 @@ const LISTS: Readonly<Record<string, string>> = {
     hem het hij hoe hoeveel hun ik in is ja je jij jouw kan kun kunnen maar me meer men met mij mijn moet moeten na
     naar niet nog nu of om omdat onder ons onze ook op over te tegen ten tot u uit uw van veel voor waar waarom
     wanneer waren was wat we welk welke werd wie wij wil worden wordt zal ze zich zij zijn zo zonder zou`,
-  sv: `alla att av blir blev da de dem den denna deras dess det detta dig din du eller en ett finns fran for gor
-    ha hade han har hon hur i icke inte ja jag kan man med men mig min mot mycket nar ni nu nagon nagot och
-    om oss pa sa ska skulle som till ut upp under vad var varfor varje vara vem vi vid vilka vilken vilket ar at`,
+  sv: `alla att av blir blev da de dem den denna deras dess det detta dig din du eller en ett finns från för gor
+    ha hade han har hon hur i icke inte ja jag kan man med men mig min mot mycket när ni nu någon något och
+    om oss på så ska skulle som till ut upp under vad var varför varje vara vem vi vid vilka vilken vilket är åt`,
   da: `af alle at blev bliver da de dem den denne der deres det dette dig din disse du eller en er et for fra ga
     gor ha har have hun hvad hvem hver hvilke hvilken hvilket hvis hvor hvordan hvorfor hvornar han i ikke ja jeg
     jer kan man med meget men mig min mod nar ned nej nogle nok nu og ogsa om op os over pa sa sig sin skal
@@ -74,14 +75,21 @@ const LISTS: Readonly<Record<string, string>> = {
     습니 니까 니다 세요 나요 까요 합니 입니 됩니 시오 하는 하고 해서 에는 에도 에게 까지 부터 처럼 보다`,
 }
 
-const KOREAN = new Set(LISTS.ko?.trim().split(/\s+/))
+const KOREAN = new Set(toWords(LISTS.ko ?? ''))
 
 /** Whether a pair of characters is mostly an ending of Korean words, which are written with them. */
 export function isEnding(pair: string): boolean {
   return KOREAN.has(pair)
 }
 
-const LANGUAGES = Object.values(LISTS).map((words) => new Set(words.trim().split(/\s+/)))
+const LANGUAGES = new Map(
+  Object.entries(LISTS).map(([language, words]) => [language, new Set(toWords(words))]),
+)
+
+/** The words of a list, also as they are typed where no key has the marks. */
+function toWords(list: string): string[] {
+  return `${normalise(list)} ${normalise(list, 'folded')}`.trim().split(/\s+/)
+}
 
 /** With fewer, a word of one language is too often a word of another: German "war", English "war". */
 const fewestOfLanguage = 2
@@ -100,7 +108,7 @@ function tellsLanguage(word: string): boolean {
 export function functionWordsOf(words: readonly string[]): Set<string> {
   const distinct = [...new Set(words)]
   const english = distinct.filter(isStopword)
-  const found = LANGUAGES.map((list) => distinct.filter((word) => list.has(word)))
+  const found = [...LANGUAGES.values()].map((list) => distinct.filter((word) => list.has(word)))
   const most = Math.max(...found.map(({ length }) => length))
   if (most <= english.length) return new Set(english)
   if (most < fewestOfLanguage) return new Set([...english, ...found.flat().filter(tellsLanguage)])

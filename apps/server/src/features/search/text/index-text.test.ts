@@ -19,7 +19,7 @@ describe('toIndexText', () => {
       '2026 08 02 1 2 345 300 7001 12 34 e mail',
     ],
     ['addresses become their parts', 'jo.doe@mail.example.org', 'jo doe mail example org'],
-    ['accents of Latin and Greek go', 'Crème brûlée, Malmö, Ελλάδα', 'creme brulee malmo ελλαδα'],
+    ['accents of Latin and Greek go', 'Crème brûlée, Malmö, Ελλάδα', 'creme brulee malmoe ελλαδα'],
     ['letters that only look accented stay', 'йод и ёлка', 'йод и ёлка'],
     ['compatibility forms are unified', 'ﬁle Ｗｉｄｅ ①', 'file wide 1'],
     ['a sharp s is two letters', 'Straße STRASSE', 'strasse strasse'],

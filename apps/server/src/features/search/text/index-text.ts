@@ -10,7 +10,18 @@ import { toAsciiTokens, toIndexTokens, toRuns } from './tokens.js'
  * @param text plain text or Markdown; punctuation and Markdown marks are not indexed
  */
 export function toIndexText(text: string): string {
-  const normalised = normalise(text)
+  return toText(normalise(text))
+}
+
+/**
+ * As {@link toIndexText}, with `ä`, `ö` and `ü` as `a`, `o` and `u`: what models of meaning are made of. Those
+ * that are stored know words in this form, and neighbours tell what a word means anyway.
+ */
+export function toFoldedText(text: string): string {
+  return toText(normalise(text, 'folded'))
+}
+
+function toText(normalised: string): string {
   const tokens = isAscii(normalised)
     ? toAsciiTokens(normalised)
     : toRuns(normalised).flatMap(toIndexTokens)

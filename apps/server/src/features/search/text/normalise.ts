@@ -10,6 +10,10 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 const MAY_HAVE_ACCENTS = /[\u00c0-\u03ff\u1e00-\u1fff]/
 const ACCENTED = /([\p{Script=Latin}\p{Script=Greek}])\p{Mn}+/gu
 
+/** Letters of German and its neighbours that are no `a`, `o` and `u`: _schön_ is not _schon_. */
+const UMLAUTS: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue' }
+const HAS_UMLAUT = /[äöü]/g
+
 /** Latin letters that are no base letter with a mark. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -33,14 +37,20 @@ const ARABIC_ALEF = /[\u0622\u0623\u0625\u0671]/g
  * Brings different spellings of one word together: compatibility forms (`ﬁ`, `Ａ`), upper case,
  * invisible characters, the accents of Latin and Greek letters, vowel signs and variants of Arabic ones.
  * A line break between two characters of a script without spaces is not a word boundary and goes.
+ *
+ * @param umlauts whether `ä`, `ö` and `ü` become `ae`, `oe` and `ue`, as people write them out, or lose
+ *   their marks as other letters do
  */
-export function normalise(text: string): string {
+export function normalise(text: string, umlauts: 'written' | 'folded' = 'written'): string {
   if (isAscii(text)) return text.toLowerCase()
   let result = text
     .normalize('NFKC')
     .replace(INVISIBLE, '')
     .toLowerCase()
     .replace(HAS_LETTERS, (letter) => LETTERS[letter] ?? letter)
+  if (umlauts === 'written') {
+    result = result.replace(HAS_UMLAUT, (letter) => UMLAUTS[letter] ?? letter)
+  }
   if (MAY_HAVE_ACCENTS.test(result)) {
     result = result.normalize('NFD').replace(ACCENTED, '$1').normalize('NFC')
   }

@@ -1,30 +1,31 @@
+import { withMarks } from './marks.js'
 import { normalise } from './normalise.js'
 
 const WORDS = /[\p{L}\p{M}]+/gu
-const UMLAUTS: Readonly<Record<string, string>> = {
-  ä: 'ae',
-  ö: 'oe',
-  ü: 'ue',
-  å: 'aa',
-  ø: 'oe',
-}
-const HAS_UMLAUT = /[äöüåø]/g
+/** Letters of the north that the index holds without their marks. */
+const WRITTEN: Readonly<Record<string, string>> = { å: 'aa', ø: 'oe' }
+const HAS_LETTER = /[åø]/g
 const WRITTEN_OUT = /([aou])e|aa/g
 /** Vowels that are looked at in one word: each doubles its spellings, and every one is compared with many words. */
 const maximumVowels = 4
 
-/**
- * Other spellings of the words of a question: with `ae`, `oe`, `ue`, `aa` for letters that the index
- * holds without their marks, and without where they were written out. By the word as the index has it.
- */
-export function toSpellings(text: string): Map<string, string[]> {
-  const spellings = new Map<string, string[]>()
+/** How a word of a question may be spelt otherwise. */
+export interface Spellings {
+  /** With one letter where it has `ae`, `oe`, `ue`, `aa`, or with these where the index has one. */
+  similar: readonly string[]
+  /** With umlauts where it has none: many, of which only words that are just so count. */
+  marked: readonly string[]
+}
+
+/** Other spellings of the words of a question, by the word as the index has it. */
+export function toSpellings(text: string): Map<string, Spellings> {
+  const spellings = new Map<string, Spellings>()
   for (const [raw] of text.normalize('NFKC').toLowerCase().matchAll(WORDS)) {
     const word = normalise(raw)
-    const writtenOut = normalise(raw.replace(HAS_UMLAUT, (letter) => UMLAUTS[letter] ?? letter))
-    const others = new Set([writtenOut, ...withoutSecondVowels(word)])
-    others.delete(word)
-    if (others.size > 0) spellings.set(word, [...others])
+    const writtenOut = normalise(raw.replace(HAS_LETTER, (letter) => WRITTEN[letter] ?? letter))
+    const similar = new Set([writtenOut, ...withoutSecondVowels(word)])
+    similar.delete(word)
+    spellings.set(word, { similar: [...similar], marked: withMarks(word) })
   }
   return spellings
 }
