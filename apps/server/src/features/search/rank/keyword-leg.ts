@@ -1,5 +1,6 @@
 import type { Db } from '../../../schema.js'
 import type { Frequencies, KeywordHit, KeywordIndex } from '../keywords/keyword-index.js'
+import { toOtherEnglish } from '../text/english-spellings.js'
 import type { Query } from '../text/query.js'
 import { toSpellings } from '../text/spellings.js'
 import { findWords } from '../vocabulary-store.js'
@@ -15,6 +16,8 @@ const groups = [
   { isMissing: true, worth: 0.7 },
   { isMissing: false, worth: 0.5 },
 ] as const
+/** What a word is worth that is only spelt otherwise. */
+const spellingWorth = 0.95
 
 /** What words find. */
 export interface WordFindings {
@@ -49,10 +52,11 @@ export async function findByWords(
       // With as many hits as are looked at, compounds of a word add nothing.
       .filter(({ isMissing }) => isMissing || !isFull),
   )
-  const substitutes: Substitutes =
+  const near =
     wide.length === 0
       ? new Map()
       : toSubstitutes(wide, await findWords(db, botId, neighbourhood(wide)))
+  const substitutes = join([toEnglishForms(query.terms), near])
   let all = hits
   for (const { isMissing, worth } of groups) {
     const ofGroup = [...substitutes].filter(
@@ -64,6 +68,26 @@ export async function findByWords(
     all = merge(all, await keywords.search(db, { ...search, query }), worth, search.limit)
   }
   return { hits: all, frequencies, substitutes }
+}
+
+/** British for American words and the other way round, which mean the same. */
+function toEnglishForms(terms: readonly string[]): Substitutes {
+  const forms = terms.map((word): [string, ReadonlyMap<string, number>] => [
+    word,
+    new Map(toOtherEnglish(word).map((other) => [other, spellingWorth])),
+  ])
+  return new Map(forms.filter(([, others]) => others.size > 0))
+}
+
+/** All substitutes of each word; what is found in several ways is worth the most of them. */
+function join(found: readonly Substitutes[]): Substitutes {
+  const all = new Map<string, Map<string, number>>()
+  for (const [word, others] of found.flatMap((each) => [...each])) {
+    const known = all.get(word) ?? new Map<string, number>()
+    for (const [other, worth] of others) known.set(other, Math.max(worth, known.get(other) ?? 0))
+    all.set(word, known)
+  }
+  return all
 }
 
 /** Hits of words and of others that count less, together. */

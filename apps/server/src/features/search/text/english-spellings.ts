@@ -1,0 +1,135 @@
+/** British beginnings and endings of words with the American ones: of words where no rule is safe. */
+const PAIRS: readonly (readonly [string, string])[] = [
+  ...'arm behavi cand clam col demean discol enam endeav fav ferv flav glam harb hon hum lab misdemean neighb od parl ranc rig rum sav splend succ tum val vap vig watercol'
+    .split(' ')
+    .map((stem) => [`${stem}our`, `${stem}or`] as const),
+  ...'calib cent epicent fib goit lit lust meag met centimet kilomet millimet micromet nanomet och reconnoit sab scept sept somb spect theat amphitheat'
+    .split(' ')
+    .map((stem) => [`${stem}re`, `${stem}er`] as const),
+  ...'anal catal dial epil monol prol homol'
+    .split(' ')
+    .map((stem) => [`${stem}ogue`, `${stem}og`] as const),
+  ['cataloguing', 'cataloging'],
+  ['licence', 'license'],
+  ['licenc', 'licens'],
+  ['defence', 'defense'],
+  ['offence', 'offense'],
+  ['pretence', 'pretense'],
+  ['practise', 'practice'],
+  ['practis', 'practic'],
+  ['centring', 'centering'],
+  ['centred', 'centered'],
+  ['grey', 'gray'],
+  ['tyre', 'tire'],
+  ['aluminium', 'aluminum'],
+  ['programme', 'program'],
+  ['kerb', 'curb'],
+  ['plough', 'plow'],
+  ['sceptic', 'skeptic'],
+  ['mould', 'mold'],
+  ['moult', 'molt'],
+  ['smoulder', 'smolder'],
+  ['draught', 'draft'],
+  ['pyjama', 'pajama'],
+  ['artefact', 'artifact'],
+  ['ageing', 'aging'],
+  ['judgement', 'judgment'],
+  ['acknowledgement', 'acknowledgment'],
+  ['jewellery', 'jewelry'],
+  ['jeweller', 'jeweler'],
+  ['cosy', 'cozy'],
+  ['yoghurt', 'yogurt'],
+  ['learnt', 'learned'],
+  ['spelt', 'spelled'],
+  ['burnt', 'burned'],
+  ['towards', 'toward'],
+  ['woollen', 'woolen'],
+  ['marvellous', 'marvelous'],
+  ['skilful', 'skillful'],
+  ['wilful', 'willful'],
+  ['instalment', 'installment'],
+  ['enrolment', 'enrollment'],
+  ['fulfilment', 'fulfillment'],
+  ['moustache', 'mustache'],
+  ['manoeuv', 'maneuv'],
+  ['manoeuvre', 'maneuver'],
+]
+
+/** Beginnings from Greek and Latin, which go on in too many ways to list. */
+const OPEN_PAIRS: readonly (readonly [string, string])[] = [
+  ['anaem', 'anem'],
+  ['anaesth', 'anesth'],
+  ['aesthet', 'esthet'],
+  ['archaeo', 'archeo'],
+  ['diarrhoe', 'diarrhe'],
+  ['encyclopaed', 'encycloped'],
+  ['foet', 'fet'],
+  ['gynaec', 'gynec'],
+  ['haem', 'hem'],
+  ['leukaem', 'leukem'],
+  ['mediaev', 'mediev'],
+  ['oesoph', 'esoph'],
+  ['oestrogen', 'estrogen'],
+  ['orthopaed', 'orthoped'],
+  ['paediatr', 'pediatr'],
+  ['sulph', 'sulf'],
+]
+
+/** Words with a doubled letter in British forms, such as `travelled`, and in American ones, such as `enroll`. */
+const DOUBLED =
+  /^(cancel|carol|channel|counsel|dial|enrol|equal|fuel|fulfil|initial|instal|label|level|libel|marshal|marvel|model|panel|pencil|pedal|quarrel|refuel|rival|shovel|signal|spiral|swivel|total|towel|travel|tunnel|unravel|distil|relabel|remodel)(l?)(ed|ing|er|ers|or|ors|ation|s|)$/
+/** Endings before which only Americans write `enroll`, while only the British write `travelled`. */
+const ENDS_WORD = /^(enrol|fulfil|instal|distil)$/
+
+/** `organise`, `analyse` and their forms; three letters before, so that `prise` is not `prize`. */
+const SIBILANT = /^(\p{L}{3,})(is|iz|lys|lyz)(e|es|ed|er|ers|ing|ation|ations|ational|able|ement)$/u
+/** What may follow the beginning of a pair; `colorado` is no form of `color`. */
+const ENDING =
+  /^(?:e|s|es|d|ed|r|rs|er|ers|ing|ful|fully|less|able|ably|ite|ites|ist|ists|al|ally|hood|hoods|ly|y|ism|i[sz](?:e|es|ed|ing)|board|boards|ic|ics)?$/
+
+const TABLE = new Map<string, { stem: string; isOpen: boolean }[]>()
+for (const [british, american] of PAIRS) add(british, american, false)
+for (const [british, american] of OPEN_PAIRS) add(british, american, true)
+
+function add(british: string, american: string, isOpen: boolean): void {
+  TABLE.set(british, [...(TABLE.get(british) ?? []), { stem: american, isOpen }])
+  TABLE.set(american, [...(TABLE.get(american) ?? []), { stem: british, isOpen }])
+}
+
+const shortestStem = 3
+const longestStem = Math.max(...[...TABLE.keys()].map(({ length }) => length))
+const ASCII_WORD = /^[a-z]{4,40}$/
+
+/**
+ * The spellings of an English word on the other side of the Atlantic, of which a collection may have neither:
+ * `licence` gives `license`. None for a word that has no other one.
+ *
+ * @param word normalised
+ */
+export function toOtherEnglish(word: string): string[] {
+  if (!ASCII_WORD.test(word)) return []
+  const others = new Set<string>()
+  for (let length = shortestStem; length <= Math.min(longestStem, word.length); length++) {
+    const ending = word.slice(length)
+    const isForm = ENDING.test(ending)
+    for (const { stem, isOpen } of TABLE.get(word.slice(0, length)) ?? []) {
+      if (isOpen || isForm) others.add(join(stem, ending))
+    }
+  }
+  const [, stem = '', sibilant = '', rest = ''] = SIBILANT.exec(word) ?? []
+  if (stem !== '') {
+    others.add(stem + sibilant.replace(/[sz]$/, (last) => (last === 's' ? 'z' : 's')) + rest)
+  }
+  const [, base = '', double = '', end = ''] = DOUBLED.exec(word) ?? []
+  const isTogether = ENDS_WORD.test(base) && (end === '' || end === 's')
+  if (base !== '' && (isTogether || /^[aeio]/.test(end))) {
+    others.add(`${base}${double === '' ? 'l' : ''}${end}`)
+  }
+  others.delete(word)
+  return [...others]
+}
+
+/** `centre` and `s`, but `center` and `ing`: an `e` before an ending with one is written once. */
+function join(stem: string, ending: string): string {
+  return stem.endsWith('e') && ending.startsWith('e') ? stem + ending.slice(1) : stem + ending
+}
