@@ -82,6 +82,26 @@ export async function findWords(db: Db, botId: string, near: Neighbourhood): Pro
   return [...found]
 }
 
+/** Those of some beginnings with which any word of a bot begins. */
+export async function findBeginnings(
+  db: Db,
+  botId: string,
+  beginnings: readonly string[],
+): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (let start = 0; start < beginnings.length; start += selectsAtOnce) {
+    const parts = beginnings.slice(start, start + selectsAtOnce).map(
+      (beginning) => sql`select ${beginning} as word where exists (
+        select 1 from bot_words
+        where bot_id = ${botId} and word >= ${beginning} and word < ${`${beginning}\u{10ffff}`}
+      )`,
+    )
+    const { rows } = await sql<{ word: string }>`${sql.join(parts, sql` union all `)}`.execute(db)
+    for (const { word } of rows) found.add(word)
+  }
+  return found
+}
+
 /** Deletes some words of a bot. */
 export async function deleteWords(tx: Tx, botId: string, words: readonly string[]): Promise<void> {
   if (words.length === 0) return

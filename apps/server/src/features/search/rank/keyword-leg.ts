@@ -5,6 +5,7 @@ import type { Query } from '../text/query.js'
 import { toSpellings } from '../text/spellings.js'
 import { findWords } from '../vocabulary-store.js'
 import type { Substitutes } from './clues.js'
+import { findGermanForms } from './german.js'
 import type { RankRequest } from './ranker.js'
 import { neighbourhood, toSubstitutes, toWideWords } from './widen.js'
 
@@ -56,7 +57,8 @@ export async function findByWords(
     wide.length === 0
       ? new Map()
       : toSubstitutes(wide, await findWords(db, botId, neighbourhood(wide)))
-  const substitutes = join([toEnglishForms(query.terms), near])
+  const german = await findGermanForms(db, botId, search.query, query.terms)
+  const substitutes = join([toEnglishForms(query.terms), german, near])
   let all = hits
   for (const { isMissing, worth } of groups) {
     const ofGroup = [...substitutes].filter(

@@ -114,3 +114,26 @@ export function functionWordsOf(words: readonly string[]): Set<string> {
   if (most < fewestOfLanguage) return new Set([...english, ...found.flat().filter(tellsLanguage)])
   return new Set([...english, ...found.filter(({ length }) => length === most).flat()])
 }
+
+/** Longer German function words that English lacks: a text of some length has most of them. */
+export const germanSigns: readonly string[] = toWords(
+  'nicht wird werden eine einer einen oder sind durch nach beim muss auch wenn diese',
+)
+
+/**
+ * Whether a question may be German: it has at least as many function words of German as of English. One
+ * without any may be.
+ *
+ * @param words normalised
+ */
+export function mayBeGerman(words: readonly string[]): boolean {
+  const german = LANGUAGES.get('de')
+  const distinct = [...new Set(words)]
+  const english = distinct.filter(isStopword)
+  return distinct.filter((word) => german?.has(word)).length >= english.length
+}
+
+/** Whether a German word says nothing about the subject of a text. */
+export function isGermanGrammar(word: string): boolean {
+  return LANGUAGES.get('de')?.has(word) === true
+}

@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { describeEachEngine } from '../../../../test/engines.js'
+import { type TestBot, useFiles } from '../../../../test/files.js'
+import { germanManuals, licences, manualPages } from './names-and-languages.fixture.js'
+
+describeEachEngine('search by names and in two languages', (engine) => {
+  const bench = useFiles(engine)
+  let english: TestBot
+  let german: TestBot
+
+  beforeAll(async () => {
+    english = bench().newBot()
+    german = bench().newBot()
+    const uploads = [
+      ...[...manualPages, ...licences].map((file) => [english, file] as const),
+      ...germanManuals.map((file) => [german, file] as const),
+    ]
+    for (const [bot, [key, content]] of uploads) {
+      await bot.uploadAndWait({ key, index: true }, content)
+    }
+  })
+
+  async function best(bot: TestBot, query: string) {
+    const { passages } = await bot.as().searchFiles({ query, contextDepth: 0, limit: 5 })
+    return passages
+  }
+
+  describe('a question about English files', () => {
+    it.each([
+      ['curl: follow redirects', 'man/curl.txt', 'Location: header'],
+      ['curl upload a file', 'man/curl.txt', 'transfers the specified local file'],
+      ['mount without following symbolic links', 'man/mount.txt', 'nosymfollow'],
+      ['rsync exclude pattern', 'man/rsync.txt', 'exclude files matching'],
+      ['tar exclude pattern', 'man/tar.txt', 'Exclude files matching'],
+      ['Apache licence', 'licenses/Apache-2.0.txt', ''],
+      ['Apache license patents', 'licenses/Apache-2.0.txt', 'patent'],
+      ['Mozilla licence', 'licenses/MPL-2.0.txt', ''],
+      ['pump wiring', 'plans/pumpWiring_v2.txt', ''],
+      ['pumpwiring', 'plans/pumpWiring_v2.txt', ''],
+      ['colour of the listing', 'man/ls.txt', 'colorize'],
+      ['organising the backup catalog', 'guides/backup.txt', 'organized'],
+      ['gray background', 'guides/display.txt', 'grey'],
+      ['travelling expenses', 'guides/expenses.txt', 'traveling'],
+    ])('%s: %s', async (query, key, text) => {
+      const [first] = await best(english, query)
+      expect(first?.file.key).toBe(key)
+      expect(first?.content).toContain(text)
+    })
+
+    it('has words as they were spelt before others', async () => {
+      const passages = await best(english, 'colour scheme')
+      expect(passages[0]?.content).toContain('colour scheme')
+      expect(passages[1]?.content).toContain('color scheme')
+    })
+  })
+
+  describe('a question about German files', () => {
+    it.each([
+      ['Wie oft muss das Öl gewechselt werden?', 'Hydrauliköl ist alle 2000'],
+      ['Wie oft muss das Oel gewechselt werden?', 'Hydrauliköl ist alle 2000'],
+      ['Ölwechsel', 'Hydrauliköl ist alle 2000'],
+      ['Hydraulikölwechsel', 'Hydrauliköl ist alle 2000'],
+      ['Wie ist die Anlage abzuschalten?', 'Zum Abschalten der Anlage'],
+      ['Wie wird die Anlage abgeschaltet?', 'Zum Abschalten der Anlage'],
+      ['Pumpe gereinigt', 'Reinigen Sie das Pumpengehäuse'],
+      ['Wie groß ist der Betriebsdruck?', 'Der Druck im Betrieb'],
+      ['schöne Oberfläche', 'schön'],
+      ['Strassenverkehr', 'Straßenverkehr'],
+      ['Schlauch prüfen', 'Schläuche'],
+    ])('%s: %s', async (query, text) => {
+      const [first] = await best(german, query)
+      expect(first?.content).toContain(text)
+    })
+
+    it('tells letters with dots from those without', async () => {
+      for (const query of ['schön', 'schoen']) {
+        const contents = (await best(german, query)).map(({ content }) => content)
+        expect(contents).toEqual([expect.stringContaining('schön')])
+      }
+    })
+  })
+
+  it('shows the name of a file above passages of a document without a title', async () => {
+    const query = { query: 'curl: follow redirects', contextDepth: 0, limit: 1 }
+    const { passages } = await english.as().searchFiles({ ...query, includeBreadcrumb: true })
+    expect(passages[0]?.content).toMatch(/^# curl\n\n/)
+  })
+})

@@ -1,0 +1,103 @@
+/** Prefixes of verbs that `ge` and `zu` stand behind: `abgelassen`, `abzulassen`. Longest first. */
+const SEPARABLE = [
+  ...[
+    'zusammen',
+    'zurueck',
+    'hinaus',
+    'herunter',
+    'heraus',
+    'herein',
+    'voraus',
+    'weiter',
+    'wieder',
+  ],
+  ...[
+    'nieder',
+    'durch',
+    'ueber',
+    'unter',
+    'nach',
+    'fest',
+    'frei',
+    'auf',
+    'aus',
+    'bei',
+    'ein',
+    'her',
+  ],
+  ...['hin', 'los', 'mit', 'vor', 'weg', 'ab', 'an', 'um', 'zu'],
+]
+const PARTICIPLE = /^ge(?=\p{L}{4,}(?:t|te|ten|ter|tes|tem|en|ene|enen|ener|enes|enem)$)/u
+const INFINITIVE = /^zu(?=\p{L}{4,}n$)/u
+/** What stands behind a prefix is at least this long. */
+const shortestVerb = 4
+/** Signs in place of letters that are written as several, so that no ending is taken out of them. */
+const SIGNS: readonly (readonly [string, string])[] = [
+  ['sch', '$'],
+  ['ei', '%'],
+  ['ie', '&'],
+  ['ae', '1'],
+  ['oe', '2'],
+  ['ue', '3'],
+]
+
+/**
+ * What the forms of a German word have in common, after the stemmer CISTEM of Weissweiler and Fraser, with the
+ * `ge` and `zu` of verbs with a prefix: `gewechselt`, `wechseln` and `Wechsel` are one, and so are
+ * `abgeschaltet`, `abzuschalten` and `abschalten`. It is no word, and only to be compared.
+ *
+ * @param word normalised, with `ae`, `oe` and `ue`
+ */
+export function germanStem(word: string): string {
+  const prefix = prefixOf(word)
+  const verb = word.slice(prefix.length).replace(PARTICIPLE, '')
+  return prefix + withoutEndings(prefix === '' ? verb : verb.replace(INFINITIVE, ''))
+}
+
+/** The stem of a word that only looks like a participle: of `Geräten`, which is no form of `raten`. */
+export function nounStem(word: string): string {
+  return withoutEndings(word)
+}
+
+/** With what words of a stem may begin: with it, and with forms before which `ge` or `zu` stands. */
+export function beginningsOf(stem: string): string[] {
+  const prefix = prefixOf(stem)
+  const verb = stem.slice(prefix.length)
+  const own = [stem, `ge${stem}`]
+  return prefix === '' ? own : [...own, `${prefix}ge${verb}`, `${prefix}zu${verb}`]
+}
+
+/** The stem of the verb that a noun was made of: `wartung` and `warten`, `pruefung` and `pruefen`. */
+export function verbalStem(stem: string): string | undefined {
+  const verb = stem.replace(/(?<=\p{L}{4})ung$/u, '')
+  return verb === stem ? undefined : withoutEndings(verb)
+}
+
+function prefixOf(word: string): string {
+  const found = SEPARABLE.find(
+    (each) => word.startsWith(each) && word.length - each.length >= shortestVerb,
+  )
+  return found ?? ''
+}
+
+/** An umlaut is two letters here, so that `oele` still has an ending. */
+function lengthOf(stem: string): number {
+  return stem.length + (stem.match(/[123]/g)?.length ?? 0)
+}
+
+function withoutEndings(word: string): string {
+  let stem = word
+  for (const [letters, sign] of SIGNS) stem = stem.replaceAll(letters, sign)
+  // A doubled letter is one too.
+  stem = stem.replace(/(.)\1/g, '$1*')
+  for (;;) {
+    const length = lengthOf(stem)
+    if (length > 5 && /e(?:[mr]|nd)$/.test(stem)) stem = stem.slice(0, stem.endsWith('d') ? -3 : -2)
+    else if ((length > 3 && /[esn]$/.test(stem)) || (length > 4 && stem.endsWith('t'))) {
+      stem = stem.slice(0, -1)
+    } else break
+  }
+  stem = stem.replace(/(.)\*/g, '$1$1')
+  for (const [letters, sign] of SIGNS) stem = stem.replaceAll(sign, letters)
+  return stem
+}
