@@ -38,6 +38,8 @@ export function toChunkOptions(
     maximumLength: Math.trunc(maximumLength),
     minimumParagraphLength:
       parsing?.minimumParagraphLength ?? DEFAULT_CHUNK_OPTIONS.minimumParagraphLength,
+    // Who says how short a paragraph may be means it.
+    packsShort: parsing?.minimumParagraphLength === undefined,
     maximumPassages,
   }
 }

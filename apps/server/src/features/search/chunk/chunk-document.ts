@@ -10,6 +10,13 @@ import {
 } from './passage.js'
 import { splitBlock } from './split.js'
 
+/** Passages of a document above which it matters that they are short. */
+const LONG = 20
+/** Passages are short that are, on average, below this share of what they may be ... */
+const SHORT = 0.4
+/** ... and then go on up to this one. Figures: `docs/decisions/0002-document-pipeline.md`. */
+const PACKED = 0.5
+
 /** A passage before it knows its place. */
 type Draft = Omit<Passage, 'position'>
 
@@ -29,12 +36,21 @@ export function chunkDocument(extraction: Extraction, options: ChunkOptions): Pa
   const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
   if (length > room * options.maximumPassages) throw tooMany(length, options)
   let drafts = toDrafts(blocks, { room, minimum })
+  if (options.packsShort === true && isShredded(drafts, room)) {
+    drafts = toDrafts(blocks, { room, minimum: Math.max(minimum, Math.ceil(room * PACKED)) })
+  }
   if (drafts.length > options.maximumPassages) {
     // A long book of short paragraphs: fewer, fuller passages are better than none.
     drafts = toDrafts(blocks, { room, minimum: room })
   }
   if (drafts.length > options.maximumPassages) throw tooMany(length, options)
   return drafts.map((draft, position) => ({ ...draft, position }))
+}
+
+/** Whether a document is a long row of short paragraphs, such as the options of a program. */
+function isShredded(drafts: readonly Draft[], room: number): boolean {
+  const length = drafts.reduce((sum, { content }) => sum + content.length, 0)
+  return drafts.length > LONG && length < drafts.length * room * SHORT
 }
 
 function toDrafts(blocks: readonly Block[], lengths: Lengths): Draft[] {

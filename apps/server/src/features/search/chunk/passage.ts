@@ -39,6 +39,8 @@ export interface ChunkOptions {
   maximumLength: number
   /** UTF-16 units; a shorter paragraph is joined to what follows it. */
   minimumParagraphLength: number
+  /** Whether the paragraphs of a long document that are mostly short go together, headings aside. */
+  packsShort?: boolean
   /** More passages are an error. */
   maximumPassages: number
 }
@@ -50,5 +52,6 @@ export const SMALLEST_MAXIMUM_LENGTH = 64
 export const DEFAULT_CHUNK_OPTIONS: ChunkOptions = {
   maximumLength: 1200,
   minimumParagraphLength: 200,
+  packsShort: true,
   maximumPassages: 5000,
 }

@@ -4,8 +4,8 @@ import type { Extraction, Source } from './extractor.js'
 import { pageToMdast } from './html.js'
 import { heading, paragraph } from './nodes.js'
 import { readingAs } from './opc.js'
-import { toParagraphs } from './plain-text.js'
 import { requireReadable } from './requirements.js'
+import { toParagraphs } from './text-blocks.js'
 
 const WHAT = 'an e-mail (.eml)'
 /** Parts inside of parts; real messages have five or six levels. */

@@ -7,6 +7,7 @@ import { createTextLimit, requirePages } from './page-limit.js'
 import { toBlocks } from './pdf/blocks.js'
 import { type Page, withoutFurniture } from './pdf/furniture.js'
 import { toLines } from './pdf/lines.js'
+import { toTypedBlocks } from './pdf/listing.js'
 import { readOutline } from './pdf/outline.js'
 import { openPdf, type PdfDocument } from './pdf/parser.js'
 import { toSegments } from './pdf/segments.js'
@@ -24,7 +25,8 @@ export async function extract(source: Source): Promise<Extraction> {
   requirePages(document.numPages, source, 'pages')
   const pages = await readPages(document, source)
   requireText(pages)
-  const blocks = toBlocks(withoutFurniture(pages), await readOutline(document))
+  const lines = withoutFurniture(pages)
+  const blocks = toTypedBlocks(lines) ?? toBlocks(lines, await readOutline(document))
   const root: Root = { type: 'root', children: blocks }
   const title = (await statedTitle(document)) ?? firstHeading(root)
   return { root, pages: document.numPages, ...(title !== undefined && { title }) }

@@ -5,6 +5,7 @@ import { isContentsEntry } from './contents.js'
 import { readTypography } from './headings.js'
 import { createLineJoiner, type LineJoiner } from './join-lines.js'
 import type { Line } from './lines.js'
+import { toColumns } from './listing.js'
 import type { Outline } from './outline.js'
 import { createParagraphRules, MARKED } from './paragraphs.js'
 import type { Span } from './table-rows.js'
@@ -16,8 +17,6 @@ const MOST_HEADING_LINES = 4
 /** What printed documentation has behind its headings. */
 const linkToItself = /\s*¶$/u
 
-/** Code further to the right is drawn there. */
-const MOST_COLUMN = 160
 /** Characters of a line of code; a single sign is rather a part of a formula. */
 const LEAST_CODE = 3
 /** Lines of code further apart are not one piece, in sizes of the font. */
@@ -203,18 +202,7 @@ function isInListing(lines: readonly Line[], start: number, end: number): boolea
 
 /** Code keeps its lines, and where on them its parts stand. */
 function toCode(lines: readonly Line[]): RootContent {
-  const left = Math.min(...lines.map((line) => line.x0))
-  const value = lines.map(({ segments, size }) =>
-    segments.reduce((text, segment) => {
-      const column = Math.min(
-        MOST_COLUMN,
-        Math.max(0, Math.round((segment.x0 - left) / (size * 0.6))),
-      )
-      return (
-        text.padEnd(text === '' ? column : Math.max(column, text.length + 1)) + segment.text.trim()
-      )
-    }, ''),
-  )
+  const value = toColumns(lines)
   const pageBreaks = lines.flatMap(({ page }, line) => {
     return line > 0 && lines[line - 1]?.page !== page ? [{ line, page }] : []
   })

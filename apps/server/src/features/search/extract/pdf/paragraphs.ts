@@ -13,7 +13,7 @@ const SHORT_LINE = 0.2
 const VERY_SHORT_LINE = 0.45
 /** In a narrower column, every line is full, in sizes of the font. */
 const NARROW_COLUMN = 20
-const SENTENCE_END = /[.!?:;…。！？"”»)\]]$/
+export const SENTENCE_END = /[.!?:;…。！？"”»)\]]$/
 
 /** Says where paragraphs end. */
 export interface ParagraphRules {
