@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { passagesOf } from '../../../../test/formats/outline.js'
+import { blocksOf, passagesOf } from '../../../../test/formats/outline.js'
 import { pdf } from '../../../../test/formats/pdf.js'
 import type { Passage } from '../chunk/passage.js'
 
@@ -22,6 +22,9 @@ function createWords(document: PDFKit.PDFDocument) {
 }
 
 function expectPages(passages: readonly Passage[]): void {
+  // Nothing is lost, such as a line at the edge of a page that is like those of other pages.
+  const words = passages.flatMap(({ content }) => content.match(/page\d+word\d+/g) ?? [])
+  expect(words.map((word) => Number(/\d+$/.exec(word)?.[0]))).toEqual(words.map((_, at) => at + 1))
   for (const { content, pageNumber } of passages) {
     expect(WORD.exec(content)?.[1], content).toBe(`${pageNumber}`)
   }
@@ -64,4 +67,45 @@ test('lists, code and paragraphs that go over pages have passages that begin whe
     }),
     { numRuns: 12 },
   )
+})
+
+test('a manual in letters of one width has headings, paragraphs and pages', async () => {
+  const options = Array.from({ length: 150 }, (_, at) => [
+    `       --option-${at}`,
+    `              Sets the pressure of pump ${at} to what is given here.`,
+    '',
+  ])
+  const lines = ['NAME', '       pump - moves water', '', 'OPTIONS', ...options.flat()]
+  const places = new Map<string, number>()
+  let page = 1
+  const content = await pdf((document) => {
+    document.font('Courier').fontSize(9)
+    for (const line of lines) {
+      if (document.y > 760) {
+        document.addPage()
+        page += 1
+      }
+      places.set(line.trim(), page)
+      if (line === '') document.moveDown()
+      else document.text(line)
+    }
+  })
+  expect((await blocksOf('a.pdf', content)).slice(0, 4)).toEqual([
+    '# NAME',
+    'pump - moves water',
+    '# OPTIONS',
+    '--option-0\n              Sets the pressure of pump 0 to what is given here.',
+  ])
+  const passages = await passagesOf('a.pdf', content)
+  expect(
+    passages
+      .map((each) => each.content)
+      .join('\n')
+      .match(/--option-\d+/g),
+  ).toHaveLength(150)
+  for (const { content, pageNumber } of passages.slice(2)) {
+    expect(places.get(content.split('\n', 1)[0]?.trim() ?? '')).toBe(pageNumber)
+  }
+  const length = passages.reduce((sum, each) => sum + each.content.length, 0)
+  expect(length / passages.length).toBeGreaterThan(500)
 })

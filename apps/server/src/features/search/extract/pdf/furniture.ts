@@ -46,13 +46,18 @@ export function withoutFurniture(pages: readonly Page[]): Line[][] {
       }
     }
   })
+  const inside = countInside(pages, candidates)
   // A leaflet of two pages repeats itself on both.
   const least = Math.min(LEAST_PAGES, Math.max(2, pages.length))
   return pages.map(({ lines }, index) => {
     const edges = new Set(candidates[index])
     return lines.filter((line) => {
-      const repeats = keysOf(line).some((key) => (places.get(key)?.size ?? 0) >= least)
-      return !edges.has(line) || !(repeats || counting.has(line) || PAGE_NUMBER.test(line.text))
+      if (!edges.has(line)) return true
+      if (PAGE_NUMBER.test(line.text)) return false
+      const most = Math.max(...keysOf(line).map((key) => places.get(key)?.size ?? 0))
+      // Lines of a log or a listing are alike wherever they stand, so some stand at the edges.
+      const isText = (inside.get(patternOf(line)) ?? 0) >= most
+      return isText || !(most >= least || counting.has(line))
     })
   })
 }
@@ -121,9 +126,34 @@ function isTableRow(line: Line, sorted: readonly Line[]): boolean {
  * but for the number.
  */
 function keys(line: Line, isLarge: boolean): string[] {
-  const lower = line.text.toLowerCase().replace(/\s+/g, ' ')
-  const text = isLarge ? lower : lower.replace(/\d+/g, '#').replace(ROMAN, '#')
+  const text = isLarge ? lower(line) : patternOf(line)
   return grid(line).map((place) => `${text}|${place}`)
+}
+
+/** A line but for its numbers. */
+function patternOf(line: Line): string {
+  return lower(line).replace(/\d+/g, '#').replace(ROMAN, '#')
+}
+
+function lower(line: Line): string {
+  return line.text.toLowerCase().replace(/\s+/g, ' ')
+}
+
+/** How often each pattern occurs away from the edges. */
+function countInside(
+  pages: readonly Page[],
+  candidates: readonly (readonly Line[])[],
+): Map<string, number> {
+  const counts = new Map<string, number>()
+  pages.forEach(({ lines }, index) => {
+    const edges = new Set(candidates[index])
+    for (const line of lines) {
+      if (edges.has(line)) continue
+      const pattern = patternOf(line)
+      counts.set(pattern, (counts.get(pattern) ?? 0) + 1)
+    }
+  })
+  return counts
 }
 
 /** Two names of a place, so that lines a hair apart share one wherever the grid falls. */
