@@ -3,6 +3,7 @@ import { type Config, loadConfig } from '../config.js'
 import type { Server } from '../container.js'
 import type { FirstStart } from '../first-start.js'
 import { createLog } from '../platform/log.js'
+import { endOnFault } from './faults.js'
 
 /** `botstead start`: serves until it is told to stop. */
 export function startCommand(): Command {
@@ -10,12 +11,14 @@ export function startCommand(): Command {
     const { config, warnings } = loadConfig(undefined, { envFile: '.env' })
     const log = await createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
     for (const warning of warnings) log.warn(warning)
+    const stopOnFault = endOnFault(log, config.shutdownTimeoutMs)
     // Loaded where it is used: commands that only call a server do not wait for all of it.
     const { startServer } = await import('../container.js')
     const server = await startServer({ config, log })
+    stopOnFault(server.stop)
     if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
     await untilStopped(config, server)
-    process.exit(0)
+    process.exit(process.exitCode ?? 0)
   })
 }
 

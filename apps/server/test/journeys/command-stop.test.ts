@@ -43,6 +43,11 @@ async function readAll(socket: Socket): Promise<string> {
   })
 }
 
+/** The settings by which the process has a fault when it gets a signal. */
+const faulty = {
+  NODE_OPTIONS: `--import ${new URL('../processes/fault.mjs', import.meta.url).href}`,
+}
+
 /** Sends a signal and waits until the process says what it does about it. */
 async function signal(server: ServerProcess, message: string): Promise<void> {
   server.child.kill('SIGTERM')
@@ -98,5 +103,39 @@ describe.concurrent('a server that is told to stop', () => {
     await using place = await createCommandPlace()
     await using server = await startWith(place.environment)
     expect(await server.stop('SIGINT')).toBe(0)
+  })
+})
+
+describe.concurrent('a server with a fault that nobody foresaw', () => {
+  it.each([
+    ['SIGUSR2', 'a fault that nobody foresaw'],
+    ['SIGWINCH', 'a rejection that nobody handles'],
+  ] as const)('(%s) tells it once, finishes, and ends with status 1', async (cause, message) => {
+    await using place = await createCommandPlace()
+    await using server = await startWith({ ...place.environment, ...faulty })
+    const { socket, answer } = await beginUpload(server)
+    server.child.kill(cause)
+    await vi.waitFor(() => expect(server.output()).toContain('"level":"fatal"'))
+    server.child.kill(cause)
+    await vi.waitFor(async () => await expect(fetch(`${server.url}/healthz`)).rejects.toThrow())
+    socket.write(content.slice(500))
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(await server.exited).toBe(1)
+    const told = server
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"level":"fatal"'))
+    expect(told).toHaveLength(1)
+    expect(JSON.parse(told[0] ?? '').err).toMatchObject({ message, stack: expect.any(String) })
+  })
+
+  it('cuts off what takes too long', async () => {
+    await using place = await createCommandPlace()
+    const environment = { ...place.environment, ...faulty, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '500ms' }
+    await using server = await startWith(environment)
+    const { answer } = await beginUpload(server)
+    server.child.kill('SIGUSR2')
+    expect(await answer).toBe('')
+    expect(await server.exited).toBe(1)
   })
 })
