@@ -8,6 +8,7 @@ import {
   InvalidPageTokenError,
 } from '../platform/db/errors.js'
 import { type Log, redactUrl } from '../platform/log.js'
+import { isGone } from './unanswered.js'
 import { describeViolation } from './validation.js'
 
 /** Characters of an id or key in a path. */
@@ -99,6 +100,12 @@ export function errorBody(error: ApiError, requestId: string) {
 /** The one place where an error becomes an answer and a log line, both under the request's id. */
 export function createErrorHandler(log: Log) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    if (isGone(request.raw) && isLoss(error)) {
+      log.debug({ ...factsOf(request), reason: error.message }, 'the caller left')
+      // Nobody reads an answer, and none is counted.
+      reply.hijack()
+      return
+    }
     const apiError = toApiError(error, request)
     logFailure(log, apiError, request)
     const retryAfter = apiError.metadata?.retryAfterSeconds
@@ -116,13 +123,7 @@ export function createErrorHandler(log: Log) {
 }
 
 function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
-  const facts = {
-    requestId: request.id,
-    method: request.method,
-    path: pathOf(request),
-    status: error.status,
-    type: error.type,
-  }
+  const facts = { ...factsOf(request), status: error.status, type: error.type }
   const reason = error.message
   if (error.status < 500) log.info({ ...facts, reason }, 'request refused')
   else if (error.status === 507 || error.status === 503) {
@@ -141,6 +142,26 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
     const detail = cause instanceof Error && cause.message !== reason && { detail: cause.message }
     log.warn({ ...facts, reason, ...detail }, 'request failed')
   }
+}
+
+function factsOf(request: FastifyRequest) {
+  return { requestId: request.id, method: request.method, path: pathOf(request) }
+}
+
+/** What reading from and writing to a connection fails with when it has ended. */
+const lossCodes = new Set<unknown>([
+  'ABORT_ERR',
+  'ECONNABORTED',
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_WRITE_AFTER_END',
+])
+
+function isLoss(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  return error.name === 'AbortError' || ('code' in error && lossCodes.has(error.code))
 }
 
 /** The path as it may be logged: without the query and without credentials. */

@@ -152,7 +152,8 @@ function mount<const Spec extends Operation>(
     // Of the route and not of the application, so that nobody has to find out which operation it was.
     ...(observe && {
       onResponse: (_request, reply, done) => {
-        observe(reply.statusCode, reply.elapsedTime)
+        // Who left has seen no answer, whatever it would have been.
+        if (!reply.raw.destroyed) observe(reply.statusCode, reply.elapsedTime)
         done()
       },
     }),
@@ -232,6 +233,7 @@ async function sendDownload(request: FastifyRequest, reply: FastifyReply, downlo
 
 function abortSignalOf(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
+  if (reply.raw.destroyed) controller.abort()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) controller.abort()
   })
