@@ -1,5 +1,23 @@
 import { connect } from 'node:net'
 
+/** Headers by which a request offers to speak something else on its connection. */
+export const offers = {
+  webSocket: [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  ],
+  http2: ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'],
+  unknown: ['Connection: Upgrade', 'Upgrade: TLS/1.0'],
+}
+
+/** The bytes of a request, for example `request('GET /healthz')`. */
+export function request(line: string, headers: readonly string[] = [], body = ''): string {
+  const length = body === '' ? [] : [`Content-Length: ${body.length}`]
+  return [`${line} HTTP/1.1`, 'Host: localhost', ...headers, ...length, '', body].join('\r\n')
+}
+
 /** An answer as it came over the wire. */
 export interface RawAnswer {
   status: number

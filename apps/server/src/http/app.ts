@@ -82,6 +82,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     },
   })
 
+  // Without a descriptor to accept it with, a connection is lost; by itself the process would end.
+  app.server.once('listening', () => {
+    app.server.on('error', (err) => options.log.warn({ err }, 'a connection was not accepted'))
+  })
+
   const { newRequestId } = options
   const isStream = streamAddresses(options.routes)
   const upgrades = screenUpgrades(app, { newRequestId, connections, idleMilliseconds, isStream })

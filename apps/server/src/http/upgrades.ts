@@ -78,6 +78,8 @@ export function screenUpgrades(
       const socket = passedOn.get(request.raw)
       if (socket === undefined) return
       reply.header('connection', 'close')
+      // It is no response of the server's own class, which hears of errors.
+      reply.raw.on('error', () => {})
       reply.raw.once('finish', () => endConnection(socket))
     },
   }

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { offers, request } from '../raw-http.js'
 
 /** How a hostile client leaves. */
 type Leaving = 'end' | 'destroy' | 'reset' | 'stay'
@@ -22,18 +23,7 @@ export interface Targets {
   upload: string
 }
 
-const webSocket = [
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-]
-const http2 = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk']
-
-export function request(line: string, headers: readonly string[] = [], body = ''): string {
-  const length = body === '' ? [] : [`Content-Length: ${body.length}`]
-  return [`${line} HTTP/1.1`, 'Host: localhost', ...headers, ...length, '', body].join('\r\n')
-}
+const { webSocket, http2 } = offers
 
 /** The sequences that once ended a server, or took its memory, its descriptors or its peace. */
 export function knownAttacks({ content, users }: Targets): Record<string, Attack> {

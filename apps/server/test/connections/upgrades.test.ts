@@ -1,30 +1,17 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import { useServer } from '../harness.js'
+import { WebSocket } from 'ws'
+import { engines } from '../engines.js'
+import { startTestServer, useServer } from '../harness.js'
+import { listenApp } from '../http-app.js'
 import {
   listenBySocket,
   openRoom,
   type RawAddress,
   type RawListener,
 } from '../listening/raw-stream.js'
-import { exchange, exchangeMany, type RawAnswer } from '../raw-http.js'
-
-const offers = {
-  webSocket: [
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-  ],
-  http2: ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'],
-  unknown: ['Connection: Upgrade', 'Upgrade: TLS/1.0'],
-}
-
-function request(line: string, headers: readonly string[] = [], body = ''): string {
-  const length = body === '' ? [] : [`Content-Length: ${body.length}`]
-  return [`${line} HTTP/1.1`, 'Host: localhost', ...headers, ...length, '', body].join('\r\n')
-}
+import { exchange, exchangeMany, offers, type RawAnswer, request } from '../raw-http.js'
 
 const lastRequest = request('GET /healthz', ['Connection: close'])
 
@@ -175,6 +162,41 @@ describe('a request with the header Upgrade', () => {
       socket.resetAndDestroy()
     }
     await vi.waitFor(async () => await takeBothPlaces(room.address))
+  })
+})
+
+describe('a WebSocket', () => {
+  it('is closed when it sends too much, and told that the server goes away', async () => {
+    const [engine] = engines
+    if (engine === undefined) throw new Error('There is no engine to test on')
+    const server = await startTestServer(engine)
+    const room = await openRoom(server)
+    const { id } = room.conversation
+    const path = `/chat/${room.webhookId}/conversations/${id}/listen?x-user-key=${room.owner.userKey}`
+    const open = async () => {
+      const socket = new WebSocket(`${server.url.replace('http', 'ws')}${path}`)
+      await once(socket, 'open')
+      return socket
+    }
+    const loud = await open()
+    loud.send('x'.repeat(1025))
+    expect(await once(loud, 'close')).toEqual([1009, expect.anything()])
+    const quiet = await open()
+    const closed = once(quiet, 'close')
+    await server.close()
+    expect(await closed).toEqual([1001, expect.anything()])
+  })
+})
+
+describe('a server that cannot accept a connection', () => {
+  it('goes on', async () => {
+    const listening = await listenApp({ routes: [] })
+    listening.app.server.emit('error', new Error('accept EMFILE'))
+    const { client } = await listening.connect()
+    client.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(String((await once(client, 'data'))[0])).toMatch(/^HTTP\/1\.1 404 /)
+    client.destroy()
+    await listening.app.close()
   })
 })
 
