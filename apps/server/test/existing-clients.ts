@@ -28,6 +28,16 @@ export async function makeBot(server: TestServer) {
   }
 }
 
+/** The existing client as an integration without a server, installed in a bot under an alias. */
+export async function installSilently(server: TestServer, botId: string, alias: string) {
+  const admin = existingClient(server, { headers: { 'x-multiple-integrations': 'true' } })
+  const { integration } = await admin.createIntegration({ name: alias, version: '1.0.0' })
+  const integrations = { [alias]: { integrationId: integration.id, enabled: true } }
+  await admin.updateBot({ id: botId, integrations })
+  const integrationId = integration.id
+  return existingClient(server, { botId, integrationId, integrationAlias: alias })
+}
+
 /** The existing client of chat addresses, connected as a new user. */
 export async function connect(
   server: TestServer,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { describeEachEngine } from '../engines.js'
-import { existingClient, makeBot } from '../existing-clients.js'
+import { type existingClient, installSilently, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
 const hour = 60 * 60 * 1000
@@ -19,11 +19,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
   beforeAll(async () => {
     made = await makeBot(server())
     bot = made.client
-    mail = existingClient(server(), {
-      botId: made.bot.id,
-      integrationId: made.integrationId,
-      integrationAlias: 'mail',
-    })
+    mail = await installSilently(server(), made.bot.id, 'mail')
   })
 
   const refused = (type: string) => ({ type })
@@ -66,11 +62,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
   })
 
   it('keeps what belongs to another installation from an integration', async () => {
-    const other = existingClient(server(), {
-      botId: made.bot.id,
-      integrationId: made.integrationId,
-      integrationAlias: 'phone',
-    })
+    const other = await installSilently(server(), made.bot.id, 'phone')
     const { id } = await person()
     const { id: conversationId } = await room()
     const gone = refused('ResourceNotFound')

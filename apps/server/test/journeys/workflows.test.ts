@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeEachEngine } from '../engines.js'
-import { existingClient, makeBot } from '../existing-clients.js'
+import { type existingClient, installSilently, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 
@@ -14,11 +14,7 @@ describeEachEngine('workflows of bots', (engine) => {
   beforeAll(async () => {
     const made = await makeBot(server())
     bot = made.client
-    mail = existingClient(server(), {
-      botId: made.bot.id,
-      integrationId: made.integrationId,
-      integrationAlias: 'mail',
-    })
+    mail = await installSilently(server(), made.bot.id, 'mail')
   })
 
   it('are followed from their start to their end', async () => {
