@@ -10,7 +10,7 @@ import type { TestServer } from './harness.js'
 export const checkout = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** Reads a document of the checkout. */
-async function readDocument(path: string): Promise<string> {
+export async function readDocument(path: string): Promise<string> {
   return await readFile(join(checkout, path), 'utf8')
 }
 
