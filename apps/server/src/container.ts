@@ -7,9 +7,9 @@ import { type FirstStart, firstStart } from './first-start.js'
 import { type Foundation, type FoundationOptions, layFoundation } from './foundation.js'
 import { createApp } from './http/app.js'
 import { closeHttp } from './http/close.js'
-import { createRequestMeter, mountMetrics } from './http/metrics.js'
+import { createRequestMeter, mountMetrics, type RequestMeter } from './http/metrics.js'
 import type { Route } from './http/mount.js'
-import { mountReference } from './http/reference.js'
+import { mountReference } from './http/reference/index.js'
 import { serviceRoutes } from './http/service-routes.js'
 import { createThrottle } from './http/throttle.js'
 import { serverMetrics } from './metrics.js'
@@ -20,7 +20,7 @@ import { createLog } from './platform/log.js'
 import { processMetrics } from './platform/metrics/process.js'
 import { renderMetrics } from './platform/metrics/render.js'
 import { createRateLimiter, type RateLimiter } from './platform/rate-limit.js'
-import { createSlices, openBlobs, type SlicesOptions } from './slices.js'
+import { createSlices, openBlobs, type Slices, type SlicesOptions } from './slices.js'
 import { type Closers, createClosers } from './stop.js'
 import { version } from './version.js'
 import { startWorker } from './worker.js'
@@ -82,6 +82,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   if (config.roles.worker) await startWorker(foundation, slices, idempotency, closers)
 
   const meter = config.metrics.access === 'off' ? undefined : createRequestMeter()
+  const metrics = meter && measure(foundation, slices, meter, closers)
   let stopping = false
   const probes = serviceRoutes({
     checks: [
@@ -107,16 +108,11 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     limits: { smallBody: config.limits.bodyBytes, largeBody: config.limits.adminBodyBytes },
     allowedOrigins: config.allowedOrigins,
     checkAnswers: options.checkAnswers ?? false,
+    mountOthers: (others, context) => {
+      mountReference(others, context, version)
+      if (metrics) mountMetrics(others, context, config.metrics, metrics)
+    },
   })
-  mountReference(app, version)
-  if (meter !== undefined) {
-    const ownProcess = processMetrics()
-    closers.add('metrics', async () => ownProcess[Symbol.dispose]())
-    const metrics = [...serverMetrics(foundation, slices), meter, ownProcess]
-    mountMetrics(app, config.metrics, () =>
-      renderMetrics(metrics, (err) => log.warn({ err }, 'something cannot be measured now')),
-    )
-  }
   closers.add('http', async (timeLeft) => {
     // Streams have no end of their own, and the connections of clients are to be closed in order.
     slices.chat.listening.stop()
@@ -141,6 +137,22 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
       await closers.closeAll(timeoutMilliseconds)
     },
   }
+}
+
+/** How the text of `/metrics` is made. */
+function measure(
+  foundation: Foundation,
+  slices: Slices,
+  meter: RequestMeter,
+  closers: Closers,
+): () => Promise<string> {
+  const ownProcess = processMetrics()
+  closers.add('metrics', async () => ownProcess[Symbol.dispose]())
+  const metrics = [...serverMetrics(foundation, slices), meter, ownProcess]
+  return () =>
+    renderMetrics(metrics, (err) =>
+      foundation.log.warn({ err }, 'something cannot be measured now'),
+    )
 }
 
 /** With SQLite one server works on a folder; what ends first is everything else. */

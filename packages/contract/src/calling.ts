@@ -60,9 +60,9 @@ export function errorsOf(operation: Operation): ErrorType[] {
   const possible = new Set<ErrorType>([
     ...operation.errors,
     ...authErrors[operation.auth],
-    'RateLimited',
     'Internal',
   ])
+  if (!operation.probe) possible.add('RateLimited')
   if (operation.query) possible.add('InvalidQuery')
   if (operation.params || operation.headers) possible.add('InvalidPayload')
   if (operation.idempotent) possible.add('InvalidPayload').add('AlreadyExists')

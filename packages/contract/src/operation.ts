@@ -90,6 +90,8 @@ export interface Operation {
   idempotencyMember?: string
   /** Counted by itself beside all requests, because it is what abuse is made of. */
   throttle?: Throttle
+  /** Asked by whoever runs the server: never refused for the number of requests. */
+  probe?: true
   /** Largest body: `small` for chat and runtime, `large` where definitions and code are sent. */
   bodyLimit?: 'small' | 'large'
 }

@@ -22,8 +22,8 @@ interface AdmissionOptions {
   allowance: number
 }
 
-/** Lets a request in: finds out who calls, then counts it, both before the body is read. */
-export function admission(options: AdmissionOptions): HttpContext['admit'] {
+/** Lets requests in: finds out who calls, then counts them, both before the body is read. */
+export function admission(options: AdmissionOptions): Pick<HttpContext, 'admit' | 'admitAnybody'> {
   const { authenticator, rateLimiter, allowance } = options
   const unlimited = { limit: allowance, remaining: allowance, resetSeconds: 0 }
 
@@ -67,7 +67,11 @@ export function admission(options: AdmissionOptions): HttpContext['admit'] {
     return toError(error)
   }
 
-  return (operation: Operation, request, reply, done) => {
+  const admit: HttpContext['admit'] = (operation, request, reply, done) => {
+    if (operation.probe) {
+      setRateHeaders(reply, unlimited)
+      return done()
+    }
     try {
       const actor = identify(authenticator, operation.auth, request)
       if (!(actor instanceof Promise)) {
@@ -84,6 +88,18 @@ export function admission(options: AdmissionOptions): HttpContext['admit'] {
       done(refuse(request, reply, error))
     }
   }
+
+  const admitAnybody: HttpContext['admitAnybody'] = (request, reply, done) => {
+    request.principal = principalOf(undefined, request)
+    try {
+      count(request, reply)
+    } catch (limited) {
+      return done(toError(limited))
+    }
+    done()
+  }
+
+  return { admit, admitAnybody }
 }
 
 /** What limits and idempotency keys are counted by. */

@@ -40,6 +40,8 @@ export interface AppOptions {
   allowedOrigins: readonly string[] | undefined
   /** Who answers at the public addresses of installations; nobody if left out. */
   webhooks?: WebhookReceiver
+  /** Mounts what is served beside the interface. */
+  mountOthers?: (app: FastifyInstance, context: Pick<HttpContext, 'admitAnybody'>) => void
   /** Checks every answer against its contract: on in tests. */
   checkAnswers: boolean
   /** What is bounded of every connection, where it is not the usual. */
@@ -54,6 +56,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const handleError = createErrorHandler(options.log)
   // A large upload may take long, but a connection on which nothing moves is given up.
   const connections = createConnections({ idleMilliseconds, ...options.connections })
+  const context: HttpContext = {
+    ...admission(options),
+    idempotency: options.idempotency,
+    limits: options.limits,
+    observe: (operation) => options.meter?.of(operation),
+    checkAnswers: options.checkAnswers ? checkAnswers : () => undefined,
+  }
   const app = Fastify({
     // Failures are logged by the error handler and requests by the hook below, both with the request
     // id; a child logger per request would cost more than the whole validation.
@@ -69,7 +78,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id)
       upgrades.endAfterAnswer(request, reply)
-      handleError(error, request, reply)
+      if (isGone(request.raw)) return handleError(error, request, reply)
+      context.admitAnybody(request, reply, (limited) =>
+        handleError(limited ?? error, request, reply),
+      )
     },
     clientErrorHandler: answerBrokenRequest(options, connections),
     rewriteUrl: ({ url = '/' }) => encodeListenPath(url),
@@ -111,13 +123,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   announceResumableUploads(app)
   await admitBrowsers(app, options.allowedOrigins)
 
-  const context: HttpContext = {
-    admit: admission(options),
-    idempotency: options.idempotency,
-    limits: options.limits,
-    observe: (operation) => options.meter?.of(operation),
-    checkAnswers: options.checkAnswers ? checkAnswers : () => undefined,
-  }
   await app.register(async (streams) => {
     streams.removeAllContentTypeParsers()
     streams.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -134,7 +139,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 
   if (options.webhooks) await mountWebhooks(app, context, options.webhooks)
 
-  refuseUnknownRoutes(app, options.routes, options.meter)
+  options.mountOthers?.(app, context)
+  await app.register(async (unknown) => {
+    unknown.addHook('onRequest', context.admitAnybody)
+    refuseUnknownRoutes(unknown, options.routes, options.meter)
+  })
   return app
 }
 

@@ -12,6 +12,8 @@ export interface HttpContext {
     reply: FastifyReply,
     done: (error?: Error) => void,
   ): void
+  /** Counts a request to what is no operation, by the address it comes from. */
+  admitAnybody(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
   idempotency: IdempotencyStore
   limits: {
     /** Bytes of a JSON body on chat and runtime. */

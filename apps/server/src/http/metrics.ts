@@ -5,6 +5,7 @@ import type { MetricsAccess } from '../config.js'
 import { createHistogram, type Histogram } from '../platform/metrics/histogram.js'
 import type { Metric, Sample } from '../platform/metrics/metric.js'
 import { metricsType } from '../platform/metrics/render.js'
+import type { HttpContext } from './context.js'
 import { isLoopback } from './loopback.js'
 
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
@@ -99,19 +100,18 @@ const freshFor = 1000
  */
 export function mountMetrics(
   app: FastifyInstance,
+  { admitAnybody }: Pick<HttpContext, 'admitAnybody'>,
   { access, token }: MetricsAccess,
   render: () => Promise<string>,
 ): void {
   if (access === 'off') return
   let text: Promise<string> | undefined
   let madeAt = 0
-  app.get('/metrics', async (request, reply: FastifyReply) => {
-    if (access !== 'public' && !isFromHere(request) && !hasToken(request, token)) {
-      throw new ApiError(
-        'Forbidden',
-        'Metrics are for callers on the same machine (without a proxy), or with the token of BOTSTEAD_METRICS_TOKEN.',
-      )
-    }
+  const admit: HttpContext['admitAnybody'] = (request, reply, done) => {
+    if (access === 'public' || isFromHere(request) || hasToken(request, token)) return done()
+    admitAnybody(request, reply, (limited) => done(limited ?? notForThem()))
+  }
+  app.get('/metrics', { onRequest: admit }, async (_request, reply: FastifyReply) => {
     const now = performance.now()
     if (text === undefined || now - madeAt > freshFor) {
       text = render()
@@ -122,6 +122,13 @@ export function mountMetrics(
       .header('cache-control', 'no-store')
       .send(await text)
   })
+}
+
+function notForThem(): ApiError {
+  return new ApiError(
+    'Forbidden',
+    'Metrics are for callers on the same machine (without a proxy), or with the token of BOTSTEAD_METRICS_TOKEN.',
+  )
 }
 
 /** What a proxy or a web page sends through this machine is not from this machine. */

@@ -17,24 +17,46 @@ interface ServiceRoutesDeps {
   isStopping: () => boolean
 }
 
+/** Milliseconds for which all who ask get the same result: asking often must not cost more. */
+const freshFor = 500
+
 /** The probes. */
 export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[] {
+  const checkAll = async () =>
+    await Promise.all(
+      checks.map(async ({ name, check }) => {
+        const detail = await check().catch((cause: unknown) => {
+          throw new ApiError('Internal', `The part "${name}" does not work.`, { cause })
+        })
+        return typeof detail === 'string'
+          ? { name, status: 'degraded' as const, detail }
+          : { name, status: 'ok' as const }
+      }),
+    )
+  const results = sharedFor(freshFor, checkAll)
+
   return [
     route(contract.service.health, async () => ({ status: 'ok' as const })),
 
     route(contract.service.readiness, async () => {
       if (isStopping()) throw new ApiError('Internal', 'The server is stopping.')
-      const results = await Promise.all(
-        checks.map(async ({ name, check }) => {
-          const detail = await check().catch((cause: unknown) => {
-            throw new ApiError('Internal', `The part "${name}" does not work.`, { cause })
-          })
-          return typeof detail === 'string'
-            ? { name, status: 'degraded' as const, detail }
-            : { name, status: 'ok' as const }
-        }),
-      )
-      return { status: 'ready' as const, checks: results }
+      return { status: 'ready' as const, checks: await results() }
     }),
   ]
+}
+
+/** One run at a time, whose result serves whoever asks meanwhile and shortly after. */
+function sharedFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined
+  let endedAt: number | undefined
+  return () => {
+    const isOld = endedAt !== undefined && performance.now() - endedAt > milliseconds
+    if (result === undefined || isOld) {
+      endedAt = undefined
+      result = work().finally(() => {
+        endedAt = performance.now()
+      })
+    }
+    return result
+  }
 }

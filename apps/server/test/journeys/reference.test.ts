@@ -1,30 +1,176 @@
+import { request } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { allOperations } from '@botstead/contract'
-import { describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { browserPath, openBrowser } from '../browser.js'
 import { useServer } from '../harness.js'
+
+const documentPath = '/openapi.json'
 
 describe('the reference', () => {
   const server = useServer()
 
-  it('is where the bare address leads', async () => {
-    const response = await server().fetch('/', { redirect: 'manual' })
-    expect(response.status).toBe(302)
-    expect(response.headers.get('location')).toBe('/docs')
-  })
-
-  it('is a page that also works where there is no https', async () => {
-    const response = await server().fetch('/docs')
-    expect(response.status).toBe(200)
-    expect(response.headers.get('content-type')).toContain('text/html')
-    const policy = response.headers.get('content-security-policy')
-    expect(policy).toContain('default-src')
-    expect(policy).not.toContain('upgrade-insecure-requests')
-  })
-
   it('has every operation in its document', async () => {
-    const response = await server().fetch('/openapi.json')
+    const response = await server().fetch(documentPath)
     const { paths }: { paths: Record<string, object> } = JSON.parse(await response.text())
     expect(Object.keys(paths).toSorted()).toEqual(
       [...new Set(allOperations.map(({ path }) => path))].toSorted(),
     )
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  })
+
+  it('has its document at one address', async () => {
+    expect((await server().fetch('/docs/json')).status).toBe(404)
+    expect((await server().fetch('/docs/yaml')).status).toBe(404)
+  })
+
+  it.each([
+    ['br', brotliDecompressSync],
+    ['gzip, deflate', gunzipSync],
+    ['identity', (bytes: Buffer) => bytes],
+    ['br;q=0', (bytes: Buffer) => bytes],
+  ])('is sent to those who take %s, and not again', async (accepted, unpack) => {
+    const get = (headers: Record<string, string>, method = 'GET') =>
+      getBytes(`${server().url}${documentPath}`, method, {
+        'accept-encoding': accepted,
+        ...headers,
+      })
+    const { status, headers, bytes } = await get({})
+    expect(status).toBe(200)
+    expect(JSON.parse(unpack(bytes).toString())).toMatchObject({ openapi: '3.1.0' })
+    expect(headers).toMatchObject({
+      'cache-control': 'no-cache',
+      vary: expect.stringContaining('accept-encoding'),
+      'content-length': String(bytes.length),
+      'ratelimit-limit': '100',
+    })
+
+    const known = await get({ 'if-none-match': `"other", W/${headers.etag}` })
+    expect([known.status, known.bytes.length, known.headers.etag]).toEqual([304, 0, headers.etag])
+    const other = await get({ 'if-none-match': '"other"' })
+    expect([other.status, other.bytes.length]).toEqual([200, bytes.length])
+    const head = await get({}, 'HEAD')
+    expect([head.status, head.headers['content-length'], head.headers.etag]).toEqual([
+      200,
+      headers['content-length'],
+      headers.etag,
+    ])
+  })
+
+  it('is a page that takes nothing from elsewhere and also works where there is no https', async () => {
+    const response = await server().fetch('/docs')
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toContain('text/html')
+    const policy = response.headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toMatch(/unsafe|https?:|upgrade-insecure-requests/)
+    const withSlash = await server().fetch('/docs/', { redirect: 'manual' })
+    expect([withSlash.status, withSlash.headers.get('location')]).toEqual([308, '../docs'])
+  })
+
+  it('is led to from the bare address, which says that the server runs', async () => {
+    const page = await server().fetch('/', { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect(page.headers.get('content-type')).toContain('text/html')
+    expect(page.headers.get('vary')).toContain('accept')
+    expect(await page.text()).toMatch(/Botstead is running.*botstead bots create.*href="docs"/s)
+    const told = await server().fetch('/')
+    expect(await told.json()).toMatchObject({
+      name: 'Botstead',
+      status: 'running',
+      reference: '/docs',
+      openapi: documentPath,
+    })
   })
 })
+
+const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
+
+describe.skipIf(browserPath === undefined)(`the reference ${title}`, () => {
+  const server = useServer()
+  const patience = { timeout: 30_000, interval: 100 }
+
+  async function openPage(path: string, options = {}): Promise<{ page: Page; faults: string[] }> {
+    const browser = await openBrowser()
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage(options)
+    const faults: string[] = []
+    page.on('console', (line) => {
+      if (line.type() === 'error') faults.push(line.text())
+    })
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('request', (sent) => {
+      const url = new URL(sent.url())
+      if (url.protocol !== 'data:' && url.origin !== server().url) faults.push(sent.url())
+    })
+    await page.goto(`${server().url}${path}`)
+    return { page, faults }
+  }
+
+  it('is folded, is searched, and calls an operation', async () => {
+    const { page, faults } = await openPage('/docs')
+    await expect.poll(() => page.locator('.opblock-tag').count(), patience).toBeGreaterThan(10)
+    expect(await page.locator('.opblock').count()).toBe(0)
+
+    const search = page.getByRole('searchbox', { name: 'Search operations' })
+    await search.fill('get ALIVE')
+    await expect.poll(() => page.locator('.opblock').count(), patience).toBe(1)
+    await search.fill('no such operation')
+    await expect.poll(() => page.locator('.opblock').count(), patience).toBe(0)
+    await search.fill('/healthz')
+    await expect.poll(() => page.locator('.opblock').count(), patience).toBe(1)
+
+    // With the keyboard alone.
+    const operation = page.locator('.opblock-summary-control')
+    await operation.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Try it out' }).press('Enter')
+    await page.getByRole('button', { name: 'Execute' }).press('Enter')
+    const answer = page.locator('.live-responses-table .response-col_description').last()
+    await expect.poll(() => answer.textContent(), patience).toContain('"status": "ok"')
+
+    await search.fill('')
+    await expect.poll(() => page.locator('.opblock-tag').count(), patience).toBeGreaterThan(10)
+    expect(faults).toEqual([])
+  })
+
+  it.each(['/', '/docs'])('has no line of %s wider than a phone', async (path) => {
+    const { page, faults } = await openPage(path, { viewport: { width: 360, height: 640 } })
+    if (path === '/docs') {
+      await page.getByRole('searchbox').fill('conversations')
+      await expect.poll(() => page.locator('.opblock').count(), patience).toBeGreaterThan(5)
+    }
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+    expect(width).toBeLessThanOrEqual(360)
+    expect(faults).toEqual([])
+  })
+})
+
+interface Received {
+  status: number | undefined
+  headers: Record<string, string | string[] | undefined>
+  bytes: Buffer
+}
+
+/** The bytes as they were sent: `fetch` unpacks them. */
+async function getBytes(
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+): Promise<Received> {
+  return await new Promise((resolve, reject) => {
+    request(url, { method, headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk) => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode,
+          headers: response.headers,
+          bytes: Buffer.concat(chunks),
+        }),
+      )
+    })
+      .on('error', reject)
+      .end()
+  })
+}

@@ -12,6 +12,7 @@ export const service = {
     summary: 'Tell whether the process is alive',
     description: 'Looks at nothing else: a process that answers needs no restart.',
     auth: 'public',
+    probe: true,
     result: Type.Object({ status: OneOf(['ok'], 'The process is alive.') }, { title: 'Health' }),
     status: 200,
     errors: [],
@@ -25,6 +26,7 @@ export const service = {
     description:
       'Answers `Internal` while a part that every request needs does not work, and when the server is about to stop.',
     auth: 'public',
+    probe: true,
     result: Type.Object(
       {
         status: OneOf(['ready'], 'The server can serve.'),

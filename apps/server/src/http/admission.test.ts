@@ -1,0 +1,108 @@
+import { contract } from '@botstead/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ListeningApp, listenApp } from '../../test/http-app.js'
+import { createRateLimiter } from '../platform/rate-limit.js'
+import { mountMetrics } from './metrics.js'
+import { route } from './mount.js'
+import { mountReference } from './reference/index.js'
+import { serviceRoutes } from './service-routes.js'
+
+describe('the rate limit of an address', () => {
+  const burst = 3
+  let listening: ListeningApp
+  let checks = 0
+
+  beforeAll(async () => {
+    listening = await listenApp({
+      routes: [
+        ...serviceRoutes({
+          checks: [
+            {
+              name: 'counted',
+              check: async () => {
+                checks += 1
+              },
+            },
+          ],
+          isStopping: () => false,
+        }),
+        route(contract.accounts.get, async () => {
+          throw new Error('Nobody gets here')
+        }),
+      ],
+      rateLimiter: createRateLimiter({ perMinute: 1, burst, clock: { now: () => 0 } }),
+      exemptLoopback: false,
+      allowance: burst,
+      trustedProxies: ['127.0.0.0/8'],
+      mountOthers: (app, context) => {
+        mountReference(app, context, '1.2.3')
+        mountMetrics(app, context, { access: 'loopback', token: undefined }, async () => '')
+      },
+    })
+  })
+  afterAll(async () => {
+    await listening.app.close()
+  })
+
+  let addresses = 0
+  const newAddress = () => {
+    addresses += 1
+    return `203.0.113.${addresses}`
+  }
+  const call = (path: string, address: string, method = 'GET') =>
+    fetch(`http://127.0.0.1:${listening.port}${path}`, {
+      method,
+      headers: { 'x-forwarded-for': address },
+    })
+
+  it.each([
+    ['GET', '/nowhere', 404],
+    ['POST', '/nowhere', 404],
+    ['DELETE', '/v1/admin/account/me', 405],
+    ['GET', '/v1/admin/account/me', 401],
+    ['GET', '/%zz', 400],
+    ['GET', '/openapi.json', 200],
+    ['HEAD', '/openapi.json', 200],
+    ['GET', '/docs', 200],
+    ['GET', '/docs/swagger-ui.css', 200],
+    ['GET', '/docs/nothing.css', 404],
+    ['GET', '/favicon.ico', 200],
+    ['GET', '/', 200],
+    ['GET', '/metrics', 403],
+  ])('counts %s %s', async (method, path, status) => {
+    const address = newAddress()
+    for (let left = burst - 1; left >= 0; left--) {
+      const answer = await call(path, address, method)
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('ratelimit-limit')).toBe(String(burst))
+      expect(answer.headers.get('ratelimit-remaining')).toBe(String(left))
+    }
+    const refused = await call(path, address, method)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('60')
+    if (method === 'HEAD') return
+    expect(await refused.json()).toMatchObject({ code: 429, type: 'RateLimited' })
+  })
+
+  it('never refuses a probe', async () => {
+    const address = newAddress()
+    for (let i = 0; i <= burst; i++) await call('/nowhere', address)
+    expect((await call('/nowhere', address)).status).toBe(429)
+    for (const path of ['/healthz', '/readyz', '/healthz/', '//readyz?now']) {
+      for (const method of ['GET', 'HEAD']) {
+        for (let i = 0; i < 10; i++) {
+          const answer = await call(path, address, method)
+          expect(answer.status).toBe(200)
+          expect(answer.headers.get('ratelimit-remaining')).toBe(String(burst))
+        }
+      }
+    }
+  })
+
+  it('looks at the parts of the server once for all probes that come meanwhile', async () => {
+    const before = checks
+    const answers = await Promise.all(Array.from({ length: 50 }, () => call('/readyz', '::1')))
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    expect(checks - before).toBeLessThan(50)
+  })
+})

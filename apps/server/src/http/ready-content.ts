@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import negotiate from '@fastify/accept-negotiator'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+const brotli = promisify(brotliCompress)
+const encodings = ['br', 'gzip'] as const
+type Encoding = (typeof encodings)[number]
+
+interface Form {
+  bytes: Buffer
+  etag: string
+}
+
+export interface ReadyContentOptions {
+  contentType: string
+  /** Makes the content, at the first request; after a failure the next one tries again. */
+  make(): Promise<string | Buffer>
+  /** Further headers of every answer. */
+  headers?: Readonly<Record<string, string>>
+}
+
+/** Answers with a content that is the same for everybody: made once, compressed once, sent as it is. */
+export function readyContent({ contentType, make, headers = {} }: ReadyContentOptions) {
+  const plain = once(async () => toForm(Buffer.from(await make())))
+  const compressed: Record<Encoding, () => Promise<Form>> = {
+    // As small as with twice the work, or nearly.
+    br: once(async () => {
+      const { bytes, etag } = await plain()
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
+      return { bytes: await brotli(bytes, { params }), etag: withSuffix(etag, 'br') }
+    }),
+    gzip: once(async () => {
+      const { bytes, etag } = await plain()
+      return { bytes: await promisify(gzip)(bytes), etag: withSuffix(etag, 'gzip') }
+    }),
+  }
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const encoding = negotiate(String(request.headers['accept-encoding'] ?? ''), [...encodings])
+    const form = await (encoding === null ? plain() : compressed[encoding]())
+    addToVary(reply, 'accept-encoding')
+    reply.headers({
+      ...headers,
+      // Whoever has it asks whether it is still that of this version of the server.
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+      etag: form.etag,
+    })
+    if (names(request.headers['if-none-match'], form.etag)) return reply.code(304).send()
+    if (encoding !== null) reply.header('content-encoding', encoding)
+    return reply.type(contentType).send(form.bytes)
+  }
+}
+
+function toForm(bytes: Buffer): Form {
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
+}
+
+function withSuffix(etag: string, suffix: string): string {
+  return `${etag.slice(0, -1)}-${suffix}"`
+}
+
+function names(header: string | undefined, etag: string): boolean {
+  const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}
+
+/** Says that an answer depends on a header of the request, beside what others have said of it. */
+export function addToVary(reply: FastifyReply, name: string): void {
+  const before = reply.getHeader('vary')
+  reply.header('vary', before === undefined ? name : `${before}, ${name}`)
+}
+
+/** Makes something at its first use; after a failure the next use tries again. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make().catch((error) => {
+      made = undefined
+      throw error
+    })
+    return made
+  }
+}

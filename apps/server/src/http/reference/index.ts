@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { allOperations, createOpenApi } from '@botstead/contract'
+import negotiate from '@fastify/accept-negotiator'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { HttpContext } from '../context.js'
+import { addToVary, readyContent } from '../ready-content.js'
+import { referencePage, referenceScript, referenceStyle } from './page.js'
+import { icon, startPage, startStyle } from './start-page.js'
+
+/** Finds the files of the library that renders the document; of its package nothing else is used. */
+const require = createRequire(import.meta.url)
+
+/** Nothing but what this server sends; `data:` are the arrows in the style of the reference. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const html = 'text/html; charset=utf-8'
+const css = 'text/css; charset=utf-8'
+const javascript = 'text/javascript; charset=utf-8'
+
+/**
+ * What somebody finds who opens the server in a browser: a page that says what to do next, the
+ * reference at `/docs`, and the document that it shows, `/openapi.json`. Everything comes from this
+ * server, so that it works without the internet, and is made at its first use: a start and the memory
+ * at rest should not pay for pages that few look at.
+ */
+export function mountReference(
+  app: FastifyInstance,
+  { admitAnybody }: Pick<HttpContext, 'admitAnybody'>,
+  version: string,
+): void {
+  const serve = (path: string, contentType: string, make: () => Promise<string | Buffer>) =>
+    app.get(path, { onRequest: admitAnybody }, readyContent({ contentType, make }))
+  const page = (make: () => string) =>
+    readyContent({
+      contentType: html,
+      make: async () => make(),
+      headers: { 'content-security-policy': policy, 'referrer-policy': 'no-referrer' },
+    })
+
+  serve('/openapi.json', 'application/json; charset=utf-8', async () =>
+    JSON.stringify(createOpenApi(allOperations, { version })),
+  )
+  serve('/favicon.ico', 'image/svg+xml', async () => icon)
+  serve('/start.css', css, async () => startStyle)
+  serve('/docs/reference.css', css, async () => referenceStyle)
+  serve('/docs/reference.js', javascript, async () => referenceScript)
+  serve('/docs/swagger-ui.css', css, () =>
+    readFile(require.resolve('@fastify/swagger-ui/static/swagger-ui.css')),
+  )
+  serve('/docs/swagger-ui.js', javascript, () =>
+    readFile(require.resolve('@fastify/swagger-ui/static/swagger-ui-bundle.js')),
+  )
+
+  const reference = page(() => referencePage)
+  app.get('/docs', { onRequest: admitAnybody }, async (request, reply) =>
+    // The page names its parts by relative addresses, so that it works below any path of a proxy.
+    /\/(?:\?|$)/.test(request.url) ? reply.redirect('../docs', 308) : reference(request, reply),
+  )
+
+  const start = page(() => startPage(version))
+  const told = readyContent({
+    contentType: 'application/json; charset=utf-8',
+    make: async () => JSON.stringify({ ...whatRuns, version }),
+  })
+  app.get('/', { onRequest: admitAnybody }, (request, reply) => {
+    addToVary(reply, 'accept')
+    return wantsPage(request) ? start(request, reply) : told(request, reply)
+  })
+}
+
+const whatRuns = {
+  name: 'Botstead',
+  status: 'running',
+  message:
+    'Call the operations of /openapi.json, rendered at /docs, with the token that the first start printed.',
+  reference: '/docs',
+  openapi: '/openapi.json',
+  readiness: '/readyz',
+}
+
+function wantsPage({ headers }: FastifyRequest): boolean {
+  return negotiate(headers.accept ?? '', ['application/json', 'text/html']) === 'text/html'
+}
