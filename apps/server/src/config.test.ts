@@ -51,6 +51,7 @@ describe('without any variable', () => {
       embeddingsModel: undefined,
       embeddingsApiKey: undefined,
       rateLimit: { perMinute: 600, burst: 100, exemptLoopback: true },
+      chatKeyLifetimeMs: undefined,
       chatRates: {
         newUsers: { perMinute: 60, exemptLoopback: true },
         userMessages: { perMinute: 120, exemptLoopback: true },

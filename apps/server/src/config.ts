@@ -23,6 +23,7 @@ type Derived =
   | 'trustedProxies'
   | 'rateLimit'
   | 'rateBurst'
+  | 'chatKeyLifetime'
   | 'chatNewUsers'
   | 'chatUserMessages'
   | 'chatAddressMessages'
@@ -60,6 +61,8 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
   readonly trustedProxies: readonly string[]
   readonly metrics: MetricsAccess
   readonly rateLimit: Rate & { readonly burst: number }
+  /** Milliseconds for which user keys of the server are good; undefined for ever. */
+  readonly chatKeyLifetimeMs: number | undefined
   /** What is counted at chat addresses beside all requests. */
   readonly chatRates: {
     /** New users per network address. */
@@ -120,6 +123,7 @@ export function loadConfig(
     allowedNetworks,
     metricsAccess,
     metricsToken,
+    chatKeyLifetime,
     chatNewUsers,
     chatUserMessages,
     chatAddressMessages,
@@ -142,6 +146,7 @@ export function loadConfig(
     }),
     metrics: Object.freeze({ access: metricsAccess, token: metricsToken }),
     rateLimit: Object.freeze({ ...toRate(values.rateLimit, 600), burst: rateBurst }),
+    chatKeyLifetimeMs: chatKeyLifetime === 'none' ? undefined : chatKeyLifetime,
     chatRates: Object.freeze({
       newUsers: toRate(chatNewUsers, 60),
       userMessages: toRate(chatUserMessages, 120),

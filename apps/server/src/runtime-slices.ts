@@ -48,6 +48,8 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
   const outbox = createOutbox(foundation)
   const changes = createChanges({ ...foundation, outbox })
   const tags = createTags(foundation)
+  const shutOut = (tx: Tx, userId: string) =>
+    afterCommit(tx, () => announceGoneUser(foundation.bus, userId))
   const users = createUsers({
     ...foundation,
     audiences,
@@ -56,8 +58,9 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     onRemoved: async (tx, botId, userId) => {
       await conversations.service.forgetUser(tx, { botId, userId })
       await states.service.removeOf(tx, botId, 'user', userId)
-      afterCommit(tx, () => announceGoneUser(foundation.bus, userId))
+      shutOut(tx, userId)
     },
+    onShutOut: shutOut,
   })
   const conversations = createConversations({
     ...foundation,

@@ -143,6 +143,15 @@ export const serverSettings = {
     default: '10s',
     meaning: 'How long a search may take before it is given up, waiting for its turn included.',
   }),
+  chatKeyLifetime: setting(
+    'BOTSTEAD_CHAT_KEY_LIFETIME',
+    either(['none'], duration('1m', '3650d')),
+    {
+      default: 'none',
+      meaning:
+        'How long user keys that the server makes are good, also those it made before; none means for ever.',
+    },
+  ),
   chatNewUsers: setting('BOTSTEAD_CHAT_NEW_USERS', either(['auto', 'off'], integer(1, 1_000_000)), {
     default: 'auto',
     meaning:

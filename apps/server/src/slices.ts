@@ -142,6 +142,7 @@ export async function createSlices(
   const chat: Chat = createChat({
     ...foundation,
     sharedSecret: foundation.keys.userKeys,
+    userKeyLifetimeMs: config.chatKeyLifetimeMs,
     bots: bots.service,
     users: runtime.users.service,
     conversations: runtime.conversations.service,

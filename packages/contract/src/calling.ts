@@ -51,7 +51,7 @@ const authErrors: Record<Auth, readonly ErrorType[]> = {
   workspace: ['Unauthorized', 'Forbidden'],
   bot: ['Unauthorized', 'Forbidden', 'InvalidPayload'],
   chat: ['ResourceNotFound'],
-  'chat-user': ['Unauthorized', 'ResourceNotFound', 'InvalidPayload'],
+  'chat-user': ['Unauthorized', 'Forbidden', 'ResourceNotFound', 'InvalidPayload'],
   signature: ['Forbidden'],
 }
 

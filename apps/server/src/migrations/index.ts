@@ -37,6 +37,7 @@ import { currentWorkflows } from './0041-current-workflows.js'
 import { ownedKnowledgeBases } from './0042-owned-knowledge-bases.js'
 import { interruptedJobs } from './0044-interrupted-jobs.js'
 import { namesInSearch } from './0046-names-in-search.js'
+import { userKeys } from './0047-user-keys.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -78,4 +79,5 @@ export const migrations: readonly Migration[] = [
   ownedKnowledgeBases,
   interruptedJobs,
   namesInSearch,
+  userKeys,
 ]

@@ -67,6 +67,8 @@ export interface ChatUserActor {
   readonly userKeyId: string
   /** Milliseconds since the Unix epoch; undefined for keys that never expire. */
   readonly keyExpiresAt: number | undefined
+  /** Milliseconds since the Unix epoch; undefined for keys that do not say. */
+  readonly keyIssuedAt: number | undefined
 }
 
 /** One bot's chat installation, as its webhook id names it. */

@@ -58,6 +58,9 @@ export const runtimeExamples: Examples = {
   getOrCreateUser: own(() => ({ body: { tags: { whose: 'own' }, name: 'Ada' } })),
   updateUser: byId(({ userId }) => userId, { tags: { whose: 'new' }, name: null }),
   deleteUser: byId(({ userId }) => userId),
+  revokeUserKeys: byId(({ userId }) => userId),
+  banUser: byId(({ userId }) => userId),
+  unbanUser: byId(({ userId }) => userId),
 
   createMessage: {
     request: ({ conversationId, botId }) => ({

@@ -19,6 +19,9 @@ export const runtimeReaches: Reaches = {
   listUsers: (client, { conversationId }) => client.listUsers({ conversationId }),
   updateUser: (client, { userId }) => client.updateUser({ id: userId, name: 'taken' }),
   deleteUser: (client, { userId }) => client.deleteUser({ id: userId }),
+  revokeUserKeys: (client, { userId }) => client.revokeUserKeys({ id: userId }),
+  banUser: (client, { userId }) => client.banUser({ id: userId }),
+  unbanUser: (client, { userId }) => client.unbanUser({ id: userId }),
   createMessage: (client, { conversationId, botId }) =>
     client.createMessage({
       ...{ conversationId, userId: botId, type: 'text', payload: { text: 'taken' }, tags: {} },

@@ -37,7 +37,7 @@ export const chatUsers = {
     tag: 'Chat',
     summary: 'Get the user of a key, created if need be',
     description:
-      'The key says who it is. Members that are given overwrite those of an existing user.',
+      'The key says who it is. Members that are given overwrite those of an existing user. A key that was revoked, or issued before its user was deleted, is refused with `Unauthorized`, that of a banned user with `Forbidden`.',
     auth: 'chat-user',
     params: address,
     body: Type.Object(profile),
@@ -78,7 +78,7 @@ export const chatUsers = {
     tag: 'Chat',
     summary: 'Delete the user of a key',
     description:
-      'Ends its part in every conversation. What it said stays. Its id may be given to another user; the key goes on to be valid and names nobody.',
+      'Ends its part in every conversation. What it said stays. Its id may be given to another user; keys that were issued until then open nobody and bring nobody back.',
     auth: 'chat-user',
     params: address,
     result: Empty,

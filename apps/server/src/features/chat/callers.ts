@@ -2,7 +2,7 @@ import { ApiError } from '@botstead/contract'
 import type { ChatUserActor } from '../../platform/actor.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import type { ConversationRow, ConversationsService } from '../conversations/index.js'
-import type { UserRow, UsersService } from '../users/index.js'
+import { requireGoodKey, type UserRow, type UsersService } from '../users/index.js'
 
 export interface CallersDeps {
   db: Db
@@ -15,8 +15,18 @@ export type Callers = ReturnType<typeof createCallers>
 
 /** Who the holder of a key is, and what a conversation is to them. */
 export function createCallers({ db, run, users, conversations }: CallersDeps) {
+  /** The user of a key; undefined if there is none. Throws if the key is not good any more. */
+  async function findUser(
+    executor: Db | Tx,
+    { chat, userKeyId, keyIssuedAt }: ChatUserActor,
+  ): Promise<UserRow | undefined> {
+    const user = await users.find(executor, chat.botId, userKeyId)
+    if (user !== undefined) requireGoodKey(user, keyIssuedAt)
+    return user
+  }
+
   async function requireUser(executor: Db | Tx, actor: ChatUserActor): Promise<UserRow> {
-    const user = await users.find(executor, actor.chat.botId, actor.userKeyId)
+    const user = await findUser(executor, actor)
     if (user !== undefined) return user
     throw new ApiError(
       'ResourceNotFound',
@@ -27,7 +37,7 @@ export function createCallers({ db, run, users, conversations }: CallersDeps) {
   /** What a conversation is to the user of a key; a user who is unknown takes part in nothing. */
   async function look(actor: ChatUserActor, conversationId: string, executor: Db | Tx = db) {
     const { botId } = actor.chat
-    const user = await users.find(executor, botId, actor.userKeyId)
+    const user = await findUser(executor, actor)
     const member = { botId, userId: user?.id ?? actor.userKeyId }
     return { user, member, found: await conversations.findFor(executor, member, conversationId) }
   }
@@ -78,7 +88,7 @@ export function createCallers({ db, run, users, conversations }: CallersDeps) {
     return { user, conversation: found.conversation }
   }
 
-  return { requireUser, look, enter, requirePart, requireOwned }
+  return { findUser, requireUser, look, enter, requirePart, requireOwned }
 }
 
 export function notParticipant(conversationId: string): ApiError {

@@ -34,6 +34,8 @@ export interface ChatDeps
   log: Log
   timers?: Timers
   sharedSecret: Uint8Array
+  /** Milliseconds for which a user key that the server made is good; undefined for ever. */
+  userKeyLifetimeMs?: number | undefined
   limits: ListeningOptions['limits']
   /** Version of the program, for the description of the interface. */
   version: string
@@ -68,7 +70,7 @@ export function createChat(deps: ChatDeps): Chat {
     clock,
     findInstallation: (webhookId) => bots.findChatInstallation(webhookId),
   })
-  const keys = createUserKeys({ clock, sharedSecret })
+  const keys = createUserKeys({ clock, sharedSecret, lifetimeMs: deps.userKeyLifetimeMs })
   const render = createRender(deps)
   const writing = messageStreams({ ...deps, maxCharacters: deps.maxPayloadBytes })
   const listening = createListening({ ...deps, render, firstOpenPiece: writing.firstOpenPiece })

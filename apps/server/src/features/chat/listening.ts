@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.js'
 import type { StartStream } from '../../platform/streams/sink.js'
 import { publicIdOf as publicConversationId } from '../conversations/index.js'
 import type { Listening } from '../listen/index.js'
+import { isGoodKey } from '../users/index.js'
 import type { ChatAddresses } from './addresses.js'
 import { type Callers, type CallersDeps, notParticipant } from './callers.js'
 
@@ -15,7 +16,7 @@ export interface ListenOperationsDeps extends CallersDeps {
 
 /** How users listen to conversations. */
 export function listenOperations(deps: ListenOperationsDeps, callers: Callers) {
-  const { db, clock, conversations, addresses, listening } = deps
+  const { db, clock, users, conversations, addresses, listening } = deps
 
   /** Addresses turn a backslash into a slash, and clients do not encode the id here. */
   async function enter(actor: ChatUserActor, id: string) {
@@ -60,6 +61,8 @@ export function listenOperations(deps: ListenOperationsDeps, callers: Callers) {
           after,
           stillWelcome: () => isGood(actor),
           stillTakesPart: async () => {
+            const current = await users.find(db, botId, actor.userKeyId)
+            if (current?.id !== user.id || !isGoodKey(current, actor.keyIssuedAt)) return false
             const found = await conversations.findFor(db, member, conversation.id)
             return found?.participates ?? false
           },

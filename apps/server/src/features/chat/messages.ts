@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
+import { factLifetime } from '../../platform/fact-cache.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Tx } from '../../schema.js'
 import { type Place, publicIdOf as publicConversationId } from '../conversations/index.js'
@@ -29,10 +30,15 @@ export interface MessageOperationsDeps extends CallersDeps {
   clock: Clock
   pager: Pager
   messages: MessagesService
-  listening: Pick<Listening, 'reached'>
+  listening: Pick<Listening, 'reached' | 'departures'>
 }
 
-type KnownUser = Pick<UserRow, 'id' | 'foreign_id'>
+interface KnownUser extends Pick<UserRow, 'id' | 'foreign_id'> {
+  /** How many had gone when the user was read. */
+  departures: number
+  /** Milliseconds since the Unix epoch. */
+  readAt: number
+}
 
 const perPage = 50
 
@@ -57,6 +63,7 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
   /**
    * Which user a key belongs to, as long as authentication remembers the key. Another process may
    * have removed the user since: this only serves statements that check the user's part themselves.
+   * That the key was revoked, or the user banned, is heard at once, and read after some seconds.
    */
   const knownUsers = new WeakMap<ChatUserActor, KnownUser>()
 
@@ -68,11 +75,16 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
     tx: Tx,
     actor: ChatUserActor,
     conversationId: string,
-  ): Promise<{ user: KnownUser; place: Place }> {
+  ): Promise<{ user: Pick<UserRow, 'id' | 'foreign_id'>; place: Place }> {
     const { botId } = actor.chat
     const now = clock.now()
+    const departures = listening.departures()
     const known = knownUsers.get(actor)
-    if (known !== undefined) {
+    if (
+      known?.departures === departures &&
+      now >= known.readAt &&
+      now - known.readAt < factLifetime
+    ) {
       const place = await conversations.advance(
         tx,
         { botId, userId: known.id },
@@ -81,13 +93,14 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
       )
       if (place !== undefined) return { user: known, place }
     }
-    const user = await users.find(tx, botId, actor.userKeyId)
+    const user = await callers.findUser(tx, actor)
     if (user === undefined) throw notParticipant(conversationId)
     const member = { botId, userId: user.id }
     await conversations.claim(tx, member, conversationId)
     const place = await conversations.advance(tx, member, conversationId, now)
     if (place === undefined) throw notParticipant(conversationId)
-    knownUsers.set(actor, { id: user.id, foreign_id: user.foreign_id })
+    const { id, foreign_id } = user
+    knownUsers.set(actor, { id, foreign_id, departures, readAt: now })
     return { user, place }
   }
 

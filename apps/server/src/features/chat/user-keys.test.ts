@@ -16,9 +16,9 @@ const personal: ChatAddress = { ...shared, webhookId: 'own-hook', encryptionKey:
 const sharedSecret = Buffer.from('the secret of the operator')
 const refused = { type: 'Unauthorized' }
 
-function setUp() {
+function setUp(lifetimeMs?: number) {
   const time = new ManualTime()
-  return { time, keys: createUserKeys({ sharedSecret, clock: time }) }
+  return { time, keys: createUserKeys({ sharedSecret, clock: time, lifetimeMs }) }
 }
 
 const signed = (claims: JWTPayload, secret: Uint8Array = sharedSecret, alg = 'HS256') =>
@@ -32,18 +32,19 @@ const verify = async (keys: ReturnType<typeof setUp>['keys'], chat: ChatAddress,
 
 describe('user keys', () => {
   it('say who their holder is', async () => {
-    const { keys } = setUp()
-    const key = await keys.sign(shared, 'ada')
+    const { keys, time } = setUp()
+    const key = await keys.sign(shared, 'ada', null)
     expect(await keys.verify(shared, key)).toEqual({
       kind: 'chat-user',
       chat: shared,
       userKeyId: 'ada',
+      keyIssuedAt: time.now(),
     })
   })
 
   it('are known again at once, without waiting', async () => {
     const { keys } = setUp()
-    const key = await keys.sign(shared, 'ada')
+    const key = await keys.sign(shared, 'ada', null)
     const first = await keys.verify(shared, key)
     expect(keys.verify(shared, key)).toBe(first)
   })
@@ -64,7 +65,7 @@ describe('user keys', () => {
 
   it('made by the server are good at the address where they were made only', async () => {
     const { keys } = setUp()
-    const key = await keys.sign(shared, 'ada')
+    const key = await keys.sign(shared, 'ada', null)
     const other = { ...shared, webhookId: 'another' }
     await expect(verify(keys, other, key)).rejects.toMatchObject(refused)
   })
@@ -82,7 +83,7 @@ describe('user keys', () => {
 
   it('are refused when a bit of them was changed', async () => {
     const { keys } = setUp()
-    const key = await keys.sign(shared, 'ada')
+    const key = await keys.sign(shared, 'ada', null)
     const body = base64url.encode(JSON.stringify({ id: 'eve' }))
     await expect(verify(keys, shared, key.replace(/\.[^.]+\./, `.${body}.`))).rejects.toMatchObject(
       refused,
@@ -110,6 +111,46 @@ describe('user keys', () => {
     await expect(verify(keys, shared, key)).rejects.toMatchObject({
       ...refused,
       message: expect.stringContaining('expired'),
+    })
+  })
+
+  it('made by the server are later than what was revoked, to the millisecond', async () => {
+    const { keys, time } = setUp()
+    const revoked = new Date(time.now() + 7).toISOString()
+    const key = await keys.sign(shared, 'ada', revoked)
+    expect(await keys.verify(shared, key)).toMatchObject({ keyIssuedAt: time.now() + 8 })
+  })
+
+  it('made by the server end when the operator says, also those made before', async () => {
+    const { keys, time } = setUp(60_000)
+    const old = await createUserKeys({ sharedSecret, clock: time, lifetimeMs: undefined }).sign(
+      shared,
+      'ada',
+      null,
+    )
+    const key = await keys.sign(shared, 'ada', null)
+    const own = await signed({ id: 'ada', iat: seconds(time) })
+    time.advance(59_999)
+    for (const each of [old, key]) {
+      expect(await keys.verify(shared, each)).toMatchObject({ userKeyId: 'ada' })
+    }
+    time.advance(1)
+    for (const each of [old, key]) {
+      await expect(verify(keys, shared, each)).rejects.toMatchObject({
+        ...refused,
+        message: expect.stringContaining('expired'),
+      })
+    }
+    expect(await keys.verify(shared, own)).toMatchObject({ keyExpiresAt: undefined })
+  })
+
+  it('issued in the future are refused, but for clocks that are a little ahead', async () => {
+    const { keys, time } = setUp()
+    const issuedIn = (ahead: number) => signed({ id: 'ada', iat: seconds(time) + ahead })
+    expect(await keys.verify(shared, await issuedIn(60))).toMatchObject({ userKeyId: 'ada' })
+    await expect(verify(keys, shared, await issuedIn(61))).rejects.toMatchObject({
+      ...refused,
+      message: expect.stringContaining('future'),
     })
   })
 

@@ -8,12 +8,17 @@ export interface UserKeysDeps {
   /** Secret of the keys of addresses that have no encryption key of their own. */
   sharedSecret: Uint8Array
   clock: Clock
+  /** Milliseconds for which a key that the server made is good; undefined for ever. */
+  lifetimeMs: number | undefined
 }
 
 /** The keys by which chat users say who they are: JWTs signed with HS256. */
 export interface UserKeys {
-  /** A key that never expires and is good at this address only. */
-  sign(chat: ChatAddress, userId: string): Promise<string>
+  /**
+   * A key that is good at this address only.
+   * @param revokedAt ISO 8601, when older keys of this id were revoked; the new one is later
+   */
+  sign(chat: ChatAddress, userId: string, revokedAt: string | null): Promise<string>
   /**
    * The holder of a key, from memory when it was verified before. Throws `Unauthorized` for what is
    * not a valid key of the address.
@@ -31,8 +36,10 @@ interface Verified {
 const maxVerified = 20_000
 /** Keys of apps may carry further claims; absurdly long ones are not worth the memory. */
 const maxRememberedLength = 2048
+/** Milliseconds by which the clock of an app may be ahead. A key from later would outlive its revocation. */
+const tolerance = 60_000
 
-export function createUserKeys({ sharedSecret, clock }: UserKeysDeps): UserKeys {
+export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps): UserKeys {
   const verified = new LRUCache<string, Verified>({ max: maxVerified })
 
   const secretOf = (chat: ChatAddress): Uint8Array =>
@@ -46,7 +53,7 @@ export function createUserKeys({ sharedSecret, clock }: UserKeysDeps): UserKeys 
     }).catch((error: unknown): never => {
       throw error instanceof errors.JOSEError ? refusal(error) : error
     })
-    const { id, webhookId, exp, nbf } = payload
+    const { id, webhookId, nbf, iat } = payload
     if (typeof id !== 'string' || id === '') {
       throw new ApiError('Unauthorized', 'The user key in the header x-user-key names no user.')
     }
@@ -57,11 +64,21 @@ export function createUserKeys({ sharedSecret, clock }: UserKeysDeps): UserKeys 
         'The user key in the header x-user-key belongs to another chat address.',
       )
     }
+    const issuedAt = iat === undefined ? undefined : Math.round(iat * 1000)
+    if (issuedAt !== undefined && issuedAt > clock.now() + tolerance) {
+      throw new ApiError(
+        'Unauthorized',
+        'The user key in x-user-key was issued in the future (`iat`): set the clock of whoever signs it.',
+      )
+    }
+    const exp = webhookId === undefined ? payload.exp : earliest(payload.exp, iat)
+    if (exp !== undefined && clock.now() >= exp * 1000) throw expired()
     const actor: ChatUserActor = {
       kind: 'chat-user',
       chat,
       userKeyId: id,
       keyExpiresAt: exp === undefined ? undefined : exp * 1000,
+      keyIssuedAt: issuedAt,
     }
     if (key.length <= maxRememberedLength) {
       verified.set(key, { actor, expiresAt: exp, notBefore: nbf })
@@ -69,12 +86,23 @@ export function createUserKeys({ sharedSecret, clock }: UserKeysDeps): UserKeys 
     return actor
   }
 
+  /** When a key of the server ends, by what it says and by the setting of today, in seconds. */
+  function earliest(exp: number | undefined, iat: number | undefined): number | undefined {
+    if (lifetimeMs === undefined || iat === undefined) return exp
+    return Math.min(exp ?? Number.POSITIVE_INFINITY, iat + lifetimeMs / 1000)
+  }
+
   return {
-    async sign(chat, userId) {
-      return await new SignJWT({ id: userId, webhookId: chat.webhookId })
+    async sign(chat, userId, revokedAt) {
+      const after = revokedAt === null ? 0 : Date.parse(revokedAt) + 1
+      // With a fraction: seconds are too coarse to tell a key from one that was revoked just before.
+      const iat = Math.max(clock.now(), after) / 1000
+      const token = new SignJWT({ id: userId, webhookId: chat.webhookId })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-        .setIssuedAt(Math.floor(clock.now() / 1000))
-        .sign(secretOf(chat))
+        .setIssuedAt(iat)
+      const exp = earliest(undefined, iat)
+      if (exp !== undefined) token.setExpirationTime(exp)
+      return await token.sign(secretOf(chat))
     },
 
     verify(chat, key) {
@@ -95,9 +123,11 @@ function isTimely({ expiresAt, notBefore }: Verified, clock: Clock): boolean {
 }
 
 function refusal(cause: errors.JOSEError): ApiError {
-  const message =
-    cause instanceof errors.JWTExpired
-      ? 'The user key in x-user-key has expired.'
-      : 'x-user-key holds no valid user key of this chat address.'
+  if (cause instanceof errors.JWTExpired) return expired(cause)
+  const message = 'x-user-key holds no valid user key of this chat address.'
   return new ApiError('Unauthorized', message, { cause })
+}
+
+function expired(cause?: unknown): ApiError {
+  return new ApiError('Unauthorized', 'The user key in x-user-key has expired.', { cause })
 }

@@ -25,14 +25,12 @@ export function userOperations(deps: CallersDeps & { keys: UserKeys }, callers: 
         )
       }
       const { id, ...profile } = input
-      const user = users.draft(chat, id, profile)
-      const key = await keys.sign(chat, publicIdOf(user))
-      await run((tx) => users.insert(tx, user))
-      return { user, key }
+      const user = await run((tx) => users.insert(tx, users.draft(chat, id, profile)))
+      return { user, key: await keys.sign(chat, publicIdOf(user), user.keys_revoked_at) }
     },
 
     async getOrCreateUser(actor: ChatUserActor, profile: UserProfile): Promise<UserRow> {
-      return await users.getOrCreate(actor.chat, actor.userKeyId, profile)
+      return await users.getOrCreate(actor.chat, actor.userKeyId, profile, actor.keyIssuedAt)
     },
 
     async getUser(actor: ChatUserActor): Promise<UserRow> {
@@ -47,7 +45,7 @@ export function userOperations(deps: CallersDeps & { keys: UserKeys }, callers: 
       })
     },
 
-    /** Its messages stay and nobody is told; its id is free from then on. */
+    /** Its messages stay and nobody is told; its id is free from then on, its keys are good for nothing. */
     async deleteUser(actor: ChatUserActor): Promise<void> {
       await run(async (tx) => {
         const { bot_id: botId, id } = await callers.requireUser(tx, actor)

@@ -150,6 +150,9 @@ export function createListening(options: ListeningOptions) {
       }
     },
 
+    /** How often users may have gone, or lost their keys: what was known of one before may be over. */
+    departures: () => unsettled,
+
     /** How many listen. */
     count: () => count,
 

@@ -2,6 +2,7 @@ import type { Route } from '../../http/mount.js'
 import { usersRoutes } from './routes.js'
 import { createUsersService, type UsersDeps, type UsersService } from './service.js'
 
+export { isGoodKey, requireGoodKey } from './good-keys.js'
 export { publicIdOf, type UsersService } from './service.js'
 export type { UserRow } from './store.js'
 export { toUser } from './view.js'

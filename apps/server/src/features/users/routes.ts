@@ -39,5 +39,20 @@ export function usersRoutes(service: UsersService): Route[] {
       await service.removeById(actor, params.id)
       return {}
     }),
+
+    route(contract.users.revokeKeys, async ({ actor, params }) => {
+      await service.revokeKeys(actor, params.id)
+      return {}
+    }),
+
+    route(contract.users.ban, async ({ actor, params }) => {
+      await service.setBan(actor, params.id, true)
+      return {}
+    }),
+
+    route(contract.users.unban, async ({ actor, params }) => {
+      await service.setBan(actor, params.id, false)
+      return {}
+    }),
   ]
 }

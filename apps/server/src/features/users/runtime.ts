@@ -15,6 +15,7 @@ import {
   type TagsPatch,
   taggedObjects,
 } from '../tags/index.js'
+import { banRetiredIds, findRetiredId } from './retired-store.js'
 import * as store from './runtime-store.js'
 import type { UsersDeps } from './service.js'
 import { insertUser, type UserRow } from './store.js'
@@ -74,6 +75,15 @@ export function runtimeUsers(
     })
     await replaceTags(tx, tagged(user), before, after)
     return { ...next, updated_at }
+  }
+
+  /** A user that may have keys, held off from other changes until the transaction ends. */
+  async function lockPerson(tx: Tx, actor: BotActor, id: string): Promise<void> {
+    if (id === actor.botId) {
+      throw new ApiError('ReferenceConstraint', 'The user that the bot is has no keys.')
+    }
+    await requireVisible(tx, actor, id)
+    if ((await store.lockUser(tx, actor.botId, id)) === undefined) throw unknown(id)
   }
 
   const { unknown, findVisible, requireVisible, getOrCreateIn, ...objects } = taggedObjects<
@@ -146,6 +156,31 @@ export function runtimeUsers(
       })
     },
 
+    /** Refuses all keys that were issued to a user so far, and ends what they have open. */
+    async revokeKeys(actor: BotActor, id: string): Promise<void> {
+      await run(async (tx) => {
+        await lockPerson(tx, actor, id)
+        const keys_revoked_at = isoTime(clock.now())
+        await store.patchUserById(tx, actor.botId, id, { keys_revoked_at })
+        deps.onShutOut(tx, id)
+      })
+    },
+
+    /** Shuts a user out of the chat, or lets it in again; a deleted one stays nameable by its id. */
+    async setBan(actor: BotActor, id: string, isBanned: boolean): Promise<void> {
+      const banned = isBanned ? 1 : 0
+      await run(async (tx) => {
+        const gone = await findRetiredId(tx, actor.botId, id)
+        if (gone !== undefined && isOfCaller(actor, gone)) {
+          await banRetiredIds(tx, actor.botId, gone.user_id, banned)
+          return
+        }
+        await lockPerson(tx, actor, id)
+        await store.patchUserById(tx, actor.botId, id, { banned })
+        if (isBanned) deps.onShutOut(tx, id)
+      })
+    },
+
     /** Makes the user that a new bot is. */
     async insertBot(tx: Tx, botId: string): Promise<void> {
       const user = draft({ botId, alias: '' }, undefined, {})
@@ -164,8 +199,12 @@ function homeOf(
 }
 
 function isVisible(actor: BotActor, user: UserRow): boolean {
+  return isOfCaller(actor, user) || user.id === actor.botId
+}
+
+function isOfCaller(actor: BotActor, { integration }: { integration: string }): boolean {
   const alias = aliasOf(actor)
-  return alias === undefined || user.integration === alias || user.id === actor.botId
+  return alias === undefined || integration === alias
 }
 
 function tagged(user: UserRow) {

@@ -45,7 +45,9 @@ describeEachEngine('users', (engine) => {
     const taken = { type: 'AlreadyExists' }
     await expect(insert(victim.id)).rejects.toMatchObject(taken)
     await expect(insert(origin.botId)).rejects.toMatchObject(taken)
-    await expect(chats.users.getOrCreate(origin, origin.botId, {})).rejects.toMatchObject({
+    await expect(
+      chats.users.getOrCreate(origin, origin.botId, {}, undefined),
+    ).rejects.toMatchObject({
       type: 'InvalidPayload',
     })
   })
@@ -54,23 +56,38 @@ describeEachEngine('users', (engine) => {
     const others = await createChats(database())
     const made = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
-        (at % 2 ? chats : others).users.getOrCreate(origin, 'parallel', { name: `Name ${at}` }),
+        (at % 2 ? chats : others).users.getOrCreate(
+          origin,
+          'parallel',
+          { name: `Name ${at}` },
+          undefined,
+        ),
       ),
     )
     expect(new Set(made.map(({ id }) => id)).size).toBe(1)
   })
 
   it('keep what a repeated get-or-create does not mention', async () => {
-    const first = await chats.users.getOrCreate(origin, 'merged', { name: 'Ada', profile: 'p' })
-    const second = await chats.users.getOrCreate(origin, 'merged', { pictureUrl: 'u', name: '' })
+    const first = await chats.users.getOrCreate(
+      origin,
+      'merged',
+      { name: 'Ada', profile: 'p' },
+      undefined,
+    )
+    const second = await chats.users.getOrCreate(
+      origin,
+      'merged',
+      { pictureUrl: 'u', name: '' },
+      undefined,
+    )
     expect(second).toMatchObject({ id: first.id, name: '', profile: 'p', picture_url: 'u' })
-    expect(await chats.users.getOrCreate(origin, first.id, {})).toEqual(second)
+    expect(await chats.users.getOrCreate(origin, first.id, {}, undefined)).toEqual(second)
   })
 
   it.each(['a'.repeat(71), 'white space', 'ümlaut', 'a.b'])(
     'are not made under the id %j, which breaks the rules',
     async (id) => {
-      await expect(chats.users.getOrCreate(origin, id, {})).rejects.toMatchObject({
+      await expect(chats.users.getOrCreate(origin, id, {}, undefined)).rejects.toMatchObject({
         type: 'InvalidPayload',
       })
     },
@@ -78,7 +95,9 @@ describeEachEngine('users', (engine) => {
 
   it('are made under an id of 70 of the allowed characters', async () => {
     const id = 'aZ09_-/\\'.padEnd(70, 'x')
-    expect(await chats.users.getOrCreate(origin, id, {})).toMatchObject({ foreign_id: id })
+    expect(await chats.users.getOrCreate(origin, id, {}, undefined)).toMatchObject({
+      foreign_id: id,
+    })
   })
 
   it('are shown under their own ids where they have one', async () => {

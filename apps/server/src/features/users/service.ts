@@ -9,6 +9,8 @@ import type { Db, Run, Tx } from '../../schema.js'
 import type { Audiences } from '../bots/index.js'
 import type { Makers } from '../runtime/index.js'
 import { deleteTags } from '../tags/index.js'
+import { requireGoodKey, requireWelcome } from './good-keys.js'
+import * as retired from './retired-store.js'
 import { runtimeUsers } from './runtime.js'
 import * as store from './store.js'
 
@@ -39,6 +41,8 @@ export interface UsersDeps {
   requireConversation: (actor: BotActor, id: string | undefined) => Promise<void>
   /** Told in the transaction that removes a user: what only makes sense with it goes too. */
   onRemoved: (tx: Tx, botId: string, userId: string) => Promise<void>
+  /** Told in the transaction that ends keys of a user: what those have open ends after it. */
+  onShutOut: (tx: Tx, userId: string) => void
 }
 
 /** Ids that apps choose. */
@@ -62,16 +66,32 @@ export function createUsersService(deps: UsersDeps) {
       tags: '{}',
       properties: '{}',
       attributes: '{}',
+      keys_revoked_at: null,
+      banned: 0,
       created_at: now,
       updated_at: now,
     }
   }
 
   async function remove(tx: Tx, botId: string, id: string): Promise<boolean> {
-    if (!(await store.deleteUser(tx, botId, id))) return false
+    const user = await store.deleteUser(tx, botId, id)
+    if (user === undefined) return false
+    // Its keys are not to bring it back, nor to open whoever gets its id next.
+    await retired.retireIds(tx, user, isoTime(clock.now()))
     await deleteTags(tx, botId, [id])
     await deps.onRemoved(tx, botId, id)
     return true
+  }
+
+  /** A new user with what became of the keys of those who had its id before. */
+  async function withPast(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
+    if (user.foreign_id === null) return user
+    // After the user is stored: whoever deletes the one before ends before this is asked.
+    const past = await retired.findRetiredId(tx, user.bot_id, user.foreign_id)
+    if (past === undefined) return user
+    const { keys_revoked_at, banned } = past
+    await store.patchUser(tx, user.bot_id, user.id, { keys_revoked_at, banned })
+    return { ...user, keys_revoked_at, banned }
   }
 
   return {
@@ -80,8 +100,11 @@ export function createUsersService(deps: UsersDeps) {
     /** A user that is not stored yet. */
     draft,
 
-    /** Stores a draft. Throws `AlreadyExists` if its foreign id already names somebody. */
-    async insert(tx: Tx, user: store.UserRow): Promise<void> {
+    /**
+     * Stores a draft. Throws `AlreadyExists` if its foreign id already names somebody, and `Forbidden`
+     * if who had it before is banned.
+     */
+    async insert(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
       if (user.foreign_id !== null && (await isNativeId(tx, user.bot_id, user.foreign_id))) {
         throw taken(user.foreign_id)
       }
@@ -91,27 +114,43 @@ export function createUsersService(deps: UsersDeps) {
         if (dialect.isUniqueViolation(error)) throw taken(user.foreign_id, error)
         throw error
       }
+      const made = await withPast(tx, user)
+      requireWelcome(made)
+      return made
     },
 
     /**
-     * The user with this foreign or native id, with the given members overwritten; made if there is
-     * none. Of parallel calls one makes the user and the others find it.
+     * The user that a key names by its foreign or native id, with the given members overwritten; made
+     * if there is none. Of parallel calls one makes the user and the others find it. Throws for a key
+     * that is not good any more.
+     * @param issuedAt of the key, milliseconds since the Unix epoch
      */
-    async getOrCreate(origin: UserOrigin, id: string, profile: Profile): Promise<store.UserRow> {
+    async getOrCreate(
+      origin: UserOrigin,
+      id: string,
+      profile: Profile,
+      issuedAt: number | undefined,
+    ): Promise<store.UserRow> {
       const patch = patchOf(profile)
       const changes = Object.keys(patch).length > 0
       const existing = await store.findUser(db, origin.botId, id)
+      if (existing !== undefined) requireGoodKey(existing, issuedAt)
       if (existing !== undefined && !changes) return existing
       return await run(async (tx) => {
         const current = await store.findUser(tx, origin.botId, id)
         if (current !== undefined) {
+          requireGoodKey(current, issuedAt)
           if (!changes) return current
           const now = isoTime(clock.now())
           const patched = { ...patch, updated_at: now }
           return (await store.patchUser(tx, origin.botId, current.id, patched)) ?? current
         }
         requireForeignId(origin.botId, id)
-        return await store.upsertUser(tx, draft(origin, id, profile), patch)
+        const drafted = draft(origin, id, profile)
+        const stored = await store.upsertUser(tx, drafted, patch)
+        const made = stored.id === drafted.id ? await withPast(tx, stored) : stored
+        requireGoodKey(made, issuedAt)
+        return made
       })
     },
 
@@ -146,6 +185,7 @@ export function createUsersService(deps: UsersDeps) {
     /** Removes the users that a deleted bot left behind. */
     async purge(botId: string): Promise<void> {
       await purge(run, (tx, limit) => store.deleteSomeUsers(tx, botId, limit))
+      await purge(run, (tx, limit) => retired.deleteSomeRetiredIds(tx, botId, limit))
     },
   }
 }

@@ -66,14 +66,14 @@ export async function patchUser(
     .executeTakeFirst()
 }
 
-/** @returns whether there was one */
-export async function deleteUser(tx: Tx, botId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await tx
+/** @returns what was deleted; undefined if there was none */
+export async function deleteUser(tx: Tx, botId: string, id: string): Promise<UserRow | undefined> {
+  return await tx
     .deleteFrom('users')
     .where('bot_id', '=', botId)
     .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows) > 0
+    .returningAll()
+    .executeTakeFirst()
 }
 
 /** Ids of users as they are shown, for those of the given ones that have one of their own. */

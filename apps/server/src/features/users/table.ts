@@ -16,10 +16,29 @@ export interface UsersTable {
   properties: string
   /** JSON map of strings; deprecated twin of the properties. */
   attributes: string
+  /** Keys issued until then are refused; null if none were revoked. */
+  keys_revoked_at: string | null
+  /** 1 while nobody may chat as this user. */
+  banned: number
   created_at: string
   updated_at: string
 }
 
+/** An id, native or chosen, by which keys may still name a user who was deleted. */
+interface RetiredUserIdsTable {
+  bot_id: string
+  id: string
+  /** Native id of the user. */
+  user_id: string
+  /** Alias of the installation through which the user came. */
+  integration: string
+  /** Keys issued until then are refused, whoever has the id by now. */
+  keys_revoked_at: string
+  /** 1 while nobody may have the id. */
+  banned: number
+}
+
 export interface UsersSchema {
   users: UsersTable
+  retired_user_ids: RetiredUserIdsTable
 }

@@ -21,5 +21,6 @@ export function toUser(row: UserRow, alias: string | undefined): WireUser {
     ...(row.picture_url !== null && { pictureUrl: row.picture_url }),
     ...(Object.keys(properties).length > 0 && { properties }),
     ...(Object.keys(attributes).length > 0 && { attributes }),
+    ...(row.banned === 1 && { banned: true }),
   }
 }

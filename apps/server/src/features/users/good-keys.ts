@@ -1,0 +1,34 @@
+import { ApiError } from '@botstead/contract'
+import type { UserRow } from './store.js'
+
+/** What became of the keys of a user. */
+type KeyState = Pick<UserRow, 'banned' | 'keys_revoked_at'>
+
+/**
+ * Whether a key opens its user still.
+ * @param issuedAt milliseconds since the Unix epoch; undefined for a key that does not say
+ */
+export function isGoodKey(state: KeyState, issuedAt: number | undefined): boolean {
+  return state.banned !== 1 && !isRevoked(state, issuedAt)
+}
+
+/** @throws ApiError that says why a key is not good any more */
+export function requireGoodKey(state: KeyState, issuedAt: number | undefined): void {
+  requireWelcome(state)
+  if (!isRevoked(state, issuedAt)) return
+  throw new ApiError(
+    'Unauthorized',
+    'The user key in x-user-key was revoked, or its user was deleted. A key that an app signs needs an `iat` later than that.',
+  )
+}
+
+/** @throws ApiError for the id of somebody who is banned */
+export function requireWelcome({ banned }: Pick<KeyState, 'banned'>): void {
+  if (banned === 1) throw new ApiError('Forbidden', 'This user is banned from the chat.')
+}
+
+/** A key that does not say when it was issued may be as old as any. */
+function isRevoked({ keys_revoked_at }: KeyState, issuedAt: number | undefined): boolean {
+  if (keys_revoked_at === null) return false
+  return issuedAt === undefined || issuedAt <= Date.parse(keys_revoked_at)
+}
