@@ -1,8 +1,13 @@
+import { access } from 'node:fs/promises'
+import { BlobNotFoundError } from '../../platform/blobs/blob-store.js'
 import { purge } from '../../platform/db/purge.js'
+import { hasErrorCode } from '../../platform/durable-files.js'
 import type { Job, JobContext } from '../../platform/jobs/handler.js'
 import type { FilesIndexing, IndexableContent, IndexFile } from '../files/index.js'
 import { readCopied } from './copied-passages.js'
+import { lostContent } from './extract/damaged.js'
 import { ExtractionError } from './extract/extraction-error.js'
+import type { Content } from './ingest-content.js'
 import type { IngestedPassage } from './ingest-task.js'
 import { ingest } from './pipeline.js'
 import { createProgressReport, type ProgressReport } from './progress-report.js'
@@ -49,8 +54,7 @@ export function createIndexFile(deps: IndexFileDeps) {
     const { passages } = await ingest(
       deps.ingestPool,
       {
-        content:
-          content.path === undefined ? { stream: await content.open() } : { path: content.path },
+        content: await openContent(content),
         sha256: content.sha256,
         isPassages: content.isPassages,
         contentType: content.contentType,
@@ -135,6 +139,18 @@ export function createIndexFile(deps: IndexFileDeps) {
       if (error instanceof ExtractionError) return { failedReason: error.message }
       throw error
     }
+  }
+}
+
+/** @throws ExtractionError if the storage has lost it, which no further try would change */
+async function openContent({ path, open }: IndexableContent): Promise<Content> {
+  try {
+    if (path === undefined) return { stream: await open() }
+    await access(path)
+    return { path }
+  } catch (error) {
+    const isLost = error instanceof BlobNotFoundError || hasErrorCode(error, 'ENOENT')
+    throw isLost ? lostContent('The stored content is not there any more') : error
   }
 }
 

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { type Give, type Report, serveTasks } from '../../platform/workers/worker-task.js'
 import { chunkDocument } from './chunk/chunk-document.js'
 import type { Passage } from './chunk/passage.js'
+import { lostContent } from './extract/damaged.js'
 import { ExtractionError } from './extract/extraction-error.js'
 import { extract } from './extract/registry.js'
 import { toPassages } from './given-passages.js'
@@ -105,8 +106,7 @@ async function read(input: DocumentInput): Promise<Uint8Array> {
   const bytes = 'bytes' in content ? content.bytes : await readFile(content.path)
   if (input.sha256 === undefined) return bytes
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  // Not the file's fault: the server's storage has lost or changed it.
-  if (sha256 !== input.sha256) throw new Error('The content is not what was uploaded')
+  if (sha256 !== input.sha256) throw lostContent('The stored content is not what was uploaded')
   return bytes
 }
 

@@ -1,5 +1,6 @@
-import { type Options, parse } from 'csv-parse/sync'
+import { CsvError, type Options, parse } from 'csv-parse/sync'
 import { charsetOf, decodeText } from './decode.js'
+import { ExtractionError } from './extraction-error.js'
 import type { Extraction, Source } from './extractor.js'
 import { requireReadable } from './requirements.js'
 import { toTables } from './sheet-tables.js'
@@ -38,8 +39,30 @@ function toRecords(text: string, delimiter: string): string[][] {
     return readRecords(text, options)
   } catch {
     // A quote that is no quote, such as for inches: every line is a record then.
-    return readRecords(text, { ...options, quote: null })
+    try {
+      return readRecords(text, { ...options, quote: null })
+    } catch (error) {
+      throw refusalOf(error)
+    }
   }
+}
+
+/** What every record is held to, whichever way quotes are taken. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof CsvError)) return error
+  if (error.code === 'CSV_MAX_RECORD_SIZE') {
+    return new ExtractionError(
+      'too_large',
+      `The record in line ${error.lines} has more than ${LONGEST_RECORD.toLocaleString('en')} characters, ` +
+        'the most that a record may have. Give the table fewer columns, or one record a line, and upload it again.',
+      { cause: error },
+    )
+  }
+  return new ExtractionError(
+    'damaged',
+    `The file is not a valid table of separated values (${error.message}). Correct it and upload it again, or upload it as plain text.`,
+    { cause: error },
+  )
 }
 
 function readRecords(text: string, options: Options): string[][] {

@@ -15,6 +15,19 @@ export function damaged(what: string, cause: unknown): ExtractionError {
   )
 }
 
+/**
+ * A content that the storage of the server has lost or changed.
+ *
+ * @param what became of it
+ */
+export function lostContent(what: string): ExtractionError {
+  return new ExtractionError(
+    'lost',
+    `${what}: the storage of the server lost it. Upload the file again; ` +
+      'its operator finds all such files with "botstead check --contents".',
+  )
+}
+
 /** A file that only who knows a password may read. */
 export function passwordProtected(what: string): ExtractionError {
   return new ExtractionError(

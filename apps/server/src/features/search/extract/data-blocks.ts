@@ -4,7 +4,8 @@ import { heading, paragraph, table } from './nodes.js'
 
 /** Levels of objects that become headings; what is deeper becomes nested lists. */
 const HEADING_LEVELS = 3
-const DEEPEST = 100
+/** Levels of data in all, which are walked down by recursion. */
+export const DEEPEST = 100
 /** A table with more columns is not easier to read than the objects one by one. */
 const MOST_COLUMNS = 40
 
@@ -127,7 +128,8 @@ function isScalarList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isScalar)
 }
 
-function tooDeep(): ExtractionError {
+/** The refusal of data that are nested more deeply than `DEEPEST`. */
+export function tooDeep(): ExtractionError {
   return new ExtractionError(
     'too_deep',
     `The data is nested more than ${DEEPEST} levels deep. Flatten it and upload it again.`,

@@ -153,3 +153,45 @@ describe('MDX', () => {
     ])
   })
 })
+
+test.each([
+  [
+    'a.csv',
+    'a record of 500,000 columns',
+    () => `a,b\n${'abc,'.repeat(500_000)}\n`,
+    { failure: 'too_large', message: /The record in line 2 has more than 1,000,000 characters/ },
+  ],
+  [
+    'a.yaml',
+    'lists in lists',
+    () => `a: ${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+    { failure: 'too_deep', message: /more than 100 levels deep/ },
+  ],
+  [
+    'a.yaml',
+    'lists in lists without brackets',
+    () => `${'- '.repeat(100_000)}a`,
+    { failure: 'too_deep', message: /more than 100 levels deep/ },
+  ],
+  [
+    'a.yaml',
+    'aliases of aliases',
+    () =>
+      Array.from({ length: 9 }, (_, at) => {
+        const values = Array(9).fill(at === 0 ? 'x' : `*a${at - 1}`)
+        return `a${at}: &a${at} [${values.join(', ')}]\n`
+      }).join(''),
+    { failure: 'too_large', message: /repeat more than 100 times/ },
+  ],
+])('%s: %s is the fault of the file, with a rule and a number', async (key, _, make, expected) => {
+  await expect(readFile(key, make())).rejects.toMatchObject({
+    name: 'ExtractionError',
+    failure: expected.failure,
+    message: expect.stringMatching(expected.message),
+  })
+})
+
+test('brackets in texts are no levels', async () => {
+  const text = `a: |\n  ${'['.repeat(500)}\nb: "${'{'.repeat(500)}"\n`
+  expect((await blocksOf('a.yaml', text)).join('\n')).toContain('['.repeat(500))
+})

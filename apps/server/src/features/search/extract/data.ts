@@ -1,5 +1,5 @@
 import type { BlockContent, Root } from 'mdast'
-import { toBlocks } from './data-blocks.js'
+import { DEEPEST, toBlocks, tooDeep } from './data-blocks.js'
 import { charsetOf, decodeText } from './decode.js'
 import { ExtractionError } from './extraction-error.js'
 import type { Extraction, Source } from './extractor.js'
@@ -8,6 +8,8 @@ import { requireReadable } from './requirements.js'
 
 /** Quotes, braces and indentation. */
 const MARKUP = 4
+/** Times that aliases may repeat what they stand for: more are a bomb. */
+const MOST_ALIASES = 100
 
 /** Reads JSON, JSON lines and YAML: objects become sections and lists, lists of objects tables. */
 export async function extract(source: Source): Promise<Extraction> {
@@ -42,7 +44,8 @@ function parseLines(text: string): unknown[] | undefined {
 }
 
 async function parseYaml(text: string): Promise<unknown[]> {
-  const { parseAllDocuments } = await import('yaml')
+  const { Lexer, parseAllDocuments } = await import('yaml')
+  requireFlat(new Lexer().lex(text))
   const documents = parseAllDocuments(text, { logLevel: 'silent' })
   // An empty list of documents says so in a way of its own.
   const listed = Array.isArray(documents) ? documents : []
@@ -50,11 +53,26 @@ async function parseYaml(text: string): Promise<unknown[]> {
     const [error] = document.errors
     if (error !== undefined) return fail('YAML', error)
     try {
-      return document.toJS({ maxAliasCount: 100 })
+      return document.toJS({ maxAliasCount: MOST_ALIASES })
     } catch (failure) {
+      if (failure instanceof ReferenceError) throw tooManyAliases(failure)
       return fail('YAML', failure)
     }
   })
+}
+
+/**
+ * The parser goes down by recursion and takes much memory for each level, so brackets are counted before it.
+ *
+ * @throws ExtractionError if they are nested too deeply
+ */
+function requireFlat(lexemes: Iterable<string>): void {
+  let depth = 0
+  for (const lexeme of lexemes) {
+    if (lexeme === '[' || lexeme === '{') depth += 1
+    else if (lexeme === ']' || lexeme === '}') depth -= 1
+    if (depth > DEEPEST) throw tooDeep()
+  }
 }
 
 function titleOf(values: readonly unknown[]): string | undefined {
@@ -65,7 +83,18 @@ function titleOf(values: readonly unknown[]): string | undefined {
   return typeof stated === 'string' ? stated.replace(/\s+/g, ' ').trim() : undefined
 }
 
+function tooManyAliases(cause: Error): ExtractionError {
+  return new ExtractionError(
+    'too_large',
+    `The aliases of the YAML repeat more than ${MOST_ALIASES} times what they stand for, or stand for nothing (${cause.message}). ` +
+      'Write out what they stand for, and upload it again.',
+    { cause },
+  )
+}
+
 function fail(format: string, error: unknown): never {
+  // Lists in lists without brackets: how deep they are, the parser finds out by running out of stack.
+  if (error instanceof Error && /call stack/i.test(error.message)) throw tooDeep()
   const detail =
     error instanceof Error ? error.message.split('\n')[0]?.replace(/:$/, '') : String(error)
   throw new ExtractionError(

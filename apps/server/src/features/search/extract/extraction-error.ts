@@ -1,8 +1,12 @@
-/** Why a file cannot be indexed; each stands for something its author can act on. */
+/**
+ * Why a file cannot be indexed; each stands for something its author can act on. `lost` is the storage's
+ * fault and not the file's, and still no further try will find it.
+ */
 export type ExtractionFailure =
   | 'unsupported'
   | 'binary'
   | 'damaged'
+  | 'lost'
   | 'protected'
   | 'no_text'
   | 'empty'

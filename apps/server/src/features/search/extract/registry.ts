@@ -1,4 +1,5 @@
 import { extname } from 'node:path'
+import { damaged } from './damaged.js'
 import { ExtractionError } from './extraction-error.js'
 import type { Extraction, Source } from './extractor.js'
 import { FORMATS, type Format } from './formats.js'
@@ -46,8 +47,18 @@ export async function extract(source: Source): Promise<Extraction> {
   try {
     return requireUsable(await extractor.extract(source), format.adviceWhenEmpty ?? WRITE_AND_RETRY)
   } catch (error) {
-    throw withTrueFormat(error, source, format)
+    throw withTrueFormat(toReason(error, format), source, format)
   }
+}
+
+/**
+ * A reader does the same with the same bytes every time, so whatever it stumbles over is of the file and
+ * will not be better at the next try. Running out of stack is told by who called it.
+ */
+function toReason(error: unknown, format: Format): unknown {
+  if (error instanceof ExtractionError) return error
+  if (error instanceof RangeError && /call stack/i.test(error.message)) return error
+  return damaged(format.name, error)
 }
 
 /**
