@@ -63,6 +63,7 @@ describe('without any variable', () => {
       botLogRetentionMs: 604_800_000,
       shutdownTimeoutMs: 5_000,
       jobLeaseMs: 30_000,
+      diskReserveBytes: 16 * 1024 * 1024,
       searchTimeoutMs: 10_000,
       searchesAtOnce: 2,
       limits: {

@@ -64,7 +64,7 @@ export async function layFoundation(
 
   const database = await openDatabase({
     ...(config.databaseUrl === undefined
-      ? { file: join(config.dataDir, 'botstead.db') }
+      ? { file: join(config.dataDir, 'botstead.db'), reserveBytes: config.diskReserveBytes }
       : { url: config.databaseUrl }),
     log,
   })

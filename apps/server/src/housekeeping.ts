@@ -37,6 +37,7 @@ export function createHousekeeping(deps: HousekeepingDeps) {
     queue.enqueue(tx, { kind: housekeepingJob, key: 'all', payload: {}, runAt, maxAttempts })
 
   const handler: JobHandler = {
+    freesRoom: true,
     handler: async () => {
       const now = clock.now()
       for (const sweep of [...sweeps, idempotency.sweep]) while ((await run(sweep)) > 0);

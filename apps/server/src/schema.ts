@@ -58,4 +58,10 @@ export type Db = Kysely<Schema>
 /** Handle of one transaction: the only thing that can write. */
 export type Tx = Transaction<Schema>
 /** Runs work in a transaction and resolves once it is durable. The work awaits queries of `tx` only. */
-export type Run = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+export type Run = <T>(work: (tx: Tx) => Promise<T>, options?: RunOptions) => Promise<T>
+
+/** What the database should know of a transaction. */
+export interface RunOptions {
+  /** It deletes, and is to succeed on a full disk: it may use the room that is reserved for that. */
+  readonly freesRoom?: boolean
+}

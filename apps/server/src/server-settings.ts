@@ -1,4 +1,5 @@
 import {
+  bytes,
   duration,
   either,
   integer,
@@ -42,6 +43,11 @@ export const serverSettings = {
   dataDir: setting('BOTSTEAD_DATA_DIR', text('a folder'), {
     default: './data',
     meaning: 'Folder of the SQLite database, the file contents and the secrets.',
+  }),
+  diskReserveBytes: setting('BOTSTEAD_DISK_RESERVE_BYTES', bytes('0', '1GiB'), {
+    default: '16MiB',
+    meaning:
+      'Room on the disk of the SQLite database that a file takes, so that deleting works when the disk is full; 0 for none.',
   }),
   databaseUrl: optional('DATABASE_URL', postgresAddress, {
     default: 'none: SQLite in the data folder',

@@ -215,6 +215,7 @@ export async function createSlices(
   await search.open()
 
   const purgeBot: JobHandler<{ botId: string }> = {
+    freesRoom: true,
     handler: async ({ payload: { botId } }) => {
       await access.service.purge(botId)
       await botLogs.service.purge(botId)

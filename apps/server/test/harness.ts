@@ -68,6 +68,8 @@ export async function startTestServer(
   const { config } = loadConfig({
     PORT: '0',
     BOTSTEAD_DATA_DIR: dataDir,
+    // Written at every start, which is for those who test a full disk.
+    BOTSTEAD_DISK_RESERVE_BYTES: '0',
     ...(place?.options.url && { DATABASE_URL: place.options.url }),
     ...environment,
   })

@@ -1,12 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../src/platform/log.js'
 import { engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
-import { settle } from '../tenant.js'
+import { settle, uploadText } from '../tenant.js'
 
 const megabyte = 1024 * 1024
 const dataDir = mkdtempSync(join(tmpdir(), 'botstead-full-'))
@@ -27,7 +35,9 @@ function mountSmallDisk(folder: string, size: string): boolean {
   }
 }
 
-const isMounted = mountSmallDisk(blobs, '3m') && mountSmallDisk(allOfIt, '24m')
+const toDelete = mkdtempSync(join(tmpdir(), 'botstead-delete-full-'))
+const isMounted =
+  mountSmallDisk(blobs, '3m') && mountSmallDisk(allOfIt, '24m') && mountSmallDisk(toDelete, '32m')
 
 describe.skipIf(!isMounted)('a full disk', () => {
   let server: TestServer
@@ -156,6 +166,72 @@ describe.skipIf(!isMounted)('a full disk of the database', () => {
   })
 })
 
+describe.skipIf(!isMounted)('a full disk of the database and of the contents', () => {
+  it('lets everything be deleted, and what is gone makes room', async () => {
+    const [engine] = engines
+    if (engine === undefined) throw new Error('There is no engine to test on')
+    const server = await startTestServer(engine, {
+      BOTSTEAD_DATA_DIR: toDelete,
+      BOTSTEAD_DISK_RESERVE_BYTES: '4MiB',
+    })
+    const filler = join(toDelete, 'filler')
+    try {
+      const tenant = await settle(server, server)
+      const admin = server.client()
+      const client = server.client(tenant)
+      const chat = server.client({ webhookId: tenant.webhookId, userKey: tenant.userKey })
+      const large = await uploadText(client, 'large.bin', 'x'.repeat(2 * megabyte))
+      const text = Array.from({ length: 60 }, (_, at) => `## Part ${at}\n\nPassage ${at}.`)
+      const passages = await uploadText(client, 'passages.md', text.join('\n\n'), true)
+      await client.getFile({ id: passages.id, waitFor: 'indexing_completed' })
+      const { conversation } = await chat.chatCreateConversation({})
+      const { bot: other } = await admin.createBot({ name: 'other' })
+      const workspace = await admin.createWorkspace({ name: 'other' })
+
+      expect(() => writeFileSync(filler, Buffer.alloc(32 * megabyte))).toThrow('ENOSPC')
+      const upsert = (round: number) => client.upsertFile({ key: `file-${round}`, size: 10 })
+      expect(await fillUp(async (round) => void (await upsert(round)))).toMatchObject({
+        status: 507,
+      })
+      // Each of them writes, and there is no room but what is kept for them.
+      const deletions: Record<string, () => Promise<unknown>> = {
+        message: () => chat.chatDeleteMessage({ id: tenant.messageId }),
+        conversation: () => client.deleteConversation({ id: tenant.conversationId }),
+        'conversation of the chat': () => chat.chatDeleteConversation({ id: conversation.id }),
+        workflow: () => client.deleteWorkflow({ id: tenant.workflowId }),
+        'knowledge base': () => client.deleteKnowledgeBase({ id: tenant.knowledgeBaseId }),
+        'bot key': () => admin.deleteBotApiKey({ id: tenant.botKeyId }),
+        'personal token': () => admin.deletePersonalAccessToken({ id: tenant.personalTokenId }),
+        'integration key': () => admin.deleteIntegrationApiKey({ id: tenant.integrationKeyId }),
+        integration: () => admin.deleteIntegration({ id: tenant.integrationId }),
+        user: () => client.deleteUser({ id: tenant.userId }),
+        'file with passages': () => client.deleteFile({ id: passages.id }),
+        bot: () => admin.deleteBot({ id: other.id }),
+        workspace: () => admin.deleteWorkspace({ id: workspace.id }),
+      }
+      for (const [what, remove] of Object.entries(deletions)) {
+        // What was given back meanwhile is taken again.
+        await fillUp(async (round) => void (await upsert(10_000 + round)))
+        await expect(remove(), what).resolves.toBeDefined()
+      }
+      // The content goes in the background, and with it there is room for everybody again.
+      const free = () => freeMegabytes(toDelete)
+      await client.deleteFile({ id: large.id })
+      await vi.waitUntil(() => free() + reserved(toDelete) > 5)
+      await vi.waitFor(() => upsert(1_000_000))
+    } finally {
+      await server.close()
+      execFileSync('umount', ['-l', toDelete])
+      rmSync(toDelete, { recursive: true, force: true })
+    }
+  })
+})
+
+/** Megabytes that a server keeps for deletions. */
+function reserved(folder: string): number {
+  return statSync(join(folder, 'botstead.db-reserve')).size / megabyte
+}
+
 /** Repeats a call until it fails; answers the failure. */
 async function fillUp(call: (round: number) => Promise<void>): Promise<unknown> {
   for (let round = 0; round < 5000; round++) {
@@ -195,7 +271,7 @@ function openBelow(folder: string): string[] {
   })
 }
 
-async function freeMegabytes(): Promise<number> {
-  const [, line = ''] = execFileSync('df', ['-k', blobs], { encoding: 'utf8' }).split('\n')
+function freeMegabytes(folder = blobs): number {
+  const [, line = ''] = execFileSync('df', ['-k', folder], { encoding: 'utf8' }).split('\n')
   return Number(line.split(/\s+/)[3]) / 1024
 }

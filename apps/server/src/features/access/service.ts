@@ -55,7 +55,7 @@ export function createAccessService(deps: AccessDeps) {
     { workspaceId }: WorkspaceActor,
     id: string,
   ): Promise<void> {
-    if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id)))) {
+    if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id), { freesRoom: true }))) {
       throw new ApiError('ResourceNotFound', `There is no key ${id} in this workspace.`)
     }
     deps.onRevoked(id)
@@ -75,7 +75,11 @@ export function createAccessService(deps: AccessDeps) {
     },
 
     async removePersonal(actor: AccountActor, id: string): Promise<void> {
-      if (!(await run((tx) => store.deletePersonalToken(tx, actor.accountId, id)))) {
+      if (
+        !(await run((tx) => store.deletePersonalToken(tx, actor.accountId, id), {
+          freesRoom: true,
+        }))
+      ) {
         throw new ApiError('ResourceNotFound', `There is no personal access token ${id}.`)
       }
       deps.onRevoked(id)
@@ -137,7 +141,7 @@ export function createAccessService(deps: AccessDeps) {
 
     /** Removes the keys that a deleted bot left behind. */
     async purge(botId: string): Promise<void> {
-      await run((tx) => store.deleteKeysOfBot(tx, botId))
+      await run((tx) => store.deleteKeysOfBot(tx, botId), { freesRoom: true })
     },
   }
 }

@@ -293,7 +293,7 @@ export function createBotsService(deps: BotsDeps) {
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
-      const removed = await run((tx) => removeIn(tx, actor.workspaceId, id))
+      const removed = await run((tx) => removeIn(tx, actor.workspaceId, id), { freesRoom: true })
       if (!removed) throw unknownBot(id)
     },
 

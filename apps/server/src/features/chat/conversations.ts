@@ -86,11 +86,14 @@ export function conversationOperations(deps: ConversationOperationsDeps, callers
 
     /** Removes a conversation of the user with all that lies in it. */
     async deleteConversation(actor: ChatUserActor, id: string): Promise<void> {
-      await run(async (tx) => {
-        const { conversation } = await callers.requireOwned(tx, actor, id)
-        const { bot_id: botId, id: conversationId } = conversation
-        await conversations.remove(tx, { botId, id: conversationId })
-      })
+      await run(
+        async (tx) => {
+          const { conversation } = await callers.requireOwned(tx, actor, id)
+          const { bot_id: botId, id: conversationId } = conversation
+          await conversations.remove(tx, { botId, id: conversationId })
+        },
+        { freesRoom: true },
+      )
     },
   }
 }

@@ -208,7 +208,7 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
       if (user === undefined || message.user_id !== user.id) {
         throw new ApiError('Forbidden', `The message ${id} is not yours.`)
       }
-      const told = await run((tx) => messages.remove(tx, message))
+      const told = await run((tx) => messages.remove(tx, message), { freesRoom: true })
       if (told) await listening.reached(message.conversation_id, told.sequence)
     },
   }

@@ -47,11 +47,14 @@ export function userOperations(deps: CallersDeps & { keys: UserKeys }, callers: 
 
     /** Its messages stay and nobody is told; its id is free from then on, its keys are good for nothing. */
     async deleteUser(actor: ChatUserActor): Promise<void> {
-      await run(async (tx) => {
-        const { bot_id: botId, id } = await callers.requireUser(tx, actor)
-        await conversations.forgetUser(tx, { botId, userId: id })
-        await users.remove(tx, botId, id)
-      })
+      await run(
+        async (tx) => {
+          const { bot_id: botId, id } = await callers.requireUser(tx, actor)
+          await conversations.forgetUser(tx, { botId, userId: id })
+          await users.remove(tx, botId, id)
+        },
+        { freesRoom: true },
+      )
     },
   }
 }

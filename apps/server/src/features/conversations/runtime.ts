@@ -162,11 +162,14 @@ export function runtimeConversations(
     },
 
     async removeById(actor: BotActor, id: string): Promise<void> {
-      await run(async (tx) => {
-        await requireVisible(tx, actor, id)
-        // Somebody else may have removed it meanwhile.
-        if (!(await remove(tx, { botId: actor.botId, id }))) throw unknown(id)
-      })
+      await run(
+        async (tx) => {
+          await requireVisible(tx, actor, id)
+          // Somebody else may have removed it meanwhile.
+          if (!(await remove(tx, { botId: actor.botId, id }))) throw unknown(id)
+        },
+        { freesRoom: true },
+      )
     },
   }
 }

@@ -124,7 +124,9 @@ export function createConversationsService(deps: ConversationsDeps) {
         const conversationIds = await store.listConversationIds(db, botId, purgedAtOnce)
         if (conversationIds.length === 0) return
         await empty(conversationIds)
-        await run((tx) => store.deleteConversations(tx, botId, conversationIds))
+        await run((tx) => store.deleteConversations(tx, botId, conversationIds), {
+          freesRoom: true,
+        })
       }
     },
   }

@@ -19,9 +19,13 @@ export function createFilesJobs({
     queue.enqueue(tx, { kind: sweepOrphansJob, key: 'all', payload: {}, runAt, maxAttempts })
 
   const handlers = {
-    [sweepBlobsJob]: { handler: (_job, { signal }) => sweeps.discardedBlobs(signal) },
+    [sweepBlobsJob]: {
+      freesRoom: true,
+      handler: (_job, { signal }) => sweeps.discardedBlobs(signal),
+    },
 
     [sweepOrphansJob]: {
+      freesRoom: true,
       handler: async (_job, { signal }) => {
         await sweeps.abandonedUploads(signal)
         await sweeps.orphans(signal)
@@ -32,6 +36,7 @@ export function createFilesJobs({
     },
 
     [expireFilesJob]: {
+      freesRoom: true,
       handler: (_job, { signal }) => sweeps.expiredFiles(signal),
       // Each run asks for the next, so that nobody has to look every minute.
       onDone: async (tx) => {

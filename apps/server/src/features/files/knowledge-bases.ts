@@ -101,15 +101,18 @@ export function createKnowledgeBases(
     },
 
     async remove(actor: BotActor, id: string): Promise<void> {
-      await run(async (tx) => {
-        await lockOwn(tx, actor, id)
-        await store.deleteKnowledgeBase(tx, actor.botId, id)
-      })
+      await run(
+        async (tx) => {
+          await lockOwn(tx, actor, id)
+          await store.deleteKnowledgeBase(tx, actor.botId, id)
+        },
+        { freesRoom: true },
+      )
     },
 
     /** Deletes the knowledge bases of a bot that is gone. */
     async purge(botId: string): Promise<void> {
-      await run((tx) => store.deleteKnowledgeBasesOf(tx, botId))
+      await run((tx) => store.deleteKnowledgeBasesOf(tx, botId), { freesRoom: true })
     },
   }
 }

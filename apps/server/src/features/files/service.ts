@@ -126,10 +126,13 @@ export function createFilesService(
     },
 
     async remove(actor: BotActor, idOrKey: string): Promise<void> {
-      await run(async (tx) => {
-        const file = await lockOwnFile(tx, actor, idOrKey, isoTime(clock.now()), 'delete')
-        await generations.remove(tx, file)
-      })
+      await run(
+        async (tx) => {
+          const file = await lockOwnFile(tx, actor, idOrKey, isoTime(clock.now()), 'delete')
+          await generations.remove(tx, file)
+        },
+        { freesRoom: true },
+      )
     },
 
     /** Files of a bot by id, those that exist, in no particular order. */

@@ -43,7 +43,8 @@ export function createSweeps(
             failure ??= error
           }
         }
-        if (removed.length > 0) await run((tx) => forgetDiscardedBlobs(tx, removed))
+        if (removed.length > 0)
+          await run((tx) => forgetDiscardedBlobs(tx, removed), { freesRoom: true })
       }
       // One that cannot be removed now keeps no other from going, and is tried again with the job.
       if (failure !== undefined) throw failure
@@ -78,17 +79,20 @@ export function createSweeps(
         const abandoned = await listAbandoned(db, before, batchSize)
         if (abandoned.length === 0) return
         for (const { bot_id: botId, file_id: fileId, generation } of abandoned) {
-          await run(async (tx) => {
-            const file = await store.lockFile(tx, botId, fileId)
-            const content = await findContent(tx, botId, { fileId, generation })
-            if (content?.status !== 'upload_pending') return
-            if (file === undefined) {
-              // Nobody can reach it any more, and it must not be found again and again.
-              await generations.discard(tx, botId, [content])
-              return
-            }
-            await generations.failUpload(tx, file, content, 'No content came within 24 hours.')
-          })
+          await run(
+            async (tx) => {
+              const file = await store.lockFile(tx, botId, fileId)
+              const content = await findContent(tx, botId, { fileId, generation })
+              if (content?.status !== 'upload_pending') return
+              if (file === undefined) {
+                // Nobody can reach it any more, and it must not be found again and again.
+                await generations.discard(tx, botId, [content])
+                return
+              }
+              await generations.failUpload(tx, file, content, 'No content came within 24 hours.')
+            },
+            { freesRoom: true },
+          )
         }
       }
     },
@@ -124,10 +128,13 @@ async function removeFiles(
   isMeant: (file: store.FileRow) => boolean,
 ): Promise<void> {
   for (const { bot_id: botId, id } of files) {
-    await run(async (tx) => {
-      const file = await store.lockFile(tx, botId, id)
-      if (file !== undefined && isMeant(file)) await generations.remove(tx, file)
-    })
+    await run(
+      async (tx) => {
+        const file = await store.lockFile(tx, botId, id)
+        if (file !== undefined && isMeant(file)) await generations.remove(tx, file)
+      },
+      { freesRoom: true },
+    )
   }
 }
 

@@ -192,19 +192,22 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
-      await run(async (tx) => {
-        await require(tx, actor, id)
-        const [botId] = await store.listInstalledBots(tx, id, 1)
-        if (botId !== undefined) {
-          throw new ApiError(
-            'ReferenceConstraint',
-            `The integration ${id} is still installed, for example in the bot ${botId}.`,
-          )
-        }
-        await store.deleteIntegration(tx, actor.workspaceId, id)
-        await deps.onRemoved(tx, id)
-        await announce(tx, id)
-      })
+      await run(
+        async (tx) => {
+          await require(tx, actor, id)
+          const [botId] = await store.listInstalledBots(tx, id, 1)
+          if (botId !== undefined) {
+            throw new ApiError(
+              'ReferenceConstraint',
+              `The integration ${id} is still installed, for example in the bot ${botId}.`,
+            )
+          }
+          await store.deleteIntegration(tx, actor.workspaceId, id)
+          await deps.onRemoved(tx, id)
+          await announce(tx, id)
+        },
+        { freesRoom: true },
+      )
     },
 
     /** A new signing secret; the one before it signs too for a day. Answers it in clear. */

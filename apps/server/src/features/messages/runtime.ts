@@ -258,15 +258,18 @@ export function runtimeMessages(
     /** Removes a message, or cancels one that is to come. */
     async removeById(actor: BotActor, id: string): Promise<void> {
       await require(actor, id)
-      await run(async (tx) => {
-        const message = await findMessage(tx, actor.botId, id)
-        if (message !== undefined) {
-          await remove(tx, message)
-          return
-        }
-        await store.takeScheduled(tx, actor.botId, id)
-        await deleteTags(tx, actor.botId, [id])
-      })
+      await run(
+        async (tx) => {
+          const message = await findMessage(tx, actor.botId, id)
+          if (message !== undefined) {
+            await remove(tx, message)
+            return
+          }
+          await store.takeScheduled(tx, actor.botId, id)
+          await deleteTags(tx, actor.botId, [id])
+        },
+        { freesRoom: true },
+      )
     },
   }
 }

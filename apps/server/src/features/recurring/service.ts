@@ -117,7 +117,7 @@ export function createRecurringService(deps: RecurringDeps) {
 
     /** Removes the recurring events that a deleted bot left behind. */
     async purge(botId: string): Promise<void> {
-      await run((tx) => store.deleteAllRecurring(tx, botId))
+      await run((tx) => store.deleteAllRecurring(tx, botId), { freesRoom: true })
     },
   }
 }

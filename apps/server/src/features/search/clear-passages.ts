@@ -43,6 +43,7 @@ export function createClearPassages(deps: ClearPassagesDeps): JobHandler<ClearPa
   }
 
   return {
+    freesRoom: true,
     handler: async ({ payload }, { signal }) => {
       const { botId, fileId } = payload
       const useful = await indexing.usefulPassages(botId, fileId)
@@ -54,10 +55,13 @@ export function createClearPassages(deps: ClearPassagesDeps): JobHandler<ClearPa
       )
       for (let start = 0; start < words.length; start += wordsAtOnce) {
         const some = words.slice(start, start + wordsAtOnce)
-        await run(async (tx) => {
-          await holdWords(tx, botId)
-          await deleteWords(tx, botId, await index.missing(tx, botId, some))
-        })
+        await run(
+          async (tx) => {
+            await holdWords(tx, botId)
+            await deleteWords(tx, botId, await index.missing(tx, botId, some))
+          },
+          { freesRoom: true },
+        )
       }
     },
   }

@@ -18,6 +18,7 @@ export interface States {
 export function createStates(deps: StatesDeps): States {
   const service = createStatesService(deps)
   const expire: JobHandler<{ botId: string }> = {
+    freesRoom: true,
     concurrency: 4,
     handler: async ({ key = '', payload: { botId } }) => {
       await service.expire(botId, key)

@@ -150,10 +150,13 @@ export function runtimeUsers(
       if (id === actor.botId) {
         throw new ApiError('ReferenceConstraint', 'The user that the bot is cannot be deleted.')
       }
-      await run(async (tx) => {
-        await requireVisible(tx, actor, id)
-        if (!(await removeIn(tx, actor.botId, id))) throw unknown(id)
-      })
+      await run(
+        async (tx) => {
+          await requireVisible(tx, actor, id)
+          if (!(await removeIn(tx, actor.botId, id))) throw unknown(id)
+        },
+        { freesRoom: true },
+      )
     },
 
     /** Refuses all keys that were issued to a user so far, and ends what they have open. */

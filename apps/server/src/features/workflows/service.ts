@@ -258,16 +258,19 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
       requireBot(actor)
       const { botId } = actor
       const audience = await audiences.of(botId)
-      await run(async (tx) => {
-        const row = await store.lockWorkflow(tx, botId, id)
-        if (row === undefined) throw unknownWorkflow(id)
-        await store.deleteWorkflow(tx, botId, id)
-        await store.orphanParts(tx, botId, id)
-        await deleteTags(tx, botId, [id])
-        await deps.onRemoved(tx, botId, id)
-        await showCurrent(tx, row)
-        await updates.tellParent(tx, audience, 'child_workflow_deleted', row)
-      })
+      await run(
+        async (tx) => {
+          const row = await store.lockWorkflow(tx, botId, id)
+          if (row === undefined) throw unknownWorkflow(id)
+          await store.deleteWorkflow(tx, botId, id)
+          await store.orphanParts(tx, botId, id)
+          await deleteTags(tx, botId, [id])
+          await deps.onRemoved(tx, botId, id)
+          await showCurrent(tx, row)
+          await updates.tellParent(tx, audience, 'child_workflow_deleted', row)
+        },
+        { freesRoom: true },
+      )
     },
 
     /** Ends a workflow whose time is over, as its job; one that has more time waits once more. */

@@ -161,12 +161,15 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
-      await run(async (tx) => {
-        const { role } = await require(tx, actor, id)
-        if (!mayDeleteWorkspace(role)) throw forbidden('delete', role)
-        await deps.removeBots(tx, id)
-        await store.deleteWorkspace(tx, id)
-      })
+      await run(
+        async (tx) => {
+          const { role } = await require(tx, actor, id)
+          if (!mayDeleteWorkspace(role)) throw forbidden('delete', role)
+          await deps.removeBots(tx, id)
+          await store.deleteWorkspace(tx, id)
+        },
+        { freesRoom: true },
+      )
       deps.onRemoved(id)
     },
 

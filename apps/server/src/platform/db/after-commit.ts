@@ -20,14 +20,14 @@ export function afterCommit(tx: Tx, callback: () => void): void {
 
 /** Makes {@link afterCommit} work for the transactions of `run`. */
 export function followCommits(run: Run): Run {
-  return async (work) => {
+  return async (work, options) => {
     // Of several attempts at one transaction, only the last was committed.
     let callbacks: (() => void)[] = []
     const value = await run((tx) => {
       callbacks = []
       waiting.set(tx, callbacks)
       return work(tx)
-    })
+    }, options)
     for (const callback of callbacks) callback()
     return value
   }

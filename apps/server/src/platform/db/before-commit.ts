@@ -20,7 +20,7 @@ export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
 
 /** Makes {@link beforeCommit} work for the transactions of `run`. */
 export function prepareCommits(run: Run): Run {
-  return (body) =>
+  return (body, options) =>
     run(async (tx) => {
       const last: (() => Promise<void>)[] = []
       waiting.set(tx, last)
@@ -29,5 +29,5 @@ export function prepareCommits(run: Run): Run {
       // What would be asked for now came too late, and would be lost without a word.
       waiting.delete(tx)
       return value
-    })
+    }, options)
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, RunOptions, Tx } from '../../schema.js'
 import type { Dialect } from './dialect.js'
 
 /** A database that is open, whatever engine it is. */
@@ -16,7 +16,7 @@ export interface Database {
    * `work` awaits nothing but queries of its `tx`, opens no other transaction and may run more than
    * once. Rejects with the error of `work` or of a failed query; then nothing of it is stored.
    */
-  run<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  run<T>(work: (tx: Tx) => Promise<T>, options?: RunOptions): Promise<T>
   /**
    * Like `run`, for changes of the schema: alone under a lock that holds off other processes,
    * without a time limit, foreign keys checked once at the end.

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StatementSyncInstance } from '@photostructure/sqlite'
+import type { RunOptions } from '../../schema.js'
 import { sqliteDialect } from './dialect.js'
 import {
   CommitFailedError,
@@ -7,6 +8,7 @@ import {
   DatabaseFullError,
   TransactionMisuseError,
 } from './errors.js'
+import type { RoomMaker } from './room-maker.js'
 import { diskIsFull, type SqliteConnection } from './sqlite-connection.js'
 import { createSqliteJob, type SqliteJob, type TransactionBody } from './sqlite-job.js'
 
@@ -27,6 +29,7 @@ export interface GroupCommitLimits {
 export class GroupCommit {
   readonly #connection: SqliteConnection
   readonly #limits: GroupCommitLimits
+  readonly #room: RoomMaker | undefined
   readonly #savepoint: StatementSyncInstance
   readonly #release: StatementSyncInstance
   readonly #rollbackTo: StatementSyncInstance
@@ -34,18 +37,20 @@ export class GroupCommit {
   #active: SqliteJob | undefined
   #working: Promise<void> | undefined
 
-  constructor(connection: SqliteConnection, limits: GroupCommitLimits) {
+  /** @param room makes room for deletions; without it they are refused on a full disk as all others */
+  constructor(connection: SqliteConnection, limits: GroupCommitLimits, room?: RoomMaker) {
     this.#connection = connection
     this.#limits = limits
+    this.#room = room
     this.#savepoint = connection.prepare('savepoint job')
     this.#release = connection.prepare('release job')
     this.#rollbackTo = connection.prepare('rollback to job')
   }
 
   /** Resolves with the answer of `body` once it is stored for good. */
-  run<T>(body: TransactionBody<T>): Promise<T> {
+  run<T>(body: TransactionBody<T>, { freesRoom = false }: RunOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#queue.push(createSqliteJob(body, resolve, reject))
+      this.#queue.push(createSqliteJob(body, resolve, reject, freesRoom))
       this.#working ??= this.#work()
     })
   }
@@ -67,21 +72,43 @@ export class GroupCommit {
 
   /** Runs one physical transaction and answers all who took part. */
   async #transact(): Promise<void> {
+    const room = this.#room
+    const deletions = await this.#attempt(this.#queue, room !== undefined)
+    if (room === undefined || deletions.length === 0) return
+    try {
+      await room.withReserve(async () => {
+        while (deletions.length > 0) await this.#attempt(deletions, false)
+      })
+    } catch (error) {
+      for (const job of deletions) job.settle(toFailure(error))
+    }
+  }
+
+  /**
+   * Runs some of what waits in a queue and answers all who took part.
+   * @param canMakeRoom whether deletions that find the disk full are kept back, to be attempted anew
+   * @returns those, not answered yet
+   */
+  async #attempt(queue: SqliteJob[], canMakeRoom: boolean): Promise<SqliteJob[]> {
     const batch: SqliteJob[] = []
+    const keptBack: SqliteJob[] = []
+    const keepBack = (job: SqliteJob) => canMakeRoom && job.freesRoom && keptBack.push(job.again())
     try {
       await this.#begin()
-      await this.#runBatch(batch)
+      await this.#runBatch(queue, batch, keepBack)
       this.#connection.exec('commit')
     } catch (error) {
       // Without a first job the file could not be taken at all, and everybody waits for it.
-      if (batch.length === 0) batch.push(...this.#queue.splice(0))
+      if (batch.length === 0) batch.push(...queue.splice(0))
       this.#active = undefined
       this.#rollback()
       const failure = toFailure(error)
-      for (const job of batch) job.settle(failure)
-      return
+      const isFull = failure instanceof DatabaseFullError
+      for (const job of batch) if (!(isFull && keepBack(job))) job.settle(failure)
+      return keptBack
     }
     for (const job of batch) job.settle()
+    return keptBack
   }
 
   async #begin(): Promise<void> {
@@ -109,24 +136,33 @@ export class GroupCommit {
     }
   }
 
-  /** Moves what waits into `batch` and runs it, until nothing waits or the limits are reached. */
-  async #runBatch(batch: SqliteJob[]): Promise<void> {
+  /**
+   * Moves what waits into `batch` and runs it, until nothing waits or the limits are reached. A job that
+   * finds the disk full, and is taken by `keepBack`, is no part of the batch.
+   */
+  async #runBatch(
+    queue: SqliteJob[],
+    batch: SqliteJob[],
+    keepBack: (job: SqliteJob) => unknown,
+  ): Promise<void> {
     const stopWatching = this.#watch()
     try {
       const end = performance.now() + this.#limits.maxBatchMilliseconds
-      let job = this.#queue.shift()
+      let job = queue.shift()
       while (job) {
         batch.push(job)
-        await this.#runJob(job)
+        const failure = await this.#runJob(job)
+        if (failure instanceof DatabaseFullError && keepBack(job)) batch.pop()
         if (batch.length >= this.#limits.maxBatch || performance.now() >= end) break
-        job = this.#queue.shift()
+        job = queue.shift()
       }
     } finally {
       stopWatching()
     }
   }
 
-  async #runJob(job: SqliteJob): Promise<void> {
+  /** Answers what the job failed with, if it did. */
+  async #runJob(job: SqliteJob): Promise<unknown> {
     this.#savepoint.run()
     this.#active = job
     const failure = await job.attempt(this.#connection)
@@ -137,6 +173,7 @@ export class GroupCommit {
       this.#rollbackTo.run()
     }
     this.#release.run()
+    return failure?.error
   }
 
   /**

@@ -10,6 +10,8 @@ export interface DatabaseOptions {
   readonly url?: string
   /** Path of a SQLite file. */
   readonly file?: string
+  /** Bytes of the disk of that file that are kept for deletions. Default 0. */
+  readonly reserveBytes?: number
   /** Most connections to PostgreSQL at a time. Default 10. */
   readonly poolSize?: number
   /** Milliseconds to wait for a lock or a free connection. Default 5,000. */

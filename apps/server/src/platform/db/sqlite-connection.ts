@@ -29,13 +29,16 @@ const commonPragmas = ['foreign_keys = on', 'temp_store = memory', 'trusted_sche
 // waits in its own way; a reader meets a lock only while another process repairs the log of a crash.
 const openingTimeout = 20
 
+/** Pages of the log at which SQLite moves them into the file by itself. */
+export const pagesOfLog = 8000
+
 const pragmas: Record<SqliteRole, readonly string[]> = {
   writer: [
     'journal_mode = wal',
     'synchronous = full',
     // Pages of the log that are moved into the file at once, 32 MB: pages that many commits change, such
     // as the ends of tables, are moved once. A start after a crash reads the log in well under a second.
-    'wal_autocheckpoint = 8000',
+    `wal_autocheckpoint = ${pagesOfLog}`,
     'cache_size = -16384',
     // The log is cut back after a burst instead of keeping its largest size for ever.
     'journal_size_limit = 67108864',

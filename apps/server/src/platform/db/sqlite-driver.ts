@@ -9,7 +9,8 @@ import {
   SqliteQueryCompiler,
   type Transaction,
 } from 'kysely'
-import type { Schema, Tx } from '../../schema.js'
+import type { RunOptions, Schema, Tx } from '../../schema.js'
+import { createDiskReserve } from '../disk-reserve.js'
 import { freeBytes, leastRoom } from '../disk-room.js'
 import { makePrivateFile } from '../private-files.js'
 import { sqliteDialect } from './dialect.js'
@@ -18,11 +19,14 @@ import { DatabaseUnavailableError } from './errors.js'
 import { createHandles, refuseToStream, type SqlWriter } from './executor.js'
 import { GroupCommit } from './group-commit.js'
 import { createNestingGuard, noGuard } from './nesting.js'
+import { createRoomMaker } from './room-maker.js'
 import { diskIsFull, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
 
 export interface SqliteOptions {
   /** Path of the database file; made if missing. */
   readonly file: string
+  /** Bytes of its disk that are kept for deletions, in a file beside it. Default 0. */
+  readonly reserveBytes?: number
   /** Milliseconds to wait for another process that holds the file. Default 5,000. */
   readonly busyTimeout?: number
   /** Whether to notice a transaction that reads outside of itself or opens another. Default false. */
@@ -45,7 +49,7 @@ const limits = { maxBatch: 512, maxBatchMilliseconds: 10 }
  * Queries run on the calling thread; with the pages in memory that takes microseconds.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
-  const { file, busyTimeout = 5000, guardNesting = false } = options
+  const { file, busyTimeout = 5000, guardNesting = false, reserveBytes = 0 } = options
   const guard = guardNesting ? createNestingGuard() : noGuard
   // SQLite gives its log and its index the permissions that the database has.
   await makePrivateFile(file)
@@ -54,11 +58,17 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     writer.close()
     throw error
   })
-  const commits = new GroupCommit(writer, { ...limits, busyTimeout })
+  const reserve = createDiskReserve(`${file}-reserve`, reserveBytes)
+  const room = createRoomMaker(writer, file, reserve)
+  const commits = new GroupCommit(writer, { ...limits, busyTimeout }, room)
+  let filling: Promise<void> | undefined = reserve.refill()
+  filling.catch(() => {})
   const handles = createHandles<Schema>(sqliteWriter)
   let closing: Promise<void> | undefined
 
   async function shut(): Promise<void> {
+    await filling?.catch(() => {})
+    filling = undefined
     await commits.idle()
     reader.close()
     writer.close()
@@ -101,10 +111,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     dialect: sqliteDialect,
     file,
     url: undefined,
-    async run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    async run<T>(work: (tx: Tx) => Promise<T>, runOptions?: RunOptions): Promise<T> {
       admit()
-      return commits.run(async (connection, gate) =>
-        guard.inside(gate, () => work(handles.transaction(connection))),
+      return commits.run(
+        async (connection, gate) => guard.inside(gate, () => work(handles.transaction(connection))),
+        runOptions,
       )
     },
     upgrade,

@@ -11,6 +11,10 @@ export type TransactionBody<T> = (
 
 /** One waiting transaction of a group commit. The type of its answer stays inside. */
 export interface SqliteJob {
+  /** Whether it may use the room that is kept for deletions. */
+  readonly freesRoom: boolean
+  /** The same transaction, to be attempted anew; this one must not be settled then. */
+  again(): SqliteJob
   /** Runs the body; never rejects, but answers what it failed with. */
   attempt(connection: SqliteConnection): Promise<TransactionFailure | undefined>
   /** Ends an attempt that cannot end by itself. */
@@ -23,6 +27,7 @@ export function createSqliteJob<T>(
   body: TransactionBody<T>,
   resolve: (value: T) => void,
   reject: (error: unknown) => void,
+  freesRoom = false,
 ): SqliteJob {
   const gate = new TransactionGate()
   let tell = () => {}
@@ -41,6 +46,8 @@ export function createSqliteJob<T>(
   }
 
   return {
+    freesRoom,
+    again: () => createSqliteJob(body, resolve, reject, freesRoom),
     attempt(connection) {
       return new Promise((done) => {
         finish = done

@@ -37,7 +37,9 @@ type Answer = { readonly result: unknown } | { readonly error: Error }
 
 /** Starts the handler on a claimed job. */
 export function startAttempt(deps: AttemptDeps, row: JobRow, handler: JobHandler): Attempt {
-  const { run, clock, timers, log, random } = deps
+  const { clock, timers, log, random } = deps
+  const { freesRoom = false } = handler
+  const run: Run = (work) => deps.run(work, { freesRoom })
   const job = toJob(row)
   const claimed = { claim: row, job, handler }
   const about = { job: job.id, kind: job.kind, key: job.key, attempt: job.attempt }

@@ -31,7 +31,7 @@ const contendedPause = 100
 
 export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): Lane {
   const { db, run, clock, timers, log, random, owner, outages } = deps
-  const concurrency = handler.concurrency ?? 1
+  const { concurrency = 1, freesRoom = false } = handler
   const held = new Map<string, Attempt>()
   let wanted = false
   let closed = false
@@ -80,7 +80,7 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
         return pause > 0 ? isoTime(now + pause) : undefined
       },
     }
-    const { claimed: rows, postponed } = await run((tx) => claimJobs(tx, request))
+    const { claimed: rows, postponed } = await run((tx) => claimJobs(tx, request), { freesRoom })
     for (const row of postponed) logPostponed(row)
     if (closed) await release(rows)
     else rows.forEach(begin)

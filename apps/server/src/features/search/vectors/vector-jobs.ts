@@ -217,7 +217,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     for (;;) {
       const numbers = await waiting.findWaiting(db, botId, batchSize)
       if (numbers.length === 0) return
-      await run((tx) => waiting.deleteWaiting(tx, botId, numbers))
+      await run((tx) => waiting.deleteWaiting(tx, botId, numbers), { freesRoom: true })
     }
   }
 
@@ -231,7 +231,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
 
   async function drop(botId: string, space: number): Promise<void> {
     await purge(run, (tx, limit) => spaces.deleteVectors(tx, space, limit))
-    await run((tx) => spaces.deleteSpace(tx, botId, space))
+    await run((tx) => spaces.deleteSpace(tx, botId, space), { freesRoom: true })
   }
 
   const handler: JobHandler<MakeVectors> = {
