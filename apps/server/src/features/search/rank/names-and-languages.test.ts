@@ -85,4 +85,25 @@ describeEachEngine('search by names and in two languages', (engine) => {
     const { passages } = await english.as().searchFiles({ ...query, includeBreadcrumb: true })
     expect(passages[0]?.content).toMatch(/^# curl\n\n/)
   })
+
+  it('finds a copy by its own name, and shows that', async () => {
+    const bot = bench().newBot()
+    await bot.uploadAndWait({ key: 'man/curl.txt', index: true }, 'Ask again at the new place.')
+    const { file } = await bot.as().copyFile({
+      idOrKey: 'man/curl.txt',
+      destinationKey: 'archive/oldTransfers.txt',
+    })
+    await bot.as().getFile({ id: file.id, waitFor: 'indexing_completed', timeout: 50_000 })
+    const search = { limit: 5, contextDepth: 0, includeBreadcrumb: true }
+    const find = async (query: string) =>
+      (await bot.as().searchFiles({ ...search, query })).passages.map(
+        ({ file: { key }, content }) => [key, content],
+      )
+    expect(await find('transfers')).toEqual([
+      ['archive/oldTransfers.txt', '# old Transfers\n\nAsk again at the new place.'],
+    ])
+    expect(await find('curl')).toEqual([['man/curl.txt', '# curl\n\nAsk again at the new place.']])
+    await bot.as().deleteFile({ id: file.id })
+    expect(await find('archive')).toEqual([])
+  })
 })
