@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const shortestPause = 500
+const longestPause = 30_000
+/** The server says something every 30 seconds: a connection that is quiet for longer is dead. */
+const longestSilence = 60_000
+
+/**
+ * Yields every signal of a conversation once and in order, also those that came while the connection
+ * was broken. Goes on until `signal` aborts; throws when the server refuses.
+ * @param options.address the chat address
+ * @param options.last number of the last signal that was handled; what came after it comes first
+ */
+export async function* follow({ address, userKey, conversationId, last, signal }) {
+  let pause = shortestPause
+  while (!signal?.aborted) {
+    try {
+      for await (const frame of listen({ address, userKey, conversationId, last, signal })) {
+        pause = shortestPause
+        // Frames without a number are not repeated; "ping" only shows that the line is alive.
+        if (frame.data !== 'ping') yield { ...JSON.parse(frame.data), number: frame.id }
+        // Only after the caller is done with it, and has come back for the next one.
+        last = frame.id ?? last
+      }
+    } catch (error) {
+      // The address, the key or the part in the conversation is gone: trying again does not help.
+      if ([400, 401, 403, 404].includes(error.status)) throw error
+    }
+    if (signal?.aborted) return
+    // Not all at once: those who lost the same server come back spread over time.
+    await sleep((pause * (1 + Math.random())) / 2, undefined, { signal }).catch(() => {})
+    pause = Math.min(pause * 2, longestPause)
+  }
+}
+
+/** The frames of one connection. */
+async function* listen({ address, userKey, conversationId, last, signal }) {
+  const abort = new AbortController()
+  let silence = setTimeout(() => abort.abort(), longestSilence)
+  try {
+    const response = await fetch(`${address}/conversations/${conversationId}/listen`, {
+      headers: {
+        'x-user-key': userKey,
+        ...(last !== undefined && { 'last-event-id': String(last) }),
+      },
+      signal: AbortSignal.any([abort.signal, ...(signal ? [signal] : [])]),
+    })
+    if (!response.ok) {
+      throw Object.assign(new Error(await response.text()), { status: response.status })
+    }
+    let text = ''
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      clearTimeout(silence)
+      silence = setTimeout(() => abort.abort(), longestSilence)
+      const frames = (text + chunk).split('\n\n')
+      // The last one is not complete yet.
+      text = frames.pop()
+      for (const frame of frames) {
+        const data = /^data: (.*)$/m.exec(frame)?.[1]
+        const id = /^id: (\d+)$/m.exec(frame)?.[1]
+        if (data !== undefined) yield { data, id: id === undefined ? undefined : Number(id) }
+      }
+    }
+  } finally {
+    clearTimeout(silence)
+    abort.abort()
+  }
+}
