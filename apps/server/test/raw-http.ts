@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
 /** Headers by which a request offers to speak something else on its connection. */
 export const offers = {
@@ -23,6 +23,15 @@ export interface RawAnswer {
   status: number
   headers: Headers
   body: string
+}
+
+/**
+ * Waits until a connection is closed, in whatever way: a reset, or a write that comes too late, is
+ * an error to `once` of `node:events`, and whether there is one depends on the moment.
+ */
+export async function untilClosed(socket: Socket): Promise<void> {
+  socket.on('error', () => undefined)
+  if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
 }
 
 /** Sends bytes that no HTTP client would send and reads until the server closes the connection. */

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ListeningApp, listenApp } from '../../test/http-app.js'
 import { ManualTime } from '../../test/manual-time.js'
+import { untilClosed } from '../../test/raw-http.js'
 import { route } from './mount.js'
 
 const shared = { tag: 'Service', auth: 'public', status: 200, errors: [] } as const
@@ -94,7 +95,7 @@ describe('a connection', () => {
     it('is told and closed when the body hardly comes', async () => {
       const connection = await listening.connect()
       const received = textFrom(connection.client)
-      const closed = once(connection.client, 'close')
+      const closed = untilClosed(connection.client)
       await send(connection, `${head(line, 50)}{"text":"`)
       for (let i = 0; i < 6; i++) {
         await send(connection, 'x')
@@ -117,7 +118,7 @@ describe('a connection', () => {
   it('is closed when the body of a refused request hardly comes', async () => {
     const connection = await listening.connect()
     const received = textFrom(connection.client)
-    const closed = once(connection.client, 'close')
+    const closed = untilClosed(connection.client)
     await send(connection, `${head('POST /secret', 50)}{"text":"`)
     await vi.waitUntil(() => received().includes('"code":401'))
     time.advance(70 * second)
@@ -153,7 +154,7 @@ describe('a connection', () => {
     const received = textFrom(client)
     const dribble = setInterval(() => client.write('x'), 5)
     client.write('GET /echo HTTP/1.1\r\nX-Slow: ')
-    await once(client, 'close')
+    await untilClosed(client)
     clearInterval(dribble)
     expect(received()).toMatch(/^HTTP\/1.1 408 /)
     expect(received()).toContain('"type":"OperationTimeout"')
@@ -170,7 +171,7 @@ describe('a connection', () => {
     await noticed
     expect(received()).toBe('')
     release()
-    await once(client, 'close')
+    await untilClosed(client)
     expect(received().match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', `HTTP/1.1 ${status}`])
   })
 

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { engines } from '../../../test/engines.js'
 import { send, useFiles } from '../../../test/files.js'
+import { untilClosed } from '../../../test/raw-http.js'
 
 const [engine] = engines
 if (engine === undefined) throw new Error('There is no engine to test on')
@@ -85,7 +86,7 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
     expect(String(await refused)).toContain('ResourceLockedConflict')
     // Whoever sends on after a refusal is cut off.
     older.write(Buffer.alloc(size - offset))
-    await once(older, 'close')
+    await untilClosed(older)
     const [ofNewer] = await expectOneOpen(ofOlder)
     const ended = once(newer, 'data')
     bench().timers.advance(60_000)
