@@ -4,8 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 const bytesToDrop = 4 * 1024 * 1024
 /** Milliseconds for that. */
 const timeToDrop = 5000
-/** Milliseconds between two looks at how far it is. */
-const interval = 100
 
 /**
  * When an upload is answered before its end, the rest is read and dropped for a moment, as other
@@ -20,19 +18,22 @@ export function discardUnreadBody(request: FastifyRequest, reply: FastifyReply):
     raw.on('error', () => undefined)
     // Node no longer tells an answered request that its connection is gone. Whoever still reads the
     // body, such as a store with an open file, would wait for ever.
-    const giveUp = () => void raw.destroy()
-    if (socket.destroyed) return giveUp()
-    socket.once('close', giveUp)
-    raw.once('end', () => socket.off('close', giveUp))
-    raw.resume()
+    if (socket.destroyed) return void raw.destroy()
     const first = socket.bytesRead
-    const end = performance.now() + timeToDrop
-    const timer = setInterval(() => {
-      const isDone = raw.readableEnded || socket.destroyed
-      const isEnough = socket.bytesRead - first > bytesToDrop || performance.now() > end
-      if (isDone || isEnough) clearInterval(timer)
-      if (!isDone && isEnough) socket.destroy()
-    }, interval)
-    timer.unref()
+    const late = setTimeout(() => socket.destroy(), timeToDrop).unref()
+    const giveUp = () => {
+      clearTimeout(late)
+      raw.destroy()
+    }
+    socket.once('close', giveUp)
+    raw.once('end', () => {
+      clearTimeout(late)
+      socket.off('close', giveUp)
+    })
+    // Each time that something comes: between two looks a fast sender could bring all there is.
+    raw.on('data', () => {
+      if (socket.bytesRead - first > bytesToDrop) socket.destroy()
+    })
+    raw.resume()
   })
 }

@@ -120,6 +120,8 @@ export function createResumableUploads(
     }
     const onAbort = () => end(writer.signal.reason)
     writer.signal.addEventListener('abort', onAbort)
+    // A newer request may have come while this one was claiming.
+    if (writer.signal.aborted) onAbort()
     const stopWatching = watchUpload(timers, takenOver, {
       received: request.received,
       isCurrent: () => gate.isClaimedBy(content, writer.id),

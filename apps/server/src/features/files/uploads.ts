@@ -50,6 +50,8 @@ export function createUploads(
     const { promise: ended, reject: end } = rejection()
     const onAbort = () => end(signal.reason)
     signal.addEventListener('abort', onAbort)
+    // A newer request may have come while this one was claiming.
+    if (signal.aborted) onAbort()
     const stopWatching = watchUpload(timers, takenOver, {
       received: upload.received,
       isCurrent: async () => content.size < claimedFrom || (await gate.isClaimedBy(content, id)),
