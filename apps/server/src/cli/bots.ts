@@ -19,6 +19,12 @@ interface CreateOptions extends PlaceOptions {
   key?: string | true
 }
 
+const firstSteps = [
+  'npx botstead files put ARCHITECTURE.md --index',
+  'npx botstead search "Can a message get lost when the power fails?"',
+]
+const firstStepsOfProgram = ['npx botstead deliveries test', 'npx botstead chat']
+
 /** Integrations by alias, so that the chat is found by its own. */
 const byAlias = { headers: { 'x-multiple-integrations': 'true' } }
 
@@ -61,12 +67,11 @@ export function botsCommand(): Command {
       if (options.json) return
       // More than one bot has to be told apart from now on.
       const isOnly = (await listBots(url, token)).length === 1
-      const which = isOnly ? '' : ` --bot ${bot.id}`
-      const [first, then] =
-        options.serverUrl === undefined
-          ? ['files put <file> --index', 'search <question>']
-          : ['deliveries test', 'chat']
-      process.stderr.write(`Next: botstead ${first}${which}, then botstead ${then}${which}\n`)
+      const there = options.url === undefined ? '' : ` --url ${options.url}`
+      const which = (isOnly ? '' : ` --bot ${bot.id}`) + there
+      // Lines that can be pasted as they are, in the folder of a checkout.
+      const lines = options.serverUrl === undefined ? firstSteps : firstStepsOfProgram
+      process.stderr.write(`Next:\n${lines.map((line) => `  ${line}${which}\n`).join('')}`)
     })
 
   add('list', 'List bots of all workspaces, newest first in each.')

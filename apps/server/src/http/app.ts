@@ -13,6 +13,7 @@ import { createErrorHandler, maxSegmentLength, pathOf } from './errors.js'
 import { readJsonBodies } from './json-body.js'
 import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
+import { isKnownElsewhere, whatIsMissing } from './not-served.js'
 import { announceResumableUploads } from './resumable-uploads.js'
 import type { Throttle } from './throttle.js'
 import { isGone } from './unanswered.js'
@@ -200,13 +201,18 @@ function refuseUnknownRoutes(
     const methods = known.filter(({ pattern }) => pattern.test(plain)).map(({ method }) => method)
     meter?.unknown(methods.length === 0 ? 404 : 405)
     if (methods.length === 0) {
-      throw new ApiError('ResourceNotFound', `There is nothing at ${path}. ${whatThereIs}`)
+      throw new ApiError(
+        'ResourceNotFound',
+        isKnownElsewhere(plain)
+          ? `${path} is not served by this version. ${whatIsMissing}`
+          : `There is nothing at ${path}. ${whatThereIs}`,
+      )
     }
     const allowed = [...new Set(methods)].join(', ')
     reply.header('allow', allowed)
     throw new ApiError(
       'MethodNotFound',
-      `${path} knows ${allowed}, not ${request.method}. ${whatThereIs}`,
+      `${path} knows ${allowed}, not ${request.method}. ${whatThereIs} ${whatIsMissing}`,
     )
   })
 }

@@ -106,7 +106,7 @@ describe('credentials', () => {
       status: 403,
       type: 'Forbidden',
       message:
-        'The token in Authorization is the key of a bot: this call takes a personal access token.',
+        'The token in Authorization is the key of a bot, and bot keys may not do this: this call takes the personal access token of a member of the workspace, as "botstead token create" and createPersonalAccessToken make them.',
     })
   })
 

@@ -18,8 +18,11 @@ it('botstead bots makes a bot that can be used at once, shows, lists and deletes
       `exec 2>&1; export BOTSTEAD_URL=http://localhost:8787\n${await tourOf('README.md', 'quick')}`,
       server,
     )
-    expect(quick).toContain(
-      'Next: botstead files put <file> --index, then botstead search <question>\n',
+    const [, next = ''] = /^Next:\n((?: {2}.+\n)+)/m.exec(quick) ?? []
+    expect(next.trimEnd().split('\n')).toHaveLength(2)
+    const environment = `exec 2>&1; export BOTSTEAD_URL=${url} BOTSTEAD_TOKEN=${token}\n`
+    expect(await runAsPasted(environment + next, server)).toContain(
+      'A message that was acknowledged is never lost.',
     )
     expect(quick).toContain('A message that was acknowledged is never lost.')
 
@@ -45,7 +48,7 @@ it('botstead bots makes a bot that can be used at once, shows, lists and deletes
     const [, id = ''] = /^id +(\S+)$/m.exec(second.stdout) ?? []
     expect(second.stdout).toMatch(/^signing secret +\S+ \(shown once\)$/m)
     expect(second.stderr).toBe(
-      `Next: botstead deliveries test --bot ${id}, then botstead chat --bot ${id}\n`,
+      `Next:\n  npx botstead deliveries test --bot ${id}\n  npx botstead chat --bot ${id}\n`,
     )
 
     const [listed, kept, elsewhere] = await Promise.all([

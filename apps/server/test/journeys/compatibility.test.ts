@@ -4,6 +4,13 @@ import { Client } from '@botpress/client'
 import { allOperations } from '@botstead/contract'
 import { expect, it } from 'vitest'
 import { checkout } from '../documents.js'
+import { existingClient } from '../existing-clients.js'
+import { useServer } from '../harness.js'
+
+const server = useServer()
+
+/** Their paths are those of a workspace with an id that nobody has. */
+const shadowed = ['checkHandleAvailability', 'listPublicWorkspaces']
 
 /** Members of the client that are no operations. */
 const helpers = ['constructor', 'uploadFile', 'list', 'props', 'config', 'axiosInstance']
@@ -27,4 +34,21 @@ it('the guide names exactly the operations of the existing client that are not s
   const served = new Set(allOperations.map(({ id }) => id))
   const missing = operationsOfClient().filter((name) => !served.has(name))
   expect(named.toSorted()).toEqual(missing)
+})
+
+it('tells whoever calls one of them where that is written', async () => {
+  const served = new Set(allOperations.map(({ id }) => id))
+  const told: Record<string, string> = {}
+  for (const name of operationsOfClient().filter((each) => !served.has(each))) {
+    // Without any input, each id in a path is the word "undefined".
+    const call: unknown = Reflect.get(existingClient(server()), name)
+    if (typeof call !== 'function') throw new Error(`${name} is no operation`)
+    const error = await Promise.resolve(call({})).catch((thrown: unknown) => thrown)
+    told[name] = error instanceof Error ? error.message : 'It was answered'
+  }
+  const silent = Object.entries(told).filter(
+    ([, message]) => !message.includes('docs/guides/compatibility.md'),
+  )
+  expect(silent.map(([name]) => name)).toEqual(shadowed)
+  expect(told.listTables).toMatch(/^\/v1\/tables is not served by this version\. What existing/)
 })

@@ -230,9 +230,11 @@ function integrationActor(
 
 function requirePersonal(holder: Holder): AccountActor {
   if (holder.kind === 'personal') return holder.actor
+  const [owner, keys] =
+    holder.kind === 'bot' ? ['a bot', 'bot keys'] : ['an integration', 'integration keys']
   throw new ApiError(
     'Forbidden',
-    `The token in Authorization is the key of ${holder.kind === 'bot' ? 'a bot' : 'an integration'}: this call takes a personal access token.`,
+    `The token in Authorization is the key of ${owner}, and ${keys} may not do this: this call takes the personal access token of a member of the workspace, as "botstead token create" and createPersonalAccessToken make them.`,
   )
 }
 
