@@ -13,7 +13,7 @@ if (file === undefined) {
 }
 
 const stored = await readFile(file, 'utf8').catch(() => undefined)
-// Without a number the stream begins with now; 0 begins with all that the log still has.
+// Without a number the stream begins half a second ago; 0 begins with all that the log still has.
 const last = stored === undefined ? 0 : Number(stored)
 
 for await (const { type, data, number } of follow({ address, userKey, conversationId, last })) {
