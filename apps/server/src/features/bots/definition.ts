@@ -1,5 +1,8 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
 import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
+import { afterCommit } from '../../platform/db/after-commit.js'
+import type { Log } from '../../platform/log.js'
+import type { Tx } from '../../schema.js'
 import { requireNewStates, requireShape } from '../runtime/index.js'
 
 type WireBot = Output<typeof contract.bots.get>['bot']
@@ -49,6 +52,8 @@ const maxSchemaBytes = 102_400
 /** The same of all schemas of a definition: they are held in memory, and checked in one go. */
 const maxBytesOfSchemas = 1_048_576
 const maxConfigurationBytes = 20_480
+/** Most patterns of one definition that are logged: each update may log them again. */
+const maxLoggedPatterns = 20
 
 /** Applies a merge patch and checks what comes out against the limits of a definition. */
 export function patchDefinition(current: BotDefinition, patch: DefinitionPatch): BotDefinition {
@@ -168,24 +173,45 @@ function* schemasOf(definition: BotDefinition): Schemas {
   }
 }
 
+/** Schemas of a definition, each with its path in the definition. */
 type Schemas = Iterable<[field: string, schema: unknown]>
 
-/** Patterns in the schemas of a bot that no value is checked by. */
-export function uncheckedPatternsOf(definition: BotDefinition): UncheckedPattern[] {
-  return uncheckedPatternsIn(schemasOf(definition))
+/** Logs the patterns of a bot that are not enforced, after the transaction has committed. */
+export function logPatternsOfBot(
+  tx: Tx,
+  log: Pick<Log, 'warn'>,
+  botId: string,
+  definition: BotDefinition,
+): void {
+  logUncheckedPatterns(tx, log, { botId }, schemasOf(definition))
 }
 
-export interface UncheckedPattern {
-  /** Path of the schema in the definition. */
-  field: string
-  pattern: string
-}
-
-/** Patterns that no value is checked by, because they look around or refer to a group. */
-export function uncheckedPatternsIn(schemas: Schemas): UncheckedPattern[] {
-  return [...schemas].flatMap(([field, schema]) =>
+/**
+ * Logs the patterns that are not enforced, because they look around or refer to a group: the author of
+ * the definition expects them to be. Writes nothing if the transaction is rolled back.
+ * @param owner what the definition belongs to, as fields of the log
+ */
+export function logUncheckedPatterns(
+  tx: Tx,
+  log: Pick<Log, 'warn'>,
+  owner: Readonly<Record<string, string>>,
+  schemas: Schemas,
+): void {
+  const unchecked = [...schemas].flatMap(([field, schema]) =>
     isMap(schema) ? listUncheckedPatterns(schema).map((pattern) => ({ field, pattern })) : [],
   )
+  if (unchecked.length === 0) return
+  afterCommit(tx, () => {
+    for (const each of unchecked.slice(0, maxLoggedPatterns)) {
+      log.warn({ ...owner, ...each }, 'a pattern of a JSON schema is not checked')
+    }
+    if (unchecked.length > maxLoggedPatterns) {
+      log.warn(
+        { ...owner, patterns: unchecked.length },
+        'more patterns of JSON schemas are not checked than are logged',
+      )
+    }
+  })
 }
 
 /**

@@ -20,8 +20,8 @@ export { chatShapes } from './chat-shapes.js'
 export {
   checkEntries,
   checkSchemas,
+  logUncheckedPatterns,
   mergeMap,
-  uncheckedPatternsIn,
   withoutNullAttributes,
 } from './definition.js'
 export {

@@ -19,8 +19,8 @@ import { chatInstallations } from './chat-installations.js'
 import {
   type BotDefinition,
   emptyDefinition,
+  logPatternsOfBot,
   patchDefinition,
-  uncheckedPatternsOf,
 } from './definition.js'
 import * as installations from './installation-store.js'
 import {
@@ -95,13 +95,6 @@ export type BotsService = ReturnType<typeof createBotsService>
 export function createBotsService(deps: BotsDeps) {
   const { db, run, clock, ids, sealer, queue } = deps
   const revision = createBotsRevision(() => deps.database.foreignChanges())
-
-  /** Says in the log which patterns are not enforced: their author would expect them to be. */
-  function warnOfPatterns(botId: string, definition: BotDefinition): void {
-    for (const unchecked of uncheckedPatternsOf(definition)) {
-      deps.log.warn({ botId, ...unchecked }, 'a pattern of a JSON schema is not checked')
-    }
-  }
 
   /** Makes memories of a bot stale as soon as its change is stored. */
   function announce(tx: Tx, id: string): void {
@@ -233,10 +226,10 @@ export function createBotsService(deps: BotsDeps) {
         now,
         sealer,
       })
-      warnOfPatterns(id, definition)
       const chat = newChatInstallation({ botId: id, webhookId: ids.uuid(), now, sealer })
       return await run(async (tx) => {
         await store.insertBot(tx, bot)
+        logPatternsOfBot(tx, deps.log, id, definition)
         await installations.insertInstallation(tx, chat)
         await deps.onCreated(tx, id)
         if (input.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
@@ -258,8 +251,8 @@ export function createBotsService(deps: BotsDeps) {
         const now = isoTime(clock.now())
         const changes = changesOf(current.bot, patch, now, sealer)
         const definition = decodeJson<BotDefinition>(changes.definition)
-        warnOfPatterns(id, definition)
         await store.patchBot(tx, actor.workspaceId, id, changes)
+        logPatternsOfBot(tx, deps.log, id, definition)
         if (patch.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
         await changeInstallations(tx, current, patch.integrations, now)
         if (current.bot.url === null && typeof patch.url === 'string') {

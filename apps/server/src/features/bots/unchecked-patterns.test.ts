@@ -6,7 +6,7 @@ import { createLog } from '../../platform/log.js'
 
 const [engine] = engines
 
-it('names in the log each pattern that is not checked, with its owner, when it is stored', async () => {
+it('the log names each pattern of a stored definition that is not checked, with its owner', async () => {
   if (engine === undefined) throw new Error('There is no engine to test on')
   const lines: Record<string, unknown>[] = []
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) }
@@ -40,6 +40,19 @@ it('names in the log each pattern that is not checked, with its owner, when it i
 
     await existingClient(server).updateIntegration({ id: integration.id, title: 'Post' })
     expect(warnings()).toEqual(expected)
+
+    // A definition may have thousands of them, and each update would log them all.
+    const patterns = Array.from({ length: 30 }, (_, at) => ({ pattern: `^(?!no${at})` }))
+    const many = { type: 'object', properties: { word: { allOf: patterns } } }
+    await server.client().updateBot({ id: bot.id, states: { seen: { type: 'bot', schema: many } } })
+    const logged = lines.splice(0)
+    expect(logged.filter(({ msg }) => msg === message)).toHaveLength(20)
+    expect(logged).toContainEqual(expect.objectContaining({ botId: bot.id, patterns: 30 }))
+
+    // What is refused is not stored, and so not logged.
+    const refused = { ...states, seen2: { type: 'bot', schema: { type: 'nothing' } } } as const
+    await expect(server.client().updateBot({ id: bot.id, states: refused })).rejects.toThrow()
+    expect(lines.filter(({ msg }) => msg === message)).toEqual([])
   } finally {
     await server.close()
   }

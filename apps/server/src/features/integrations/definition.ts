@@ -1,9 +1,11 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
+import type { Log } from '../../platform/log.js'
+import type { Tx } from '../../schema.js'
 import {
   checkEntries,
   checkSchemas,
+  logUncheckedPatterns,
   mergeMap,
-  uncheckedPatternsIn,
   withoutNullAttributes,
 } from '../bots/index.js'
 import { requireNewStates } from '../runtime/index.js'
@@ -166,9 +168,14 @@ function checkAll(definition: IntegrationDefinition): void {
   checkSchemas(schemasOf(definition))
 }
 
-/** Patterns in the schemas of an integration that no value is checked by. */
-export function uncheckedPatternsOf(definition: IntegrationDefinition) {
-  return uncheckedPatternsIn(schemasOf(definition))
+/** Logs the patterns of an integration that are not enforced, after the transaction has committed. */
+export function logPatternsOfIntegration(
+  tx: Tx,
+  log: Pick<Log, 'warn'>,
+  integrationId: string,
+  definition: IntegrationDefinition,
+): void {
+  logUncheckedPatterns(tx, log, { integrationId }, schemasOf(definition))
 }
 
 function* schemasOf(definition: IntegrationDefinition): Iterable<[field: string, schema: unknown]> {

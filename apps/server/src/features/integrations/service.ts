@@ -19,7 +19,7 @@ import {
   newIntegration,
   requireOwnHandle,
 } from './changes.js'
-import { type IntegrationDefinition, uncheckedPatternsOf } from './definition.js'
+import { type IntegrationDefinition, logPatternsOfIntegration } from './definition.js'
 import * as store from './store.js'
 import { highestOf } from './versions.js'
 
@@ -69,11 +69,8 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     return found
   }
 
-  /** Says in the log which patterns are not enforced: their author would expect them to be. */
-  function warnOfPatterns(integrationId: string, definition: string): void {
-    for (const unchecked of uncheckedPatternsOf(decodeJson<IntegrationDefinition>(definition))) {
-      deps.log.warn({ integrationId, ...unchecked }, 'a pattern of a JSON schema is not checked')
-    }
+  function logPatterns(tx: Tx, id: string, definition: string): void {
+    logPatternsOfIntegration(tx, deps.log, id, decodeJson<IntegrationDefinition>(definition))
   }
 
   async function announce(tx: Tx, id: string): Promise<void> {
@@ -155,10 +152,10 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     ): Promise<IntegrationRecord> {
       const signingSecret = newSigningSecret()
       const row = newIntegration(actor, input, { ...deps, signingSecret })
-      warnOfPatterns(row.id, row.definition)
       return await run(async (tx) => {
         await requireOwn(tx, row)
         if (!(await store.insertIntegration(tx, row))) throw taken(row)
+        logPatterns(tx, row.id, row.definition)
         const made = { integration: row, signingSecret }
         await remember?.(tx, made)
         return made
@@ -179,8 +176,8 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       return await run(async (tx) => {
         const current = await require(tx, actor, id)
         const changes = changesOf(current, patch, isoTime(clock.now()), sealer)
-        warnOfPatterns(id, changes.definition)
         await store.patchIntegration(tx, actor.workspaceId, id, changes)
+        logPatterns(tx, id, changes.definition)
         await announce(tx, id)
         return { integration: { ...current, ...changes }, signingSecret: '' }
       })
