@@ -47,7 +47,7 @@ export const serverSettings = {
   diskReserveBytes: setting('BOTSTEAD_DISK_RESERVE_BYTES', bytes('0', '1GiB'), {
     default: '16MiB',
     meaning:
-      'Room on the disk of the SQLite database that a file takes, so that deleting works when the disk is full; 0 for none.',
+      'Disk space that a file beside the SQLite database reserves, so that deleting works on a full disk; 0 for none.',
   }),
   databaseUrl: optional('DATABASE_URL', postgresAddress, {
     default: 'none: SQLite in the data folder',
@@ -155,7 +155,7 @@ export const serverSettings = {
     {
       default: 'none',
       meaning:
-        'How long user keys that the server makes are good, also those it made before; none means for ever.',
+        'How long user keys that the server issues are valid, also those issued before; none means for ever.',
     },
   ),
   chatNewUsers: setting('BOTSTEAD_CHAT_NEW_USERS', either(['auto', 'off'], integer(1, 1_000_000)), {

@@ -19,10 +19,10 @@ export const authHeaders: Record<Auth, TObject | undefined> = {
   bot: Type.Object({
     'x-bot-id': Text(maxHeaderLength, 'Id of the bot the call is about.', 1),
     'x-integration-id': scope(
-      'Id of the integration on whose behalf the call is made; it must be installed in the bot.',
+      'Id of the integration on whose behalf the call is made, which must be installed in the bot.',
     ),
     'x-integration-alias': scope(
-      'Alias under which that integration is installed; it is enough without the id.',
+      'Alias under which that integration is installed. Sufficient without the id.',
     ),
     'x-integration-name': scope('Name of that integration.'),
     'x-user-id': scope('Id of the user on whose behalf the call is made.'),

@@ -83,14 +83,14 @@ export interface Operation {
   errors: readonly ErrorType[]
   /**
    * Takes the header `Idempotency-Key`: a repeated call gets the first answer. Only where `auth`
-   * proves who calls, because an answer may hold what nobody else is to see.
+   * identifies the caller, because the answer may hold a secret.
    */
   idempotent?: true
   /** Member of the body that does what the header does, for callers that cannot set headers. */
   idempotencyMember?: string
   /** Counted by itself beside all requests, because it is what abuse is made of. */
   throttle?: Throttle
-  /** Asked by whoever runs the server: never refused for the number of requests. */
+  /** A health check of the operator: exempt from rate limits. */
   probe?: true
   /** Largest body: `small` for chat and runtime, `large` where definitions and code are sent. */
   bodyLimit?: 'small' | 'large'

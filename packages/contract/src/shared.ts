@@ -4,14 +4,14 @@ import { type Static, type TObjectOptions, type TSchema, Type } from 'typebox'
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description })
 
 /**
- * A time that narrows a list, or a date for a whole day in UTC.
- * @param edge which end of the day a date without a time stands for
+ * A bound of a time range: a time, or a date for a whole day in UTC.
+ * @param edge the end of the day that a date without a time stands for
  */
 export const TimeBound = (edge: 'beginning' | 'end', description: string) =>
   Type.String({
     maxLength: 64,
     anyOf: [{ format: 'date-time' }, { format: 'date' }],
-    description: `${description} A date without a time, such as \`2026-03-01\`, is the ${edge} of that day in UTC.`,
+    description: `${description} A date without a time, such as \`2026-03-01\`, means the ${edge} of that day in UTC.`,
   })
 
 /** An id made by the server or, on a chat address, by the app. Opaque to callers. */

@@ -10,7 +10,7 @@ export const answerHeaders = {
   'RateLimit-Limit': wholeNumber('Requests that may come at once.'),
   'RateLimit-Remaining': wholeNumber('Requests that are left of them.'),
   'RateLimit-Reset': wholeNumber(
-    'Seconds until all of them are back; beside `Retry-After`, the same as that.',
+    'Seconds until all of them are available again. Equal to `Retry-After` if that is present.',
   ),
   'Retry-After': wholeNumber('Seconds to wait before the next try.'),
 } satisfies Record<string, JsonSchema>

@@ -13,7 +13,7 @@ export const chatUsers = {
     tag: 'Chat',
     summary: 'Create a user and get its key',
     description:
-      'Not available while the chat address has an encryption key of its own. The key is told in this answer and never again: a call that is repeated after a lost answer makes another user, or is refused with `AlreadyExists` when it names an id. `Idempotency-Key` has no effect here, because it does not prove who repeats the call.',
+      'Not available while the chat address has an encryption key of its own. The key is returned only once. A call that is repeated after a lost answer creates another user, or is refused with `AlreadyExists` if it names an id. `Idempotency-Key` has no effect here, because it does not prove who repeats the call.',
     auth: 'chat',
     params: address,
     body: Type.Object({
@@ -37,7 +37,7 @@ export const chatUsers = {
     tag: 'Chat',
     summary: 'Get the user of a key, created if need be',
     description:
-      'The key says who it is. Members that are given overwrite those of an existing user. A key that was revoked, or issued before its user was deleted, is refused with `Unauthorized`, that of a banned user with `Forbidden`.',
+      'The key identifies the user. Members that are given overwrite those of an existing user. A key that was revoked, or issued before its user was deleted, is refused with `Unauthorized`. The key of a banned user is refused with `Forbidden`.',
     auth: 'chat-user',
     params: address,
     body: Type.Object(profile),
@@ -78,7 +78,7 @@ export const chatUsers = {
     tag: 'Chat',
     summary: 'Delete the user of a key',
     description:
-      'Ends its part in every conversation. What it said stays. Its id may be given to another user; keys that were issued until then open nobody and bring nobody back.',
+      'Removes the user from every conversation. Its messages stay. Another user may take its id. Keys that were issued before the deletion are refused from then on, also for a new user of the same id.',
     auth: 'chat-user',
     params: address,
     result: Empty,

@@ -90,7 +90,7 @@ export const events = {
       userId: Type.Optional(Id('Only events about this user.')),
       messageId: Type.Optional(Id('Only events about this message.')),
       workflowId: Type.Optional(
-        Id('Only events about this workflow; none if there is no such workflow.'),
+        Id('Only events about this workflow. An unknown workflow has none.'),
       ),
       status: Type.Optional(
         OneOf(

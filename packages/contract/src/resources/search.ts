@@ -156,7 +156,7 @@ export const search = {
       includeBreadcrumb: Type.Optional(
         Type.Boolean({
           description:
-            'Puts the headings above the content; the name of the file stands for the title of a document that states none. Ignored with `consolidate`.',
+            'Puts the headings above the content. A document without a title has the name of its file there. Ignored with `consolidate`.',
         }),
       ),
       withContext: Type.Optional(

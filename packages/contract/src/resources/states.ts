@@ -27,11 +27,11 @@ export const State = Type.Object(
 const place = Type.Object({
   type: OneOf([...types], 'What the state belongs to.'),
   id: Id(
-    'Id of that: of the conversation, user, integration or workflow, or of the bot itself; plugins of the bot put their alias there.',
+    'Id of the conversation, user, integration or workflow, or of the bot itself. Plugins use their alias with the type `bot`.',
   ),
   name: Text(
     200,
-    'Name of the state: 2 to 100 letters and digits, a lowercase letter first. States of plugins have the alias of the plugin and `#` before it.',
+    'Name of the state: 2 to 100 letters and digits, starting with a lowercase letter. States of plugins have the prefix `<plugin alias>#`.',
     1,
   ),
 })

@@ -101,7 +101,7 @@ export const tokens = {
     tag: 'Account',
     summary: 'Find out what the token of the call stands for',
     description:
-      'For services that bots, integrations and people call with their tokens. The body names the bot that is asked about, so no header has to: a header `x-bot-id` changes nothing.',
+      'For services that bots, integrations and people call with their tokens. The body names the bot. A header `x-bot-id` is ignored.',
     auth: 'token',
     body: Type.Object({ botId: Id('Id of the bot that is asked about.') }),
     result: Type.Object({

@@ -36,7 +36,9 @@ export const User = Type.Object(
     properties: Type.Optional(Properties('Facts shared between the bot and its integrations.')),
     attributes: Type.Optional(Properties('Deprecated twin of `properties`.')),
     banned: Type.Optional(
-      Type.Boolean({ description: 'True while the user may not chat; left out otherwise.' }),
+      Type.Boolean({
+        description: 'True while the user is banned from the chat, absent otherwise.',
+      }),
     ),
   },
   { title: 'User', description: 'Somebody who takes part in conversations.' },
@@ -179,7 +181,7 @@ export const users = {
     tag: 'Users',
     summary: 'Delete a user',
     description:
-      'What the user wrote stays; the user is a participant of nothing any more. Its chat keys are refused from then on, its streams end.',
+      'Removes the user from every conversation. Its messages stay. Its chat keys are refused from then on, and its open streams end.',
     auth: 'bot',
     params: userId,
     result: Empty,
@@ -193,7 +195,7 @@ export const users = {
     tag: 'Users',
     summary: 'Revoke the chat keys of a user',
     description:
-      'Keys that were issued until now are refused from now on, and their streams end. A key that an app signs is good again when its `iat` is later; one without `iat` is not.',
+      'Refuses every key that was issued before this call, and ends the open streams of the user. A key that an app signs later is accepted if its `iat` is after this call. A key without `iat` is refused.',
     auth: 'bot',
     params: userId,
     result: Empty,
@@ -207,7 +209,7 @@ export const users = {
     tag: 'Users',
     summary: 'Ban a user from the chat',
     description:
-      'All its keys are refused with `Forbidden`, its streams end, and nobody gets its id, also after it was deleted. What it wrote stays.',
+      'Refuses all keys of the user with `Forbidden` and ends its open streams. Nobody else can take its id, even after the user is deleted. Its messages stay.',
     auth: 'bot',
     params: userId,
     result: Empty,
@@ -219,8 +221,8 @@ export const users = {
     method: 'DELETE',
     path: '/v1/chat/users/{id}/ban',
     tag: 'Users',
-    summary: 'Let a banned user chat again',
-    description: 'Keys that were not revoked are good again.',
+    summary: 'Lift the ban of a user',
+    description: 'Keys that were not revoked are accepted again.',
     auth: 'bot',
     params: userId,
     result: Empty,
