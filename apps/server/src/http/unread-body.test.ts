@@ -1,0 +1,68 @@
+import { ApiError, operation } from '@botstead/contract'
+import { Type } from 'typebox'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { listenApp } from '../../test/http-app.js'
+import { untilClosed } from '../../test/raw-http.js'
+import { route } from './mount.js'
+
+const refuse = operation({
+  id: 'refuse',
+  method: 'PUT',
+  path: '/refused',
+  tag: 'Service',
+  summary: 'Refuse what is sent',
+  auth: 'public',
+  upload: 'What nobody reads.',
+  result: Type.Unknown(),
+  status: 200,
+  errors: ['ResourceGone'],
+})
+
+async function listen() {
+  const listening = await listenApp({
+    routes: [
+      route(refuse, async () => {
+        throw new ApiError('ResourceGone', 'It is not wanted.')
+      }),
+    ],
+  })
+  onTestFinished(async () => {
+    listening.app.server.closeAllConnections()
+    await listening.app.close()
+  })
+  return listening
+}
+
+const head = (length: number) =>
+  `PUT /refused HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
+
+/** How many answers come on a connection until it is closed, or there are two. */
+async function answersTo(bytes: number): Promise<number> {
+  const { client } = await (await listen()).connect()
+  let received = ''
+  const two = new Promise<void>((resolve) => {
+    client.on('data', (chunk) => {
+      received += chunk
+      if (received.split('HTTP/1.1 410').length > 2) resolve()
+    })
+  })
+  const first = new Promise((resolve) => client.once('data', resolve))
+  client.write(head(bytes))
+  await first
+  client.write(Buffer.alloc(bytes))
+  client.write(head(0))
+  await Promise.race([two, untilClosed(client)])
+  client.destroy()
+  return received.split('HTTP/1.1 410').length - 1
+}
+
+it('cuts off who sends much after a refusal, however fast it comes', async () => {
+  // Whoever looks now and then would see nothing of what came in between.
+  vi.useFakeTimers({ toFake: ['setInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  expect(await answersTo(8_000_000)).toBe(1)
+})
+
+it('keeps the connection of who was nearly done', async () => {
+  expect(await answersTo(1_000_000)).toBe(2)
+})
