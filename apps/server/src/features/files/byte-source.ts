@@ -6,7 +6,7 @@ export interface ByteSource {
   next(isOver: () => boolean): Promise<Uint8Array | undefined>
   /** Has a `next` that waits ask its `isOver` again. */
   wake(): void
-  /** Nothing more is read. */
+  /** Nothing more is read than what has come by now, which is handed on. */
   stop(): void
   /** Reads nothing more and leaves the stream to others. */
   release(): void
@@ -23,6 +23,8 @@ export function openByteSource(stream: Readable): ByteSource {
   let failure: unknown = stream.errored ?? undefined
   let isComplete = stream.readableEnded
   let isStopped = false
+  /** What had come and was not handed on when the source was stopped. */
+  let last: Uint8Array | null = null
   const onReadable = (): void => wake()
   const onEnd = (): void => {
     isComplete = true
@@ -41,7 +43,12 @@ export function openByteSource(stream: Readable): ByteSource {
   return {
     async next(isOver) {
       for (;;) {
-        if (isStopped || isOver()) return undefined
+        if (isOver()) return undefined
+        if (isStopped) {
+          const rest = last ?? undefined
+          last = null
+          return rest
+        }
         // What came before a failure is as good as the rest.
         const chunk: Uint8Array | null = stream.read()
         if (chunk !== null) return chunk
@@ -53,12 +60,15 @@ export function openByteSource(stream: Readable): ByteSource {
     },
     wake: () => wake(),
     stop: () => {
+      if (isStopped) return
       isStopped = true
+      last = stream.read()
       wake()
     },
     // The listener for errors stays: whatever breaks from now on is nobody's failure.
     release: () => {
       isStopped = true
+      last = null
       wake()
       stream.off('readable', onReadable).off('end', onEnd).off('close', onClose)
     },

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Upload } from 'tus-js-client'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { send, type TestBot, useFiles } from '../../../test/files.js'
 
@@ -38,6 +37,13 @@ describeEachEngine('a resumable upload', (engine) => {
 
   const append = (url: string, offset: number, body: string, more: Record<string, string> = {}) =>
     call('PATCH', url, { 'upload-offset': `${offset}`, 'content-type': bytes, ...more }, body)
+
+  /** Resolves when the next bytes that come are on their way to the store. */
+  function untilStored(): Promise<boolean> {
+    const put = vi.spyOn(bench().blobs, 'put')
+    onTestFinished(() => put.mockRestore())
+    return vi.waitUntil(() => put.mock.calls.length > 0)
+  }
 
   async function offsetAt(url: string): Promise<number> {
     const response = await call('HEAD', url, {})
@@ -103,10 +109,11 @@ describeEachEngine('a resumable upload', (engine) => {
   it('goes on with what came before the connection broke', async () => {
     const { bot, url } = await newUpload(100)
     const { host, hostname, port, pathname } = new URL(url)
+    const stored = untilStored()
     const socket = connect(Number(port), hostname)
     const head = `PATCH ${pathname} HTTP/1.1\r\nHost: ${host}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\nContent-Type: ${bytes}\r\nContent-Length: 100\r\n\r\n`
     socket.write(`${head}${'a'.repeat(60)}`)
-    await sleep(100)
+    await stored
     socket.destroy()
     expect(await offsetAt(url)).toBe(60)
     expect((await append(url, 60, 'b'.repeat(40))).status).toBe(204)
@@ -116,6 +123,7 @@ describeEachEngine('a resumable upload', (engine) => {
   it('is taken over from a connection that is silent', async () => {
     const { url } = await newUpload(100)
     const { host, hostname, port, pathname } = new URL(url)
+    const stored = untilStored()
     const silent = connect(Number(port), hostname)
     const answer = new Promise<string>((resolve) => {
       silent.once('data', (data) => resolve(data.toString()))
@@ -123,7 +131,7 @@ describeEachEngine('a resumable upload', (engine) => {
     silent.write(
       `PATCH ${pathname} HTTP/1.1\r\nHost: ${host}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\nContent-Type: ${bytes}\r\nContent-Length: 100\r\n\r\n${'a'.repeat(10)}`,
     )
-    await sleep(100)
+    await stored
     expect(await offsetAt(url)).toBe(10)
     expect(await answer).toContain('ResourceLockedConflict')
     expect((await append(url, 10, 'b'.repeat(90))).status).toBe(204)
