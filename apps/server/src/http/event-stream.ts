@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { keepAlive } from '../platform/streams/frame.js'
 import type { Sink } from '../platform/streams/sink.js'
+import { startNoMore } from './pipeline.js'
 import { goneSink, socketSink } from './socket-sink.js'
 
 /**
@@ -26,6 +27,7 @@ export async function openEventStream(reply: FastifyReply): Promise<Sink> {
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) raw.setHeader(name, value)
   }
+  startNoMore(socket)
   raw.writeHead(200)
   raw.flushHeaders()
   prepare(socket)

@@ -11,8 +11,18 @@ export interface Exchange {
 const maxStarted = 16
 /** Bytes of answers that wait for an earlier one to be sent, above which no further request is started. */
 const maxWaitingBytes = 1024 * 1024
-/** Requests that a connection may have waiting, however many wait on others. */
+/** Requests that a connection may have waiting, however many wait on others, or dropped unanswered. */
 const maxHeldAlways = 64
+
+const ending = new WeakSet<Socket>()
+
+/**
+ * Starts no further request of a connection whose present answer says that it is the last: nobody
+ * would hear what became of them (RFC 9112, section 9.6).
+ */
+export function startNoMore(socket: Socket): void {
+  ending.add(socket)
+}
 
 /** Requests that wait for their turn, over all connections. */
 export interface HeldRequests {
@@ -33,6 +43,7 @@ export class Pipeline {
   readonly #heldInAll: HeldRequests
   readonly #started = new Set<ServerResponse>()
   #held: Exchange[] = []
+  #dropped = 0
 
   constructor(socket: Socket, start: (exchange: Exchange) => void, heldInAll: HeldRequests) {
     this.#socket = socket
@@ -47,8 +58,15 @@ export class Pipeline {
 
   /** Starts a request whose answer must wait for an earlier one, or holds it until there is room. */
   accept(exchange: Exchange): void {
-    if (this.#held.length === 0 && this.#hasRoom()) this.#begin(exchange)
+    if (ending.has(this.#socket)) this.#drop()
+    else if (this.#held.length === 0 && this.#hasRoom()) this.#begin(exchange)
     else this.#hold(exchange)
+  }
+
+  /** Not held: the connection has to be read on, so that its end is noticed. */
+  #drop(): void {
+    this.#dropped += 1
+    if (this.#dropped > maxHeldAlways) this.#socket.destroy()
   }
 
   #hasRoom(): boolean {
@@ -83,7 +101,7 @@ export class Pipeline {
   }
 
   #goOn(): void {
-    if (this.#held.length === 0 || this.#socket.destroyed) return
+    if (this.#held.length === 0 || this.#socket.destroyed || ending.has(this.#socket)) return
     const waiting = this.#held
     let next = 0
     while (next < waiting.length && this.#hasRoom()) {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { StartStream } from '../platform/streams/sink.js'
@@ -13,6 +14,7 @@ export function streamHandlers(
   return {
     // Before the handler, so that who is refused gets an answer: the handshake comes between them.
     preHandler: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      await turnOf(reply.raw)
       starts.set(request, startOnce(request, await letIn(request, reply)))
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -24,6 +26,23 @@ export function streamHandlers(
       starts.get(request)?.(webSocketSink(peer, request))
     },
   }
+}
+
+/**
+ * Resolves when the answers to earlier requests of the connection are sent, or it is gone: until then a
+ * response has no connection that a stream could write to, and nobody shall hold a place for it.
+ */
+async function turnOf(response: ServerResponse): Promise<void> {
+  if (response.socket !== null || response.destroyed) return
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      response.off('socket', done)
+      response.off('close', done)
+      resolve()
+    }
+    response.on('socket', done)
+    response.on('close', done)
+  })
 }
 
 /** Whoever was let in has a place, which is given back also when there was no connection any more. */

@@ -1,0 +1,121 @@
+import { operation } from '@botstead/contract'
+import { Type } from 'typebox'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type ListeningApp, listenApp } from '../../test/http-app.js'
+import { untilClosed } from '../../test/raw-http.js'
+import { Frame } from '../platform/streams/frame.js'
+import { route } from './mount.js'
+
+const shared = { method: 'GET', tag: 'Service', auth: 'public', status: 200, errors: [] } as const
+const wait = operation({
+  ...shared,
+  id: 'wait',
+  path: '/wait',
+  summary: 'Answer when the test says so',
+  result: Type.Unknown(),
+})
+const listen = operation({
+  ...shared,
+  id: 'listen',
+  path: '/listen',
+  summary: 'Listen to one event',
+  stream: 'The event.',
+  result: Type.Unknown(),
+})
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+
+describe('a stream on a connection with other requests', () => {
+  let listening: ListeningApp
+  let release: () => void
+  let waited: number
+  let letIn: number
+  let left: number
+
+  beforeEach(async () => {
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    waited = 0
+    letIn = 0
+    left = 0
+    listening = await listenApp({
+      routes: [
+        route(wait, async () => {
+          waited += 1
+          await released
+          return { waited }
+        }),
+        route(listen, async () => {
+          letIn += 1
+          return (sink) => {
+            sink.onClose(() => {
+              left += 1
+            })
+            sink.send(new Frame({ type: 'told', data: {} }, 1))
+          }
+        }),
+      ],
+    })
+  })
+  afterEach(async () => {
+    release()
+    listening.app.server.closeAllConnections()
+    await listening.app.close()
+  })
+
+  async function write(bytes: string) {
+    const { client } = await listening.connect()
+    let received = ''
+    client.on('data', (chunk) => {
+      received += chunk
+    })
+    client.write(bytes)
+    return { client, received: () => received }
+  }
+
+  it('begins when the answers before it are sent', async () => {
+    const { client, received } = await write(get('/wait') + get('/listen'))
+    await vi.waitUntil(() => waited === 1)
+    // Another connection is served meanwhile, so the stream has been looked at.
+    await fetch(`http://127.0.0.1:${listening.port}/nowhere`)
+    expect(letIn).toBe(0)
+    release()
+    await vi.waitUntil(() => received().includes('"type":"told"'))
+    expect(received()).toMatch(
+      /^HTTP\/1\.1 200 [\s\S]*{"waited":1}HTTP\/1\.1 200 [\s\S]*text\/event-stream[\s\S]*\r\n\r\nid: 1\nevent/,
+    )
+    client.destroy()
+    await vi.waitUntil(() => left === 1)
+  })
+
+  it('gives its place back when the connection is gone before its turn', async () => {
+    const { client, server } = await listening.connect()
+    client.write(get('/wait') + get('/listen'))
+    await vi.waitUntil(() => waited === 1)
+    client.destroy()
+    await untilClosed(server)
+    release()
+    await vi.waitUntil(() => left === letIn && letIn === 1)
+  })
+
+  it('is the last that is begun there, and says so', async () => {
+    const { client, received } = await write(get('/listen') + get('/listen'))
+    await vi.waitUntil(() => received().includes('"type":"told"'))
+    expect(received()).toMatch(/^connection: close\r$/im)
+    client.write(get('/wait'))
+    for (let i = 0; i < 5; i++) await fetch(`http://127.0.0.1:${listening.port}/nowhere`)
+    expect({ letIn, waited }).toEqual({ letIn: 1, waited: 0 })
+    client.destroy()
+    // The one behind it hears of the end as well, and gives back what it got.
+    await vi.waitUntil(() => left === letIn)
+  })
+
+  it('ends with its connection when many requests come behind it', async () => {
+    const { client, received } = await write(get('/listen'))
+    await vi.waitUntil(() => received().includes('"type":"told"'))
+    client.write(get('/wait').repeat(100))
+    await untilClosed(client)
+    expect(waited).toBe(0)
+    await vi.waitUntil(() => left === 1)
+  })
+})
