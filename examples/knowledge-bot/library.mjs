@@ -27,7 +27,11 @@ export async function lookUp(client, question) {
 async function toSource(client, question, { content, meta, file, context = [] }) {
   const above = context.filter(({ type }) => type === 'breadcrumb').map(({ text }) => text)
   const own = /^#{1,6}\s+(.+)$/m.exec(content)?.[1]
-  const headings = own === undefined || above.includes(own) ? above : [...above, own]
+  const all = own === undefined || above.includes(own) ? above : [...above, own]
+  // A document without a title is headed by the name of its file, which the key has already.
+  const headings = all.filter(
+    (heading, at) => at > 0 || !lettersOf(file.key).includes(lettersOf(heading)),
+  )
   const page = meta.pageNumber
   return {
     content,
@@ -35,6 +39,10 @@ async function toSource(client, question, { content, meta, file, context = [] })
     place: [file.key, ...headings].join(' › ') + (page === undefined ? '' : `, page ${page}`),
     link: meta.sourceUrl ?? (await linkTo(client, file.id, page)),
   }
+}
+
+function lettersOf(text) {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
 }
 
 /** The address of the content; it is signed and good for an hour, unless the file is public. */
