@@ -67,3 +67,50 @@ export function drawTable(
   }
   return pages
 }
+
+/**
+ * Writes rows of cells at fixed places and names them as a table in the structure of the document, with the
+ * header again on every page. Cells that are empty are not named, as browsers do it.
+ *
+ * @param options.width of the last column in points, in which its text wraps, also over pages
+ */
+export function drawTaggedTable(
+  document: PDFKit.PDFDocument,
+  places: readonly number[],
+  [header = [], ...body]: readonly (readonly string[])[],
+  options: { width?: number } = {},
+): void {
+  const { width } = options
+  const table = document.struct('Table')
+  document.addStructure(table)
+  let y = document.y
+  const drawRow = (cells: readonly string[], role: 'TH' | 'TD') => {
+    const row = document.struct('TR')
+    table.add(row)
+    let bottom = y
+    cells.forEach((cell, at) => {
+      if (cell === '') return
+      const isLast = at === cells.length - 1
+      const text = () => {
+        const wraps = isLast && width !== undefined
+        document.text(cell, places[at] ?? 0, y, wraps ? { width } : { lineBreak: false })
+        if (wraps) bottom = document.y
+      }
+      row.add(document.struct(role, {}, [text]))
+    })
+    row.end()
+    y = bottom + (width === undefined ? 16 : 6)
+  }
+  const addHeader = () => {
+    document.addPage()
+    y = 60
+    drawRow(header, 'TH')
+  }
+  drawRow(header, 'TH')
+  for (const cells of body) {
+    if (y > 740) addHeader()
+    drawRow(cells, 'TD')
+  }
+  table.end()
+  document.y = y
+}

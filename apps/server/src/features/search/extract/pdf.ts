@@ -9,8 +9,8 @@ import { type Page, withoutFurniture } from './pdf/furniture.js'
 import { toLines } from './pdf/lines.js'
 import { toTypedBlocks } from './pdf/listing.js'
 import { readOutline } from './pdf/outline.js'
+import { createPageReader } from './pdf/page-segments.js'
 import { openPdf, type PdfDocument } from './pdf/parser.js'
-import { toSegments } from './pdf/segments.js'
 import { firstHeading } from './tree.js'
 
 /** Share of characters without a meaning above which a text is not readable. */
@@ -34,12 +34,13 @@ export async function extract(source: Source): Promise<Extraction> {
 
 async function readPages(document: PdfDocument, source: Source): Promise<Page[]> {
   const count = createTextLimit(source)
+  const readPage = createPageReader()
   const pages: Page[] = []
   for (let number = 1; number <= document.numPages; number += 1) {
     try {
       const page = await document.getPage(number)
-      const { transform, height } = page.getViewport({ scale: 1 })
-      const lines = toLines(toSegments(await page.getTextContent(), transform), number)
+      const { height } = page.getViewport({ scale: 1 })
+      const lines = toLines(await readPage(page), number)
       for (const line of lines) count(line.text)
       pages.push({ lines, height })
       page.cleanup()

@@ -2,6 +2,7 @@ import type { RootContent, Text } from 'mdast'
 import { buildList, type ListLine } from '../list-builder.js'
 import { heading, onPage, paragraph, table } from '../nodes.js'
 import { isContentsEntry } from './contents.js'
+import { isRestOfRow } from './continued.js'
 import { readTypography } from './headings.js'
 import { createLineJoiner, type LineJoiner } from './join-lines.js'
 import type { Line } from './lines.js'
@@ -10,6 +11,7 @@ import type { Outline } from './outline.js'
 import { createParagraphRules, MARKED } from './paragraphs.js'
 import type { Span } from './table-rows.js'
 import { type FoundTable, tableAt } from './tables.js'
+import type { SetTable } from './tagged-tables.js'
 
 /** Lines of a heading; more in large type are a text in large type. */
 const MOST_HEADING_LINES = 4
@@ -28,6 +30,15 @@ interface Open {
   lines: Line[]
 }
 
+/** The part of a table that was added last. */
+interface OpenTable {
+  rows: string[][]
+  columns: readonly Span[]
+  /** Its first page, and the last one that has lines of it. */
+  begin: number
+  page: number
+}
+
 /** The blocks that the lines of a document are, each on the page on which it begins. */
 export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline): RootContent[] {
   const typography = readTypography(pages, outline)
@@ -39,7 +50,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
   let items: ListLine[] = []
   /** Where a text in large type ends, the last lines of which are no heading either. */
   let largeTextEnd = 0
-  let lastTable: { header: string[]; columns: readonly Span[]; page: number } | undefined
+  let lastTable: OpenTable | undefined
 
   const closeList = () => {
     blocks.push(...buildList(items))
@@ -59,19 +70,32 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
     const block = isCode ? toCode(closed) : paragraph(toPhrases(closed, joiner))
     blocks.push(onPage(block, first.page))
   }
-  const addTable = (found: FoundTable, page: number) => {
+  const addTable = (found: Omit<FoundTable, 'begin' | 'end'>, page: number) => {
     close()
     closeList()
-    const last = blocks.at(-1)
     const before = lastTable
     const isContinued =
-      before !== undefined && before.page === page - 1 && isSameGrid(before.columns, found.columns)
-    const [first = [], ...rest] = found.rows
-    const header = isContinued && last?.type === 'table' ? before.header : first
-    const repeats = header.join('|') === first.join('|')
-    const rows = repeats ? rest : found.rows
-    lastTable = { header, columns: found.columns, page }
-    blocks.push(onPage(table([header, ...rows]), page))
+      before !== undefined &&
+      before.page === page - 1 &&
+      blocks.at(-1)?.type === 'table' &&
+      isSameGrid(before.columns, found.columns)
+    const [first = [], ...below] = found.rows
+    const header = isContinued ? (before.rows[0] ?? first) : first
+    const rest = header.join('|') === first.join('|') ? below : [...found.rows]
+    if (isContinued && isRestOfRow(before.rows.slice(1), rest[0])) {
+      const more = rest.shift() ?? []
+      const whole = (before.rows.pop() ?? []).map((cell, at) =>
+        joiner.join([cell, more[at] ?? ''].filter((text) => text !== '')),
+      )
+      before.rows.push(whole)
+      before.page = page
+      blocks.pop()
+      blocks.push(onPage(table(before.rows), before.begin))
+    }
+    // Nothing is left of a table that only ended on this page.
+    if (isContinued && rest.length === 0) return
+    lastTable = { rows: [header, ...rest], columns: found.columns, begin: page, page }
+    blocks.push(onPage(table(lastTable.rows), page))
   }
 
   for (let at = 0; at < lines.length; at += 1) {
@@ -80,6 +104,10 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
     const previous = lines[at - 1]
     if (isContentsEntry(line)) {
       close()
+      continue
+    }
+    if (line.table !== undefined) {
+      addTable(toCells(line.table), line.page)
       continue
     }
     const above = open?.kind === 'text' ? open.lines.length : 0
@@ -119,6 +147,10 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
   closeList()
   return blocks
 
+  function toCells({ rows, columns }: SetTable) {
+    return { rows: rows.map((row) => row.map(joiner.join)), columns }
+  }
+
   function headingEnd(all: readonly Line[], start: number): number {
     const first = all[start]
     let end = start + 1
@@ -127,7 +159,14 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       if (line === undefined || before === undefined || line.page !== first.page) break
       const gap = line.y - before.y
       const isSame = line.font === first.font && Math.abs(line.size - first.size) < 0.5
-      if (!isSame || gap <= 0 || gap > first.size * 1.6 || line.segments.length > 1) break
+      if (
+        !isSame ||
+        line.table !== undefined ||
+        gap <= 0 ||
+        gap > first.size * 1.6 ||
+        line.segments.length > 1
+      )
+        break
       // Another entry of the outline is another heading.
       if (typography.levelOf(line, before) !== typography.levelOf(first, all[start - 1])) {
         if (first.size <= typography.size * 1.1) break

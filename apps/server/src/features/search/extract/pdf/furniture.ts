@@ -107,6 +107,7 @@ function countingLines(
 
 /** The header of a table that goes on over several pages repeats, too. */
 function isTableRow(line: Line, sorted: readonly Line[]): boolean {
+  if (line.table !== undefined) return true
   if (line.segments.length < 2) return false
   const at = sorted.indexOf(line)
   return [sorted[at - 1], sorted[at + 1]].some(

@@ -1,6 +1,7 @@
 import { readingOrder } from './columns.js'
 import { toRows } from './rows.js'
 import type { Segment, SetText } from './segments.js'
+import type { SetTable } from './tagged-tables.js'
 
 /** What stands side by side on a page, from the left to the right or as its script is written. */
 export interface Line extends SetText {
@@ -12,6 +13,8 @@ export interface Line extends SetText {
   page: number
   /** Whether it is the first line of its column. */
   opensColumn: boolean
+  /** The table that it stands for. */
+  table?: SetTable
 }
 
 const MARKER = /^(?:[•▪■‣◦●○–·∙*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])$/
@@ -21,14 +24,23 @@ export function toLines(segments: readonly Segment[], page: number): Line[] {
   return readingOrder(segments).flatMap((column) => {
     const left = Math.min(...column.map((segment) => segment.x0))
     const right = Math.max(...column.map((segment) => segment.x1))
-    return toRows(column).map((row, index) => ({
-      ...toLine(row),
-      left,
-      right,
-      page,
-      opensColumn: index === 0,
-    }))
+    return toRows(column)
+      .flatMap(withTablesAlone)
+      .map((row, index) => ({
+        ...toLine(row),
+        left,
+        right,
+        page,
+        opensColumn: index === 0,
+      }))
   })
+}
+
+/** A table that is known as such is a line of its own, whatever begins beside it. */
+function withTablesAlone(row: readonly Segment[]): Segment[][] {
+  const texts = row.filter(({ table }) => table === undefined)
+  const tables = row.filter(({ table }) => table !== undefined)
+  return [...(texts.length > 0 ? [texts] : []), ...tables.map((table) => [table])]
 }
 
 function toLine(row: readonly Segment[]): Omit<Line, 'left' | 'right' | 'page' | 'opensColumn'> {
@@ -46,6 +58,7 @@ function toLine(row: readonly Segment[]): Omit<Line, 'left' | 'right' | 'page' |
     font: main.font,
     uniform: sorted.every((segment) => segment.uniform && segment.font === main.font),
     monospace: sorted.every((segment) => segment.monospace),
+    ...(main.table !== undefined && { table: main.table }),
   }
 }
 

@@ -40,7 +40,9 @@ export function toTypedBlocks(
 ): (Heading | Paragraph)[] | undefined {
   const lines = pages.flat()
   let [typed, all] = [0, 0]
-  for (const { text, monospace } of lines) {
+  for (const { text, monospace, table } of lines) {
+    // Nobody types a table that is known as such.
+    if (table !== undefined) return undefined
     all += text.length
     if (monospace) typed += text.length
   }

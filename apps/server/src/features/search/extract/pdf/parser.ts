@@ -1,4 +1,5 @@
 import { damaged, passwordProtected } from '../damaged.js'
+import type { StructureNode } from './tags.js'
 
 const WHAT = 'a PDF'
 
@@ -15,7 +16,7 @@ export interface TextItem {
 
 /** All text of a page; what is no text marks where structures begin and end. */
 export interface TextContent {
-  items: readonly (TextItem | { type: string })[]
+  items: readonly (TextItem | { type: string; id?: string })[]
   styles: Readonly<Record<string, { fontFamily: string }>>
 }
 
@@ -27,8 +28,10 @@ export interface OutlineItem {
 }
 
 /** What of the parser is used. */
-interface PdfPage {
-  getTextContent(): Promise<TextContent>
+export interface PdfPage {
+  getTextContent(options?: { includeMarkedContent: boolean }): Promise<TextContent>
+  /** What the document says of its structure, if it does. */
+  getStructTree(): Promise<StructureNode | null>
   getViewport(options: { scale: number }): { transform: number[]; height: number }
   cleanup(): unknown
 }

@@ -1,4 +1,5 @@
 import type { TextContent, TextItem } from './parser.js'
+import type { SetTable } from './tagged-tables.js'
 
 /** Text on one baseline, and how it is set. */
 export interface SetText {
@@ -23,6 +24,10 @@ export interface Segment extends SetText {
   rightToLeft: boolean
   /** Where it was put together: offsets in the text of pieces that begin at these places. */
   joints: { at: number; x: number }[]
+  /** The cell it belongs to, by its number on the page, if the structure of the document says so. */
+  cell?: number | undefined
+  /** The table that it stands for. */
+  table?: SetTable
 }
 
 const LETTER = /[\p{L}\p{N}]/u
@@ -46,6 +51,7 @@ interface Piece {
   size: number
   font: string
   rightToLeft: boolean
+  cell: number | undefined
 }
 
 /**
@@ -53,11 +59,16 @@ interface Piece {
  * direction than most of the page, such as a watermark, is left out.
  *
  * @param transform of the page, which is turned or moved against its own coordinates
+ * @param cells of the page: what is in two of them is never joined
  */
-export function toSegments(content: TextContent, transform: readonly number[]): Segment[] {
+export function toSegments(
+  content: TextContent,
+  transform: readonly number[],
+  cells: ReadonlyMap<string, number> = new Map(),
+): Segment[] {
   const drafts: Draft[] = []
   let isSpaced = false
-  for (const piece of toPieces(content, transform)) {
+  for (const piece of toPieces(content, transform, cells)) {
     if (piece.text.trim() === '') {
       isSpaced ||= piece.text !== ''
       continue
@@ -70,9 +81,9 @@ export function toSegments(content: TextContent, transform: readonly number[]): 
   return drafts.map((draft) => settle(draft, isMonospace))
 }
 
-function toDraft({ text, x, y, width, size, font, rightToLeft }: Piece): Draft {
+function toDraft({ text, x, y, width, size, font, rightToLeft, cell }: Piece): Draft {
   return {
-    ...{ text, x0: x, x1: x + width, y, size, font, rightToLeft },
+    ...{ text, x0: x, x1: x + width, y, size, font, rightToLeft, cell },
     ...{ uniform: true, monospace: false, joints: [] },
     letters: new Map([[font, lettersOf(text)]]),
   }
@@ -93,6 +104,7 @@ function lettersOf(text: string): number {
 
 /** Whether the piece goes on with the segment; then it is a part of it afterwards. */
 function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
+  if (piece.cell !== last.cell) return false
   const drift = Math.abs(piece.y - last.y)
   const isRaised = piece.size < last.size * 0.85 && drift < last.size * 0.6
   if (drift > last.size * 0.2 && !isRaised) return false
@@ -115,18 +127,24 @@ function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
 
 type Direction = 'right' | 'down' | 'left' | 'up' | 'slanted'
 
-function toPieces(content: TextContent, transform: readonly number[]): Piece[] {
+function toPieces(
+  content: TextContent,
+  transform: readonly number[],
+  cells: ReadonlyMap<string, number>,
+): Piece[] {
   const [va = 1, vb = 0, vc = 0, vd = 1, ve = 0, vf = 0] = transform
   const counts = new Map<Direction, number>()
+  const cellOf = createCellFinder(cells)
   const placed = content.items.flatMap((item) => {
+    const cell = cellOf(item)
     if (!isText(item)) return []
     const [a = 0, b = 0, , , e = 0, f = 0] = item.transform
     const direction = directionOf(va * a + vc * b, vb * a + vd * b)
     counts.set(direction, (counts.get(direction) ?? 0) + item.str.trim().length)
-    return [{ item, direction, x: va * e + vc * f + ve, y: vb * e + vd * f + vf }]
+    return [{ item, cell, direction, x: va * e + vc * f + ve, y: vb * e + vd * f + vf }]
   })
   const [main = 'right'] = [...counts].sort((one, other) => other[1] - one[1])[0] ?? []
-  return placed.flatMap(({ item, direction, x, y }) => {
+  return placed.flatMap(({ item, cell, direction, x, y }) => {
     // A blank has no direction of its own when its font has no size.
     if (direction !== main && item.str.trim() !== '') return []
     const place = turn(main, x, y)
@@ -138,9 +156,21 @@ function toPieces(content: TextContent, transform: readonly number[]): Piece[] {
         size: item.height || Math.hypot(Number(item.transform[2]), Number(item.transform[3])) || 1,
         font: item.fontName,
         rightToLeft: item.dir === 'rtl',
+        cell,
       },
     ]
   })
+}
+
+/** Follows the marks in the text of a page, which enclose each other, and says in which cell an item is. */
+function createCellFinder(cells: ReadonlyMap<string, number>) {
+  const open: (number | undefined)[] = []
+  return (item: TextContent['items'][number]): number | undefined => {
+    if (isText(item)) return open.at(-1)
+    if (item.type === 'endMarkedContent') open.pop()
+    else open.push(item.id === undefined ? open.at(-1) : cells.get(item.id))
+    return undefined
+  }
 }
 
 function isText(item: TextContent['items'][number]): item is TextItem {
