@@ -6,7 +6,7 @@ import type { WorkspacesService } from './features/workspaces/index.js'
 import { newToken } from './platform/ids.js'
 import type { Log } from './platform/log.js'
 import { keepSecretFile, replaceSecretFile } from './platform/secrets.js'
-import type { Run } from './schema.js'
+import type { Run, Tx } from './schema.js'
 
 /** What was made at the first start. */
 export interface FirstStart {
@@ -82,7 +82,9 @@ async function addGiven(deps: FirstStartDeps, value: string): Promise<void> {
   if (await deps.tokens.isKnown(value)) return
   const account = await deps.accounts.findFirst()
   if (account === undefined) return
-  if (!(await deps.run((tx) => deps.tokens.add(tx, account.id, value, givenNote)))) return
+  // Also on a full disk: it may be the one token by which somebody can delete.
+  const add = (tx: Tx) => deps.tokens.add(tx, account.id, value, givenNote)
+  if (!(await deps.run(add, { freesRoom: true }))) return
   deps.log.info(
     { accountId: account.id, note: givenNote },
     'BOTSTEAD_ADMIN_TOKEN was added to the tokens of the first account; the earlier ones stay valid',

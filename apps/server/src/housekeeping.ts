@@ -32,7 +32,8 @@ interface HousekeepingDeps {
 
 /** Hourly: old events, remembered answers and jobs that were given up. */
 export function createHousekeeping(deps: HousekeepingDeps) {
-  const { run, clock, queue, idempotency, eventRetention, keepsEvents, sweeps } = deps
+  const { clock, queue, idempotency, eventRetention, keepsEvents, sweeps } = deps
+  const remove = (sweep: (tx: Tx) => Promise<number>) => deps.run(sweep, { freesRoom: true })
   const schedule = (tx: Tx, runAt: number) =>
     queue.enqueue(tx, { kind: housekeepingJob, key: 'all', payload: {}, runAt, maxAttempts })
 
@@ -40,11 +41,11 @@ export function createHousekeeping(deps: HousekeepingDeps) {
     freesRoom: true,
     handler: async () => {
       const now = clock.now()
-      for (const sweep of [...sweeps, idempotency.sweep]) while ((await run(sweep)) > 0);
+      for (const sweep of [...sweeps, idempotency.sweep]) while ((await remove(sweep)) > 0);
       const oldEvents = isoTime(now - eventRetention)
-      while ((await run((tx) => trimEvents(tx, oldEvents, rowsAtOnce, keepsEvents))) > 0);
+      while ((await remove((tx) => trimEvents(tx, oldEvents, rowsAtOnce, keepsEvents))) > 0);
       const oldJobs = isoTime(now - deadJobDays * day)
-      while ((await run((tx) => queue.trimDead(tx, oldJobs, rowsAtOnce))) > 0);
+      while ((await remove((tx) => queue.trimDead(tx, oldJobs, rowsAtOnce))) > 0);
     },
     onDone: async (tx) => {
       await schedule(tx, clock.now() + hour)

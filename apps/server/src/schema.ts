@@ -62,6 +62,9 @@ export type Run = <T>(work: (tx: Tx) => Promise<T>, options?: RunOptions) => Pro
 
 /** What the database should know of a transaction. */
 export interface RunOptions {
-  /** It deletes, and is to succeed on a full disk: it may use the room that is reserved for that. */
+  /**
+   * It deletes, shuts somebody out or ends something, or a start needs it, and it is to succeed on a
+   * full disk: it may use the room that is reserved for that.
+   */
   readonly freesRoom?: boolean
 }

@@ -47,11 +47,15 @@ export async function startWorker(
     leaseMilliseconds: foundation.config.jobLeaseMs,
     handlers: { ...slices.jobs, ...housekeeping.jobs },
   })
-  await foundation.run(async (tx) => {
-    await slices.files.schedule(tx)
-    await slices.search.schedule(tx)
-    await housekeeping.schedule(tx)
-  })
+  // Also on a full disk: who cannot start cannot delete.
+  await foundation.run(
+    async (tx) => {
+      await slices.files.schedule(tx)
+      await slices.search.schedule(tx)
+      await housekeeping.schedule(tx)
+    },
+    { freesRoom: true },
+  )
   await runner.start()
   await slices.deliveries.dispatcher.start()
   closers.add('deliveries', (timeLeft) =>

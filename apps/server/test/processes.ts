@@ -21,9 +21,13 @@ export interface ServerProcess extends AsyncDisposable {
   child: ChildProcess
 }
 
-/** Starts `botstead start` and waits until it serves, however busy the machine is. */
+/**
+ * Starts `botstead start` and waits until it serves, however busy the machine is.
+ * @param probe what then answers that all is well
+ */
 export async function startServerProcess(
   environment: Record<string, string>,
+  probe = '/readyz',
 ): Promise<ServerProcess> {
   const port = environment.PORT ?? String(await freePort())
   const child = spawn(process.execPath, [command, 'start'], {
@@ -43,7 +47,7 @@ export async function startServerProcess(
   }
   const url = `http://127.0.0.1:${port}`
   await Promise.race([
-    untilReady(url, () => child.exitCode === null && child.signalCode === null),
+    untilReady(`${url}${probe}`, () => child.exitCode === null && child.signalCode === null),
     exited.then((status) => {
       throw new Error(`The server ended with status ${status}:\n${written}`)
     }),
@@ -95,16 +99,16 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-async function untilReady(url: string, isRunning: () => boolean): Promise<void> {
+async function untilReady(probe: string, isRunning: () => boolean): Promise<void> {
   const answers = () =>
-    fetch(`${url}/readyz`).then(
+    fetch(probe).then(
       ({ ok }) => ok,
       () => false,
     )
   for (const limit = Date.now() + 50_000; isRunning() && Date.now() < limit; await sleep(10)) {
     if (await answers()) return
   }
-  throw new Error(`${url} does not become ready`)
+  throw new Error(`${probe} does not become ready`)
 }
 
 /** The settings of whoever runs the tests must not reach the server under test. */

@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasErrorCode } from './durable-files.js'
 
 /** With fewer bytes than this a disk counts as full: nothing of use can be stored any more. */
 export const leastRoom = 1024 * 1024
@@ -7,4 +11,23 @@ export const leastRoom = 1024 * 1024
 export async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
+}
+
+/** As much as SQLite wants at once for the index of its log, and more than what is left of a page. */
+const attemptBytes = 64 * 1024
+
+/**
+ * Whether nothing more can be written to a folder: its disk is full, or its user has used up its quota,
+ * which only an attempt shows. For the moment after a failure, because it waits for the disk.
+ */
+export function lacksRoom(folder: string): boolean {
+  const file = join(folder, `room-${randomUUID()}`)
+  try {
+    writeFileSync(file, Buffer.alloc(attemptBytes, 1), { flag: 'wx', mode: 0o600, flush: true })
+    return false
+  } catch (error) {
+    return hasErrorCode(error, 'ENOSPC', 'EDQUOT')
+  } finally {
+    rmSync(file, { force: true })
+  }
 }

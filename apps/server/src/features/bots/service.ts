@@ -10,6 +10,7 @@ import type { Remember } from '../../platform/idempotency/remember.js'
 import { type Ids, newSigningSecret } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Log } from '../../platform/log.js'
+import { onlyTakesAway } from '../../platform/only-takes-away.js'
 import type { Sealer } from '../../platform/sealing.js'
 import type { Db, Run, Tx } from '../../schema.js'
 import { type Audience, wantsOf } from './audience.js'
@@ -246,23 +247,26 @@ export function createBotsService(deps: BotsDeps) {
 
     async update(actor: WorkspaceActor, id: string, patch: BotPatch): Promise<BotRecord> {
       requireNoPlugins(patch.plugins)
-      const updated = await run(async (tx) => {
-        const current = await load(tx, actor, id)
-        const now = isoTime(clock.now())
-        const changes = changesOf(current.bot, patch, now, sealer)
-        const definition = decodeJson<BotDefinition>(changes.definition)
-        await store.patchBot(tx, actor.workspaceId, id, changes)
-        logPatternsOfBot(tx, deps.log, id, definition)
-        if (patch.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
-        await changeInstallations(tx, current, patch.integrations, now)
-        if (current.bot.url === null && typeof patch.url === 'string') {
-          await deps.onAddressed(tx, id, wantsOf(definition))
-        }
-        const isNews = patch.code !== undefined && patch.url === undefined
-        if (patch.url || (isNews && current.bot.url !== null)) await deps.onDeployed(tx, id)
-        announce(tx, id)
-        return await load(tx, actor, id)
-      })
+      const updated = await run(
+        async (tx) => {
+          const current = await load(tx, actor, id)
+          const now = isoTime(clock.now())
+          const changes = changesOf(current.bot, patch, now, sealer)
+          const definition = decodeJson<BotDefinition>(changes.definition)
+          await store.patchBot(tx, actor.workspaceId, id, changes)
+          logPatternsOfBot(tx, deps.log, id, definition)
+          if (patch.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
+          await changeInstallations(tx, current, patch.integrations, now)
+          if (current.bot.url === null && typeof patch.url === 'string') {
+            await deps.onAddressed(tx, id, wantsOf(definition))
+          }
+          const isNews = patch.code !== undefined && patch.url === undefined
+          if (patch.url || (isNews && current.bot.url !== null)) await deps.onDeployed(tx, id)
+          announce(tx, id)
+          return await load(tx, actor, id)
+        },
+        { freesRoom: onlyTakesAway(patch) },
+      )
       const pending = updated.installations.some(({ status }) => status.endsWith('_pending'))
       if (patch.integrations === undefined || !pending) return updated
       // Most integrations register at once: then the answer already says how it went.
@@ -273,15 +277,18 @@ export function createBotsService(deps: BotsDeps) {
     /** Makes a new signing secret; the one before signs too for a day. Answers the new one. */
     async rotateSigningSecret(actor: WorkspaceActor, id: string): Promise<string> {
       const secret = newSigningSecret()
-      await run(async (tx) => {
-        const bot = await require(tx, actor, id)
-        await store.patchBot(tx, actor.workspaceId, id, {
-          signing_secret: sealer.seal(secret),
-          previous_signing_secret: bot.signing_secret,
-          previous_secret_until: isoTime(clock.now() + overlapMs),
-        })
-        announce(tx, id)
-      })
+      await run(
+        async (tx) => {
+          const bot = await require(tx, actor, id)
+          await store.patchBot(tx, actor.workspaceId, id, {
+            signing_secret: sealer.seal(secret),
+            previous_signing_secret: bot.signing_secret,
+            previous_secret_until: isoTime(clock.now() + overlapMs),
+          })
+          announce(tx, id)
+        },
+        { freesRoom: true },
+      )
       return secret
     },
 

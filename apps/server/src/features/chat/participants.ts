@@ -70,23 +70,26 @@ export function participantOperations(deps: ParticipantOperationsDeps, callers: 
     },
 
     async removeParticipant(actor: ChatUserActor, path: ParticipantPath): Promise<void> {
-      const { told, conversation } = await run(async (tx) => {
-        const owned = await callers.requireOwned(tx, actor, path.conversationId)
-        const user = await users.find(tx, actor.chat.botId, path.userId)
-        if (user?.id === owned.user.id) {
-          throw new ApiError(
-            'InvalidPayload',
-            'params.userId is the owner of the conversation, who cannot be removed.',
-            { metadata: { in: 'params', field: 'userId' } },
-          )
-        }
-        const { conversation } = owned
-        const told =
-          user &&
-          (await conversations.removeParticipant(tx, refOf(conversation), asParticipant(user)))
-        if (told === undefined) throw noParticipant(path)
-        return { told, conversation }
-      })
+      const { told, conversation } = await run(
+        async (tx) => {
+          const owned = await callers.requireOwned(tx, actor, path.conversationId)
+          const user = await users.find(tx, actor.chat.botId, path.userId)
+          if (user?.id === owned.user.id) {
+            throw new ApiError(
+              'InvalidPayload',
+              'params.userId is the owner of the conversation, who cannot be removed.',
+              { metadata: { in: 'params', field: 'userId' } },
+            )
+          }
+          const { conversation } = owned
+          const told =
+            user &&
+            (await conversations.removeParticipant(tx, refOf(conversation), asParticipant(user)))
+          if (told === undefined) throw noParticipant(path)
+          return { told, conversation }
+        },
+        { freesRoom: true },
+      )
       await listening.reached(conversation.id, told.sequence)
     },
   }

@@ -65,8 +65,10 @@ export function participation(
       const { botId } = actor
       const user = await participants.findParticipant(db, botId, id, userId)
       if (user === undefined) throw noParticipant(id, userId)
-      await run((tx) =>
-        members.removeParticipant(tx, { botId, id }, { id: userId, publicId: publicIdOf(user) }),
+      await run(
+        (tx) =>
+          members.removeParticipant(tx, { botId, id }, { id: userId, publicId: publicIdOf(user) }),
+        { freesRoom: true },
       )
     },
 

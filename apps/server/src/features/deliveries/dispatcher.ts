@@ -249,7 +249,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   return {
     async start() {
-      if (deps.alone) await run((tx) => claims.freeAll(tx, isoTime(clock.now())))
+      if (deps.alone) {
+        await run((tx) => claims.freeAll(tx, isoTime(clock.now())), { freesRoom: true })
+      }
       unsubscribe = [
         bus.subscribe(
           { topic: deliveriesTopic },

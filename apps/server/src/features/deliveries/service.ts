@@ -166,12 +166,15 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     ): Promise<void> {
       const receiver = await requireReceiver(actor, botId, integration)
       const now = isoTime(clock.now())
-      await run(async (tx) => {
-        if (await receivers.pause(tx, receiver, 'operator', now, null)) {
-          await note(tx, lineOfReceiver(receiver, 'info', 'paused by hand.'))
-        }
-        afterCommit(tx, () => announceReceiver(bus, botId))
-      })
+      await run(
+        async (tx) => {
+          if (await receivers.pause(tx, receiver, 'operator', now, null)) {
+            await note(tx, lineOfReceiver(receiver, 'info', 'paused by hand.'))
+          }
+          afterCommit(tx, () => announceReceiver(bus, botId))
+        },
+        { freesRoom: true },
+      )
     },
 
     async resume(
@@ -180,12 +183,15 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       integration: string | undefined,
     ): Promise<void> {
       const receiver = await requireReceiver(actor, botId, integration)
-      await run(async (tx) => {
-        if (await receivers.resume(tx, receiver)) {
-          await note(tx, lineOfReceiver(receiver, 'info', 'resumed by hand.'))
-        }
-        afterCommit(tx, () => announceReceiver(bus, botId))
-      })
+      await run(
+        async (tx) => {
+          if (await receivers.resume(tx, receiver)) {
+            await note(tx, lineOfReceiver(receiver, 'info', 'resumed by hand.'))
+          }
+          afterCommit(tx, () => announceReceiver(bus, botId))
+        },
+        { freesRoom: true },
+      )
     },
 
     /** Calls the bot with an event that nobody stores. */

@@ -203,8 +203,9 @@ export function createEventsService(deps: EventsDeps) {
     /** Cancels an event that has not happened yet. */
     async cancelScheduled(actor: BotActor, id: string): Promise<void> {
       const { row } = await this.get(actor, id)
-      const canceled = await run((tx) =>
-        store.patchEvent(tx, actor.botId, id, ['scheduled'], { status: 'canceled' }),
+      const canceled = await run(
+        (tx) => store.patchEvent(tx, actor.botId, id, ['scheduled'], { status: 'canceled' }),
+        { freesRoom: true },
       )
       if (canceled === undefined && row.status !== 'canceled') {
         throw new ApiError('RelationConflict', `The event ${id} is not scheduled any more.`)

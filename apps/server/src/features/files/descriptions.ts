@@ -2,6 +2,7 @@ import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../platform/actor.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
+import { onlyTakesAway } from '../../platform/only-takes-away.js'
 import { patchContents } from './content-store.js'
 import { scheduleExpiry } from './expiry.js'
 import type { Generations } from './generations.js'
@@ -28,34 +29,37 @@ export function createDescriptions(
     async update(actor: BotActor, idOrKey: string, patch: Patch): Promise<store.FileRow> {
       const expiresAt =
         patch.expiresAt === null ? null : expiryOf(patch.expiresAt ?? undefined, clock.now())
-      return await run(async (tx) => {
-        const now = isoTime(clock.now())
-        const file = await lockOwnFile(tx, actor, idOrKey, now, 'change')
-        const tags = merge(decodeJson<Record<string, string>>(file.tags), patch.tags)
-        if (patch.tags !== undefined) {
-          requireIndexableTags(tags)
-          requireAtMost('tags', Object.keys(tags).length, descriptionLimits.tags)
-        }
-        const next = {
-          tags: encodeJson(tags),
-          ...(patch.metadata !== undefined && { metadata: metadataOf(file, patch.metadata) }),
-          ...(patch.expiresAt !== undefined && { expires_at: expiresAt }),
-          ...(patch.accessPolicies !== undefined && policiesOf(file, patch.accessPolicies)),
-          updated_at: now,
-        }
-        await store.patchFile(tx, file.bot_id, file.id, next)
-        if (patch.tags !== undefined) await store.replaceTags(tx, file, tags)
-        if (patch.accessPolicies !== undefined) {
-          const { public_content, shared } = policiesOf(file, patch.accessPolicies)
-          await patchContents(tx, file.bot_id, file.id, { public_content, shared })
-        }
-        if (patch.expiresAt !== undefined && expiresAt !== null) {
-          await scheduleExpiry(queue, tx, expiresAt)
-        }
-        const changed = { ...file, ...next }
-        await generations.describe(tx, changed)
-        return changed
-      })
+      return await run(
+        async (tx) => {
+          const now = isoTime(clock.now())
+          const file = await lockOwnFile(tx, actor, idOrKey, now, 'change')
+          const tags = merge(decodeJson<Record<string, string>>(file.tags), patch.tags)
+          if (patch.tags !== undefined) {
+            requireIndexableTags(tags)
+            requireAtMost('tags', Object.keys(tags).length, descriptionLimits.tags)
+          }
+          const next = {
+            tags: encodeJson(tags),
+            ...(patch.metadata !== undefined && { metadata: metadataOf(file, patch.metadata) }),
+            ...(patch.expiresAt !== undefined && { expires_at: expiresAt }),
+            ...(patch.accessPolicies !== undefined && policiesOf(file, patch.accessPolicies)),
+            updated_at: now,
+          }
+          await store.patchFile(tx, file.bot_id, file.id, next)
+          if (patch.tags !== undefined) await store.replaceTags(tx, file, tags)
+          if (patch.accessPolicies !== undefined) {
+            const { public_content, shared } = policiesOf(file, patch.accessPolicies)
+            await patchContents(tx, file.bot_id, file.id, { public_content, shared })
+          }
+          if (patch.expiresAt !== undefined && expiresAt !== null) {
+            await scheduleExpiry(queue, tx, expiresAt)
+          }
+          const changed = { ...file, ...next }
+          await generations.describe(tx, changed)
+          return changed
+        },
+        { freesRoom: onlyTakesAway(patch) },
+      )
     },
   }
 }

@@ -210,17 +210,20 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     /** A new signing secret; the one before it signs too for a day. Answers it in clear. */
     async rotateSigningSecret(actor: WorkspaceActor, id: string): Promise<string> {
       const secret = newSigningSecret()
-      await run(async (tx) => {
-        const current = await require(tx, actor, id)
-        const now = clock.now()
-        await store.patchIntegration(tx, actor.workspaceId, id, {
-          signing_secret: sealer.seal(secret),
-          former_secret: current.signing_secret,
-          former_secret_until: isoTime(now + rotationTime),
-          updated_at: isoTime(now),
-        })
-        await announce(tx, id)
-      })
+      await run(
+        async (tx) => {
+          const current = await require(tx, actor, id)
+          const now = clock.now()
+          await store.patchIntegration(tx, actor.workspaceId, id, {
+            signing_secret: sealer.seal(secret),
+            former_secret: current.signing_secret,
+            former_secret_until: isoTime(now + rotationTime),
+            updated_at: isoTime(now),
+          })
+          await announce(tx, id)
+        },
+        { freesRoom: true },
+      )
       return secret
     },
 

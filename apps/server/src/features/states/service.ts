@@ -6,7 +6,7 @@ import type { Dialect } from '../../platform/db/dialect.js'
 import { purge } from '../../platform/db/purge.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
-import type { Db, Run, Tx } from '../../schema.js'
+import type { Db, Run, RunOptions, Tx } from '../../schema.js'
 import type { Audience, Audiences, DeclaredState } from '../bots/index.js'
 import type { EventsService } from '../events/index.js'
 import { aliasOf, encodePayload, requireShape, requireStateName } from '../runtime/index.js'
@@ -105,6 +105,7 @@ export function createStatesService(deps: StatesDeps) {
     actor: BotActor,
     place: StatePlace,
     work: (tx: Tx, key: store.StateKey, row: store.StateRow | undefined) => Promise<T>,
+    options?: RunOptions,
   ): Promise<T> {
     const audience = await audiences.of(actor.botId)
     return await run(async (tx) => {
@@ -114,7 +115,7 @@ export function createStatesService(deps: StatesDeps) {
       if (found === undefined || !hasExpired(found)) return await work(tx, key, found)
       await expire(tx, audience, found)
       return await work(tx, key, undefined)
-    })
+    }, options)
   }
 
   /** The columns that say when a state expires, and the job that sees to it. */
@@ -197,12 +198,17 @@ export function createStatesService(deps: StatesDeps) {
     ): Promise<store.StateRow> {
       const declaration = await declarationFor(actor, place)
       if (payload === null) {
-        return await change(actor, place, async (tx, key, row) => {
-          if (row !== undefined) await store.deleteState(tx, key.bot_id, row.id)
-          const now = isoTime(clock.now())
-          const nothing = { expiry: null, expires_at: null, payload: '{}', updated_at: now }
-          return { ...key, id: ids.next('state'), created_at: now, ...row, ...nothing }
-        })
+        return await change(
+          actor,
+          place,
+          async (tx, key, row) => {
+            if (row !== undefined) await store.deleteState(tx, key.bot_id, row.id)
+            const now = isoTime(clock.now())
+            const nothing = { expiry: null, expires_at: null, payload: '{}', updated_at: now }
+            return { ...key, id: ids.next('state'), created_at: now, ...row, ...nothing }
+          },
+          { freesRoom: true },
+        )
       }
       const text = encode(place, declaration, payload)
       const idle = expiry === undefined ? (declaration?.expiry ?? null) : expiry
@@ -256,18 +262,21 @@ export function createStatesService(deps: StatesDeps) {
     /** Ends a state that has run out, as its job; one that was changed since waits once more. */
     async expire(botId: string, id: string): Promise<void> {
       const audience = await audiences.of(botId)
-      await run(async (tx) => {
-        const row = await store.lockState(tx, botId, id)
-        if (row === undefined || row.expires_at === null) return
-        if (hasExpired(row)) {
-          await expire(tx, audience, row)
-          return
-        }
-        const runAt = Date.parse(row.expires_at)
-        await queue.enqueue(tx, {
-          ...{ kind: expireStateJob, key: id, payload: { botId }, runAt, maxAttempts: 100 },
-        })
-      })
+      await run(
+        async (tx) => {
+          const row = await store.lockState(tx, botId, id)
+          if (row === undefined || row.expires_at === null) return
+          if (hasExpired(row)) {
+            await expire(tx, audience, row)
+            return
+          }
+          const runAt = Date.parse(row.expires_at)
+          await queue.enqueue(tx, {
+            ...{ kind: expireStateJob, key: id, payload: { botId }, runAt, maxAttempts: 100 },
+          })
+        },
+        { freesRoom: true },
+      )
     },
 
     /** Removes the states of something that is gone; nobody is told. */

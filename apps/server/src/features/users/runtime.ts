@@ -161,27 +161,33 @@ export function runtimeUsers(
 
     /** Refuses all keys that were issued to a user so far, and ends what they have open. */
     async revokeKeys(actor: BotActor, id: string): Promise<void> {
-      await run(async (tx) => {
-        await lockPerson(tx, actor, id)
-        const keys_revoked_at = isoTime(clock.now())
-        await store.patchUserById(tx, actor.botId, id, { keys_revoked_at })
-        deps.onShutOut(tx, id)
-      })
+      await run(
+        async (tx) => {
+          await lockPerson(tx, actor, id)
+          const keys_revoked_at = isoTime(clock.now())
+          await store.patchUserById(tx, actor.botId, id, { keys_revoked_at })
+          deps.onShutOut(tx, id)
+        },
+        { freesRoom: true },
+      )
     },
 
     /** Shuts a user out of the chat, or lets it in again; a deleted one stays nameable by its id. */
     async setBan(actor: BotActor, id: string, isBanned: boolean): Promise<void> {
       const banned = isBanned ? 1 : 0
-      await run(async (tx) => {
-        const gone = await findRetiredId(tx, actor.botId, id)
-        if (gone !== undefined && isOfCaller(actor, gone)) {
-          await banRetiredIds(tx, actor.botId, gone.user_id, banned)
-          return
-        }
-        await lockPerson(tx, actor, id)
-        await store.patchUserById(tx, actor.botId, id, { banned })
-        if (isBanned) deps.onShutOut(tx, id)
-      })
+      await run(
+        async (tx) => {
+          const gone = await findRetiredId(tx, actor.botId, id)
+          if (gone !== undefined && isOfCaller(actor, gone)) {
+            await banRetiredIds(tx, actor.botId, gone.user_id, banned)
+            return
+          }
+          await lockPerson(tx, actor, id)
+          await store.patchUserById(tx, actor.botId, id, { banned })
+          if (isBanned) deps.onShutOut(tx, id)
+        },
+        { freesRoom: true },
+      )
     },
 
     /** Makes the user that a new bot is. */

@@ -217,40 +217,43 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
       const { botId } = actor
       requireEventId(patch.status, patch.eventId)
       const audience = await audiences.of(botId)
-      return await run(async (tx) => {
-        const row = await store.lockWorkflow(tx, botId, id)
-        if (row === undefined) throw unknownWorkflow(id)
-        const { userId, eventId } = patch
-        await requireReferences(tx, actor, { userId, eventId }, 'body')
-        const now = clock.now()
-        const before = decodeJson<Tags>(row.tags)
-        const tags = patchedTags(undefined, before, patch.tags)
-        const timeoutAt = patch.timeoutAt && timeoutOf(patch.timeoutAt, now)
-        const changes = {
-          ...changesOf(row, patch, isoTime(now)),
-          ...(patch.output && {
-            output: encodePayload(patch.output, deps.maxPayloadBytes, 'output'),
-          }),
-          ...(timeoutAt && { timeout_at: isoTime(timeoutAt) }),
-          ...(userId !== undefined && { user_id: userId }),
-          ...(eventId !== undefined && { event_id: eventId }),
-          tags: encodeJson(tags),
-        }
-        await store.patchWorkflow(tx, botId, id, changes)
-        await replaceTags(tx, tagged(row), before, tags)
-        if (timeoutAt) await planTimeout(tx, botId, id, timeoutAt)
-        const next: store.WorkflowRow = { ...row, ...changes }
-        if (isFinished(next.status) && !isFinished(row.status)) {
-          await showCurrent(tx, next)
-          await updates.tellParent(tx, audience, 'child_workflow_finished', next)
-        } else if (
-          next.status === 'in_progress' &&
-          (row.status === 'listening' || row.status === 'paused')
-        ) {
-          await updates.tell(tx, audience, 'workflow_continued', next)
-        }
-        return next
-      })
+      return await run(
+        async (tx) => {
+          const row = await store.lockWorkflow(tx, botId, id)
+          if (row === undefined) throw unknownWorkflow(id)
+          const { userId, eventId } = patch
+          await requireReferences(tx, actor, { userId, eventId }, 'body')
+          const now = clock.now()
+          const before = decodeJson<Tags>(row.tags)
+          const tags = patchedTags(undefined, before, patch.tags)
+          const timeoutAt = patch.timeoutAt && timeoutOf(patch.timeoutAt, now)
+          const changes = {
+            ...changesOf(row, patch, isoTime(now)),
+            ...(patch.output && {
+              output: encodePayload(patch.output, deps.maxPayloadBytes, 'output'),
+            }),
+            ...(timeoutAt && { timeout_at: isoTime(timeoutAt) }),
+            ...(userId !== undefined && { user_id: userId }),
+            ...(eventId !== undefined && { event_id: eventId }),
+            tags: encodeJson(tags),
+          }
+          await store.patchWorkflow(tx, botId, id, changes)
+          await replaceTags(tx, tagged(row), before, tags)
+          if (timeoutAt) await planTimeout(tx, botId, id, timeoutAt)
+          const next: store.WorkflowRow = { ...row, ...changes }
+          if (isFinished(next.status) && !isFinished(row.status)) {
+            await showCurrent(tx, next)
+            await updates.tellParent(tx, audience, 'child_workflow_finished', next)
+          } else if (
+            next.status === 'in_progress' &&
+            (row.status === 'listening' || row.status === 'paused')
+          ) {
+            await updates.tell(tx, audience, 'workflow_continued', next)
+          }
+          return next
+        },
+        { freesRoom: patch.status === 'cancelled' },
+      )
     },
 
     /** Removes a workflow; its parts stay, and the one it is a part of is told. */

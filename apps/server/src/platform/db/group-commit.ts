@@ -80,7 +80,7 @@ export class GroupCommit {
         while (deletions.length > 0) await this.#attempt(deletions, false)
       })
     } catch (error) {
-      for (const job of deletions) job.settle(toFailure(error))
+      for (const job of deletions) job.settle(this.#toFailure(error))
     }
   }
 
@@ -102,7 +102,7 @@ export class GroupCommit {
       if (batch.length === 0) batch.push(...queue.splice(0))
       this.#active = undefined
       this.#rollback()
-      const failure = toFailure(error)
+      const failure = this.#toFailure(error)
       const isFull = failure instanceof DatabaseFullError
       for (const job of batch) if (!(isFull && keepBack(job))) job.settle(failure)
       return keptBack
@@ -176,6 +176,13 @@ export class GroupCommit {
     return failure?.error
   }
 
+  #toFailure(cause: unknown): Error {
+    if (cause instanceof DatabaseBusyError || cause instanceof DatabaseFullError) return cause
+    if (this.#connection.isFull(cause)) return diskIsFull(cause)
+    const reason = cause instanceof Error ? cause.message : cause
+    return new CommitFailedError(`The transaction could not be stored: ${reason}`, { cause })
+  }
+
   /**
    * A body may only wait for its own queries, and these answer within the turn of the event loop.
    * If the loop turns while a body is unfinished, it waits for something else: for I/O that has no
@@ -193,13 +200,6 @@ export class GroupCommit {
     let watch = setImmediate(look)
     return () => clearImmediate(watch)
   }
-}
-
-function toFailure(cause: unknown): Error {
-  if (cause instanceof DatabaseBusyError || cause instanceof DatabaseFullError) return cause
-  if (sqliteDialect.isFull(cause)) return diskIsFull(cause)
-  const reason = cause instanceof Error ? cause.message : cause
-  return new CommitFailedError(`The transaction could not be stored: ${reason}`, { cause })
 }
 
 function nextTurn(): Promise<void> {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import {
   DatabaseSync,
   type DatabaseSyncInstance,
@@ -5,6 +6,7 @@ import {
 } from '@photostructure/sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { getLoadablePath } from 'sqlite-vec'
+import { lacksRoom } from '../disk-room.js'
 import { sqliteDialect } from './dialect.js'
 import { DatabaseFullError } from './errors.js'
 
@@ -49,10 +51,12 @@ const pragmas: Record<SqliteRole, readonly string[]> = {
 
 /** One connection to a SQLite file. Queries run at once, on the thread of the caller. */
 export class SqliteConnection {
+  readonly #file: string
   readonly #database: DatabaseSyncInstance
   readonly #statements = new Map<string, CachedStatement>()
 
   constructor(file: string, role: SqliteRole) {
+    this.#file = file
     this.#database = new DatabaseSync(file, {
       timeout: openingTimeout,
       allowExtension: true,
@@ -89,8 +93,17 @@ export class SqliteConnection {
     try {
       return this.#execute(query)
     } catch (error) {
-      throw sqliteDialect.isFull(error) ? diskIsFull(error) : error
+      throw this.isFull(error) ? diskIsFull(error) : error
     }
+  }
+
+  /**
+   * Whether an error means that the disk is full. SQLite says so itself only of some of its files, and
+   * takes a used-up quota for a defect of the disk.
+   */
+  isFull(error: unknown): boolean {
+    if (sqliteDialect.isFull(error)) return true
+    return hasFailedToAccess(error) && lacksRoom(dirname(this.#file))
   }
 
   #execute<R>(query: CompiledQuery): QueryResult<R> {
@@ -147,6 +160,11 @@ export class SqliteConnection {
 /** Names the fault for whoever has to mend it. */
 export function diskIsFull(cause: unknown): DatabaseFullError {
   return new DatabaseFullError('The disk of the data folder is full: make room there.', { cause })
+}
+
+/** Whether reading or writing a file failed, for whatever reason. */
+function hasFailedToAccess(error: unknown): boolean {
+  return error instanceof Error && error.message.endsWith('disk I/O error')
 }
 
 /** Where there is no build of the extension, search goes without vectors; see `hasVectors`. */

@@ -11,7 +11,7 @@ import {
 } from 'kysely'
 import type { RunOptions, Schema, Tx } from '../../schema.js'
 import { createDiskReserve } from '../disk-reserve.js'
-import { freeBytes, leastRoom } from '../disk-room.js'
+import { freeBytes, lacksRoom, leastRoom } from '../disk-room.js'
 import { makePrivateFile } from '../private-files.js'
 import { sqliteDialect } from './dialect.js'
 import type { Database } from './engine.js'
@@ -53,12 +53,14 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const guard = guardNesting ? createNestingGuard() : noGuard
   // SQLite gives its log and its index the permissions that the database has.
   await makePrivateFile(file)
-  const writer = await connectSqlite(file, 'writer', busyTimeout)
-  const reader = await connectSqlite(file, 'reader', busyTimeout).catch((error) => {
-    writer.close()
-    throw error
-  })
   const reserve = createDiskReserve(`${file}-reserve`, reserveBytes)
+  const connect = () => connectBoth(file, busyTimeout)
+  const { writer, reader } = await connect().catch(async (error) => {
+    if (!lacksRoom(dirname(file))) throw error
+    // Opening takes room too, for the index of the log.
+    await reserve.release()
+    return await connect()
+  })
   const room = createRoomMaker(writer, file, reserve)
   const commits = new GroupCommit(writer, { ...limits, busyTimeout }, room)
   let filling: Promise<void> | undefined = reserve.refill()
@@ -132,6 +134,16 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     },
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+async function connectBoth(file: string, busyTimeout: number) {
+  const writer = await connectSqlite(file, 'writer', busyTimeout)
+  try {
+    return { writer, reader: await connectSqlite(file, 'reader', busyTimeout) }
+  } catch (error) {
+    writer.close()
+    throw error
   }
 }
 
