@@ -31,14 +31,11 @@ export async function findBot(admin, name) {
 async function firstToken() {
   const checkout = fileURLToPath(new URL('..', import.meta.url))
   const path = resolve(checkout, process.env.BOTSTEAD_DATA_DIR || 'data', 'admin-token')
-  try {
-    return (await readFile(path, 'utf8')).trim()
-  } catch (cause) {
-    throw new Error(
-      `There is no token in ${path}: run "npm start" first, or set BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR.`,
-      { cause },
-    )
-  }
+  const token = await readFile(path, 'utf8').catch(() => '')
+  if (token.trim() !== '') return token.trim()
+  throw new Error(
+    `There is no token in ${path}: run "npm start" first, or set BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR.`,
+  )
 }
 
 async function firstWorkspace(server) {

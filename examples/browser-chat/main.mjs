@@ -1,5 +1,5 @@
 // Serves the page, from another origin than the chat: node examples/browser-chat/main.mjs [chat address]
-import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 
@@ -16,11 +16,19 @@ const files = {
   '/chat-client.mjs': [here('../../node_modules/@botpress/chat/dist/index.mjs'), 'text/javascript'],
 }
 
-const server = createServer((request, response) => {
-  const [path, type] = files[new URL(request.url, 'http://localhost').pathname] ?? []
+async function answer(request, response) {
+  const [address] = request.url.split('?')
+  const [path, type] = files[address] ?? []
   if (path === undefined) return response.writeHead(404).end('There is no such page.\n')
-  response.writeHead(200, { 'content-type': `${type}; charset=utf-8` })
-  createReadStream(path).pipe(response)
+  const content = await readFile(path)
+  response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(content)
+}
+
+const server = createServer((request, response) => {
+  answer(request, response).catch((error) => {
+    console.error(error)
+    response.writeHead(500).end('The page cannot be read: the terminal says why.\n')
+  })
 })
 
 server.once('error', (error) => {

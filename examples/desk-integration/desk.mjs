@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Integration } from '@botpress/sdk'
+import { logged } from '../failures.mjs'
 
 /** How long a question waits for its answer, in milliseconds. */
 const patience = 30_000
@@ -54,7 +55,7 @@ export function createDesk() {
     unregister: async () => {},
     actions: {},
     // What people post to the webhook address: /ada asks as Ada.
-    handler: async ({ req, client }) => {
+    handler: logged(async ({ req, client }) => {
       const name = decodeURIComponent(req.path.slice(1))
       if (req.method !== 'POST' || name === '' || !req.body) {
         return { status: 400, body: 'POST a question to /<your name>.\n' }
@@ -62,14 +63,14 @@ export function createDesk() {
       const answer = await ask({ client, name, question: req.body })
       if (answer === undefined) return { status: 504, body: 'The bot has not answered.\n' }
       return { status: 200, headers: { 'content-type': 'text/plain' }, body: `${answer}\n` }
-    },
+    }),
     // What the bot says in a conversation of the desk.
     channels: {
       desk: {
         messages: {
-          text: async ({ conversation, payload }) => {
+          text: logged(async ({ conversation, payload }) => {
             waiting.get(conversation.id)?.shift()?.(payload.text)
-          },
+          }),
         },
       },
     },

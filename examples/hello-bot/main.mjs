@@ -5,10 +5,11 @@
 //
 // It needs no entry anywhere: it makes itself known to the server when it starts.
 import { Bot } from '@botpress/sdk'
+import { logFailures } from '../failures.mjs'
 import { startBot } from '../start-bot.mjs'
 import { teach } from './bot.mjs'
 
-const bot = new Bot({ actions: {}, plugins: {} })
+const bot = logFailures(new Bot({ actions: {}, plugins: {} }))
 teach(bot)
 
 const { name, url, chatAddress } = await startBot(bot, { name: 'Hello bot', port: 8072 })

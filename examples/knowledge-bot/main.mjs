@@ -12,12 +12,13 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@botpress/client'
 import { Bot } from '@botpress/sdk'
+import { logFailures } from '../failures.mjs'
 import { startBot } from '../start-bot.mjs'
 import { teach } from './bot.mjs'
 import { configuredModel } from './model.mjs'
 
 const model = configuredModel()
-const bot = new Bot({ actions: {}, plugins: {} })
+const bot = logFailures(new Bot({ actions: {}, plugins: {} }))
 teach(bot, model)
 
 const { id, name, url, apiUrl, token, chatAddress } = await startBot(bot, {

@@ -3,10 +3,11 @@
 //   npm start                                  in one terminal
 //   node examples/order-bot/main.mjs           in another one, in the folder of this checkout
 import { Bot } from '@botpress/sdk'
+import { logFailures } from '../failures.mjs'
 import { startBot } from '../start-bot.mjs'
 import { teach } from './bot.mjs'
 
-const bot = new Bot({ actions: {}, plugins: {} })
+const bot = logFailures(new Bot({ actions: {}, plugins: {} }))
 teach(bot)
 
 const { name, chatAddress } = await startBot(bot, { name: 'Order bot', port: 8075 })

@@ -41,7 +41,10 @@ export async function startBotProcess(
         if (until.test(written)) resolve()
       })
     }
-    closed.then(() => reject(new Error(`${script} ended before it listened:\n${written}`)), reject)
+    closed.then(([status]) => {
+      const how = `ended with status ${status} before it listened`
+      reject(new Error(`${script} ${how}:\n${written}`))
+    }, reject)
   })
   const kill = async () => {
     child.kill('SIGKILL')

@@ -1,14 +1,16 @@
 import { createHmac } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startBotProcess } from '../bot-processes.js'
+import { checkout, readDocument } from '../documents.js'
 import { connect, existingClient } from '../existing-clients.js'
 import { pdf, sentences } from '../formats/pdf.js'
 import { useServer } from '../harness.js'
 import { startLanguageModel } from '../language-model.js'
 import { freePort } from '../processes.js'
+import { exchange, request } from '../raw-http.js'
 
 const server = useServer()
 
@@ -89,6 +91,8 @@ it('takes the token of the data folder that the server was given', async () => {
   await expect(startExample('hello-bot', environment)).rejects.toThrow(
     `There is no token in ${join(folder, 'admin-token')}`,
   )
+  await writeFile(join(folder, 'admin-token'), '\n')
+  await expect(startExample('hello-bot', environment)).rejects.toThrow('There is no token in')
   await writeFile(join(folder, 'admin-token'), `${server().token}\n`)
   const { webhookId } = await startExample('hello-bot', environment)
   expect((await ask(webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
@@ -106,6 +110,67 @@ it('says what to do when no server answers, and not with which token it asked', 
     expect(error).toContain(said)
     expect(error).not.toContain(token)
   }
+})
+
+it('says with the stack why a handler failed, and goes on', async () => {
+  const bot = await startExample('hello-bot', { BOT_NAME: 'Failing bot' })
+  const { bots } = await existingClient(server()).listBots({})
+  const botId = bots.find(({ name }) => name === 'Failing bot')?.id ?? ''
+  const [, url = ''] = /listens at (\S+)/.exec(bot.output()) ?? []
+  const message = { id: 'msg_x', type: 'text', payload: { text: 'x' }, conversationId: 'conv_x' }
+  const payload = { message, conversation: { id: 'conv_of_nobody' }, user: {} }
+  const headers = {
+    ...{ 'x-bot-id': botId, 'x-bp-operation': 'event_received', 'x-bp-type': 'message_created' },
+    'x-bp-configuration': 'e30=',
+  }
+  const body = JSON.stringify({ event: { id: 'evt_x', type: 'message_created', payload } })
+  const answer = await fetch(url, { method: 'POST', headers, body })
+  expect(answer.status).toBe(400)
+  await vi.waitFor(() => {
+    expect(bot.output()).toMatch(
+      /there is no conversation .*\n( +at .*\n)*? +at .*hello-bot\/bot\.mjs:\d+/,
+    )
+  })
+  expect(bot.output()).not.toContain(server().token)
+  expect((await ask(bot.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+})
+
+it.each(['BP_TOKEN', 'BP_API_URL'])(
+  'does not listen without %s, as the guide has it',
+  async (missing) => {
+    const guide = await readDocument('docs/guides/bots.md')
+    const [, indented = ''] = /^ {2}```js\n(.*?)^ {2}```$/ms.exec(guide) ?? []
+    const folder = await mkdtemp(join(tmpdir(), 'botstead-own-bot-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await symlink(join(checkout, 'node_modules'), join(folder, 'node_modules'))
+    const script = join(folder, 'my-bot.mjs')
+    const made = `import { Bot } from '@botpress/sdk'\nconst bot = new Bot({ actions: {}, plugins: {} })\n`
+    await writeFile(script, `${made}${indented.replace('8074', '0')}`)
+
+    const whole = { BP_API_URL: server().url, BP_TOKEN: server().token }
+    const start = (environment: Record<string, string>) =>
+      startBotProcess(server(), [relative(checkout, script)], /Listening/, environment)
+    await using bot = await start(whole)
+    expect(bot.output()).toContain('Listening')
+    const error = await start({ ...whole, [missing]: '' }).catch((thrown: unknown) => thrown)
+    expect(String(error)).toContain(`${missing} is empty: set it to`)
+    expect(String(error)).toContain('with status 1')
+    expect(String(error)).not.toContain('Listening')
+  },
+)
+
+it('serves the chat page on whatever request, and says why one failed', async () => {
+  const bot = await startBotProcess(
+    server(),
+    ['examples/browser-chat/main.mjs'],
+    /^Open http\S+$/m,
+    { PORT: '0' },
+  )
+  onTestFinished(() => bot.kill())
+  const [, url = ''] = /^Open (\S+)$/m.exec(bot.output()) ?? []
+  const { status } = await exchange(url, [request('GET //', ['Connection: close'])])
+  expect(status).toBe(404)
+  expect((await fetch(`${url}?chat=x`)).status).toBe(200)
 })
 
 describe('the knowledge bot', () => {
