@@ -96,6 +96,29 @@ describe('a thread pool', () => {
     expect(await pool.run(answer(1))).toEqual(['setup', 1])
   })
 
+  it('leaves a thread the time to start, however short the time for a task is', async () => {
+    const { order, open: openGate } = gate()
+    const pool = open({ setup: { startGate: order.gate }, timeLimitMs: 3000 })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const first = pool.run(answer(1))
+    await vi.advanceTimersByTimeAsync(30_000)
+    vi.useRealTimers()
+    openGate()
+    expect(await first).toMatchObject([{}, 1])
+    expect(errors).toEqual([])
+  })
+
+  it('ends a thread that does not start', async () => {
+    const { order } = gate()
+    const pool = open({ setup: { startGate: order.gate } })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const refused = expect(pool.run(answer(1))).rejects.toMatchObject({ limit: 'time' })
+    await vi.advanceTimersByTimeAsync(60_000)
+    vi.useRealTimers()
+    await refused
+    await vi.waitUntil(() => errors.length === 1)
+  })
+
   it('gives up waiting when the caller goes away, also for a place', async () => {
     const pool = open()
     const { order, open: openGate } = gate()

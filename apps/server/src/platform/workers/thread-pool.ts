@@ -13,13 +13,16 @@ export interface ThreadPoolOptions {
   threads: number
   /** Tasks that wait for a thread; more are refused. */
   maximumQueue: number
-  /** Milliseconds that a task may take, waiting included. */
+  /** Milliseconds that a task may take, waiting for a place included and the start of a thread not. */
   timeLimitMs: number
   /** Megabytes of JavaScript heap for one thread. */
   memoryLimitMb: number
   /** Told about threads that end by themselves. */
   onError(error: Error): void
 }
+
+/** Milliseconds that a thread may take to start: seconds, on a machine that is short of processors. */
+const startLimitMs = 60_000
 
 /** Runs short tasks beside the event loop, in threads that stay warm between them. */
 export interface ThreadPool<Input, Output> extends AsyncDisposable {
@@ -88,11 +91,18 @@ export function createThreadPool<Input, Output>(
         'time',
         `The task took longer than ${options.timeLimitMs} ms`,
       )
-      const timer = setTimeout(() => limit.abort(late), options.timeLimitMs)
+      let timer: NodeJS.Timeout | undefined
+      const limitTime = (milliseconds: number) => {
+        clearTimeout(timer)
+        timer = setTimeout(() => limit.abort(late), milliseconds)
+      }
+      limitTime(options.timeLimitMs)
+      let isOver = false
       const giveUp = () => limit.abort(signal?.reason)
       signal?.addEventListener('abort', giveUp, { once: true })
       if (signal?.aborted) giveUp()
       const forget = () => {
+        isOver = true
         clearTimeout(timer)
         signal?.removeEventListener('abort', giveUp)
       }
@@ -107,6 +117,13 @@ export function createThreadPool<Input, Output>(
       }
       const thread = take()
       limit.signal.addEventListener('abort', () => limit.signal.reason === late && thread.end())
+      if (!thread.isReady()) {
+        // Ended for its start, it would leave the next task with another thread that has to start.
+        limitTime(startLimitMs)
+        thread.onceReady(() => {
+          if (!isOver) limitTime(options.timeLimitMs)
+        })
+      }
       const running = runIn(thread, input).finally(() => {
         forget()
         leave()

@@ -7,6 +7,11 @@ export type ThreadAnswer<Output> =
   | { output: Output }
   | { error: { name: string; message: string; stack?: string } }
 
+/** The first message of a thread: it is prepared, and what it gets now it does at once. */
+export interface ThreadReady {
+  ready: true
+}
+
 /**
  * Makes the thread a worker of a thread pool; to be called once by the pool's entry module.
  *
@@ -21,9 +26,12 @@ export function serveThread<Setup, Input, Output>(
   yieldToEventLoop()
   const prepared = prepare(workerData)
   // A thread that cannot begin ends with the reason instead of answering every task with it.
-  prepared.catch((error: unknown) => {
-    throw error
-  })
+  prepared.then(
+    () => port.postMessage({ ready: true } satisfies ThreadReady),
+    (error: unknown) => {
+      throw error
+    },
+  )
   port.on('message', (input: Input) => {
     void answer(prepared, input).then((result) => port.postMessage(result))
   })

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { ThreadAnswer } from './thread-task.js'
+import type { ThreadAnswer, ThreadReady } from './thread-task.js'
 import type { ThreadEntry } from './worker-entry.js'
 
 /** A thread ended while it had work or before it could have any. */
@@ -14,6 +14,10 @@ export interface Thread<Input, Output> {
    * @throws what the task threw, as a plain `Error`
    */
   run(input: Input): Promise<Output>
+  /** Whether the thread has started and does at once what it is given. */
+  isReady(): boolean
+  /** Calls back once the thread has started; never if it ends before. */
+  onceReady(callback: () => void): void
   /** Ends the thread. A call into the database that it is in the middle of is not cut short. */
   end(): void
   /** Resolves with the reason once the thread has ended. */
@@ -39,10 +43,20 @@ export function startThread<Input, Output>(
   // reaction, and with it the answer, for every task that ever ran.
   let settle: ((answer: ThreadAnswer<Output> | ThreadEndError) => void) | undefined
   let gone: ThreadEndError | undefined
+  let isReady = false
+  let reportReady: (() => void) | undefined
   worker.on('error', (error: Error) => {
     failure = error
   })
-  worker.on('message', (answer: ThreadAnswer<Output>) => settle?.(answer))
+  worker.on('message', (message: ThreadReady | ThreadAnswer<Output>) => {
+    if (!('ready' in message)) {
+      settle?.(message)
+      return
+    }
+    isReady = true
+    reportReady?.()
+    reportReady = undefined
+  })
   const ended = new Promise<ThreadEndError>((resolve) => {
     worker.once('exit', () => {
       const why = failure === undefined ? '' : `: ${failure.message}`
@@ -56,6 +70,10 @@ export function startThread<Input, Output>(
 
   return {
     ended,
+    isReady: () => isReady,
+    onceReady: (callback) => {
+      reportReady = callback
+    },
     async run(input) {
       if (gone !== undefined) throw gone
       worker.ref()
