@@ -1,3 +1,4 @@
+import { cutAtAlignedGaps } from './aligned-gaps.js'
 import type { PdfPage } from './parser.js'
 import { type Segment, toSegments } from './segments.js'
 import { withTables } from './tagged-tables.js'
@@ -26,7 +27,8 @@ export function createPageReader(): (page: PdfPage) => Promise<Segment[]> {
   return async (page) => {
     const { transform } = page.getViewport({ scale: 1 })
     const tags = await tagsOf(page)
-    if (tags === undefined) return toSegments(await page.getTextContent(), transform)
+    if (tags === undefined)
+      return cutAtAlignedGaps(toSegments(await page.getTextContent(), transform))
     const content = await page.getTextContent({ includeMarkedContent: true })
     return withTables(toSegments(content, transform, tags.cells), tags)
   }

@@ -22,8 +22,8 @@ export interface SetText {
 /** A piece of text without a wide gap: a line of a column, or a cell of a table. */
 export interface Segment extends SetText {
   rightToLeft: boolean
-  /** Where it was put together: offsets in the text of pieces that begin at these places. */
-  joints: { at: number; x: number }[]
+  /** Where it was put together: offsets in the text of pieces that begin at these places, and where the ones before end. */
+  joints: { at: number; x: number; end: number }[]
   /** The cell it belongs to, by its number on the page, if the structure of the document says so. */
   cell?: number | undefined
   /** The table that it stands for. */
@@ -117,7 +117,7 @@ function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
     return drift < 1 && Math.abs(piece.x - last.x0) < 1 && last.text.startsWith(piece.text)
   }
   const needsSpace = (isSpaced || gap > size * NARROWEST_SPACE) && !/\s$/.test(last.text)
-  last.joints.push({ at: last.text.length, x: piece.x })
+  last.joints.push({ at: last.text.length, x: piece.x, end: last.x1 })
   last.text += needsSpace && !/^\s/.test(piece.text) ? ` ${piece.text}` : piece.text
   last.x0 = Math.min(last.x0, piece.x)
   last.x1 = Math.max(last.x1, piece.x + piece.width)

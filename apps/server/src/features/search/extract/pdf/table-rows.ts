@@ -142,7 +142,7 @@ function divide(segment: Segment, columns: readonly Span[]): Segment[] {
   const { text, joints } = segment
   const first = { ...segment, text: text.slice(0, joint.at), x1: joint.x - 1, joints: [] }
   const rest = joints.filter(({ at }) => at > joint.at)
-  const moved = rest.map(({ at, x }) => ({ at: at - joint.at, x }))
+  const moved = rest.map((each) => ({ ...each, at: each.at - joint.at }))
   const second = { ...segment, text: text.slice(joint.at), x0: joint.x, joints: moved }
   return [first, ...divide(second, columns)]
 }

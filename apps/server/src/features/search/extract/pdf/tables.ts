@@ -107,6 +107,10 @@ function isRest(line: Line, above: readonly Line[]): boolean {
   const isOver = (cell: Span) => segment.x0 < cell.x1 && segment.x1 > cell.x0
   // Names of columns are often in the middle, so that what is below begins left of them.
   if (segment.x0 > firstEnd && others.some(isOver)) return segment.x1 <= line.right
+  // The line above it in its cell may be the only one that is under a short name.
+  const rest = above.filter(({ segments, x0 }) => segments.length === 1 && x0 > firstEnd)
+  if (rest.some(({ x0 }) => Math.abs(x0 - segment.x0) < OUT_OF_LINE))
+    return segment.x1 <= line.right
   const isInFirst = rows.some(({ segments: [cell] }) => cell !== undefined && isOver(cell))
   if (isInFirst && others.every(({ x0 }) => segment.x1 < x0)) return true
   return (
