@@ -170,6 +170,7 @@ async function createBench(
       workspace: nobody,
       chat: nobody,
       chatUser: nobody,
+      holderOf: nobody,
       bot: (token, botId): BotActor => {
         const workspaceId = workspaces.get(botId)
         const caller = callers.get(token)

@@ -30,6 +30,7 @@ export async function listenApp(
       bot: nobody,
       chat: nobody,
       chatUser: nobody,
+      holderOf: nobody,
     },
     idempotency: {
       find: async () => undefined,

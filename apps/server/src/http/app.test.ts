@@ -69,6 +69,7 @@ const authenticator: Authenticator = {
   chatUser: () => {
     throw new ApiError('ResourceNotFound', 'no')
   },
+  holderOf: async () => undefined,
 }
 
 async function createTestApp(

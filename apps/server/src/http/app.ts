@@ -60,6 +60,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const context: HttpContext = {
     ...admission(options),
     idempotency: options.idempotency,
+    holderOf: (actor) => options.authenticator.holderOf(actor),
     limits: options.limits,
     observe: (operation) => options.meter?.of(operation),
     checkAnswers: options.checkAnswers ? checkAnswers : () => undefined,

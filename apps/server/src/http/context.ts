@@ -1,6 +1,7 @@
 import type { Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../platform/actor.js'
+import type { Authenticator } from '../platform/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 
 /** What mounting an operation needs from the application around it. */
@@ -15,6 +16,8 @@ export interface HttpContext {
   /** Counts a request to what is no operation, by the address it comes from. */
   admitAnybody(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
   idempotency: IdempotencyStore
+  /** Who has the key of a chat user at this moment: a remembered answer is for nobody else. */
+  holderOf: Authenticator['holderOf']
   limits: {
     /** Bytes of a JSON body on chat and runtime. */
     smallBody: number

@@ -190,9 +190,7 @@ function toCall<Spec extends Operation>(
     },
     setHeader: (name, value) => void reply.header(name, value),
     once:
-      key === undefined
-        ? onceWithoutKey
-        : onceWithKey(context.idempotency, { operation, request, reply, key }),
+      key === undefined ? onceWithoutKey : onceWithKey(context, { operation, request, reply, key }),
   }
 }
 

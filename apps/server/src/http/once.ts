@@ -3,7 +3,7 @@ import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../platform/actor.js'
 import type { Remember } from '../platform/idempotency/remember.js'
-import type { IdempotencyStore } from '../platform/idempotency/store.js'
+import type { HttpContext } from './context.js'
 
 /** Does the work once per key and turns what was made into the answer. */
 export type Once<Answer> = <Made>(
@@ -25,8 +25,13 @@ interface KeyedRequest {
 
 const maxKeyLength = 255
 
+type Scope = Parameters<HttpContext['idempotency']['find']>[0]
+
 /** A repeated key gets the first answer; the same key with another request is refused. */
-export function onceWithKey<Answer>(store: IdempotencyStore, keyed: KeyedRequest): Once<Answer> {
+export function onceWithKey<Answer>(
+  { idempotency: store, holderOf }: Pick<HttpContext, 'idempotency' | 'holderOf'>,
+  keyed: KeyedRequest,
+): Once<Answer> {
   const { operation, request, reply, key } = keyed
   if (key.length < 1 || key.length > maxKeyLength) {
     throw new ApiError(
@@ -35,11 +40,9 @@ export function onceWithKey<Answer>(store: IdempotencyStore, keyed: KeyedRequest
       { metadata: { in: 'headers', field: 'idempotency-key' } },
     )
   }
-  const principal = `${request.principal} ${placeOf(request.actor)}`
-  const scope = { principal, operation: operation.id, key }
   const fingerprint = fingerprintOf(operation, request)
 
-  const replay = async (): Promise<Answer | undefined> => {
+  const replay = async (scope: Scope): Promise<Answer | undefined> => {
     const stored = await store.find(scope)
     if (stored === undefined) return undefined
     if (stored.fingerprint !== fingerprint) {
@@ -53,7 +56,9 @@ export function onceWithKey<Answer>(store: IdempotencyStore, keyed: KeyedRequest
   }
 
   return async (work, view) => {
-    const first = await replay()
+    const principal = `${request.principal} ${await placeOf(request.actor, holderOf)}`
+    const scope = { principal, operation: operation.id, key }
+    const first = await replay(scope)
     if (first !== undefined) return first
     let remembered = false
     try {
@@ -70,7 +75,7 @@ export function onceWithKey<Answer>(store: IdempotencyStore, keyed: KeyedRequest
     } catch (error) {
       // Two requests with one key ran at the same time and the other one committed first.
       if (store.isTaken(error)) {
-        const other = await replay()
+        const other = await replay(scope)
         if (other !== undefined) return other
       }
       throw error
@@ -78,17 +83,24 @@ export function onceWithKey<Answer>(store: IdempotencyStore, keyed: KeyedRequest
   }
 }
 
-/** One token reaches many bots and workspaces: the answer of one must not be repeated in another. */
-function placeOf(actor: Actor | undefined): string {
+/**
+ * One token reaches many bots and workspaces: the answer of one must not be repeated in another. The name
+ * in the key of a chat user may be that of another person by now, and the key may be revoked.
+ */
+async function placeOf(
+  actor: Actor | undefined,
+  holderOf: HttpContext['holderOf'],
+): Promise<string> {
   switch (actor?.kind) {
     case 'workspace':
       return actor.workspaceId
     case 'bot':
       return `${actor.botId} ${JSON.stringify(actor.caller)}`
-    // The principal of a chat user holds its place, and an account has none.
+    case 'chat-user':
+      return (await holderOf(actor)) ?? ''
+    // An account has none.
     case 'account':
     case 'token':
-    case 'chat-user':
       return ''
     // An answer can hold a credential: it is not for the next caller who comes from an address.
     case 'chat':

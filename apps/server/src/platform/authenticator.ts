@@ -25,6 +25,11 @@ export interface Authenticator {
   /** Throws `ResourceNotFound` for a webhook id that names no chat installation. */
   chat(webhookId: string, address: string): Awaitable<ChatActor>
   chatUser(webhookId: string, userKey: string): Awaitable<ChatUserActor>
+  /**
+   * The user whom a key opens at this moment, by its own id; undefined if there is none. It reads the
+   * database, and throws for a key that is not good any more.
+   */
+  holderOf(actor: ChatUserActor): Promise<string | undefined>
 }
 
 /** What a call is about to do, by its method: some members of a workspace may only read. */

@@ -1,12 +1,15 @@
 import type { Authenticator } from '../../platform/authenticator.js'
+import type { Db } from '../../schema.js'
 import type { ChatAddresses } from './addresses.js'
+import type { Callers } from './callers.js'
 import type { UserKeys } from './user-keys.js'
 
-/** Knows who calls at chat addresses; without I/O when it has seen address and key before. */
+/** Knows who calls at chat addresses; calls are let in without I/O when address and key were seen before. */
 export function createChatAuthenticator(
   addresses: ChatAddresses,
   keys: UserKeys,
-): Pick<Authenticator, 'chat' | 'chatUser'> {
+  { db, findUser }: Pick<Callers, 'findUser'> & { db: Db },
+): Pick<Authenticator, 'chat' | 'chatUser' | 'holderOf'> {
   return {
     chat(webhookId, address) {
       const chat = addresses.get(webhookId)
@@ -21,5 +24,7 @@ export function createChatAuthenticator(
         ? chat.then((found) => keys.verify(found, userKey))
         : keys.verify(chat, userKey)
     },
+
+    holderOf: async (actor) => (await findUser(db, actor))?.id,
   }
 }

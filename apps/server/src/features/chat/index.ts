@@ -12,6 +12,7 @@ import type { Target } from '../deliveries/index.js'
 import { createListening, type Listening, type ListeningOptions } from '../listen/index.js'
 import { createChatAddresses } from './addresses.js'
 import { createChatAuthenticator } from './authenticator.js'
+import { createCallers } from './callers.js'
 import { type CustomEventsDeps, createCustomEvents } from './custom-events.js'
 import { type MessageStreamInput, messageStreams } from './message-streams.js'
 import { chatRoutes } from './routes.js'
@@ -45,7 +46,7 @@ export interface Chat {
   service: ChatService
   routes: Route[]
   /** Who calls at a chat address. */
-  authenticator: Pick<Authenticator, 'chat' | 'chatUser'>
+  authenticator: Pick<Authenticator, 'chat' | 'chatUser' | 'holderOf'>
   listening: Listening
   /** To be told when a bot or what is installed in it was changed or removed. */
   forgetBot(botId: string): void
@@ -74,20 +75,18 @@ export function createChat(deps: ChatDeps): Chat {
   const render = createRender(deps)
   const writing = messageStreams({ ...deps, maxCharacters: deps.maxPayloadBytes })
   const listening = createListening({ ...deps, render, firstOpenPiece: writing.firstOpenPiece })
-  const service = createChatService({
-    ...deps,
-    keys,
-    addresses,
-    listening,
-    customEvents: createCustomEvents(deps),
-  })
+  const callers = createCallers(deps)
+  const service = createChatService(
+    { ...deps, keys, addresses, listening, customEvents: createCustomEvents(deps) },
+    callers,
+  )
   const posts = createSignalPosts({ ...deps, render })
   posts.start()
 
   return {
     service,
     routes: chatRoutes(service, () => createOpenApi(chatOperations, { version: deps.version })),
-    authenticator: createChatAuthenticator(addresses, keys),
+    authenticator: createChatAuthenticator(addresses, keys, { ...callers, db: deps.db }),
     listening,
     forgetBot(botId) {
       addresses.forget(botId)

@@ -1,4 +1,4 @@
-import { type Callers, createCallers } from './callers.js'
+import type { Callers } from './callers.js'
 import { type ConversationOperationsDeps, conversationOperations } from './conversations.js'
 import { type EventOperationsDeps, eventOperations } from './events.js'
 import { type ListenOperationsDeps, listenOperations } from './listening.js'
@@ -20,8 +20,7 @@ export interface ChatServiceDeps
 export type ChatService = ReturnType<typeof createChatService>
 
 /** Everything that is done at chat addresses. */
-export function createChatService(deps: ChatServiceDeps) {
-  const callers: Callers = createCallers(deps)
+export function createChatService(deps: ChatServiceDeps, callers: Callers) {
   return {
     ...userOperations(deps, callers),
     ...conversationOperations(deps, callers),
