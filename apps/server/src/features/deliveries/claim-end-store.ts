@@ -10,15 +10,16 @@ export type Outcome = Pick<DeliveryRow, 'status' | 'last_error' | 'next_attempt_
 
 const finish = prepared<
   Pick<DeliveryRow, 'id' | 'attempts' | 'updated_at'> &
-    Outcome & { owner: string; attempts_made: number }
+    Outcome & { owner: string; attempts_made: number; more_spent: number }
 >()((db, p) =>
   db
     .updateTable('deliveries')
-    .set({
+    .set((eb) => ({
       ...{ status: p('status'), owner: null, attempts: p('attempts_made') },
       ...{ last_error: p('last_error'), next_attempt_at: p('next_attempt_at') },
       updated_at: p('updated_at'),
-    })
+      spent: eb('spent', '+', p('more_spent')),
+    }))
     .where('id', '=', p('id'))
     .where('attempts', '=', p('attempts'))
     .where('owner', '=', p('owner'))
@@ -27,7 +28,9 @@ const finish = prepared<
 
 /**
  * Ends a claim. What is still pending keeps the time of its last change: it says since when it waits.
- * @param isAttempt whether the receiver may have been called, so that the next attempt may be a repeat
+ * @param of `attempt`: it has an outcome. `interruption`: the receiver may have been called, so that the
+ * next attempt may be a repeat, but it is none of those after which the delivery is given up. `nothing`:
+ * the receiver was not called
  * @returns false if the claim was lost to another process, or the delivery is gone
  */
 export async function endClaim(
@@ -35,11 +38,12 @@ export async function endClaim(
   { id, attempts, owner, updated_at }: Claim,
   outcome: Outcome,
   now: string,
-  isAttempt = true,
+  of: 'attempt' | 'interruption' | 'nothing' = 'attempt',
 ): Promise<boolean> {
   const ended = await finish.affected(tx, {
     ...{ id, attempts, owner: owner ?? '', ...outcome },
-    attempts_made: isAttempt ? attempts : attempts - 1,
+    attempts_made: of === 'nothing' ? attempts - 1 : attempts,
+    more_spent: of === 'interruption' ? 1 : 0,
     updated_at: outcome.status === 'pending' ? updated_at : now,
   })
   return ended > 0

@@ -5,7 +5,8 @@ import { type DeliveryRow, isPending } from './store.js'
 
 /**
  * Takes those deliveries that are still due, until `leaseUntil` or their end. Those that another
- * process is just taking are passed over.
+ * process is just taking are passed over. One that still has an owner was left by a process that is
+ * gone: that attempt has no outcome, and is none of those after which the delivery is given up.
  */
 export async function claim(
   tx: Tx,
@@ -38,6 +39,12 @@ const claimDue = prepared<{ ids: string; owner: string; now: string; leaseUntil:
         owner: p('owner'),
         next_attempt_at: p('leaseUntil'),
         attempts: eb('attempts', '+', 1),
+        spent: eb
+          .case()
+          .when('owner', 'is', null)
+          .then(eb.ref('spent'))
+          .else(eb('spent', '+', 1))
+          .end(),
       }))
       .where('id', 'in', ({ selectFrom }) => selectFrom('due').select('id'))
       .returningAll(),
@@ -112,11 +119,11 @@ export async function prolong(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Frees what processes that are certainly gone have left half done. Answers how many. */
+/** Frees what processes that are certainly gone have left half done, as `claim` does. Answers how many. */
 export async function freeAll(tx: Tx, now: string): Promise<number> {
   const result = await tx
     .updateTable('deliveries')
-    .set({ next_attempt_at: now, owner: null })
+    .set((eb) => ({ next_attempt_at: now, owner: null, spent: eb('spent', '+', 1) }))
     .where('next_attempt_at', '>', now)
     .where('owner', 'is not', null)
     .executeTakeFirst()

@@ -25,6 +25,28 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     await eventually(() => expect(bench.finished).toHaveLength(1))
   })
 
+  it('gives up after what the receiver refused, however often a server ended meanwhile', async () => {
+    const { bench, enqueue, callOf, nextCallOf, statusOf } = dispatching()
+    const id = await enqueue('a')
+    for (const name of ['stopped', 'stopped again']) {
+      const { stop } = await bench.start({ name, maximumAttempts: 2 })
+      await callOf('a')
+      await stop()
+    }
+    await bench.start({ name: 'killed', timers: new ManualTime(), maximumAttempts: 2 })
+    const lost = await callOf('a')
+    await bench.start({ name: 'last', maximumAttempts: 2 })
+    const again = await nextCallOf('a', lost)
+    expect(again).toMatchObject({ by: 'last', attempt: 4 })
+    lost.answer(200)
+    again.answer(500)
+    await eventually(async () => expect((await bench.attemptsOf(id)).length).toBe(1))
+    expect(await statusOf(id)).toBe('pending')
+    ;(await nextCallOf('a', again)).answer(500)
+    await eventually(async () => expect(await statusOf(id)).toBe('failed'))
+    expect((await bench.find(id))?.last_error).toContain('Given up after 2 attempts.')
+  })
+
   it('goes on in a line also when it gives a sign of life in the moment of settling', async () => {
     const { bench, enqueue, callOf } = dispatching()
     await bench.start()

@@ -196,7 +196,7 @@ export function createSettle(deps: SettleDeps) {
       const outcome: Outcome = {
         ...{ status: 'pending', last_error: row.last_error, next_attempt_at: now },
       }
-      await run((tx) => endClaim(tx, row, outcome, now, called))
+      await run((tx) => endClaim(tx, row, outcome, now, called ? 'interruption' : 'nothing'))
     },
 
     /** Leaves a receiver without an address alone until it has one. */
@@ -209,7 +209,7 @@ export function createSettle(deps: SettleDeps) {
           ...{ status: 'pending', last_error: noAddress, next_attempt_at: at },
         }
         // A delivery that is gone belonged to a bot that is gone, and leaves nothing behind.
-        if (!(await endClaim(tx, row, outcome, at, false))) return
+        if (!(await endClaim(tx, row, outcome, at, 'nothing'))) return
         const probeAt = isoTime(now + pausing.probeEveryMs)
         if (!(await pause(tx, receiver, 'failures', at, probeAt, noAddress))) return
         await note(tx, lineOfReceiver(receiver, 'warn', `paused until it has an address.`))

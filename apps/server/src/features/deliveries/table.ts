@@ -19,7 +19,10 @@ export interface DeliveriesTable {
   status: 'pending' | 'delivered' | 'failed' | 'canceled'
   /** Attempts begun so far; with the owner it names one claim. */
   attempts: number
-  /** Attempts that were made before it was sent once more by hand. */
+  /**
+   * Attempts that are none of those after which it is given up: made before it was sent once more by
+   * hand, or cut off by the end of the server.
+   */
   spent: number
   /** Process that sends it now. */
   owner: string | null
