@@ -1,6 +1,6 @@
 import type { Log } from '../platform/log.js'
 
-/** Milliseconds that open requests get at most: what the process still does may be wrong. */
+/** Most milliseconds for open requests: the process may work on wrong state. */
 const mostMilliseconds = 10_000
 /** Milliseconds after which the process ends although not everything was closed. */
 const graceMilliseconds = 1000
@@ -9,11 +9,11 @@ const graceMilliseconds = 1000
 type Stop = (timeoutMilliseconds: number) => Promise<void>
 
 /**
- * Ends the process after an exception that nobody caught, or a rejection that nobody handled: whatever
- * was interrupted may hold wrong state from then on, so that nothing goes on silently. It is told once,
- * open requests are finished, and status 1 has whoever supervises the process start it again.
+ * Ends the process after an uncaught exception or an unhandled rejection: what it interrupted may have
+ * left wrong state behind. It is logged once, open requests are finished, and status 1 lets the
+ * supervisor restart the process.
  *
- * @returns is to be called with what stops the server once there is one
+ * @returns takes what stops the server, once there is one
  */
 export function endOnFault(log: Log, timeoutMilliseconds: number): (stop: Stop) => void {
   const limit = Math.min(timeoutMilliseconds, mostMilliseconds)
@@ -24,7 +24,7 @@ export function endOnFault(log: Log, timeoutMilliseconds: number): (stop: Stop) 
     if (isEnding) return
     isEnding = true
     process.exitCode = 1
-    log.fatal({ err, origin }, 'unforeseen fault, the process ends: it is to be started again')
+    log.fatal({ err, origin }, 'uncaught exception, the process exits')
     setTimeout(exit, limit + graceMilliseconds)
     stop(limit).then(exit, exit)
   })

@@ -99,7 +99,7 @@ describe('the rate limit of an address', () => {
     }
   })
 
-  it('looks at the parts of the server once for all probes that come meanwhile', async () => {
+  it('runs the checks once for all probes that arrive meanwhile', async () => {
     const before = checks
     const answers = await Promise.all(Array.from({ length: 50 }, () => call('/readyz', '::1')))
     expect(answers.every(({ status }) => status === 200)).toBe(true)

@@ -221,7 +221,7 @@ describe('the HTTP application', () => {
     expect(String(refused.headers.vary)).toMatch(/origin/i)
   })
 
-  it('welcomes credentials of browsers at operations alone, and only from pages', async () => {
+  it('allows credentials of browsers only at operations, and only with an Origin', async () => {
     const credentials = 'access-control-allow-credentials'
     const page = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
     for (const url of ['/v1/nowhere', '//v1/nowhere', '/chat/nobody/hello/']) {
@@ -248,7 +248,7 @@ describe('the HTTP application', () => {
     }
   })
 
-  it('tells pages of other origins nothing when the operator names some', async () => {
+  it('sends no CORS headers to other origins when the operator names some', async () => {
     const strict = await createTestApp(true, [], ['https://app.example'])
     for (const method of ['OPTIONS', 'GET'] as const) {
       const own = await strict.inject({

@@ -96,7 +96,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     },
   })
 
-  // Without a descriptor to accept it with, a connection is lost; by itself the process would end.
+  // Without a free descriptor a connection cannot be accepted; without a listener the process would end.
   app.server.once('listening', () => {
     app.server.on('error', (err) => options.log.warn({ err }, 'a connection was not accepted'))
   })
@@ -112,7 +112,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   readJsonBodies(app)
   app.addHook('onRequest', (request, reply, done) => {
     if (isGone(request.raw)) {
-      // Whoever left before it was heard has no address to be counted by, and reads no answer.
+      // The client is gone: there is no address to count, and nobody to respond to.
       reply.hijack()
       request.raw.socket.destroy()
       return

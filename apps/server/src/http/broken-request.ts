@@ -11,8 +11,8 @@ interface BrokenRequestOptions {
 }
 
 /**
- * What is not even HTTP gets the standard body too, as far as the connection still takes it, and after
- * the answers to what came before it on the same connection.
+ * Responds to what is not valid HTTP with the standard error, if the connection is still writable, and
+ * after the answers to earlier requests on it.
  */
 export function answerBrokenRequest(
   { log, newRequestId }: BrokenRequestOptions,

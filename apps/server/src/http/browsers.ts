@@ -18,9 +18,9 @@ const exposedHeaders = [
 ].join(', ')
 
 /**
- * Lets scripts of web pages call. Nothing here is opened by a cookie, so that a page can do no more
- * than whoever has its token or key; but clients ask browsers to send credentials along to the
- * operations, and browsers then want to be told that this is welcome.
+ * Allows scripts of web pages to call the server. It uses no cookies, so a page can do only what its
+ * token or key allows. Existing clients make browsers send credentials to the operations, though, and
+ * browsers then require a header that permits it.
  * @param allowedOrigins undefined allows any
  */
 export async function admitBrowsers(
@@ -31,7 +31,7 @@ export async function admitBrowsers(
     const { origin } = request.headers
     const isAllowed =
       origin !== undefined && (allowedOrigins === undefined || allowedOrigins.includes(origin))
-    if (isAllowed && !isForeign(request)) {
+    if (isAllowed && !hasOwnCors(request)) {
       reply.header('access-control-expose-headers', exposedHeaders)
       if (isOperation(request.url)) reply.header('access-control-allow-credentials', 'true')
     }
@@ -47,12 +47,12 @@ export async function admitBrowsers(
   })
 }
 
-/** Whether an address answers browsers itself. */
-function isForeign({ routeOptions: { config } }: FastifyRequest): boolean {
+/** Whether a route sets its own CORS headers. */
+function hasOwnCors({ routeOptions: { config } }: FastifyRequest): boolean {
   return 'cors' in config && config.cors === false
 }
 
-/** What clients call with their own settings; addresses of contents and pages are called plainly. */
+/** Operations, which clients call with credentials; addresses of contents and pages are not. */
 function isOperation(url: string): boolean {
   return /^\/+(?:v1|chat)\//.test(url)
 }

@@ -92,7 +92,7 @@ describe('a connection', () => {
   }
 
   describe.each(['POST /echo', 'POST /nowhere'])('with a body for %s', (line) => {
-    it('is told and closed when the body hardly comes', async () => {
+    it('gets 408 and is closed when the body arrives too slowly', async () => {
       const connection = await listening.connect()
       const received = textFrom(connection.client)
       const closed = untilClosed(connection.client)
@@ -110,12 +110,12 @@ describe('a connection', () => {
       expect(JSON.parse(body)).toMatchObject({
         code: 408,
         type: 'OperationTimeout',
-        message: expect.stringContaining('body came too slowly'),
+        message: expect.stringContaining('body arrived too slowly'),
       })
     })
   })
 
-  it('is closed when the body of a refused request hardly comes', async () => {
+  it('is closed when the body of a refused request arrives too slowly', async () => {
     const connection = await listening.connect()
     const received = textFrom(connection.client)
     const closed = untilClosed(connection.client)
@@ -126,7 +126,7 @@ describe('a connection', () => {
     expect(received()).not.toContain('408')
   })
 
-  it('may bring a long body as long as it comes', async () => {
+  it('may send a long body as long as it keeps arriving', async () => {
     const connection = await listening.connect()
     const received = textFrom(connection.client)
     const part = 'x'.repeat(1_100_000)
@@ -140,7 +140,7 @@ describe('a connection', () => {
     await vi.waitUntil(() => received().endsWith(`{"length":${3 * part.length}}`))
   })
 
-  it('leaves the pace of uploads to those who take them', async () => {
+  it('leaves the pace of uploads to their readers', async () => {
     const connection = await listening.connect()
     const received = textFrom(connection.client)
     await send(connection, `${head('PUT /upload', 10)}12345`)
@@ -149,7 +149,7 @@ describe('a connection', () => {
     await vi.waitUntil(() => received().endsWith('{"length":10}'))
   })
 
-  it('is told and closed when the headers do not end', async () => {
+  it('gets 408 and is closed when the headers do not end', async () => {
     const { client } = await listening.connect()
     const received = textFrom(client)
     const dribble = setInterval(() => client.write('x'), 5)

@@ -11,7 +11,7 @@ import { TrackedResponse } from './unanswered.js'
 const heldLimit = 20_000
 /** Milliseconds in which the address and the headers of a request must have come. */
 const headMilliseconds = 30_000
-/** Milliseconds between two looks at how far the bodies and answers of all connections are. */
+/** Milliseconds between two checks of the progress of the bodies and answers of all connections. */
 const interval = 10_000
 /** Milliseconds in which a body must have come, or at least `leastBodyBytes` of it. */
 const bodyMilliseconds = 60_000
@@ -27,7 +27,7 @@ export interface ConnectionOptions {
   headMilliseconds?: number
   /** Requests of all connections that may wait behind others of their connection. Default: 20,000. */
   heldLimit?: number
-  /** Where the time between looks comes from. Default: the timers of the system. */
+  /** Where the time between checks comes from. Default: the timers of the system. */
   timers?: Timers
   /** Milliseconds of a clock that never steps back. Default: that of the process. */
   clock?: Clock
@@ -51,7 +51,7 @@ interface Connection {
   answer: Progress | undefined
 }
 
-/** Bodies that are watched by whoever reads them. */
+/** Bodies whose reader watches their pace itself. */
 const watchedElsewhere = new WeakSet<IncomingMessage>()
 
 /** Leaves the pace of a request's body to its reader: uploads may take as long as they move. */
@@ -64,21 +64,21 @@ export interface Connections {
   /** Makes the server whose requests go to the application in bounded numbers. */
   serverFactory: FastifyServerFactory
   /**
-   * Calls back once bytes may be written to a connection that belong to no answer: when all requests
-   * that came are answered, or at once when the one that is still coming is the first in line.
+   * Calls back once bytes that belong to no answer may be written to a connection: when all requests
+   * are answered, or at once if the only unanswered one is still arriving.
    */
   afterAnswers(socket: Socket, callback: () => void): void
 }
 
 /**
- * Bounds what one connection can hold: requests that are not answered, bodies that hardly come and
- * answers that are not read. One request after the other costs a look into a map.
+ * Bounds what one connection can hold: unanswered requests, slow bodies, and answers that the client
+ * does not read. Without pipelining this costs one look-up in a map for each request.
  */
 export function createConnections(options: ConnectionOptions): Connections {
   const { timers = systemTimers, clock = { now: () => performance.now() } } = options
   const connections = new Map<Socket, Connection>()
   const held: HeldRequests = { count: 0, limit: options.heldLimit ?? heldLimit }
-  let cancelLook: (() => void) | undefined
+  let cancelCheck: (() => void) | undefined
 
   function connectionOf(socket: Socket): Connection {
     const known = connections.get(socket)
@@ -94,20 +94,21 @@ export function createConnections(options: ConnectionOptions): Connections {
     connections.set(socket, connection)
     socket.once('close', () => {
       connections.delete(socket)
-      if (connections.size === 0) cancelLook?.()
-      if (connections.size === 0) cancelLook = undefined
+      if (connections.size > 0) return
+      cancelCheck?.()
+      cancelCheck = undefined
     })
-    cancelLook ??= timers.after(interval, look)
+    cancelCheck ??= timers.after(interval, checkAll)
     return connection
   }
 
-  function look(): void {
+  function checkAll(): void {
     const now = clock.now()
     for (const connection of connections.values()) {
-      lookAtBody(connection, now)
-      lookAtAnswer(connection, now)
+      checkBody(connection, now)
+      checkAnswer(connection, now)
     }
-    cancelLook = connections.size > 0 ? timers.after(interval, look) : undefined
+    cancelCheck = connections.size > 0 ? timers.after(interval, checkAll) : undefined
   }
 
   const bounded =
@@ -137,7 +138,7 @@ export function createConnections(options: ConnectionOptions): Connections {
         {
           ServerResponse: TrackedResponse,
           headersTimeout: head,
-          // The pace of bodies is looked at here, because uploads have another one.
+          // The pace of bodies is checked here, because uploads have another limit.
           requestTimeout: 0,
           connectionsCheckingInterval: Math.min(head, 5000),
           ...(typeof keepAliveTimeout === 'number' && { keepAliveTimeout }),
@@ -157,8 +158,8 @@ export function createConnections(options: ConnectionOptions): Connections {
   }
 }
 
-/** Refuses a body that hardly comes, so that nobody can hold a half request for long. */
-function lookAtBody(connection: Connection, now: number): void {
+/** Refuses a body that arrives too slowly, so that no client can hold half a request for long. */
+function checkBody(connection: Connection, now: number): void {
   const { request, socket } = connection
   if (request === undefined || request.complete || watchedElsewhere.has(request)) {
     connection.body = undefined
@@ -177,7 +178,7 @@ function lookAtBody(connection: Connection, now: number): void {
 }
 
 function refuseBody(request: IncomingMessage): void {
-  // Whoever reads the body answers; nobody does when the request was refused before its body came.
+  // The reader of the body responds. There is none if the request was refused before its body came.
   if (request.listenerCount('error') === 0) request.socket.destroy()
   else request.emit('error', bodyTooSlow())
 }
@@ -185,13 +186,13 @@ function refuseBody(request: IncomingMessage): void {
 function bodyTooSlow(): ApiError {
   return new ApiError(
     'OperationTimeout',
-    `The body came too slowly: not within ${bodyMilliseconds / 1000} seconds, and fewer than ${leastBodyBytes} bytes in that time.`,
+    `The body arrived too slowly: fewer than ${leastBodyBytes} bytes in ${bodyMilliseconds / 1000} seconds.`,
     { status: 408 },
   )
 }
 
-/** Cuts off who does not read: an answer keeps memory, and a content an open file. */
-function lookAtAnswer(connection: Connection, now: number): void {
+/** Disconnects a client that does not read: a response holds memory, and a file content an open file. */
+function checkAnswer(connection: Connection, now: number): void {
   const { socket } = connection
   if (socket.writableLength === 0) {
     connection.answer = undefined

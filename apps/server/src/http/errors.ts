@@ -101,8 +101,11 @@ export function errorBody(error: ApiError, requestId: string) {
 export function createErrorHandler(log: Log) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     if (isGone(request.raw) && isLoss(error)) {
-      log.debug({ ...factsOf(request), reason: error.message }, 'the caller left')
-      // Nobody reads an answer, and none is counted.
+      log.debug(
+        { ...factsOf(request), reason: error.message },
+        'client disconnected before the response',
+      )
+      // An answer would not be read, and none is counted.
       reply.hijack()
       return
     }
@@ -111,7 +114,7 @@ export function createErrorHandler(log: Log) {
     const retryAfter = apiError.metadata?.retryAfterSeconds
     if (typeof retryAfter === 'number') {
       reply.header('retry-after', String(retryAfter))
-      // Clients differ in which of the two they wait for, and none should wait longer than it has to.
+      // Clients wait for one or the other, and must not wait longer than necessary.
       reply.header('ratelimit-reset', String(retryAfter))
     }
     // A body that was not read to its end would be taken for the next request. Uploads see to theirs.
@@ -138,7 +141,7 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
   } else {
     // A fault of the surroundings, such as a full disk or a peer that is down: a stack says nothing of it.
     const { cause } = error
-    // Strangers are told less than the operator.
+    // The cause is for the operator only: the caller may be anyone.
     const detail = cause instanceof Error && cause.message !== reason && { detail: cause.message }
     log.warn({ ...facts, reason, ...detail }, 'request failed')
   }

@@ -152,7 +152,7 @@ function mount<const Spec extends Operation>(
     // Of the route and not of the application, so that nobody has to find out which operation it was.
     ...(observe && {
       onResponse: (_request, reply, done) => {
-        // Who left has seen no answer, whatever it would have been.
+        // A client that has disconnected received no answer.
         if (!reply.raw.destroyed) observe(reply.statusCode, reply.elapsedTime)
         done()
       },

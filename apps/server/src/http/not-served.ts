@@ -1,6 +1,6 @@
-/** Where a caller reads what existing clients know and this version does not have. */
+/** Tells a caller where the missing operations of existing clients are listed. */
 export const whatIsMissing =
-  'What existing clients know and this version does not serve is listed in docs/guides/compatibility.md.'
+  'docs/guides/compatibility.md lists the operations of existing clients that this version does not serve.'
 
 const parts = [
   'v1/tables',
@@ -14,7 +14,7 @@ const parts = [
 ]
 const pattern = new RegExp(`^/(${parts.join('|')})(/|$)`)
 
-/** Whether existing clients know operations at a path, or below it, that no route here answers. */
+/** Whether existing clients have operations at a path, or below it, that this server lacks. */
 export function isKnownElsewhere(path: string): boolean {
   return pattern.test(path)
 }

@@ -102,10 +102,10 @@ async function placeOf(
     case 'account':
     case 'token':
       return ''
-    // An answer can hold a credential: it is not for the next caller who comes from an address.
+    // An answer can hold a credential, and the next caller from an address may be another one.
     case 'chat':
     case undefined:
-      throw new Error('An operation that anybody may call must not remember its answers')
+      throw new Error('An operation without authentication must not be idempotent by key')
     default:
       return actor satisfies never
   }

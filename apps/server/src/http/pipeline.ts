@@ -33,8 +33,8 @@ export interface HeldRequests {
 
 /**
  * The requests that a client sends without waiting for the answers to earlier ones. Answers go out in
- * the order of the requests, so whoever sends many and reads nothing makes all of them wait in memory.
- * A few are worked on at once, the others are held as they came, and the connection is not read while
+ * the order of the requests, so a client that sends many and reads nothing keeps all of them in memory.
+ * A few are processed at a time, the others are held unprocessed, and the connection is not read while
  * any is held.
  */
 export class Pipeline {

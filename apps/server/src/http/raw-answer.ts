@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { ApiError } from '@botstead/contract'
 import { errorBody } from './errors.js'
 
-/** Milliseconds that a caller has to read why its connection ends. */
+/** Milliseconds that a client has to read the last bytes. */
 const farewellMilliseconds = 2000
 
 /** Sends the standard error body where there is no response to send it with, and ends the connection. */
@@ -26,10 +26,10 @@ export function refuseRaw(
   endConnection(socket, `${status}${lines.join('')}\r\n${body}`)
 }
 
-/** Ends a connection after some last bytes, whatever the caller does. */
+/** Ends a connection after some last bytes, whatever the client does. */
 export function endConnection(socket: Socket, last = ''): void {
   socket.end(last)
-  // What still comes is dropped: closing with bytes unread would take the last ones from the caller.
+  // What still arrives is dropped: closing with unread bytes would reset the connection and lose the last ones.
   socket.resume()
   const timer = setTimeout(() => socket.destroy(), farewellMilliseconds)
   socket.once('close', () => clearTimeout(timer))

@@ -21,11 +21,11 @@ export interface ReadyContentOptions {
   headers?: Readonly<Record<string, string>>
 }
 
-/** Answers with a content that is the same for everybody: made once, compressed once, sent as it is. */
+/** Serves a content that is the same for every caller: made once and compressed once. */
 export function readyContent({ contentType, make, headers = {} }: ReadyContentOptions) {
   const plain = once(async () => toForm(Buffer.from(await make())))
   const compressed: Record<Encoding, () => Promise<Form>> = {
-    // As small as with twice the work, or nearly.
+    // Nearly as small as with twice the work.
     br: once(async () => {
       const { bytes, etag } = await plain()
       const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
@@ -43,12 +43,12 @@ export function readyContent({ contentType, make, headers = {} }: ReadyContentOp
     addToVary(reply, 'accept-encoding')
     reply.headers({
       ...headers,
-      // Whoever has it asks whether it is still that of this version of the server.
+      // Caches ask whether it is still current: another version of the server has another one.
       'cache-control': 'no-cache',
       'x-content-type-options': 'nosniff',
       etag: form.etag,
     })
-    if (names(request.headers['if-none-match'], form.etag)) return reply.code(304).send()
+    if (matchesTag(request.headers['if-none-match'], form.etag)) return reply.code(304).send()
     if (encoding !== null) reply.header('content-encoding', encoding)
     return reply.type(contentType).send(form.bytes)
   }
@@ -62,7 +62,7 @@ function withSuffix(etag: string, suffix: string): string {
   return `${etag.slice(0, -1)}-${suffix}"`
 }
 
-function names(header: string | undefined, etag: string): boolean {
+function matchesTag(header: string | undefined, etag: string): boolean {
   const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.includes(etag) || tags.includes('*')
 }

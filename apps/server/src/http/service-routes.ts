@@ -17,7 +17,7 @@ interface ServiceRoutesDeps {
   isStopping: () => boolean
 }
 
-/** Milliseconds for which all who ask get the same result: asking often must not cost more. */
+/** Milliseconds for which a result is reused, so that frequent probes cost no more. */
 const freshFor = 500
 
 /** The probes. */
@@ -45,7 +45,7 @@ export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[
   ]
 }
 
-/** One run at a time, whose result serves whoever asks meanwhile and shortly after. */
+/** One run at a time, whose result also serves the calls during it and shortly after. */
 function sharedFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined
   let endedAt: number | undefined

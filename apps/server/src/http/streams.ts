@@ -6,16 +6,16 @@ import { openEventStream } from './event-stream.js'
 import { goneSink } from './socket-sink.js'
 import { webSocketSink } from './web-socket.js'
 
-/** The part of a route by which a caller who was let in gets a stream, in either transport. */
+/** The handlers of a route that give an admitted caller a stream, in either transport. */
 export function streamHandlers(
-  letIn: (request: FastifyRequest, reply: FastifyReply) => Promise<StartStream>,
+  admit: (request: FastifyRequest, reply: FastifyReply) => Promise<StartStream>,
 ) {
   const starts = new WeakMap<FastifyRequest, StartStream>()
   return {
-    // Before the handler, so that who is refused gets an answer: the handshake comes between them.
+    // Before the handler, because the handshake comes between them: a refusal must be a response.
     preHandler: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       await turnOf(reply.raw)
-      starts.set(request, startOnce(request, await letIn(request, reply)))
+      starts.set(request, startOnce(request, await admit(request, reply)))
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const sink = await openEventStream(reply)
@@ -29,8 +29,8 @@ export function streamHandlers(
 }
 
 /**
- * Resolves when the answers to earlier requests of the connection are sent, or it is gone: until then a
- * response has no connection that a stream could write to, and nobody shall hold a place for it.
+ * Resolves when the answers to earlier requests of the connection are sent, or it has closed: until then
+ * the response has no connection that a stream could write to, and must hold no slot.
  */
 async function turnOf(response: ServerResponse): Promise<void> {
   if (response.socket !== null || response.destroyed) return
@@ -45,7 +45,7 @@ async function turnOf(response: ServerResponse): Promise<void> {
   })
 }
 
-/** Whoever was let in has a place, which is given back also when there was no connection any more. */
+/** Starts the stream also if the connection has closed: an admitted caller holds a slot until it ends. */
 function startOnce({ raw: { socket } }: FastifyRequest, start: StartStream): StartStream {
   let hasBegun = false
   const begin: StartStream = (sink) => {

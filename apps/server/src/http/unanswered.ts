@@ -14,12 +14,12 @@ export class TrackedResponse<
   constructor(...[request, ...options]: ConstructorParameters<typeof ServerResponse<Request>>) {
     super(request, ...options)
     const { socket } = request
-    // Nobody can ask for the address of a connection that was reset, unless somebody has before.
+    // Node caches the address at the first read, and cannot find it out once the connection was reset.
     void socket.remoteAddress
     const all = responses.get(socket) ?? follow(socket)
     all.add(this)
     this.once('close', () => all.delete(this))
-    // Whatever is written after the end of a connection concerns nobody any more.
+    // Errors of writes after the end of the connection are of no interest.
     this.on('error', () => {})
   }
 }
@@ -44,7 +44,7 @@ export function hasUnanswered(socket: Socket): boolean {
   return (responses.get(socket)?.size ?? 0) > 0
 }
 
-/** Whether nobody is there any more to be answered. */
+/** Whether the client has disconnected. */
 export function isGone({ socket }: IncomingMessage): boolean {
   return socket.destroyed || socket.remoteAddress === undefined
 }

@@ -28,8 +28,8 @@ export interface Upgrades {
 const maxHeaders = 1000
 
 /**
- * Takes every connection that the parser lets go of, because of `Upgrade` or `CONNECT`, and finds out
- * what becomes of it: a WebSocket, an ordinary request, or a refusal.
+ * Takes every connection that the parser detaches, because of `Upgrade` or `CONNECT`, and decides
+ * whether it becomes a WebSocket, an ordinary request, or a refusal.
  */
 export function screenUpgrades(
   app: FastifyInstance,
@@ -48,7 +48,7 @@ export function screenUpgrades(
   const screen = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
     const refusal = refusalOf(request, socket)
     if (refusal !== undefined) {
-      // Nothing of what follows is for anybody, but that the caller leaves is to be noticed.
+      // What follows is ignored, but it must be read to notice that the client disconnects.
       socket.once('end', () => socket.end()).resume()
       const headers: Record<string, string> = refusal.type === 'MethodNotFound' ? { allow: '' } : {}
       connections.afterAnswers(socket, () => refuseRaw(socket, refusal, newRequestId(), headers))
@@ -78,14 +78,14 @@ export function screenUpgrades(
       const socket = passedOn.get(request.raw)
       if (socket === undefined) return
       reply.header('connection', 'close')
-      // It is no response of the server's own class, which hears of errors.
+      // The plugin's own response has no listener for errors.
       reply.raw.on('error', () => {})
       reply.raw.once('finish', () => endConnection(socket))
     },
   }
 }
 
-/** Node no longer listens to the connection, and an error that nobody hears ends the process. */
+/** Node no longer listens to the connection, and an error without a listener ends the process. */
 function guard(socket: Socket): void {
   socket.on('error', destroy).on('timeout', destroy)
 }
@@ -103,9 +103,9 @@ function isWebSocket({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Some clients offer HTTP/2 with every request they make. They are to be answered as if they had not,
- * but the parser has let go of the connection: it gets the request once more, without the offer. The
- * same goes for a WebSocket where there is none.
+ * Some clients offer HTTP/2 with every request. The server responds as if they had not, but the parser
+ * has detached the connection: it gets the request again, without the offer. The same goes for a
+ * WebSocket at an address that has none.
  */
 function withoutUpgrade(
   app: FastifyInstance,
@@ -124,7 +124,7 @@ function withoutUpgrade(
   app.server.emit('connection', socket)
 }
 
-/** What a client says of its connection beside the offer still counts. */
+/** Whether the client also asked to close the connection, which still applies. */
 function isLast({ headers }: IncomingMessage): boolean {
   return /(^|,)\s*close\s*(,|$)/i.test(headers.connection ?? '')
 }
@@ -132,14 +132,14 @@ function isLast({ headers }: IncomingMessage): boolean {
 function notFirst(): ApiError {
   return new ApiError(
     'InvalidPayload',
-    'A request with the header Upgrade, and CONNECT, must wait until those before it on the same connection have been answered.',
+    'A request with an Upgrade header, or CONNECT, must be sent after all earlier requests on its connection were answered.',
   )
 }
 
 function noProxy(): ApiError {
-  return new ApiError('MethodNotFound', 'This server is no proxy: there is nothing to CONNECT to.')
+  return new ApiError('MethodNotFound', 'This server is not a proxy: CONNECT is not supported.')
 }
 
 function tooManyHeaders(): ApiError {
-  return new ApiError('PayloadTooLarge', `A request must have less than ${maxHeaders} headers.`)
+  return new ApiError('PayloadTooLarge', `A request must have fewer than ${maxHeaders} headers.`)
 }

@@ -8,7 +8,7 @@ export interface WebhookRequest {
   query: string
   headers: Record<string, string>
   body: string | undefined
-  /** What its caller is told instead of a reason: it stands in the logs beside that. */
+  /** Returned to the caller in place of a reason, which the log records with it. */
   requestId: string
 }
 

@@ -40,7 +40,7 @@ export function knownAttacks({ content, users }: Targets): Record<string, Attack
     'many documents, unread': attack([request('GET /openapi.json').repeat(3000)], unread),
     'many pages, unread': attack([request('GET /docs/static/index.html').repeat(3000)], unread),
     'many contents, unread': attack([request(`GET ${content}`).repeat(3000)], unread),
-    'a body that hardly comes': attack(
+    'a body that arrives too slowly': attack(
       [
         request(`POST ${users}`, ['Content-Type: application/json', 'Content-Length: 100']),
         '{',

@@ -132,7 +132,7 @@ describe('a request with the header Upgrade', () => {
     expect(plain.status).toBe(403)
   })
 
-  it('and a broken handshake is refused, and takes no place', async () => {
+  it('and a broken handshake is refused, and holds no slot', async () => {
     const room = await openRoom(server())
     const { id } = room.conversation
     const path = `/chat/${room.webhookId}/conversations/${id}/listen?x-user-key=${room.owner.userKey}`

@@ -71,7 +71,7 @@ describe('botstead start', () => {
     expect(server.output()).toContain('"Authorization: Bearer $BOTSTEAD_ADMIN_TOKEN"')
   })
 
-  it('keeps its files from everybody else, also those of an earlier version', async () => {
+  it('lets only its user read its files, also those of an earlier version', async () => {
     await using place = await createCommandPlace()
     await chmod(place.dataDir, 0o755)
     const modes = async () => {

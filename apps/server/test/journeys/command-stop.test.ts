@@ -106,28 +106,31 @@ describe.concurrent('a server that is told to stop', () => {
   })
 })
 
-describe.concurrent('a server with a fault that nobody foresaw', () => {
+describe.concurrent('a server with an uncaught exception', () => {
   it.each([
     ['SIGUSR2', 'a fault that nobody foresaw'],
     ['SIGWINCH', 'a rejection that nobody handles'],
-  ] as const)('(%s) tells it once, finishes, and ends with status 1', async (cause, message) => {
-    await using place = await createCommandPlace()
-    await using server = await startWith({ ...place.environment, ...faulty })
-    const { socket, answer } = await beginUpload(server)
-    server.child.kill(cause)
-    await vi.waitFor(() => expect(server.output()).toContain('"level":"fatal"'))
-    server.child.kill(cause)
-    await vi.waitFor(async () => await expect(fetch(`${server.url}/healthz`)).rejects.toThrow())
-    socket.write(content.slice(500))
-    expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
-    expect(await server.exited).toBe(1)
-    const told = server
-      .output()
-      .split('\n')
-      .filter((line) => line.includes('"level":"fatal"'))
-    expect(told).toHaveLength(1)
-    expect(JSON.parse(told[0] ?? '').err).toMatchObject({ message, stack: expect.any(String) })
-  })
+  ] as const)(
+    '(%s) logs it once, finishes open requests, and exits with status 1',
+    async (cause, message) => {
+      await using place = await createCommandPlace()
+      await using server = await startWith({ ...place.environment, ...faulty })
+      const { socket, answer } = await beginUpload(server)
+      server.child.kill(cause)
+      await vi.waitFor(() => expect(server.output()).toContain('"level":"fatal"'))
+      server.child.kill(cause)
+      await vi.waitFor(async () => await expect(fetch(`${server.url}/healthz`)).rejects.toThrow())
+      socket.write(content.slice(500))
+      expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+      expect(await server.exited).toBe(1)
+      const told = server
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"level":"fatal"'))
+      expect(told).toHaveLength(1)
+      expect(JSON.parse(told[0] ?? '').err).toMatchObject({ message, stack: expect.any(String) })
+    },
+  )
 
   it('cuts off what takes too long', async () => {
     await using place = await createCommandPlace()

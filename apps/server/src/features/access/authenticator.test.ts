@@ -222,7 +222,7 @@ describeEachEngine('authentication', (engine) => {
     })
   })
 
-  it('lets nobody call for an integration that is not installed', async () => {
+  it('refuses calls on behalf of an integration that is not installed', async () => {
     const ann = await here.person()
     const bot = await newBot(ann)
     for (const token of [ann.token, bot.key]) {

@@ -81,7 +81,7 @@ describeEachEngine('keys of chat users', (engine) => {
     expect(await comeBack(await holder(now + 30))).toMatchObject({ id })
   })
 
-  it('do not bring a deleted user back, nor open whoever has its id next', async () => {
+  it('do not restore a deleted user, and are refused for the next user of its id', async () => {
     const { actor, ended } = await talker('ada')
     const native = await nativeId(actor)
     await chats.chat.deleteUser(actor)

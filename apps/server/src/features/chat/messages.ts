@@ -34,7 +34,7 @@ export interface MessageOperationsDeps extends CallersDeps {
 }
 
 interface KnownUser extends Pick<UserRow, 'id' | 'foreign_id'> {
-  /** How many had gone when the user was read. */
+  /** Value of `listening.departures()` when the user was read. */
   departures: number
   /** Milliseconds since the Unix epoch. */
   readAt: number
@@ -63,7 +63,7 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
   /**
    * Which user a key belongs to, as long as authentication remembers the key. Another process may
    * have removed the user since: this only serves statements that check the user's part themselves.
-   * That the key was revoked, or the user banned, is heard at once, and read after some seconds.
+   * A revocation or a ban clears it at once, by a hint; if the hint is lost, it expires after some seconds.
    */
   const knownUsers = new WeakMap<ChatUserActor, KnownUser>()
 

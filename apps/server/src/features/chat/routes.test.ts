@@ -268,7 +268,7 @@ describeEachEngine('chat address', (engine) => {
     ).rejects.toMatchObject({ type: 'AlreadyExists' })
   })
 
-  it('tells nobody a user key twice, whatever Idempotency-Key a caller without one sends', async () => {
+  it('returns a user key only once, whatever Idempotency-Key is sent', async () => {
     const { webhookId } = await newBot()
     const anyone = server.client({ webhookId })
     const first = await anyone.chatCreateUser({}, { idempotencyKey: 'guessable' })

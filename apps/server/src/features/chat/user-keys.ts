@@ -36,7 +36,7 @@ interface Verified {
 const maxVerified = 20_000
 /** Keys of apps may carry further claims; absurdly long ones are not worth the memory. */
 const maxRememberedLength = 2048
-/** Milliseconds by which the clock of an app may be ahead. A key from later would outlive its revocation. */
+/** Milliseconds by which the clock of an app may be ahead. A key from further ahead would outlive its revocation. */
 const tolerance = 60_000
 
 export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps): UserKeys {
@@ -68,10 +68,10 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
     if (issuedAt !== undefined && issuedAt > clock.now() + tolerance) {
       throw new ApiError(
         'Unauthorized',
-        'The user key in x-user-key was issued in the future (`iat`): set the clock of whoever signs it.',
+        'The user key in x-user-key was issued in the future (`iat`): correct the clock of the system that signs it.',
       )
     }
-    const exp = webhookId === undefined ? payload.exp : earliest(payload.exp, iat)
+    const exp = webhookId === undefined ? payload.exp : expiryOf(payload.exp, iat)
     if (exp !== undefined && clock.now() >= exp * 1000) throw expired()
     const actor: ChatUserActor = {
       kind: 'chat-user',
@@ -86,8 +86,8 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
     return actor
   }
 
-  /** When a key of the server ends, by what it says and by the setting of today, in seconds. */
-  function earliest(exp: number | undefined, iat: number | undefined): number | undefined {
+  /** When a key of the server expires, by its `exp` and by the current setting, in seconds. */
+  function expiryOf(exp: number | undefined, iat: number | undefined): number | undefined {
     if (lifetimeMs === undefined || iat === undefined) return exp
     return Math.min(exp ?? Number.POSITIVE_INFINITY, iat + lifetimeMs / 1000)
   }
@@ -100,7 +100,7 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
       const token = new SignJWT({ id: userId, webhookId: chat.webhookId })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setIssuedAt(iat)
-      const exp = earliest(undefined, iat)
+      const exp = expiryOf(undefined, iat)
       if (exp !== undefined) token.setExpirationTime(exp)
       return await token.sign(secretOf(chat))
     },

@@ -45,7 +45,7 @@ export function userOperations(deps: CallersDeps & { keys: UserKeys }, callers: 
       })
     },
 
-    /** Its messages stay and nobody is told; its id is free from then on, its keys are good for nothing. */
+    /** Its messages stay and no event is sent; its id is free from then on, its keys are refused. */
     async deleteUser(actor: ChatUserActor): Promise<void> {
       await run(
         async (tx) => {

@@ -18,11 +18,11 @@ describeEachEngine('webhooks', (engine) => {
   }
 
   const brief =
-    'The integration gave no answer. The log of the integration has the reason under the id of this answer.'
+    'The integration gave no answer. The log of the integration records the reason with the id of this response.'
   /** A refusal that tells strangers where the reason is, and not what it is. */
   const reasonless = (type: string, code: number) => ({
     ...{ type, code, id: expect.stringMatching(/^req_/) },
-    message: expect.stringMatching(/under the id of this answer\.$/),
+    message: expect.stringMatching(/with the id of this response\.$/),
   })
 
   /** What the integration got of the last request. */

@@ -33,7 +33,7 @@ const notRelayed = new Set([
   ...['transfer-encoding', 'upgrade', 'content-length', 'date', 'x-request-id'],
 ])
 
-/** Why an integration gave no answer that can be handed on. */
+/** Why an integration gave no answer that can be relayed. */
 class UnansweredError extends Error {
   override name = 'UnansweredError'
   readonly late: boolean
@@ -126,11 +126,11 @@ function relayed(headers: OutgoingAnswer['headers']): WebhookAnswer['headers'] {
 }
 
 /**
- * Anybody may call a webhook, and the reason can hold addresses of the network of the server. The
- * operator and the owner of the integration find it under the id of the request.
+ * Anyone may call a webhook, and the reason can contain addresses of the server's network. The operator
+ * and the owner of the integration find it in the log, by the request id.
  */
 function withoutReason(cause: UnansweredError): ApiError {
-  const where = 'The log of the integration has the reason under the id of this answer.'
+  const where = 'The log of the integration records the reason with the id of this response.'
   return cause.late
     ? new ApiError('OperationTimeout', `The integration did not answer in time. ${where}`, {
         cause,

@@ -150,7 +150,7 @@ export function createListening(options: ListeningOptions) {
       }
     },
 
-    /** How often users may have gone, or lost their keys: what was known of one before may be over. */
+    /** Grows whenever users may have been deleted or lost their keys: what is cached of them is stale. */
     departures: () => unsettled,
 
     /** How many listen. */

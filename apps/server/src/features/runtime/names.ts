@@ -12,7 +12,7 @@ export function requireStateName(name: string, part: 'body' | 'params', field: s
   if (stateName.test(name)) return
   throw new ApiError(
     'InvalidIdentifier',
-    `${part}.${field}: the name of a state has 2 to 100 letters and digits, a lowercase letter first; the alias of a plugin and # may stand before it.`,
+    `${part}.${field}: must be 2 to 100 letters and digits, starting with a lowercase letter; the alias of a plugin and # may precede it.`,
     { metadata: { in: part, field } },
   )
 }

@@ -150,7 +150,7 @@ async function openContent({ path, open }: IndexableContent): Promise<Content> {
     return { path }
   } catch (error) {
     const isLost = error instanceof BlobNotFoundError || hasErrorCode(error, 'ENOENT')
-    throw isLost ? lostContent('The stored content is not there any more') : error
+    throw isLost ? lostContent('The stored content is missing') : error
   }
 }
 

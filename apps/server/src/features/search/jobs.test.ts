@@ -177,7 +177,7 @@ describeEachEngine('indexing', (engine) => {
   })
 
   it.each<[string, (key: string) => Promise<unknown>]>([
-    ['is not there any more', (key) => bench().blobs.remove(key)],
+    ['is missing', (key) => bench().blobs.remove(key)],
     [
       'is not what was uploaded',
       (key) => bench().blobs.put(key, Readable.from([Buffer.from('# Other')])),

@@ -1,20 +1,20 @@
 import { ApiError } from '@botstead/contract'
 import type { UserRow } from './store.js'
 
-/** What became of the keys of a user. */
+/** Revocation and ban of a user. */
 type KeyState = Pick<UserRow, 'banned' | 'keys_revoked_at'>
 
 /**
- * Whether a key opens its user still.
- * @param issuedAt milliseconds since the Unix epoch; undefined for a key that does not say
+ * Whether a key of a user is accepted.
+ * @param issuedAt milliseconds since the Unix epoch; undefined for a key without it
  */
 export function isGoodKey(state: KeyState, issuedAt: number | undefined): boolean {
   return state.banned !== 1 && !isRevoked(state, issuedAt)
 }
 
-/** @throws ApiError that says why a key is not good any more */
+/** @throws ApiError with the reason why a key is not accepted */
 export function requireGoodKey(state: KeyState, issuedAt: number | undefined): void {
-  requireWelcome(state)
+  requireNotBanned(state)
   if (!isRevoked(state, issuedAt)) return
   throw new ApiError(
     'Unauthorized',
@@ -22,12 +22,12 @@ export function requireGoodKey(state: KeyState, issuedAt: number | undefined): v
   )
 }
 
-/** @throws ApiError for the id of somebody who is banned */
-export function requireWelcome({ banned }: Pick<KeyState, 'banned'>): void {
+/** @throws ApiError if the user is banned */
+export function requireNotBanned({ banned }: Pick<KeyState, 'banned'>): void {
   if (banned === 1) throw new ApiError('Forbidden', 'This user is banned from the chat.')
 }
 
-/** A key that does not say when it was issued may be as old as any. */
+/** A key that does not say when it was issued counts as old. */
 function isRevoked({ keys_revoked_at }: KeyState, issuedAt: number | undefined): boolean {
   if (keys_revoked_at === null) return false
   return issuedAt === undefined || issuedAt <= Date.parse(keys_revoked_at)

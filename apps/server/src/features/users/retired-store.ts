@@ -5,7 +5,7 @@ import type { UsersSchema } from './table.js'
 
 export type RetiredIdRow = Selectable<UsersSchema['retired_user_ids']>
 
-/** Remembers the ids of a user who is gone. */
+/** Stores the ids of a deleted user. */
 export async function retireIds(tx: Tx, user: UserRow, keys_revoked_at: string): Promise<void> {
   const { bot_id, id: user_id, foreign_id, integration, banned } = user
   const ids = foreign_id === null ? [user_id] : [user_id, foreign_id]
@@ -33,7 +33,7 @@ export async function findRetiredId(
     .executeTakeFirst()
 }
 
-/** Bans the ids of a user who is gone, or lets others have them. */
+/** Bans the ids of a deleted user, or lifts the ban. */
 export async function banRetiredIds(
   tx: Tx,
   botId: string,

@@ -80,7 +80,7 @@ export function runtimeUsers(
   /** A user that may have keys, held off from other changes until the transaction ends. */
   async function lockPerson(tx: Tx, actor: BotActor, id: string): Promise<void> {
     if (id === actor.botId) {
-      throw new ApiError('ReferenceConstraint', 'The user that the bot is has no keys.')
+      throw new ApiError('ReferenceConstraint', 'The user of the bot itself has no keys.')
     }
     await requireVisible(tx, actor, id)
     if ((await store.lockUser(tx, actor.botId, id)) === undefined) throw unknown(id)
@@ -159,7 +159,7 @@ export function runtimeUsers(
       )
     },
 
-    /** Refuses all keys that were issued to a user so far, and ends what they have open. */
+    /** Refuses all keys that were issued to a user so far, and ends its open streams. */
     async revokeKeys(actor: BotActor, id: string): Promise<void> {
       await run(
         async (tx) => {
@@ -172,7 +172,7 @@ export function runtimeUsers(
       )
     },
 
-    /** Shuts a user out of the chat, or lets it in again; a deleted one stays nameable by its id. */
+    /** Bans a user from the chat, or lifts the ban; also one that was deleted, by its id. */
     async setBan(actor: BotActor, id: string, isBanned: boolean): Promise<void> {
       const banned = isBanned ? 1 : 0
       await run(

@@ -9,7 +9,7 @@ import type { Db, Run, Tx } from '../../schema.js'
 import type { Audiences } from '../bots/index.js'
 import type { Makers } from '../runtime/index.js'
 import { deleteTags } from '../tags/index.js'
-import { requireGoodKey, requireWelcome } from './good-keys.js'
+import { requireGoodKey, requireNotBanned } from './good-keys.js'
 import * as retired from './retired-store.js'
 import { runtimeUsers } from './runtime.js'
 import * as store from './store.js'
@@ -41,7 +41,7 @@ export interface UsersDeps {
   requireConversation: (actor: BotActor, id: string | undefined) => Promise<void>
   /** Told in the transaction that removes a user: what only makes sense with it goes too. */
   onRemoved: (tx: Tx, botId: string, userId: string) => Promise<void>
-  /** Told in the transaction that ends keys of a user: what those have open ends after it. */
+  /** Called in the transaction that ends keys of a user: their open streams end after its commit. */
   onShutOut: (tx: Tx, userId: string) => void
 }
 
@@ -76,17 +76,17 @@ export function createUsersService(deps: UsersDeps) {
   async function remove(tx: Tx, botId: string, id: string): Promise<boolean> {
     const user = await store.deleteUser(tx, botId, id)
     if (user === undefined) return false
-    // Its keys are not to bring it back, nor to open whoever gets its id next.
+    // Its keys must not restore it, nor be valid for a later user of the same id.
     await retired.retireIds(tx, user, isoTime(clock.now()))
     await deleteTags(tx, botId, [id])
     await deps.onRemoved(tx, botId, id)
     return true
   }
 
-  /** A new user with what became of the keys of those who had its id before. */
+  /** A new user with the revocation and the ban of earlier users of its id. */
   async function withPast(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
     if (user.foreign_id === null) return user
-    // After the user is stored: whoever deletes the one before ends before this is asked.
+    // After the insert: a concurrent deletion of the earlier user has committed by then.
     const past = await retired.findRetiredId(tx, user.bot_id, user.foreign_id)
     if (past === undefined) return user
     const { keys_revoked_at, banned } = past
@@ -102,7 +102,7 @@ export function createUsersService(deps: UsersDeps) {
 
     /**
      * Stores a draft. Throws `AlreadyExists` if its foreign id already names somebody, and `Forbidden`
-     * if who had it before is banned.
+     * if an earlier user of it is banned.
      */
     async insert(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
       if (user.foreign_id !== null && (await isNativeId(tx, user.bot_id, user.foreign_id))) {
@@ -115,7 +115,7 @@ export function createUsersService(deps: UsersDeps) {
         throw error
       }
       const made = await withPast(tx, user)
-      requireWelcome(made)
+      requireNotBanned(made)
       return made
     },
 
@@ -225,7 +225,7 @@ function patchOf(profile: Profile): store.ProfilePatch {
 function taken(id: string | null, cause?: unknown): ApiError {
   return new ApiError(
     'AlreadyExists',
-    `body.id: there is a user ${id} already. Its key was told to whoever made it: choose another id.`,
+    `body.id: there is a user ${id} already. Its key was returned only to the caller that created it: choose another id.`,
     { cause },
   )
 }

@@ -28,10 +28,9 @@ const css = 'text/css; charset=utf-8'
 const javascript = 'text/javascript; charset=utf-8'
 
 /**
- * What somebody finds who opens the server in a browser: a page that says what to do next, the
- * reference at `/docs`, and the document that it shows, `/openapi.json`. Everything comes from this
- * server, so that it works without the internet, and is made at its first use: a start and the memory
- * at rest should not pay for pages that few look at.
+ * The pages for browsers: a start page that says what to do next, the reference at `/docs`, and the
+ * document that it shows, `/openapi.json`. Everything comes from this server, so that it works without
+ * the internet, and is made at its first use: pages that few open should cost no time at the start.
  */
 export function mountReference(
   app: FastifyInstance,
@@ -68,13 +67,13 @@ export function mountReference(
   )
 
   const start = page(() => startPage(version))
-  const told = readyContent({
+  const summary = readyContent({
     contentType: 'application/json; charset=utf-8',
     make: async () => JSON.stringify({ ...whatRuns, version }),
   })
   app.get('/', { onRequest: admitAnybody }, (request, reply) => {
     addToVary(reply, 'accept')
-    return wantsPage(request) ? start(request, reply) : told(request, reply)
+    return wantsPage(request) ? start(request, reply) : summary(request, reply)
   })
 }
 

@@ -15,8 +15,8 @@ export const startPage = (version: string) => `<!doctype html>
 <body>
 <main>
 <h1>Botstead is running</h1>
-<p>Version ${version}. This server answers programs; there is nothing to sign in to here.</p>
-<h2>What next</h2>
+<p>Version ${version}. This server is called by programs; there is no page to sign in to.</p>
+<h2>Next steps</h2>
 <ol>
 <li>Take the token that the first start printed. It is kept in the file <code>admin-token</code> of the data folder.</li>
 <li>Make a bot on the machine of the server: <pre><code>npx botstead bots create First</code></pre></li>

@@ -35,8 +35,8 @@ function renewal(standing: JobRow, asked: JobRow, dueAt: string): Partial<JobRow
   const renewed = { payload, max_attempts, deadline_milliseconds, updated_at }
   switch (standing.state) {
     case 'waiting': {
-      // What ended its workers again and again is not hurried by being asked for anew as it was, which
-      // every start of the server may do.
+      // A job that lost its workers repeatedly stays deferred when the same work is enqueued again,
+      // which every start of the server may do.
       const isSuspect = standing.interruptions > 0 && standing.payload === payload
       return {
         ...renewed,

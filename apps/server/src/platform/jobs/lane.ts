@@ -93,7 +93,7 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
 
   function logPostponed({ id: job, key, interruptions, due_at: retryAt }: JobRow): void {
     const about = { job, kind, key: key ?? undefined, interruptions, retryAt }
-    log.warn(about, 'job ended together with its server again, will be tried later')
+    log.warn(about, 'job interrupted again by the end of its process, deferred')
   }
 
   function begin(row: JobRow): void {

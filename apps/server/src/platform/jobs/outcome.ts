@@ -31,9 +31,9 @@ export function retryDelay(attempt: number, random: () => number): number {
 }
 
 /**
- * Milliseconds to wait before a job is tried again whose worker ended in the middle of it, for so many
- * times in a row. The first time says nothing. A job that ends its worker each time does so ever more
- * rarely, and the random half keeps those that were only beside it from coming back together with it.
+ * Milliseconds by which a job is deferred that lost its worker this many times in a row; the first time
+ * not at all. A job that ends its worker each time does so less and less often, and the random half
+ * separates it from jobs that only ran at the same time.
  */
 export function interruptionPause(interruptions: number, random: () => number): number {
   if (interruptions < 2) return 0
@@ -50,7 +50,7 @@ export async function storeSuccess(
 ): Promise<void> {
   const row = await requireClaimed(tx, claim)
   if (row.follow_up_at === null) await deleteJob(tx, row.id)
-  else await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), ...freed })
+  else await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), ...cleared })
   await handler.onDone?.(tx, job, result)
 }
 
@@ -63,7 +63,7 @@ export async function storeFailure(
   retryAt: string,
 ): Promise<Failure> {
   const row = await requireClaimed(tx, claim)
-  // Whatever went wrong, the worker has lived to tell.
+  // The worker reported the failure, so it was not interrupted.
   const outcome = { last_error: errorText(error), interruptions: 0 }
   if (row.follow_up_at !== null) {
     await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), ...outcome })
@@ -95,8 +95,8 @@ export async function storeRelease(tx: Tx, claim: ClaimRef, now: string): Promis
   })
 }
 
-/** Of an attempt that went well. */
-const freed = { last_error: null, interruptions: 0 }
+/** The columns that a successful attempt resets. */
+const cleared = { last_error: null, interruptions: 0 }
 
 function startOver(dueAt: string, now: string): Partial<JobRow> {
   return { state: 'waiting', attempts: 0, due_at: dueAt, follow_up_at: null, updated_at: now }

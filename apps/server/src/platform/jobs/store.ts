@@ -15,8 +15,8 @@ const priorities = [0, 1, 2] as const
 /** What the last error of a job says when it is taken over from a worker that fell silent. */
 export const silentWorker = 'The worker stopped without a word and its lease ran out'
 
-/** What it says while the job waits, because its workers fell silent again and again. */
-const silentWorkers = 'Its workers stopped without a word, so it is tried again later'
+/** What it says while the job is deferred, because its workers fell silent repeatedly. */
+const silentWorkers = 'Its workers stopped without a word repeatedly, so it is deferred'
 
 /** Adds a job; undefined if one stands under its key already. */
 export async function insertJob(tx: Tx, job: JobRow): Promise<string | undefined> {
@@ -54,7 +54,7 @@ export interface ClaimRequest {
 
 interface Claims {
   claimed: JobRow[]
-  /** Jobs that ended their workers, or were beside one that did, too often to be tried now. */
+  /** Jobs that are deferred, because they lost their workers too often. */
   postponed: JobRow[]
 }
 
@@ -78,7 +78,7 @@ export async function claimJobs(tx: Tx, request: ClaimRequest): Promise<Claims> 
   return { claimed, postponed }
 }
 
-/** Puts back a job that was just taken over, as if the attempt that was lost had not begun. */
+/** Defers a job that was just taken over, as if the lost attempt had not begun. */
 async function postpone(tx: Tx, row: JobRow, due_at: string): Promise<JobRow> {
   const { id, attempts } = row
   const change = { due_at, attempts: attempts - 1, last_error: silentWorkers }
@@ -110,7 +110,7 @@ async function claimOfPriority(
       due_at: leaseUntil,
       updated_at: now,
       claims: eb('claims', '+', 1),
-      // An attempt that was lost is made again: that its worker ended need not be its fault.
+      // A lost attempt does not count: the job need not be why its worker ended.
       attempts: eb
         .case()
         .when('follow_up_at', 'is not', null)

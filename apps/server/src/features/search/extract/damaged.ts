@@ -23,8 +23,8 @@ export function damaged(what: string, cause: unknown): ExtractionError {
 export function lostContent(what: string): ExtractionError {
   return new ExtractionError(
     'lost',
-    `${what}: the storage of the server lost it. Upload the file again; ` +
-      'its operator finds all such files with "botstead check --contents".',
+    `${what}: the storage of the server lost it. Upload the file again. ` +
+      'The operator of the server can find all such files with "botstead check --contents".',
   )
 }
 
