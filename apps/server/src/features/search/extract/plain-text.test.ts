@@ -43,6 +43,14 @@ test('what was made for a printer or a terminal is read without what it does to 
   expect(await blocksOf('pump.txt', text)).toEqual(['NAME', 'pump waits'])
 })
 
+test('words that a hyphen has broken at the end of a line are whole, other hyphens stay', async () => {
+  const text =
+    'A well-known file trans\u2010\n       fer is re\u00ad\n   sumed. It is well\u2010\n   known (for the main\u2010\nte\u2010\nnance).\nUse -\nand --\noption.'
+  expect(await blocksOf('a.txt', text)).toEqual([
+    'A well-known file transfer\n       is resumed.\n   It is well\u2010known\n   (for the maintenance).\nUse -\nand --\noption.',
+  ])
+})
+
 const manual = `PUMP(1)                          User Commands                          PUMP(1)
 
 NAME
