@@ -23,13 +23,18 @@ export function wrapText(text: string, width: number): string[] {
   return line === '' ? lines : [...lines, line]
 }
 
+/** Lines below this length were ended by their author, longer ones by the width of a page. */
+const FULL_LINE = 60
+/** A line that begins something: a heading, an item, a quote, a row, code, or a rule. */
+const BEGINNING = /^\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|[>|]|`{3,}|~{3,}|[-=*_]{3,}\s*$)/
+
 /**
- * Markdown as it is shown in a terminal: text is wrapped, while code and tables keep their lines and the
- * spaces in front of them.
+ * Markdown as it is shown in a terminal: text is wrapped, also where its author had broken the lines, while
+ * code and tables keep their lines and the spaces in front of them.
  */
 export function layOut(markdown: string, width: number): string[] {
   let fence: string | undefined
-  return markdown.split('\n').flatMap((line) => {
+  return joinLines(markdown.split('\n')).flatMap((line) => {
     const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1]
     const isInside = fence !== undefined
     if (fence === undefined) fence = mark
@@ -38,6 +43,26 @@ export function layOut(markdown: string, width: number): string[] {
     const margin = /^\s*/.exec(line)?.[0] ?? ''
     return wrapText(line, width - margin.length).map((part) => margin + part)
   })
+}
+
+/** Brings lines together that are one paragraph and were only broken to fit a page. */
+function joinLines(lines: readonly string[]): string[] {
+  const joined: string[] = []
+  let fence: string | undefined
+  // Of the last line, as its author wrote it.
+  let isFull = false
+  for (const line of lines) {
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1]
+    const last = joined.at(-1)
+    const goesOn = isFull && last !== undefined && line.trim() !== '' && !BEGINNING.test(line)
+    if (goesOn && fence === undefined) joined[joined.length - 1] = `${last} ${line.trim()}`
+    else joined.push(line)
+    if (fence === undefined) fence = mark
+    else if (mark?.startsWith(fence)) fence = undefined
+    const isProse = fence === undefined && mark === undefined && !/^\s*(?:#{1,6}\s|\|)/.test(line)
+    isFull = isProse && line.length >= FULL_LINE && !/(?: {2}|\\)$/.test(line)
+  }
+  return joined
 }
 
 /** A long value without spaces, such as a key, cut so that it can still be told from others. */
