@@ -1,5 +1,7 @@
 /** How long a quote may be, in characters. */
 const longest = 420
+/** What is shorter may be no more than the name of a section: what follows it is quoted too. */
+const shortest = 60
 /** Words of questions that say nothing about what is asked. */
 const empty = new Set(
   'a about an and any are as at be but by can could did do does for from get has have hello hi how i if in is it its me my no not of on or please should so tell than that the their there this to was we were what when where which who why will with would yes you your'.split(
@@ -34,10 +36,19 @@ export function quote(passage, question) {
   const best = worth.indexOf(Math.max(...worth))
   let chosen = sentences[best] ?? ''
   for (const next of sentences.slice(best + 1)) {
-    if (chosen.length + next.length >= longest) break
+    const fits = chosen.length + next.length < longest
+    if (!fits && chosen.length >= shortest) break
     chosen += ` ${next}`
+    if (!fits) break
   }
-  return chosen.length > longest ? `${chosen.slice(0, longest - 1)}…` : chosen
+  return cut(chosen.replace(/;$/, ''))
+}
+
+/** Whole words, as far as there is room. */
+function cut(text) {
+  if (text.length <= longest) return text
+  const room = text.slice(0, longest - 1)
+  return `${room.slice(0, Math.max(room.lastIndexOf(' '), longest / 2)).trimEnd()}…`
 }
 
 /** Paragraphs, list items and rows: without headings, and without code where there is anything else. */
@@ -59,8 +70,15 @@ function isText(block) {
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' })
 
 function toSentences(block) {
+  if (block.startsWith('|')) return [toRow(block)]
   const line = block.replaceAll(/\s*\n\s*/g, ' ')
   return Array.from(segmenter.segment(line), ({ segment }) => segment.trim())
+}
+
+/** The cells of a row of a table that are not empty; a sign tells it from the next row. */
+function toRow(block) {
+  const cells = block.split(/(?<!\\)\|/).map((cell) => cell.trim())
+  return `${cells.filter((cell) => cell !== '').join(' | ')};`
 }
 
 /** The beginnings of words that say something, so that forms of one word are the same. */

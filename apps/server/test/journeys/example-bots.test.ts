@@ -192,14 +192,21 @@ describe('the knowledge bot', () => {
 
   /** The bot, when what it was given can be found. */
   async function startKnowing(environment: Record<string, string> = {}) {
-    const bot = await startExample('knowledge-bot', environment, [manual])
+    const terms = join(folder, 'terms.txt')
+    const sentence = `The maker replaces ${'each seal and '.repeat(40)}each ring.`
+    await writeFile(terms, `7. Guarantee on Seals. ${sentence}\n`)
+    const models = join(folder, 'models.md')
+    await writeFile(models, '| Model | Pressure |\n|---|---|\n| Tremolo | 17 bar |\n')
+    const bot = await startExample('knowledge-bot', environment, [manual, terms, models])
     const { bots } = await existingClient(server()).listBots({})
     const botId = bots.find(({ name }) => name === 'Knowledge bot')?.id ?? ''
     const client = existingClient(server(), { botId })
     await vi.waitFor(
       async () => {
-        const { file } = await client.getFile({ id: 'manual.pdf' })
-        expect(file.status).toBe('indexing_completed')
+        for (const id of ['manual.pdf', 'terms.txt', 'models.md']) {
+          const { file } = await client.getFile({ id })
+          expect(file.status).toBe('indexing_completed')
+        }
       },
       { timeout: 15_000, interval: 50 },
     )
@@ -217,6 +224,17 @@ describe('the knowledge bot', () => {
     const content = await fetch(link)
     expect(content.headers.get('content-type')).toBe('application/pdf')
     expect(Buffer.from(await content.arrayBuffer())).toEqual(await readFile(manual))
+
+    // The sentence that fits best is a mere name there: what it names is quoted as well, cut between words.
+    const terms = textOf(await ask(webhookId, 'Who gives the guarantee on seals?'))
+    expect(terms).toMatch(
+      /^“Guarantee on Seals\. The maker replaces .+ (?:each|seal|and)…”\n— terms\.txt/,
+    )
+    expect(terms.split('\n')[0]?.length).toBeLessThan(425)
+
+    // A row is quoted without the bars of its table.
+    const pressure = textOf(await ask(webhookId, 'Which pressure has the Tremolo?'))
+    expect(pressure).toMatch(/^“Model \| Pressure; Tremolo \| 17 bar”/)
 
     const nothing = textOf(await ask(webhookId, 'Who won the world cup in 1998?'))
     expect(nothing).toMatch(/^I found nothing about that in my documents\./)
