@@ -89,7 +89,7 @@ export function botsCommand(): Command {
           print(options.json ? JSON.stringify(bot) : line)
         }
         if (bots.length > 0) return
-        process.stderr.write('There are no bots: "botstead bots create" makes one.\n')
+        process.stderr.write('There are no bots: "npx botstead bots create First" makes one.\n')
       })
     })
 

@@ -29,5 +29,5 @@ function summaryOf(left: number, repair: boolean): string {
   const things = left === 1 ? '1 thing is' : `${left} things are`
   return repair
     ? `${things} beyond repair.`
-    : `${things} wrong: run "botstead check --repair" to put right what is not lost.`
+    : `${things} wrong: run "npx botstead check --repair" to put right what is not lost.`
 }

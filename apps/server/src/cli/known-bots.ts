@@ -118,7 +118,7 @@ async function* pages<Page extends { meta: { nextToken?: string } }>(
 
 function choices(bots: readonly ListedBot[], advice = defaultAdvice): string {
   if (bots.length === 0) {
-    return 'The token reaches no bot: make one with "botstead bots create".'
+    return 'The token reaches no bot: make one with "npx botstead bots create First".'
   }
   return `${advice}:${linesOf(bots)}`
 }

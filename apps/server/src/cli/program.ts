@@ -55,7 +55,7 @@ function requireKnown(program: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith('-') || names.includes(word)) return
   const guess = nearest(word, names)
   throw new Error(
-    `There is no command "${word}"${guess ? `: did you mean "${guess}"?` : '.'} Run "botstead --help" for all.`,
+    `There is no command "${word}"${guess ? `: did you mean "${guess}"?` : '.'} Run "npx botstead --help" for all.`,
   )
 }
 
@@ -64,7 +64,7 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode
   if (error instanceof ConfigError) {
     for (const problem of error.problems) process.stderr.write(`${problem}\n`)
-    process.stderr.write('Run "botstead config --help" for all settings.\n')
+    process.stderr.write('Run "npx botstead config --help" for all settings.\n')
     return 1
   }
   process.stderr.write(`${error instanceof Error ? adviceOn(error) : String(error)}\n`)

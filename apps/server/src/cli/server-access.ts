@@ -44,7 +44,7 @@ async function localToken({ local }: ClientConfig, url: string): Promise<string>
     : undefined
   if (kept !== undefined) return kept
   throw new Error(
-    `There is no token for ${url}: give one with --token or BOTSTEAD_TOKEN, or run this where the server has its data folder. "botstead token create" makes one.`,
+    `There is no token for ${url}: give one with --token or BOTSTEAD_TOKEN, or run this where the server has its data folder. "npx botstead token create" makes one.`,
   )
 }
 
@@ -72,7 +72,7 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
     }
     if (!isConnectionFailure(error)) throw error
     throw new Error(
-      `No server answers at ${url}: start it with "botstead start", or name another with --url or BOTSTEAD_URL.`,
+      `No server answers at ${url}: start it with "npm start", or name another with --url or BOTSTEAD_URL.`,
       { cause: error },
     )
   }

@@ -98,7 +98,7 @@ describe('botstead chat', () => {
     const silent = await chat('Hello', ['--bot', bot.id, '--timeout', '0.3'])
     expect(silent).toMatchObject({ status: 1, stdout: '' })
     expect(silent.stderr).toMatch(
-      /^No answer within 0\.3 s\. .*botstead deliveries list --bot ".+"\n$/,
+      /^No answer within 0\.3 s\. .*npx botstead deliveries list --bot ".+"\n$/,
     )
     await makeBot(() => [])
     const which = await chat('', [])

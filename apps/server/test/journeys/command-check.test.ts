@@ -39,7 +39,8 @@ describe('botstead check beside a running server', () => {
       expect(await check()).toEqual({
         status: 1,
         stdout: `${wrong}\n`,
-        stderr: '1 thing is wrong: run "botstead check --repair" to put right what is not lost.\n',
+        stderr:
+          '1 thing is wrong: run "npx botstead check --repair" to put right what is not lost.\n',
       })
       expect(await check('--repair')).toEqual({
         status: 0,

@@ -72,7 +72,9 @@ describe('botstead files', () => {
       files('put', path, 'a').then(() => files('get', 'a', join(folder, 'no', 'a'))),
     ])
     expect(missing.stderr).toBe(`There is no file ${join(folder, 'missing.md')} on this machine.\n`)
-    expect(aFolder.stderr).toBe(`${folder} is a folder: "botstead files sync" sends all of it.\n`)
+    expect(aFolder.stderr).toBe(
+      `${folder} is a folder: "npx botstead files sync" sends all of it.\n`,
+    )
     expect(nowhere.stderr).toBe(`There is no folder ${join(folder, 'no')} to write to.\n`)
   })
 
@@ -216,7 +218,7 @@ describe('botstead files', () => {
     ])
     expect(cases.map(({ status }) => status)).toEqual([1, 1, 1, 1, 1, 1])
     expect(cases.map(({ stderr }) => stderr)).toEqual([
-      `No server answers at ${nobody}: start it with "botstead start", or name another with --url or BOTSTEAD_URL.\n`,
+      `No server answers at ${nobody}: start it with "npm start", or name another with --url or BOTSTEAD_URL.\n`,
       expect.stringMatching(/^There is no token for .*--token or BOTSTEAD_TOKEN/),
       expect.stringMatching(/refuses the token: .* Give another with --token/),
       expect.stringMatching(/^There is no bot "nobody"\. Give one with --bot/),

@@ -125,7 +125,7 @@ describe('wrong settings', () => {
     expect(status).toBe(1)
     expect(stdout).toBe('')
     const lines = stderr.trimEnd().split('\n')
-    expect(lines.pop()).toBe('Run "botstead config --help" for all settings.')
+    expect(lines.pop()).toBe('Run "npx botstead config --help" for all settings.')
     expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
     for (const line of lines) expect(line).toMatch(/^\w+ accepts .+, not .+\.$/)
     for (const secret of ['hidden', 'too short', 'short"']) expect(stderr).not.toContain(secret)

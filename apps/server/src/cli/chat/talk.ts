@@ -51,7 +51,7 @@ export async function talk(room: Room, options: TalkOptions): Promise<boolean> {
     }
     const say = (text: string) => sayLine({ room, hearing, notice }, text)
     if (isTyped) return await typed(written, say, () => lines.prompt())
-    const why = `botstead deliveries list --bot "${room.botName}"`
+    const why = `npx botstead deliveries list --bot "${room.botName}"`
     const late = () =>
       notice(`No answer within ${timeout / 1000} s. What the bot was sent, and answered: ${why}`)
     return await piped(written, say, { answers, late })

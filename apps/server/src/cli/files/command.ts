@@ -121,5 +121,5 @@ async function requireFile(path: string): Promise<void> {
   const facts = await stat(path).catch(() => undefined)
   if (facts === undefined) throw new Error(`There is no file ${path} on this machine.`)
   if (!facts.isDirectory()) return
-  throw new Error(`${path} is a folder: "botstead files sync" sends all of it.`)
+  throw new Error(`${path} is a folder: "npx botstead files sync" sends all of it.`)
 }

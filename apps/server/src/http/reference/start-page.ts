@@ -18,12 +18,11 @@ export const startPage = (version: string) => `<!doctype html>
 <p>Version ${version}. This server is called by programs; there is no page to sign in to.</p>
 <h2>Next steps</h2>
 <ol>
-<li>Take the token that the first start printed. It is kept in the file <code>admin-token</code> of the data folder.</li>
-<li>Make a bot on the machine of the server: <pre><code>npx botstead bots create First</code></pre></li>
+<li>Make a bot, in the folder of the checkout on the machine of the server: <pre><code>npx botstead bots create First</code></pre></li>
 <li>Give it a file and ask it something:
 <pre><code>npx botstead files put README.md --index
 npx botstead search "How do I start?"</code></pre></li>
-<li>Call everything else over HTTP: every operation is in the <a href="docs">reference</a>, which also calls them for you.</li>
+<li>Try any operation in the <a href="docs">reference</a>. Choose Authorize there and paste the token that the first start printed; the file <code>admin-token</code> of the data folder has it too.</li>
 </ol>
 <h2>For programs</h2>
 <ul>
@@ -39,5 +38,5 @@ export const startStyle = `:root { color-scheme: light dark; font: 1rem/1.5 syst
 body { margin: 0 }
 main { max-width: 42rem; margin: 0 auto; padding: 1.5rem 1rem }
 li { margin: 0.5rem 0 }
-pre { overflow-x: auto; padding: 0.75rem; border: 1px solid; border-radius: 0.25rem }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0.75rem; border: 1px solid; border-radius: 0.25rem }
 `
