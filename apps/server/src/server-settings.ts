@@ -194,7 +194,7 @@ export const serverSettings = {
   missedEventsMs: setting('BOTSTEAD_MISSED_EVENTS', duration('0', '30d'), {
     default: '1h',
     meaning:
-      'How far back a bot that gets an address is told of what happened while it had none; 0 tells it of nothing.',
+      'How far back a bot that gets an address receives the events that happened while it had none; 0 for none of them.',
   }),
   botLogRetentionMs: setting('BOTSTEAD_BOT_LOG_RETENTION', duration('1h', '3650d'), {
     default: '7d',
