@@ -6,7 +6,7 @@ import { type CheckOptions, checkFiles, type Finding } from './features/files/in
 import { type FirstStart, firstStart } from './first-start.js'
 import { type Foundation, type FoundationOptions, layFoundation } from './foundation.js'
 import { createApp } from './http/app.js'
-import { closeHttp } from './http/close.js'
+import { createListener } from './http/listener.js'
 import { createRequestMeter, mountMetrics, type RequestMeter } from './http/metrics.js'
 import type { Route } from './http/mount.js'
 import { mountReference } from './http/reference/index.js'
@@ -113,13 +113,14 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
       if (metrics) mountMetrics(others, context, config.metrics, metrics)
     },
   })
+  const listener = createListener(app)
   closers.add('http', async (timeLeft) => {
     // Streams have no end of their own, and the connections of clients are to be closed in order.
     slices.chat.listening.stop()
-    await closeHttp(app, timeLeft)
+    await listener.close(timeLeft)
   })
 
-  await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+  await listener.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     // The next start will not show it: it is not the first.
     if (made !== undefined) log.warn({ tokenFile: made.tokenFile }, 'the token was made and kept')
     throw error
