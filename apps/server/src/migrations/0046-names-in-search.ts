@@ -8,7 +8,7 @@ type Tables = {
   jobs: Record<string, string | number | null>
 }
 
-/** The names of files are found too, and `ö` is told from `o`: entries of passages are made anew for it. */
+/** Adds the names of files to the search index, and distinguishes `ö` from `o`: passages are indexed anew. */
 export const namesInSearch: Migration = {
   name: '0046-names-in-search',
   up: async (db, dialect) => {
@@ -19,8 +19,8 @@ export const namesInSearch: Migration = {
 }
 
 /**
- * Weights of the folders and the name of a file, of headings and the body. The former table is found in
- * until a job has emptied it.
+ * A table with columns for the folders and the name of a file beside the headings and the body. Search
+ * still reads the former table until a job has emptied it.
  */
 async function addSqliteIndex(db: Transaction<unknown>): Promise<void> {
   await sql`
@@ -42,17 +42,29 @@ async function addSqliteIndex(db: Transaction<unknown>): Promise<void> {
   `.execute(db)
 }
 
-/** By jobs, one for each bot: to cut all passages into words would hold the start for minutes. */
+/** Enqueues a job for each bot: indexing all passages here would delay the start by minutes. */
 async function replaceLater(db: Transaction<Tables>): Promise<void> {
   const bots = await db.selectFrom('passages').select('bot_id').distinct().execute()
   const ids = createIds()
   const now = isoTime(systemClock.now())
   for (const { bot_id: botId } of bots) {
     const row = {
-      ...{ id: ids.next('job'), kind: 'search.names', key: botId },
-      ...{ payload: JSON.stringify({ botId }), state: 'waiting', priority: 2, due_at: now },
-      ...{ follow_up_at: null, attempts: 0, max_attempts: 20, deadline_milliseconds: 86_400_000 },
-      ...{ claims: 0, owner: null, last_error: null, created_at: now, updated_at: now },
+      id: ids.next('job'),
+      kind: 'search.names',
+      key: botId,
+      payload: JSON.stringify({ botId }),
+      state: 'waiting',
+      priority: 2,
+      due_at: now,
+      follow_up_at: null,
+      attempts: 0,
+      max_attempts: 20,
+      deadline_milliseconds: 86_400_000,
+      claims: 0,
+      owner: null,
+      last_error: null,
+      created_at: now,
+      updated_at: now,
     }
     await db.insertInto('jobs').values(row).execute()
   }

@@ -9,7 +9,7 @@ export const userKeys: Migration = {
       .addColumn('banned', 'integer', (column) => column.notNull().defaultTo(0))
       .execute()
 
-    // Ids whose user was deleted: the keys that name them must not bring them back.
+    // Ids of deleted users: keys that name them must not restore them.
     await db.schema
       .createTable('retired_user_ids')
       .addColumn('bot_id', 'text', (column) => column.notNull())

@@ -17,7 +17,7 @@ export interface AccountActor {
   readonly tokenId: string
 }
 
-/** The holder of any token, whose place the call names itself. */
+/** The holder of any token; the body of the call names the bot. */
 export interface TokenActor {
   readonly kind: 'token'
   readonly tokenId: string

@@ -16,7 +16,7 @@ export type Awaitable<T> = T | Promise<T>
 export interface Authenticator {
   /** Throws `Forbidden` for the key of a bot, which acts for no account. */
   account(token: string): Awaitable<AccountActor>
-  /** Takes the token of a person, of a bot or of an integration, wherever it may be used. */
+  /** Accepts the token of a person, of a bot or of an integration, wherever it is valid. */
   token(token: string): Awaitable<TokenActor>
   /** Throws `Forbidden` for the key of a bot, and for a role that may not do what is intended. */
   workspace(token: string, workspaceId: string, intent: Intent): Awaitable<WorkspaceActor>

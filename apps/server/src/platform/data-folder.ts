@@ -5,10 +5,15 @@ import { hasErrorCode } from './durable-files.js'
 import type { Log } from './log.js'
 import { closeToOthers } from './private-files.js'
 
-/** Files of the data folder that hold conversations or credentials, or stand for the server. */
+/** Files of the data folder that hold conversations or credentials, or prove which server runs. */
 const privateFiles = [
-  ...['secret', 'admin-token', 'server.lock'],
-  ...['botstead.db', 'botstead.db-wal', 'botstead.db-shm', 'botstead.db-journal'],
+  'secret',
+  'admin-token',
+  'server.lock',
+  'botstead.db',
+  'botstead.db-wal',
+  'botstead.db-shm',
+  'botstead.db-journal',
 ]
 
 /**
@@ -28,8 +33,8 @@ export async function prepareDataFolder(path: string): Promise<void> {
 }
 
 /**
- * Takes the files of a data folder from everybody but their owner: an earlier version, or a copy, left
- * some of them open to whoever can enter the folder.
+ * Restricts the files of a data folder to their owner: an earlier version, or a copy, may have left them
+ * readable for others who can enter the folder.
  */
 export async function closeDataFolder(folder: string, log: Log): Promise<void> {
   for (const name of privateFiles) {

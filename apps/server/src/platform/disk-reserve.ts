@@ -5,11 +5,11 @@ import { hasErrorCode } from './durable-files.js'
 /** Bytes that are written at once. */
 const pieceSize = 1024 * 1024
 
-/** Room on a disk that is kept by a file, so that what makes room there has some to begin with. */
+/** Disk space that a file reserves, so that work that frees space has some to begin with. */
 export interface DiskReserve {
-  /** Gives all of it to the disk. */
+  /** Frees all of it. */
   release(): Promise<void>
-  /** Takes back as much of it as there is on the disk. */
+  /** Reserves it again, as far as the disk has space. */
   refill(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export interface DiskReserve {
  */
 export function createDiskReserve(file: string, bytes: number): DiskReserve {
   let turn = Promise.resolve()
-  /** One after the other: what is just being taken must not take what was given. */
+  /** One after the other: a refill must not take back what a later release gave. */
   function inTurn(work: () => Promise<void>): Promise<void> {
     const done = turn.then(work)
     turn = done.catch(() => {})

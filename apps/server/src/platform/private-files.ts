@@ -5,13 +5,12 @@ const ownerOnly = 0o600
 const groupAndOthers = 0o077
 
 /**
- * Takes a file from everybody but its owner, whatever the umask and the folder allow; a file that is
- * not there is left so.
- * @returns false if others may still use it: it belongs to another user, or its file system knows no
- * such permissions
+ * Restricts a file to its owner, whatever the umask and the folder allow. A missing file is not created.
+ * @returns false if others may still use it: it belongs to another user, or its file system has no
+ * permissions
  */
 export async function closeToOthers(path: string): Promise<boolean> {
-  // Windows has permissions of another kind, which the folder of the user hands down.
+  // Windows has permissions of another kind, which files inherit from the user's folder.
   if (process.platform === 'win32') return true
   try {
     const { mode } = await stat(path)
@@ -23,7 +22,7 @@ export async function closeToOthers(path: string): Promise<boolean> {
   }
 }
 
-/** Makes an empty file for its owner alone, unless there is a file; what fails is left to its user to tell. */
+/** Creates an empty file for its owner alone, unless it exists. The caller that opens it reports failures. */
 export async function makePrivateFile(path: string): Promise<void> {
   try {
     await using _ = await open(path, 'wx', ownerOnly)

@@ -9,9 +9,9 @@ export interface InstalledIntegration {
 }
 
 /**
- * On whose behalf a call is made, by its headers: who has the whole bot may narrow their reach to that
- * of one of its integrations. Undefined if the headers name an integration that is not installed. An
- * alias alone counts only where it is one of the bot: callers have aliases of their own.
+ * On whose behalf a call is made, by its headers: a caller with access to the whole bot may act as one
+ * of its integrations. Undefined if the headers name an integration that is not installed. An alias
+ * without an id is ignored unless the bot has it: callers send aliases of their own.
  */
 export function callerOf(
   scope: ScopeHeaders,
@@ -37,7 +37,7 @@ export function ownInstallation(
   return integrationId === id ? installationOf(id, integrationAlias, installed) : undefined
 }
 
-/** What is left open fits any installation; of several that fit it is the first. */
+/** The first installation with this id and alias; an undefined one matches any. */
 function installationOf(
   id: string | undefined,
   alias: string | undefined,

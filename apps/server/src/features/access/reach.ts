@@ -11,13 +11,13 @@ export interface Reach {
   /** The same caller in another bot; undefined unless the token may write there. */
   writerIn(actor: BotActor, botId: string): Promise<BotActor | undefined>
   /**
-   * Whom a token stands for in a bot; undefined unless the token may be used there. Throws `Forbidden`
-   * for people who may only read there.
+   * The holder of a token in a bot; undefined unless the token is valid there. Throws `Forbidden` for
+   * people who may only read there.
    */
   holderIn(tokenId: string, botId: string): Promise<Holder | undefined>
 }
 
-/** Whom a token stands for. */
+/** The holder of a token. */
 interface Holder {
   workspaceId: string
   /** Id of the account of a personal token; of keys, the id of the bot. */

@@ -10,7 +10,7 @@ import type * as store from './store.js'
 export type NewBot = Body<typeof contract.bots.create>
 export type BotPatch = Body<typeof contract.bots.update> & { integrations?: InstallationPatches }
 
-/** Plugins are definitions of their own, and this server keeps none: there is none to remove either. */
+/** Throws if a patch installs a plugin: this server has none. Removing one succeeds. */
 export function requireNoPlugins(plugins: BotPatch['plugins']): void {
   for (const [alias, plugin] of Object.entries(plugins ?? {})) {
     if (plugin === null) continue

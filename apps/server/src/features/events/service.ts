@@ -185,14 +185,17 @@ export function createEventsService(deps: EventsDeps) {
       })
       const { conversationId, userId, messageId, workflowId } = filter
       await this.requireSubjects(actor, { conversationId, userId, messageId })
-      // Events are kept longer than the workflows that they are about, so that none is missing.
+      // A workflow that does not exist is no error: events are kept longer than their workflows.
       const found = await store.pageEvents(
         db,
         actor.botId,
         {
           integration: alias,
           type: type !== undefined && alias !== undefined ? `${alias}:${type}` : type,
-          ...{ conversationId, userId, messageId, workflowId },
+          conversationId,
+          userId,
+          messageId,
+          workflowId,
           status: filter.status,
         },
         page,

@@ -23,7 +23,7 @@ export async function insertKnowledgeBase(
   await tx.insertInto('knowledge_bases').values(row).execute()
 }
 
-/** Those that are there for the caller: for an integration its own, and those of files that it sees. */
+/** Those that the caller can see: for an integration its own, and those of files that it sees. */
 function visible(executor: Db | Tx, scope: FileScope) {
   const { botId, integrationId } = scope
   return executor
@@ -51,8 +51,12 @@ function visible(executor: Db | Tx, scope: FileScope) {
     )
 }
 
-/** Whether a knowledge base is there for the caller. */
-export async function isThere(executor: Db | Tx, scope: FileScope, id: string): Promise<boolean> {
+/** Whether the caller can see a knowledge base. */
+export async function isVisibleTo(
+  executor: Db | Tx,
+  scope: FileScope,
+  id: string,
+): Promise<boolean> {
   const row = await visible(executor, scope).where('id', '=', id).executeTakeFirst()
   return row !== undefined
 }

@@ -32,12 +32,12 @@ export function createKnowledgeBases(
 
   const scopeNow = (actor: BotActor) => scopeOf(actor, isoTime(clock.now()))
 
-  /** The row, held off from others until the transaction ends. */
+  /** The row, locked until the transaction ends. */
   async function lockOwn(tx: Tx, actor: BotActor, id: string): Promise<store.KnowledgeBaseRow> {
     const row = await store.lockKnowledgeBase(tx, actor.botId, id)
     if (row === undefined) throw notFound(id)
     if (actor.caller.type !== 'integration' || row.key_space === keySpaceOf(actor)) return row
-    if (!(await store.isThere(tx, scopeNow(actor), id))) throw notFound(id)
+    if (!(await store.isVisibleTo(tx, scopeNow(actor), id))) throw notFound(id)
     throw new ApiError(
       'Forbidden',
       'An integration may change and delete its own knowledge bases only; this one it may read.',

@@ -46,7 +46,7 @@ export type StatesService = ReturnType<typeof createStatesService>
 export function createStatesService(deps: StatesDeps) {
   const { db, run, dialect, clock, ids, queue, audiences, events } = deps
 
-  /** Whether what a state belongs to is one that the caller has to do with. */
+  /** Whether the caller may use states of this owner. */
   async function isOwn(
     executor: Db | Tx,
     actor: BotActor,
@@ -55,7 +55,7 @@ export function createStatesService(deps: StatesDeps) {
     const { botId, caller } = actor
     switch (type) {
       case 'bot':
-        // The plugins of a bot put their alias there; ids of bots and integrations are UUIDs.
+        // Plugins use their alias as the id; ids of bots and integrations are UUIDs.
         return id === botId || !isUuid(id)
       case 'integration':
         if (caller.type === 'integration') return id === caller.id
@@ -67,7 +67,7 @@ export function createStatesService(deps: StatesDeps) {
 
   async function keyOf(executor: Db | Tx, actor: BotActor, place: StatePlace) {
     const { type, id, name } = place
-    // The same for one that does not exist and one of somebody else.
+    // The same error whether it does not exist or belongs to another caller.
     if (!(await isOwn(executor, actor, place))) {
       throw new ApiError('ResourceNotFound', `There is no ${type} ${id} in this bot.`)
     }

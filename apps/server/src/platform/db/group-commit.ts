@@ -86,13 +86,17 @@ export class GroupCommit {
 
   /**
    * Runs some of what waits in a queue and answers all who took part.
-   * @param canMakeRoom whether deletions that find the disk full are kept back, to be attempted anew
-   * @returns those, not answered yet
+   * @param canMakeRoom whether deletions that find the disk full are kept back for another attempt
+   * @returns the deletions that were kept back, which are not settled yet
    */
   async #attempt(queue: SqliteJob[], canMakeRoom: boolean): Promise<SqliteJob[]> {
     const batch: SqliteJob[] = []
     const keptBack: SqliteJob[] = []
-    const keepBack = (job: SqliteJob) => canMakeRoom && job.freesRoom && keptBack.push(job.again())
+    const keepBack = (job: SqliteJob): boolean => {
+      if (!canMakeRoom || !job.freesRoom) return false
+      keptBack.push(job.again())
+      return true
+    }
     try {
       await this.#begin()
       await this.#runBatch(queue, batch, keepBack)
@@ -143,7 +147,7 @@ export class GroupCommit {
   async #runBatch(
     queue: SqliteJob[],
     batch: SqliteJob[],
-    keepBack: (job: SqliteJob) => unknown,
+    keepBack: (job: SqliteJob) => boolean,
   ): Promise<void> {
     const stopWatching = this.#watch()
     try {
@@ -161,7 +165,7 @@ export class GroupCommit {
     }
   }
 
-  /** Answers what the job failed with, if it did. */
+  /** @returns the error of the job; undefined if it succeeded */
   async #runJob(job: SqliteJob): Promise<unknown> {
     this.#savepoint.run()
     this.#active = job

@@ -5,9 +5,9 @@ import type { DiskReserve } from '../disk-reserve.js'
 import { freeBytes } from '../disk-room.js'
 import { pagesOfLog, type SqliteConnection } from './sqlite-connection.js'
 
-/** Makes deletions possible where the disk of the database is full: their log takes room first. */
+/** Lets deletions succeed on a full disk: SQLite must write them to its log before they free space. */
 export interface RoomMaker {
-  /** Does work while the reserve is given to the disk, and takes it back afterwards. */
+  /** Runs work while the reserve is released, and refills it afterwards. */
   withReserve(work: () => Promise<void>): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export function createRoomMaker(
   return {
     async withReserve(work) {
       await reserve.release()
-      // By itself SQLite would move the log now and then, and let the file grow into the reserve.
+      // Otherwise SQLite would checkpoint its log now and then, and the file could grow into the reserve.
       connection.exec('pragma wal_autocheckpoint = 0')
       try {
         await work()

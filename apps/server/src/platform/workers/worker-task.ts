@@ -70,8 +70,8 @@ export function serveTasks<Input, Output, Progress = never, Piece = never>(
     void answer(handler, envelope).then(say)
   })
   process.once('disconnect', () => process.exit())
-  // A terminal and a service manager tell every process of the server to stop. The server decides what
-  // becomes of a task: one that ended by itself would count as the fault of its file.
+  // A terminal or a service manager signals every process of the server. The server decides what becomes
+  // of a task: if its process ended by itself, that would count as a fault of the file.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
   watchParent()
 }

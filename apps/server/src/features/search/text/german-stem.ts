@@ -1,32 +1,8 @@
 /** Prefixes of verbs that `ge` and `zu` stand behind: `abgelassen`, `abzulassen`. Longest first. */
-const SEPARABLE = [
-  ...[
-    'zusammen',
-    'zurueck',
-    'hinaus',
-    'herunter',
-    'heraus',
-    'herein',
-    'voraus',
-    'weiter',
-    'wieder',
-  ],
-  ...[
-    'nieder',
-    'durch',
-    'ueber',
-    'unter',
-    'nach',
-    'fest',
-    'frei',
-    'auf',
-    'aus',
-    'bei',
-    'ein',
-    'her',
-  ],
-  ...['hin', 'los', 'mit', 'vor', 'weg', 'ab', 'an', 'um', 'zu'],
-]
+const SEPARABLE =
+  'zusammen herunter zurueck hinaus heraus herein voraus weiter wieder nieder durch ueber unter nach fest frei auf aus bei ein her hin los mit vor weg ab an um zu'.split(
+    ' ',
+  )
 const PARTICIPLE = /^ge(?=\p{L}{4,}(?:t|te|ten|ter|tes|tem|en|ene|enen|ener|enes|enem)$)/u
 const INFINITIVE = /^zu(?=\p{L}{4,}n$)/u
 /** What stands behind a prefix is at least this long. */
