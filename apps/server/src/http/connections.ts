@@ -9,6 +9,8 @@ import { TrackedResponse } from './unanswered.js'
 
 /** Requests of all connections that wait behind others of their connection: about 40 MB. */
 const heldLimit = 20_000
+/** Requests of all connections that are worked on, or answered and not sent, behind others. */
+const startedLimit = 500
 /** Milliseconds in which the address and the headers of a request must have come. */
 const headMilliseconds = 30_000
 /** Milliseconds between two checks of the progress of the bodies and answers of all connections. */
@@ -27,6 +29,8 @@ export interface ConnectionOptions {
   headMilliseconds?: number
   /** Requests of all connections that may wait behind others of their connection. Default: 20,000. */
   heldLimit?: number
+  /** Requests of all connections that are started before their turn. Default: 500. */
+  startedLimit?: number
   /** Where the time between checks comes from. Default: the timers of the system. */
   timers?: Timers
   /** Milliseconds of a clock that never steps back. Default: that of the process. */
@@ -77,7 +81,12 @@ export interface Connections {
 export function createConnections(options: ConnectionOptions): Connections {
   const { timers = systemTimers, clock = { now: () => performance.now() } } = options
   const connections = new Map<Socket, Connection>()
-  const held: HeldRequests = { count: 0, limit: options.heldLimit ?? heldLimit }
+  const held: HeldRequests = {
+    count: 0,
+    limit: options.heldLimit ?? heldLimit,
+    started: 0,
+    startedLimit: options.startedLimit ?? startedLimit,
+  }
   let cancelCheck: (() => void) | undefined
 
   function connectionOf(socket: Socket): Connection {
@@ -118,6 +127,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       // The rest of what was read in one piece before the connection was given up.
       if (socket.destroyed) return
       const connection = connectionOf(socket)
+      const previous = connection.response
       connection.response = response
       const start = (exchange: Exchange): void => {
         connection.request = exchange.request
@@ -127,7 +137,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       if (response.socket !== null) start({ request, response })
       else {
         connection.pipeline ??= new Pipeline(socket, start, held)
-        connection.pipeline.accept({ request, response })
+        connection.pipeline.accept({ request, response }, previous)
       }
     }
 

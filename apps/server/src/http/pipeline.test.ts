@@ -35,7 +35,7 @@ describe('requests that are sent without waiting for answers', () => {
       release = resolve
     })
     listening = await listenApp({
-      connections: { heldLimit: 1000 },
+      connections: { heldLimit: 1000, startedLimit: 30 },
       routes: [
         route(wait, async ({ params }) => {
           started.push(params.id)
@@ -113,6 +113,25 @@ describe('requests that are sent without waiting for answers', () => {
     expect(started.length).toBeLessThan(count)
     const ids = idsReadFrom(client)
     await vi.waitFor(() => expect(ids).toEqual(upTo(count)))
+  })
+
+  it('are started one after the other where many connections send them', async () => {
+    const connections = await Promise.all(upTo(20).map(() => listening.connect()))
+    const read = connections.map(({ client }) => idsReadFrom(client))
+    for (const { client } of connections) client.write(requests('wait', 40))
+    // The first of each, and as many behind those as all may have together.
+    await vi.waitUntil(() => started.length >= 20 + 30)
+    for (let i = 0; i < 5; i++) await roundTrip()
+    expect(started).toHaveLength(20 + 30)
+    // What a connection had started is not counted any more when it is gone.
+    for (const { client } of connections.slice(0, 10)) client.destroy()
+    release()
+    await vi.waitFor(() => expect(read.slice(10)).toEqual(Array(10).fill(upTo(40))))
+    started = []
+    const { client } = await listening.connect()
+    const ids = idsReadFrom(client)
+    client.write(requests('large', 30))
+    await vi.waitFor(() => expect(ids).toEqual(upTo(30)))
   })
 
   it('are forgotten with their connection', async () => {

@@ -24,11 +24,16 @@ export function startNoMore(socket: Socket): void {
   ending.add(socket)
 }
 
-/** Requests that wait for their turn, over all connections. */
+/** Requests behind others of their connection, over all connections. */
 export interface HeldRequests {
+  /** Those that wait for their turn. */
   count: number
   /** Above this many, a connection that has many of them is closed. */
   readonly limit: number
+  /** Those that were started before their turn; each may keep memory and an open file. */
+  started: number
+  /** From this many on, a connection starts one request after the other. */
+  readonly startedLimit: number
 }
 
 /**
@@ -56,11 +61,19 @@ export class Pipeline {
     socket.once('close', () => this.#forget())
   }
 
-  /** Starts a request whose answer must wait for an earlier one, or holds it until there is room. */
-  accept(exchange: Exchange): void {
+  /**
+   * Starts a request whose answer must wait for an earlier one, or holds it until there is room.
+   * @param previous the answer to the request before it
+   */
+  accept(exchange: Exchange, previous: ServerResponse | undefined): void {
     if (ending.has(this.#socket)) this.#drop()
     else if (this.#held.length === 0 && this.#hasRoom()) this.#begin(exchange)
-    else this.#hold(exchange)
+    else {
+      // Only the answer ahead is left to end; without it nothing would start those that are held.
+      const isSecond = this.#held.length === 0 && this.#started.size === 0
+      if (isSecond) previous?.once('close', () => this.#goOn())
+      this.#hold(exchange)
+    }
   }
 
   /** Not held: the connection has to be read on, so that its end is noticed. */
@@ -71,6 +84,7 @@ export class Pipeline {
 
   #hasRoom(): boolean {
     if (this.#started.size >= maxStarted) return false
+    if (this.#heldInAll.started >= this.#heldInAll.startedLimit) return false
     let bytes = 0
     // An answer that has the connection is bounded by what the connection takes.
     for (const response of this.#started) {
@@ -82,8 +96,10 @@ export class Pipeline {
   #begin(exchange: Exchange): void {
     const { response } = exchange
     this.#started.add(response)
+    this.#heldInAll.started += 1
     response.once('close', () => {
       this.#started.delete(response)
+      this.#heldInAll.started -= 1
       this.#goOn()
     })
     this.#start(exchange)
@@ -104,7 +120,8 @@ export class Pipeline {
     if (this.#held.length === 0 || this.#socket.destroyed || ending.has(this.#socket)) return
     const waiting = this.#held
     let next = 0
-    while (next < waiting.length && this.#hasRoom()) {
+    // The first in line is started whatever other connections have.
+    while (next < waiting.length && (this.#started.size === 0 || this.#hasRoom())) {
       const exchange = waiting[next]
       next += 1
       if (exchange) this.#begin(exchange)
