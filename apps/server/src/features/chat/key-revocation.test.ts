@@ -131,6 +131,20 @@ describeEachEngine('keys of chat users', (engine) => {
     expect(await comeBack(await chats.user(bot, 'mallory'))).toMatchObject({ banned: 0 })
   })
 
+  it('of a user who took the id of a deleted one are refused only when its own native id is banned', async () => {
+    const former = await nativeId(await chats.user(bot, 'trudy'))
+    await chats.users.removeById(bot.actor, former)
+    const { say, id } = await talker('trudy')
+    for (const isBanned of [true, false]) {
+      const byForeignId = chats.users.setBan(bot.actor, 'trudy', isBanned)
+      await expect(byForeignId).rejects.toMatchObject(absent)
+    }
+    await chats.users.setBan(bot.actor, former, true)
+    await expect(say()).resolves.toMatchObject({ userId: 'trudy' })
+    await chats.users.setBan(bot.actor, id, true)
+    await expect(say()).rejects.toMatchObject(banned)
+  })
+
   it('are ended by the bot and by the integration of the user alone', async () => {
     const { say, id } = await talker()
     const strangers = [asIntegration(bot.actor, 'mail'), (await chats.bot()).actor]

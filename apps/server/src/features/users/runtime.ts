@@ -178,8 +178,9 @@ export function runtimeUsers(
       await run(
         async (tx) => {
           const gone = await findRetiredId(tx, actor.botId, id)
-          if (gone !== undefined && isOfCaller(actor, gone)) {
-            await banRetiredIds(tx, actor.botId, gone.user_id, banned)
+          // The ids of a deleted user are two, of which somebody else may have the foreign one by now.
+          if (gone?.user_id === id && isOfCaller(actor, gone)) {
+            await banRetiredIds(tx, actor.botId, id, banned)
             return
           }
           await lockPerson(tx, actor, id)
