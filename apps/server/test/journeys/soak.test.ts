@@ -1,0 +1,295 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@botstead/contract'
+import { expect, inject, it } from 'vitest'
+import { startBot } from '../bot-server.js'
+import { listenBySocket, listenRaw, type RawAddress } from '../listening/raw-stream.js'
+import { growth, type LiveHeap, liveBytes, readLiveHeap } from '../live-heap.js'
+import { freePort } from '../processes.js'
+
+/** What a server holds. */
+interface Held {
+  heap: LiveHeap
+  bytes: number
+  descriptors: number
+  timers: number
+}
+
+/** Rounds before the first measurement: they fill caches and pools. */
+const warmUp = 60
+const rounds = 240
+/** Lanes that go their rounds beside each other. */
+const lanes = 8
+/** Bytes that may be held more after so many rounds. A leak of 1 kB in one step of a round exceeds it. */
+const tolerance = rounds * 500
+/** Connections that clients keep open, and timers of what happens by itself now and then. */
+const slack = 12
+/** Milliseconds for what a server keeps for a moment, such as a room that nobody listens to. */
+const patience = 60_000
+
+/** Key of the file whose upload is begun and broken off in every round. */
+const unfinished = 'broken.bin'
+const token = 'a-token-for-tests-only'
+const probe = fileURLToPath(new URL('../processes/measured.mjs', import.meta.url))
+const tus = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' }
+const large = Buffer.alloc(600_000, 'content ')
+
+it.skipIf(!existsSync('/proc/self/fd'))(
+  'a server holds as much after many rounds of all that it does as before them',
+  async () => {
+    await using place = await startMeasured()
+    const go = await prepare(place)
+    await go(warmUp)
+    const before = await settled(place)
+    await go(rounds)
+    const after = await untilFlat(place, before)
+    const more = after.bytes - before.bytes
+    const classes = growth(before.heap, after.heap).slice(0, 12).join('; ')
+    expect(more, `bytes more than before, most of them of ${classes}`).toBeLessThan(tolerance)
+    expect(after.descriptors - before.descriptors).toBeLessThanOrEqual(slack)
+    expect(after.timers - before.timers).toBeLessThanOrEqual(slack)
+  },
+  1_200_000,
+)
+
+/** What is held once the last round is over for the server too, as far as its heap ceases to fall. */
+async function settled(place: Measured): Promise<Held> {
+  let least = await place.roughly()
+  for (let stable = 0; stable < 3; ) {
+    await sleep(500)
+    const now = await place.roughly()
+    stable = now < least - 20_000 ? 0 : stable + 1
+    least = Math.min(least, now)
+  }
+  return await place.measure()
+}
+
+/** What is held once it is as little as before, or after a time. */
+async function untilFlat(place: Measured, before: Held): Promise<Held> {
+  const end = performance.now() + patience
+  for (;;) {
+    const now = await settled(place)
+    const isFlat =
+      now.bytes - before.bytes < tolerance &&
+      now.descriptors - before.descriptors <= slack &&
+      now.timers - before.timers <= slack
+    if (isFlat || performance.now() > end) return now
+  }
+}
+
+/** Makes what the rounds need; answers what goes so many of them. */
+async function prepare({ url }: Measured) {
+  const account = { baseUrl: url, token }
+  const { workspaces } = await createClient(account).listWorkspaces()
+  const admin = createClient({ ...account, workspaceId: workspaces[0]?.id ?? '' })
+  const address = await startBot(async () => {})
+  const { bot } = await admin.createBot({ url: address })
+  const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+  const client = createClient({ ...account, botId: bot.id })
+
+  async function upload(key: string, content: string | Buffer, index = false) {
+    const { file } = await client.upsertFile({ key, size: Buffer.byteLength(content), index })
+    const response = await fetch(file.uploadUrl, { method: 'PUT', body: content })
+    expect(response.status).toBe(200)
+    await response.arrayBuffer()
+    return file.id
+  }
+
+  /** As a client that was cut off and resumes; a job puts the parts together. */
+  async function uploadInParts(key: string, parts: string[]): Promise<void> {
+    const { file } = await client.upsertFile({ key, size: Buffer.byteLength(parts.join('')) })
+    let offset = 0
+    for (const body of parts) {
+      const headers = { ...tus, 'upload-offset': String(offset) }
+      const { status } = await fetch(file.uploadUrl, { method: 'PATCH', headers, body })
+      expect(status).toBe(204)
+      offset += Buffer.byteLength(body)
+    }
+  }
+
+  const text = Array.from({ length: 20 }, (_, at) => `## Part ${at}\n\nThe pump number ${at}.`)
+  await upload('manual.md', `# Manual\n\n${text.join('\n\n')}`, true)
+  const largeId = await upload('large.bin', large)
+  const { file: broken } = await client.upsertFile({ key: unfinished, size: 500_000 })
+
+  async function openLane(lane: number) {
+    const { key: userKey } = await createClient({ baseUrl: url, webhookId }).chatCreateUser({})
+    const chat = createClient({ baseUrl: url, webhookId, userKey })
+    const { id: conversationId } = (await chat.chatCreateConversation({})).conversation
+    const room: RawAddress = { url, webhookId, userKey, conversationId }
+    const indexedId = await upload(`lane-${lane}.md`, `# Lane ${lane}\n\nOne paragraph.`, true)
+
+    const say = (words: string) =>
+      chat.chatCreateMessage({ conversationId, payload: { type: 'text', text: words } })
+
+    /** Somebody who listens hears a message, which the bot is told too, and goes. */
+    async function listen(begin: typeof listenRaw, round: number): Promise<void> {
+      const listener = await begin(room)
+      const words = `Message ${round}`
+      await say(words)
+      await listener.until((heard) => heard.some(({ data }) => textOf(data) === words))
+      listener.close()
+      await listener.ended
+    }
+
+    async function download(isBroken: boolean): Promise<void> {
+      const { url: contentUrl } = (await client.getFile({ id: largeId })).file
+      const stop = new AbortController()
+      const response = await fetch(contentUrl, { signal: stop.signal })
+      expect(response.status).toBe(200)
+      if (isBroken) stop.abort()
+      else expect((await response.arrayBuffer()).byteLength).toBe(large.length)
+    }
+
+    async function refusals(): Promise<void> {
+      const bearer = { authorization: `Bearer ${token}`, 'x-bot-id': bot.id }
+      const json = { ...bearer, 'content-type': 'application/json' }
+      const answers = await Promise.all([
+        fetch(`${url}/v1/files`, { headers: { authorization: 'Bearer wrong' } }),
+        fetch(`${url}/v1/nowhere`, { headers: bearer }),
+        fetch(`${url}/v1/files`, { method: 'PUT', headers: json, body: '{"key":' }),
+        fetch(`${url}/v1/files/no-such-file`, { headers: bearer }),
+        fetch(`${url}/v1/files`, { method: 'PUT', headers: json, body: '{"key":1}' }),
+      ])
+      expect(answers.map(({ ok }) => ok)).not.toContain(true)
+      for (const answer of answers) await answer.arrayBuffer()
+      await expect(listenBySocket({ ...room, userKey: 'wrong' })).rejects.toThrow('refused')
+    }
+
+    return async (round: number): Promise<void> => {
+      const { passages } = await client.searchFiles({ query: `pump number ${round % 20}` })
+      expect(passages.length).toBeGreaterThan(0)
+      await listen(listenRaw, round)
+      await listen(listenBySocket, round)
+      await upload(`lane-${lane}.txt`, `Content ${round}`)
+      await uploadInParts(`lane-${lane}-parts.txt`, ['One part, ', `and another of ${round}`])
+      await breakOff(broken.uploadUrl, 'PUT')
+      await download(false)
+      await download(true)
+      await client.reindexFile({ id: indexedId })
+      await client.getFile({ id: indexedId, waitFor: 'indexing_completed' })
+      await refusals()
+    }
+  }
+
+  const all = await Promise.all(Array.from({ length: lanes }, (_, lane) => openLane(lane)))
+  return async (count: number): Promise<void> => {
+    let left = count
+    await Promise.all(
+      all.map(async (round) => {
+        while (left > 0) {
+          left -= 1
+          await round(left)
+        }
+      }),
+    )
+    await untilDelivered(admin, bot.id)
+    await untilUploaded(client)
+  }
+}
+
+/** Begins to send a content and goes. */
+async function breakOff(address: string, method: string): Promise<void> {
+  const { hostname, port, pathname, search, host } = new URL(address)
+  const socket = connect(Number(port), hostname).on('error', () => undefined)
+  const head = [
+    `${method} ${pathname}${search} HTTP/1.1`,
+    `host: ${host}`,
+    'content-length: 500000',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${'x'.repeat(1000)}`)
+  await once(socket, 'connect')
+  socket.destroy()
+}
+
+async function untilDelivered(admin: ReturnType<typeof createClient>, id: string): Promise<void> {
+  const isDone = async () => {
+    const { deliveries } = await admin.listDeliveries({ id, status: 'pending', pageSize: 1 })
+    return deliveries.length === 0
+  }
+  while (!(await isDone())) await sleep(50)
+}
+
+/** What came in parts is put together when there is time. */
+async function untilUploaded(client: ReturnType<typeof createClient>): Promise<void> {
+  const isDone = async () => {
+    const { files } = await client.listFiles({ pageSize: 100 })
+    return !files.some(({ key, status }) => key !== unfinished && status === 'upload_pending')
+  }
+  while (!(await isDone())) await sleep(50)
+}
+
+function textOf(data: Record<string, unknown>): unknown {
+  const { payload } = data
+  return typeof payload === 'object' && payload !== null ? Reflect.get(payload, 'text') : undefined
+}
+
+interface Measured extends AsyncDisposable {
+  url: string
+  measure(): Promise<Held>
+  /** Bytes of the heap after a collection, with compiled code. */
+  roughly(): Promise<number>
+}
+
+/** The command in a process of its own, where nothing but it is measured. */
+async function startMeasured(): Promise<Measured> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'botstead-soak-'))
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const child = spawn(
+    process.execPath,
+    ['--expose-gc', '--import', probe, inject('command'), 'start'],
+    {
+      env: {
+        PATH: process.env.PATH,
+        PORT: String(port),
+        BOTSTEAD_DATA_DIR: dataDir,
+        BOTSTEAD_ADMIN_TOKEN: token,
+        BOTSTEAD_RATE_LIMIT: 'off',
+        LOG_LEVEL: 'fatal',
+      },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    },
+  )
+  await untilReady(url, child)
+  const ask = async (wish: { file?: string }) => {
+    const answer = once(child, 'message')
+    child.send(wish)
+    const [held] = await answer
+    return held
+  }
+  return {
+    url,
+    async measure() {
+      const file = join(dataDir, 'live.heapsnapshot')
+      const { descriptors, timers } = await ask({ file })
+      const heap = await readLiveHeap(file)
+      return { heap, bytes: liveBytes(heap), descriptors, timers }
+    },
+    roughly: async () => (await ask({})).heapUsed,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await once(child, 'close')
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function untilReady(url: string, child: ChildProcess): Promise<void> {
+  const isReady = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await isReady())) {
+    if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}`)
+    await sleep(20)
+  }
+}
