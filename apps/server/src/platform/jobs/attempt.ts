@@ -6,7 +6,7 @@ import type { Timers } from '../timers.js'
 import { JobDeadlineError, JobLostError, RunnerStoppedError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type Failure, retryDelay, storeFailure, storeRelease, storeSuccess } from './outcome.js'
-import { type JobRow, silentWorker } from './store.js'
+import type { ClaimedJob, JobRow } from './store.js'
 
 export interface AttemptDeps {
   run: Run
@@ -36,7 +36,7 @@ export interface Attempt {
 type Answer = { readonly result: unknown } | { readonly error: Error }
 
 /** Starts the handler on a claimed job. */
-export function startAttempt(deps: AttemptDeps, row: JobRow, handler: JobHandler): Attempt {
+export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHandler): Attempt {
   const { clock, timers, log, random } = deps
   const { freesRoom = false } = handler
   const run: Run = (work) => deps.run(work, { freesRoom })
@@ -139,7 +139,7 @@ export function startAttempt(deps: AttemptDeps, row: JobRow, handler: JobHandler
     log.warn({ ...about, err }, 'job was lost to another worker')
   }
 
-  if (row.last_error === silentWorker) log.warn(about, 'job taken over from a silent worker')
+  if (row.wasRunning) log.warn(about, 'job taken over from a silent worker')
   const handling = handle()
   const settled = settle(handling)
   return {

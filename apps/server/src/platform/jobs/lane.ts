@@ -4,7 +4,7 @@ import type { OutageLog } from '../outage-log.js'
 import { type Attempt, type AttemptDeps, startAttempt } from './attempt.js'
 import type { JobHandler } from './handler.js'
 import { interruptionPause, storeRelease } from './outcome.js'
-import { claimJobs, findNextDue, type JobRow } from './store.js'
+import { type ClaimedJob, claimJobs, findNextDue, type JobRow } from './store.js'
 
 export interface LaneDeps extends AttemptDeps {
   db: Db
@@ -96,7 +96,7 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
     log.warn(about, 'job interrupted again by the end of its process, deferred')
   }
 
-  function begin(row: JobRow): void {
+  function begin(row: ClaimedJob): void {
     const attempt = startAttempt(deps, row, handler)
     held.set(row.id, attempt)
     attempt.ended.then(() => {

@@ -57,6 +57,30 @@ describeEachEngine('the lease of a job', (engine) => {
     await eventually(async () => expect(await find(kind, 'a')).toBeUndefined())
   })
 
+  it('did not run out for a job that failed with the words of one that lost its worker', async () => {
+    const { enqueue, start, awaitRun, logged, find } = await bench()
+    const kind = newKind()
+    const silent = controlledHandler()
+    start({ [kind]: silent }, { timers: new ManualTime() })
+    await enqueue({ kind, key: 'lost', payload: {} })
+    await silent.run(0)
+    const other = controlledHandler()
+    start({ [kind]: other }, { alone: true })
+    await other.run(0)
+    const text = (await find(kind, 'lost'))?.last_error
+    expect(text).toEqual(expect.stringContaining('lease ran out'))
+    ;(await other.run(0)).succeed()
+    const id = await enqueue({ kind, key: 'failed', payload: {} })
+    const first = await awaitRun(other, 1)
+    first.fail(new Error(String(text)))
+    const second = await awaitRun(other, 2)
+    expect(second.job).toMatchObject({ id, attempt: 2 })
+    const takeovers = logged.filter(({ msg }) => msg === 'job taken over from a silent worker')
+    expect(takeovers.map(({ key }) => key)).toEqual(['lost'])
+    second.succeed()
+    await eventually(async () => expect(await find(kind, 'failed')).toBeUndefined())
+  })
+
   it('is prolonged for as long as the worker lives', async () => {
     const { enqueue, start, time, find, queue } = await bench()
     const kind = newKind()

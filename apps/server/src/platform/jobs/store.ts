@@ -13,7 +13,7 @@ export type ClaimRef = Pick<JobRow, 'id' | 'claims'>
 const priorities = [0, 1, 2] as const
 
 /** What the last error of a job says when it is taken over from a worker that fell silent. */
-export const silentWorker = 'The worker stopped without a word and its lease ran out'
+const silentWorker = 'The worker stopped without a word and its lease ran out'
 
 /** What it says while the job is deferred, because its workers fell silent repeatedly. */
 const silentWorkers = 'Its workers stopped without a word repeatedly, so it is deferred'
@@ -52,8 +52,14 @@ export interface ClaimRequest {
   postpone(interruptions: number): string | undefined
 }
 
+/** A job as it was claimed. */
+export interface ClaimedJob extends JobRow {
+  /** Whether it was taken over from a worker that let the lease run out. */
+  wasRunning: boolean
+}
+
 interface Claims {
-  claimed: JobRow[]
+  claimed: ClaimedJob[]
   /** Jobs that are deferred, because they lost their workers too often. */
   postponed: JobRow[]
 }
@@ -63,14 +69,14 @@ interface Claims {
  * have been due. Jobs that another transaction is just taking are passed over.
  */
 export async function claimJobs(tx: Tx, request: ClaimRequest): Promise<Claims> {
-  const claimed: JobRow[] = []
+  const claimed: ClaimedJob[] = []
   const postponed: JobRow[] = []
   // One priority at a time, so that each is a range of the index, however many jobs wait for later.
   for (const priority of priorities) {
     const limit = request.limit - claimed.length
     if (limit <= 0) break
     for (const row of await claimOfPriority(tx, { ...request, limit, priority })) {
-      const later = row.last_error === silentWorker && request.postpone(row.interruptions)
+      const later = row.wasRunning && request.postpone(row.interruptions)
       if (later) postponed.push(await postpone(tx, row, later))
       else claimed.push(row)
     }
@@ -89,10 +95,10 @@ async function postpone(tx: Tx, row: JobRow, due_at: string): Promise<JobRow> {
 async function claimOfPriority(
   tx: Tx,
   { kind, priority, limit, owner, now, leaseUntil, held }: ClaimRequest & { priority: number },
-): Promise<JobRow[]> {
-  let due = tx
+): Promise<ClaimedJob[]> {
+  let query = tx
     .selectFrom('jobs')
-    .select('id')
+    .select(['id', 'state'])
     .where('kind', '=', kind)
     .where('priority', '=', priority)
     .where('due_at', '<=', now)
@@ -100,9 +106,12 @@ async function claimOfPriority(
     .where((eb) => eb.or([eb('follow_up_at', 'is', null), eb('follow_up_at', '<=', now)]))
     .orderBy('due_at')
     .limit(limit)
-  if (held.length > 0) due = due.where('id', 'not in', held)
-  return tx
-    .with('due', () => dialectOf(tx).lockFreeRows(due))
+  if (held.length > 0) query = query.where('id', 'not in', held)
+  // A query of its own: an update returns what it wrote, and not the state of before.
+  const due = await dialectOf(tx).lockFreeRows(query).execute()
+  if (due.length === 0) return []
+  const states = new Map(due.map(({ id, state }) => [id, state]))
+  const rows = await tx
     .updateTable('jobs')
     .set((eb) => ({
       state: 'running',
@@ -133,9 +142,10 @@ async function claimOfPriority(
         .else(eb.ref('last_error'))
         .end(),
     }))
-    .where('id', 'in', (eb) => eb.selectFrom('due').select('id'))
+    .where('id', 'in', [...states.keys()])
     .returningAll()
     .execute()
+  return rows.map((row) => ({ ...row, wasRunning: states.get(row.id) === 'running' }))
 }
 
 const selectNextDue = prepared<{ kind: string }>()((db, p) => {
