@@ -84,6 +84,28 @@ describe('the rate limit of an address', () => {
     expect(await refused.json()).toMatchObject({ code: 429, type: 'RateLimited' })
   })
 
+  it.each([
+    ['the addresses of one IPv6 network', (n: number) => `2001:db8:1:2:${n}::1`],
+    ['the ports of one address', (n: number) => `198.51.100.1:${1000 + n}`],
+    [
+      'the forms of one address',
+      (n: number) => ['198.51.100.2', '::ffff:198.51.100.2'][n % 2] ?? '',
+    ],
+    ['what is no address', (n: number) => `_hidden${n}`],
+  ])('counts %s together', async (_, addressOf) => {
+    const statuses: number[] = []
+    for (let n = 0; n <= burst; n++) statuses.push((await call('/nowhere', addressOf(n))).status)
+    expect(statuses).toEqual([404, 404, 404, 429])
+    expect((await call('/nowhere', newAddress())).status).toBe(404)
+  })
+
+  it('counts a broken path against the caller, and not against the proxy', async () => {
+    const address = newAddress()
+    for (let n = 0; n <= burst; n++) await call('/%zz', address)
+    expect((await call('/nowhere', address)).status).toBe(429)
+    expect((await call('/%zz', newAddress())).status).toBe(400)
+  })
+
   it('never refuses a probe', async () => {
     const address = newAddress()
     for (let i = 0; i <= burst; i++) await call('/nowhere', address)

@@ -4,8 +4,8 @@ import type { Actor } from '../platform/actor.js'
 import type { Authenticator } from '../platform/authenticator.js'
 import type { RateLimitDecision, RateLimiter } from '../platform/rate-limit.js'
 import { identify } from './auth.js'
+import { callerAddress, isLoopback } from './caller-address.js'
 import type { HttpContext } from './context.js'
-import { isLoopback } from './loopback.js'
 import type { Throttle } from './throttle.js'
 
 type Allowance = Pick<RateLimitDecision, 'limit' | 'remaining' | 'resetSeconds'>
@@ -115,7 +115,7 @@ function principalOf(actor: Actor | undefined, request: FastifyRequest): string 
     case 'chat':
       return `${actor.chat.webhookId}:${actor.address}`
     case undefined:
-      return request.ip
+      return callerAddress(request)
     default:
       return actor satisfies never
   }

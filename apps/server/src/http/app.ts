@@ -7,6 +7,7 @@ import type { RateLimiter } from '../platform/rate-limit.js'
 import { admission } from './admission.js'
 import { answerBrokenRequest } from './broken-request.js'
 import { admitBrowsers } from './browsers.js'
+import { createForwardedAddresses } from './caller-address.js'
 import { type ConnectionOptions, createConnections } from './connections.js'
 import type { HttpContext } from './context.js'
 import { createErrorHandler, maxSegmentLength, pathOf } from './errors.js'
@@ -65,6 +66,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     observe: (operation) => options.meter?.of(operation),
     checkAnswers: options.checkAnswers ? checkAnswers : () => undefined,
   }
+  const forward = createForwardedAddresses(options.trustedProxies)
   const app = Fastify({
     // Failures are logged by the error handler and requests by the hook below, both with the request
     // id; a child logger per request would cost more than the whole validation.
@@ -81,6 +83,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       reply.header('x-request-id', request.id)
       upgrades.endAfterAnswer(request, reply)
       if (isGone(request.raw)) return handleError(error, request, reply)
+      forward(request)
       context.admitAnybody(request, reply, (limited) =>
         handleError(limited ?? error, request, reply),
       )

@@ -16,7 +16,7 @@ import {
   type ScopeHeaders,
   scopeRefusals,
 } from '../platform/authenticator.js'
-
+import { callerAddress } from './caller-address.js'
 import { wantsWebSocket } from './web-socket.js'
 
 /** The kind of actor that a handler gets, by the `auth` of its operation. */
@@ -59,7 +59,7 @@ export function identify(
         intentOf(request),
       )
     case 'chat':
-      return authenticator.chat(webhookId(request), request.ip)
+      return authenticator.chat(webhookId(request), callerAddress(request))
     case 'chat-user':
       return chatUser(authenticator, webhookId(request), request)
     default:
@@ -130,7 +130,7 @@ async function refuseWithoutKey(
   webhookId: string,
   request: FastifyRequest,
 ): Promise<never> {
-  await authenticator.chat(webhookId, request.ip)
+  await authenticator.chat(webhookId, callerAddress(request))
   // The clients of the chat interface know a missing key as a validation failure, a wrong one as 401.
   throw new ApiError('InvalidPayload', 'The header x-user-key is required.', {
     metadata: { in: 'headers', field: 'x-user-key' },

@@ -5,8 +5,8 @@ import type { MetricsAccess } from '../config.js'
 import { createHistogram, type Histogram } from '../platform/metrics/histogram.js'
 import type { Metric, Sample } from '../platform/metrics/metric.js'
 import { metricsType } from '../platform/metrics/render.js'
+import { isLoopback } from './caller-address.js'
 import type { HttpContext } from './context.js'
-import { isLoopback } from './loopback.js'
 
 const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 /** Seconds. */

@@ -2,7 +2,7 @@ import type { Operation } from '@botstead/contract'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../platform/clock.js'
 import { createRateLimiter, type RateLimitDecision } from '../platform/rate-limit.js'
-import { isLoopback } from './loopback.js'
+import { callerAddress, isLoopback } from './caller-address.js'
 
 interface Rate {
   perMinute: number | undefined
@@ -46,5 +46,5 @@ export function createThrottle({ clock, rates }: ThrottleOptions): Throttle {
 /** One network address at one chat: others at the same address have nothing to do with it. */
 function addressKey(request: FastifyRequest): string {
   const { webhookId } = request.params as { webhookId?: string }
-  return `${webhookId} ${request.ip}`
+  return `${webhookId} ${callerAddress(request)}`
 }
