@@ -12,6 +12,7 @@ import {
 import type { RunOptions, Schema, Tx } from '../../schema.js'
 import { createDiskReserve } from '../disk-reserve.js'
 import { freeBytes, lacksRoom, leastRoom } from '../disk-room.js'
+import type { Log } from '../log.js'
 import { makePrivateFile } from '../private-files.js'
 import { sqliteDialect } from './dialect.js'
 import type { Database } from './engine.js'
@@ -31,6 +32,8 @@ export interface SqliteOptions {
   readonly busyTimeout?: number
   /** Whether to notice a transaction that reads outside of itself or opens another. Default false. */
   readonly guardNesting?: boolean
+  /** Told when space for deletions cannot be reserved. */
+  readonly log?: Log
 }
 
 export const sqliteWriter: SqlWriter = {
@@ -49,7 +52,7 @@ const limits = { maxBatch: 512, maxBatchMilliseconds: 10 }
  * Queries run on the calling thread; with the pages in memory that takes microseconds.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
-  const { file, busyTimeout = 5000, guardNesting = false, reserveBytes = 0 } = options
+  const { file, busyTimeout = 5000, guardNesting = false, reserveBytes = 0, log } = options
   const guard = guardNesting ? createNestingGuard() : noGuard
   // SQLite gives its log and its index the permissions that the database has.
   await makePrivateFile(file)
@@ -61,15 +64,14 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     await reserve.release()
     return await connect()
   })
-  const room = createRoomMaker(writer, file, reserve)
+  const room = createRoomMaker(writer, file, reserve, log)
   const commits = new GroupCommit(writer, { ...limits, busyTimeout }, room)
-  let filling: Promise<void> | undefined = reserve.refill()
-  filling.catch(() => {})
+  let filling: Promise<void> | undefined = room.refill()
   const handles = createHandles<Schema>(sqliteWriter)
   let closing: Promise<void> | undefined
 
   async function shut(): Promise<void> {
-    await filling?.catch(() => {})
+    await filling
     filling = undefined
     await commits.idle()
     reader.close()
