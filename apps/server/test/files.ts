@@ -23,7 +23,7 @@ import { createLog } from '../src/platform/log.js'
 import { createSealer } from '../src/platform/sealing.js'
 import { createSigner } from '../src/platform/signing.js'
 import { type TestEngine, useDatabase } from './engines.js'
-import { createTestClock, type TestClock } from './harness.js'
+import { createTestClock, type ServerClock } from './harness.js'
 import { ManualTime } from './manual-time.js'
 
 type UpsertInput = Input<typeof contract.files.upsert>
@@ -41,7 +41,7 @@ export const quotas = { storage: 20_000_000, vector: 1_000_000 }
 export interface FilesBench {
   database: Database
   blobs: BlobStore
-  clock: TestClock
+  clock: ServerClock
   /** The timers of uploads, which stand still until a test moves them. */
   timers: ManualTime
   files: Files

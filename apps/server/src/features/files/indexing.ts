@@ -91,6 +91,9 @@ export function createIndexing(
       return true
     },
 
+    /** Rejects with the reason when no content can be reached now. */
+    checkContents: () => blobs.check(),
+
     /** Whether these are the passages of their file that are found now. */
     async isFound({ botId, fileId, generation }: PassagesOf): Promise<boolean> {
       const file = await store.findFileById(db, botId, fileId)

@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises'
-import { BlobNotFoundError } from '../../platform/blobs/blob-store.js'
+import { BlobNotFoundError, BlobStoreAwayError } from '../../platform/blobs/blob-store.js'
 import { purge } from '../../platform/db/purge.js'
 import { hasErrorCode } from '../../platform/durable-files.js'
 import type { Job, JobContext } from '../../platform/jobs/handler.js'
@@ -54,7 +54,7 @@ export function createIndexFile(deps: IndexFileDeps) {
     const { passages } = await ingest(
       deps.ingestPool,
       {
-        content: await openContent(content),
+        content: await openContent(content, indexing),
         sha256: content.sha256,
         isPassages: content.isPassages,
         contentType: content.contentType,
@@ -142,15 +142,34 @@ export function createIndexFile(deps: IndexFileDeps) {
   }
 }
 
-/** @throws ExtractionError if the storage has lost it, which no further try would change */
-async function openContent({ path, open }: IndexableContent): Promise<Content> {
+/**
+ * @throws ExtractionError if the storage has lost it, which no further try would change
+ * @throws BlobStoreAwayError if no content can be reached now
+ */
+async function openContent(
+  content: IndexableContent,
+  { checkContents }: Pick<FilesIndexing, 'checkContents'>,
+): Promise<Content> {
+  const opened = await openIfThere(content)
+  if (opened) return opened
+  // Every content is missing in a folder that is not mounted now.
+  await checkContents().catch((cause: unknown) => {
+    throw new BlobStoreAwayError('The store of contents cannot be reached', { cause })
+  })
+  // It may have been back by the time of the check.
+  const found = await openIfThere(content)
+  if (found) return found
+  throw lostContent('The stored content is missing')
+}
+
+async function openIfThere({ path, open }: IndexableContent): Promise<Content | undefined> {
   try {
     if (path === undefined) return { stream: await open() }
     await access(path)
     return { path }
   } catch (error) {
-    const isLost = error instanceof BlobNotFoundError || hasErrorCode(error, 'ENOENT')
-    throw isLost ? lostContent('The stored content is missing') : error
+    if (error instanceof BlobNotFoundError || hasErrorCode(error, 'ENOENT')) return undefined
+    throw error
   }
 }
 

@@ -1,3 +1,5 @@
+import { rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
@@ -174,6 +176,36 @@ describeEachEngine('indexing', (engine) => {
       interval: 10,
     })
     expect((await bot.as().searchFiles({ query: 'word1' })).passages).toEqual([])
+  })
+
+  it('waits for contents that are all away, as for those of a disk that is not mounted', async () => {
+    const bot = bench().newBot()
+    const folder = dirname(dirname(bench().blobs.localPath?.('a'.repeat(8)) ?? ''))
+    await bench().pauseJobs()
+    const { id } = await bot.upload({ key: 'a.md', index: true }, '# Title')
+    // While the clock stands still there is no second attempt.
+    await bench().clock.hold(async () => {
+      await rename(folder, `${folder}-away`)
+      try {
+        bench().startJobs()
+        const failed = await vi.waitFor(async () => {
+          const job = await bench()
+            .database.db.selectFrom('jobs')
+            .selectAll()
+            .where('kind', '=', indexFileJob)
+            .where('key', '=', id)
+            .executeTakeFirstOrThrow()
+          expect(job.state).toBe('waiting')
+          expect(job.last_error).not.toBeNull()
+          return job
+        })
+        expect(failed.last_error).toContain('The store of contents cannot be reached')
+      } finally {
+        await rename(`${folder}-away`, folder)
+      }
+      expect((await bot.as().getFile({ id })).file.status).toBe('indexing_pending')
+    })
+    await bot.awaitStatus(id, 'indexing_completed')
   })
 
   it.each<[string, (key: string) => Promise<unknown>]>([
