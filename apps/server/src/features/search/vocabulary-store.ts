@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
+import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../schema.js'
+import { germanSigns } from './text/function-words.js'
 import { type ListedWord, reverse } from './text/words.js'
 
 /** Where to look for words in a list of words. */
@@ -80,6 +82,24 @@ export async function findWords(db: Db, botId: string, near: Neighbourhood): Pro
     for (const { word } of rows) found.add(word)
   }
   return [...found]
+}
+
+/** Signs of German in the list of words of a bot that has German files. */
+const fewestSigns = 3
+
+const selectSigns = prepared<{ botId: string }>()((db, p) =>
+  db
+    .selectFrom('bot_words')
+    .select('word')
+    .where('bot_id', '=', p('botId'))
+    .where('word', 'in', germanSigns)
+    .limit(fewestSigns),
+)
+
+/** Whether the words of a bot tell that it has German files. Asked by every search that may be German. */
+export async function hasGermanWords(db: Db, botId: string): Promise<boolean> {
+  const signs = await selectSigns(db, { botId })
+  return signs.length === fewestSigns
 }
 
 /** Those of some beginnings with which any word of a bot begins. */

@@ -1,9 +1,9 @@
 import type { Db } from '../../../schema.js'
-import { germanSigns, isGermanGrammar, mayBeGerman } from '../text/function-words.js'
+import { isGermanGrammar, mayBeGerman } from '../text/function-words.js'
 import { beginningsOf, germanStem, nounStem, verbalStem } from '../text/german-stem.js'
 import { normalise } from '../text/normalise.js'
 import { toRuns } from '../text/tokens.js'
-import { findBeginnings, findWords } from '../vocabulary-store.js'
+import { findBeginnings, findWords, hasGermanWords } from '../vocabulary-store.js'
 import type { Substitutes } from './clues.js'
 
 /** Words of a question for which others are looked for, the longest first. */
@@ -19,8 +19,6 @@ const shortestRest = 4
 const shortestCompound = 8
 /** Compounds of which is looked whether they are any. */
 const maximumCompounds = 100
-/** Signs of German in the list of words of a bot that has German files. */
-const fewestSigns = 3
 
 /** What joins the parts of a compound: _Betriebsstunde_, _Pumpengehäuse_, _Bilderrahmen_. */
 const LINKS = ['', 's', 'es', 'n', 'en', 'er', 'e']
@@ -50,8 +48,7 @@ export async function findGermanForms(
   if (words.length === 0 || !mayBeGerman(toRuns(normalise(question)).map(({ text }) => text))) {
     return new Map()
   }
-  const signs = await findWords(db, botId, { prefixes: [], suffixes: [], words: germanSigns })
-  if (signs.length < fewestSigns) return new Map()
+  if (!(await hasGermanWords(db, botId))) return new Map()
   const sought = words.map(toStemmed)
   const listed = await findWords(db, botId, {
     prefixes: distinct(sought.flatMap(toPrefixes)),
