@@ -216,7 +216,8 @@ describeEachEngine('search', (engine) => {
         passages: passages.map((content, at) => ({ content, pageNumber: at + 4 })),
       })
       const [best] = await search('zebra', { consolidate: true, contextDepth: 1 })
-      expect(best?.content).toBe(passages.join('\n\n'))
+      // The file states no title, so its name stands for one.
+      expect(best?.content).toBe(['# scan', ...passages].join('\n\n'))
       expect(best?.meta).toEqual({ type: 'consolidated', pageNumber: 4, position: 0 })
       await bot.as().deleteFile({ id: 'scan.md' })
     })

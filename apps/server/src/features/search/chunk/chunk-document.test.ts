@@ -259,11 +259,11 @@ describe('pages', () => {
 })
 
 describe('the number of passages', () => {
-  const book = Array.from({ length: 60 }, (_, index) => prose(250, `p${index}`)).join('\n\n')
+  const book = Array.from({ length: 60 }, (_, index) => prose(500, `p${index}`)).join('\n\n')
 
   test('is kept by packing paragraphs more tightly', async () => {
     expect(await chunk(book)).toHaveLength(60)
-    expect((await chunk(book, { maximumPassages: 20 })).length).toBeLessThanOrEqual(20)
+    expect((await chunk(book, { maximumPassages: 30 })).length).toBeLessThanOrEqual(30)
   })
 
   test('has an end', async () => {
