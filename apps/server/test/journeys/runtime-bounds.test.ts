@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { existingClient, makeBot } from '../existing-clients.js'
+import { type existingClient, installSilently, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
 const day = 24 * 60 * 60 * 1000
@@ -22,8 +22,7 @@ describe('the bounds of what bots and integrations store', () => {
     const made = await makeBot(server())
     bot = made.client
     botId = made.bot.id
-    const { integrationId } = made
-    mail = existingClient(server(), { botId, integrationId, integrationAlias: 'mail' })
+    mail = await installSilently(server(), botId, 'mail')
     const { conversation } = await mail.createConversation({ channel: 'thread', tags: {} })
     conversationId = conversation.id
   })
