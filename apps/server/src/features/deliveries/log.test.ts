@@ -43,7 +43,8 @@ describe('the log of deliveries', () => {
         bench.time.advance(1000)
         throw new Error('There is no ping')
       })
-    const pausing = { afterMs: 1000, afterFailures: 2, probeEveryMs: 30_000 }
+    // Less than the shortest pause between two attempts, so that the second failure ends in a pause.
+    const pausing = { afterMs: 500, afterFailures: 2, probeEveryMs: 30_000 }
     await bench.start({ run, pausing })
 
     const refused = await enqueue('refused')
