@@ -1,11 +1,12 @@
 import { canonical } from '../canonical.js'
 import { isSchema, type KeywordCompiler } from '../keyword.js'
 import type { Check, ValidationRun, ValuePath } from '../validation-run.js'
+import { atLeast, atMost, countKeyword } from './counts.js'
 
 /** Keywords about arrays; they accept every other value. */
 export const arrayKeywords: Readonly<Record<string, KeywordCompiler>> = {
-  minItems: count((items, limit) => items >= limit, 'minItems', 'fewer than'),
-  maxItems: count((items, limit) => items <= limit, 'maxItems', 'more than'),
+  minItems: countKeyword('minItems', 'fewer than', 'items', lengthOf, atLeast),
+  maxItems: countKeyword('maxItems', 'more than', 'items', lengthOf, atMost),
   uniqueItems(operand) {
     if (operand !== true) return undefined
     return (value, path, run) => {
@@ -52,20 +53,10 @@ function itemsCheck(first: readonly (readonly Check[])[], rest: readonly Check[]
     value.every((item, name) => run.all(first[name] ?? rest, item, { parent: path, name }))
 }
 
-function listOf(operand: unknown): unknown[] {
-  return Array.isArray(operand) ? operand : []
+function lengthOf(value: unknown): number | undefined {
+  return Array.isArray(value) ? value.length : undefined
 }
 
-function count(
-  fits: (items: number, limit: number) => boolean,
-  keyword: string,
-  than: string,
-): KeywordCompiler {
-  return (limit) =>
-    typeof limit !== 'number'
-      ? undefined
-      : (value, path, run) =>
-          !Array.isArray(value) ||
-          fits(value.length, limit) ||
-          run.fail(keyword, path, { limit }, `must not have ${than} ${limit} items`)
+function listOf(operand: unknown): unknown[] {
+  return Array.isArray(operand) ? operand : []
 }

@@ -6,11 +6,12 @@ import {
   type SubschemaCompiler,
 } from '../keyword.js'
 import type { Check, ValidationRun, ValuePath } from '../validation-run.js'
+import { atLeast, atMost, countKeyword } from './counts.js'
 
 /** Keywords about objects; they accept every other value. */
 export const objectKeywords: Readonly<Record<string, KeywordCompiler>> = {
-  minProperties: count((members, limit) => members >= limit, 'minProperties', 'fewer than'),
-  maxProperties: count((members, limit) => members <= limit, 'maxProperties', 'more than'),
+  minProperties: countKeyword('minProperties', 'fewer than', 'members', sizeOf, atLeast),
+  maxProperties: countKeyword('maxProperties', 'more than', 'members', sizeOf, atMost),
   required(operand) {
     const names = textsOf(operand)
     return (value, path, run) => {
@@ -105,6 +106,10 @@ function fitsAsName(
   return fits
 }
 
+function sizeOf(value: unknown, run: ValidationRun): number | undefined {
+  return isObject(value) ? namesOf(value, run).length : undefined
+}
+
 function namesOf(value: JsonSchema, run: ValidationRun): string[] {
   const names = Object.keys(value)
   run.spend(names.length)
@@ -117,18 +122,4 @@ function entriesOf(map: unknown): [string, unknown][] {
 
 function textsOf(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
-}
-
-function count(
-  fits: (members: number, limit: number) => boolean,
-  keyword: string,
-  than: string,
-): KeywordCompiler {
-  return (limit) =>
-    typeof limit !== 'number'
-      ? undefined
-      : (value, path, run) =>
-          !isObject(value) ||
-          fits(namesOf(value, run).length, limit) ||
-          run.fail(keyword, path, { limit }, `must not have ${than} ${limit} members`)
 }
