@@ -1,9 +1,9 @@
 // The server under load, in a process of its own, with two routes that do nothing to compare with.
 import { contract, operation } from '@botstead/contract'
-import { loadConfig } from '../apps/server/dist/config.js'
-import { startServer } from '../apps/server/dist/container.js'
+import { startServer } from '../apps/server/dist/app/container.js'
+import { loadConfig } from '../apps/server/dist/config/config.js'
 import { route } from '../apps/server/dist/http/mount.js'
-import { createLog } from '../apps/server/dist/platform/log.js'
+import { createLog } from '../apps/server/dist/platform/telemetry/log.js'
 
 const emptyPost = operation({
   ...contract.chat.createMessage,

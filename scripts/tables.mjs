@@ -1,4 +1,4 @@
-import { describeSettings } from '../apps/server/dist/config.js'
+import { describeSettings } from '../apps/server/dist/config/config.js'
 import { errorCatalogue } from '../packages/contract/dist/index.js'
 
 const settings = describeSettings()

@@ -1,5 +1,5 @@
+import type { BotActor, Caller, ChatUserActor } from '../src/domain/actor.js'
 import { createChat } from '../src/features/chat/index.js'
-import type { BotActor, Caller, ChatUserActor } from '../src/platform/actor.js'
 import type { EventBus } from '../src/platform/bus/event-bus.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createTenants, maxPayloadBytes } from './tenants.js'

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { loadConfig } from '../src/config.js'
-import { type Server, type ServerOptions, startServer } from '../src/container.js'
+import { type Server, type ServerOptions, startServer } from '../src/app/container.js'
+import { loadConfig } from '../src/config/config.js'
 import type { Clock } from '../src/platform/clock.js'
-import { createLog, type Log } from '../src/platform/log.js'
+import { createLog, type Log } from '../src/platform/telemetry/log.js'
 import { engines, type TestEngine } from './engines.js'
 
 /** A clock that tests move by hand; it runs with the real one in between. */

@@ -4,7 +4,7 @@ import { ApiError } from '@botstead/contract'
 import type { FastifyInstance } from 'fastify'
 import { type AppOptions, createApp } from '../src/http/app.js'
 import { createIds } from '../src/platform/ids.js'
-import { createLog } from '../src/platform/log.js'
+import { createLog } from '../src/platform/telemetry/log.js'
 
 /** The HTTP layer alone, listening on a free port. */
 export interface ListeningApp {

@@ -6,7 +6,7 @@ import { createIds } from '../src/platform/ids.js'
 import type { Job, JobContext, JobHandler } from '../src/platform/jobs/handler.js'
 import { createQueue, type NewJob, type Queue } from '../src/platform/jobs/queue.js'
 import { createRunner, type Runner, type RunnerOptions } from '../src/platform/jobs/runner.js'
-import { createLog, type Log } from '../src/platform/log.js'
+import { createLog, type Log } from '../src/platform/telemetry/log.js'
 import { ManualTime } from './manual-time.js'
 
 /** Milliseconds after which a bench's runners lose what they give no sign of life for. */

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Migration } from '../src/platform/db/migrate.js'
 import type { Database } from '../src/platform/db/open.js'
-import type { Schema } from '../src/schema.js'
+import type { Schema } from '../src/platform/db/schema.js'
 
 /** Tables that only tests of the storage layer use: one of everything a column can be. */
 type NotesTables = {

@@ -45,7 +45,7 @@ describe('the files of the server', () => {
   })
 
   it('ask for the name of the engine only to tell it', () => {
-    const told = /\/src\/(metrics|container)\.ts$/
+    const told = /\/src\/app\/(metrics|container)\.ts$/
     const asking = /\bdialect\.name\b|\.name === '(sqlite|postgres)'/
     expect(having(asking, [told, parts.database, parts.migrations])).toEqual([])
   })

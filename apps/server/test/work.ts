@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { CompiledQuery } from 'kysely'
 import type { Database } from '../src/platform/db/open.js'
-import type { Run } from '../src/schema.js'
+import type { Run } from '../src/platform/db/schema.js'
 
 /** Knows what is under way on a database. */
 export interface WatchedWork {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { loadConfig } from '../config.js'
+import { loadConfig } from '../config/config.js'
 
 /** `botstead check`: whether what is counted is what is there. A server may run on the same data. */
 export function checkCommand(): Command {
@@ -10,7 +10,7 @@ export function checkCommand(): Command {
     .action(async ({ repair, contents }: { repair: boolean; contents: boolean }) => {
       const { config } = loadConfig(undefined, { envFile: '.env' })
       // Loaded where it is used, as in the other commands: all of them wait for what stands above.
-      const { withFilesCheck } = await import('../container.js')
+      const { withFilesCheck } = await import('../app/container.js')
       const left = await withFilesCheck(config, { repair, contents }, async (findings) => {
         let count = 0
         for await (const { kind, text, repaired } of findings) {

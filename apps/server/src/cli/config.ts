@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { describeSettings, loadConfig } from '../config.js'
+import { describeSettings, loadConfig } from '../config/config.js'
 import { wrapText } from './text.js'
 
 const secretSettings = /SECRET|TOKEN|DATABASE_URL/

@@ -1,4 +1,4 @@
-import type { Log } from '../platform/log.js'
+import type { Log } from '../platform/telemetry/log.js'
 
 /** Most milliseconds for open requests: the process may work on wrong state. */
 const mostMilliseconds = 10_000

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { ConfigError } from '../config.js'
+import { ConfigError } from '../config/config.js'
 import { nearest } from '../platform/nearest.js'
 import { version } from '../version.js'
 import { botsCommand } from './bots.js'

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApiError } from '@botstead/contract'
 import type { Command } from 'commander'
-import { type ClientConfig, loadClientConfig } from '../config.js'
+import { type ClientConfig, loadClientConfig } from '../config/config.js'
 
 /** Options of every command that calls a server. */
 export interface ServerOptions {

@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { type Config, loadConfig } from '../config.js'
-import type { Server } from '../container.js'
-import type { FirstStart } from '../first-start.js'
-import { createLog } from '../platform/log.js'
+import type { Server } from '../app/container.js'
+import type { FirstStart } from '../app/first-start.js'
+import { type Config, loadConfig } from '../config/config.js'
+import { createLog } from '../platform/telemetry/log.js'
 import { endOnFault } from './faults.js'
 
 /** `botstead start`: serves until it is told to stop. */
@@ -13,7 +13,7 @@ export function startCommand(): Command {
     for (const warning of warnings) log.warn(warning)
     const stopOnFault = endOnFault(log, config.shutdownTimeoutMs)
     // Loaded where it is used: commands that only call a server do not wait for all of it.
-    const { startServer } = await import('../container.js')
+    const { startServer } = await import('../app/container.js')
     const server = await startServer({ config, log })
     stopOnFault(server.stop)
     if (server.firstStart !== undefined) welcome(config, server, server.firstStart)

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { loadConfig } from '../config.js'
-import type { withOperatorTokens } from '../container.js'
+import type { withOperatorTokens } from '../app/container.js'
+import { loadConfig } from '../config/config.js'
 
 /** `botstead token`: access tokens straight on the database, with or without a running server. */
 export function tokenCommand(): Command {
@@ -45,6 +45,6 @@ export function tokenCommand(): Command {
 
 async function withTokens(work: Parameters<typeof withOperatorTokens>[1]): Promise<void> {
   const { config } = loadConfig(undefined, { envFile: '.env' })
-  const container = await import('../container.js')
+  const container = await import('../app/container.js')
   await container.withOperatorTokens(config, work)
 }

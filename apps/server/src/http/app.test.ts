@@ -2,12 +2,12 @@ import { ApiError, operation } from '@botstead/contract'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Authenticator } from '../platform/authenticator.js'
+import type { Authenticator } from '../domain/authenticator.js'
 import { createIds } from '../platform/ids.js'
-import { createLog } from '../platform/log.js'
-import { createRateLimiter } from '../platform/rate-limit.js'
+import { createLog } from '../platform/telemetry/log.js'
 import { createApp } from './app.js'
 import { route } from './mount.js'
+import { createRateLimiter } from './rate-limit.js'
 
 const echo = operation({
   id: 'echo',

@@ -8,14 +8,14 @@ import type {
   ChatUserActor,
   TokenActor,
   WorkspaceActor,
-} from '../platform/actor.js'
+} from '../domain/actor.js'
 import {
   type Authenticator,
   type Awaitable,
   type Intent,
   type ScopeHeaders,
   scopeRefusals,
-} from '../platform/authenticator.js'
+} from '../domain/authenticator.js'
 import { callerAddress } from './caller-address.js'
 import { wantsWebSocket } from './web-socket.js'
 

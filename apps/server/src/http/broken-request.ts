@@ -1,7 +1,7 @@
 import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '@botstead/contract'
-import type { Log } from '../platform/log.js'
+import type { Log } from '../platform/telemetry/log.js'
 import type { Connections } from './connections.js'
 import { refuseRaw } from './raw-answer.js'
 

@@ -1,7 +1,7 @@
 import type { Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor } from '../platform/actor.js'
-import type { Authenticator } from '../platform/authenticator.js'
+import type { Actor } from '../domain/actor.js'
+import type { Authenticator } from '../domain/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 
 /** What mounting an operation needs from the application around it. */

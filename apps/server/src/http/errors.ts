@@ -7,7 +7,7 @@ import {
   DatabaseUnavailableError,
   InvalidPageTokenError,
 } from '../platform/db/errors.js'
-import { type Log, redactUrl } from '../platform/log.js'
+import { type Log, redactUrl } from '../platform/telemetry/log.js'
 import { isGone } from './unanswered.js'
 import { describeViolation } from './validation.js'
 

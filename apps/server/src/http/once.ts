@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor } from '../platform/actor.js'
+import type { Actor } from '../domain/actor.js'
 import type { Remember } from '../platform/idempotency/remember.js'
 import type { HttpContext } from './context.js'
 

@@ -1,6 +1,6 @@
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { WebhookAnswer, WebhookRequest } from '../platform/webhooks.js'
+import type { WebhookAnswer, WebhookRequest } from '../domain/webhooks.js'
 import type { HttpContext } from './context.js'
 
 /** Who answers what comes in at `/webhooks/<webhook id>/...`. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
-import { createLog } from '../../src/platform/log.js'
+import { createLog } from '../../src/platform/telemetry/log.js'
 import { describeEachEngine } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { expectRefusal, send } from '../request.js'

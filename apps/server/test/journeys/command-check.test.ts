@@ -1,7 +1,7 @@
 import { createClient } from '@botstead/contract'
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
-import type { Schema } from '../../src/schema.js'
+import type { Schema } from '../../src/platform/db/schema.js'
 import { createCommandPlace } from '../command-place.js'
 import { engines } from '../engines.js'
 import { runCommand, startServerProcess } from '../processes.js'

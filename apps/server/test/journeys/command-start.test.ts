@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { describeSettings } from '../../src/config.js'
+import { describeSettings } from '../../src/config/config.js'
 import { createCommandPlace } from '../command-place.js'
 import { runCommand, startServerProcess } from '../processes.js'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import { createLog } from '../../src/platform/log.js'
+import { createLog } from '../../src/platform/telemetry/log.js'
 import { engines } from '../engines.js'
 import { startTestServer } from '../harness.js'
 

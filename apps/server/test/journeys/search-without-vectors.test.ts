@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { createLog } from '../../src/platform/log.js'
+import { createLog } from '../../src/platform/telemetry/log.js'
 import { describeEachEngine } from '../engines.js'
 
 // On SQLite the extension has no build for the platform, here and in the search thread; the PostgreSQL

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createLog } from '../../src/platform/log.js'
+import { createLog } from '../../src/platform/telemetry/log.js'
 import { engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { eventually } from '../jobs.js'

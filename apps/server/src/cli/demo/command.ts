@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { loadConfig } from '../../config.js'
-import type { Server } from '../../container.js'
-import { createLog } from '../../platform/log.js'
+import type { Server } from '../../app/container.js'
+import { loadConfig } from '../../config/config.js'
+import { createLog } from '../../platform/telemetry/log.js'
 import { untilStopped } from '../start.js'
 import { createDemoBot } from './bot.js'
 import { createPrinter, type Printer } from './print.js'
@@ -57,7 +57,7 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
 
 async function startDemoServer(dataDir: string, port: string, print: Printer): Promise<Server> {
   const log = await createLog({ level: 'warn', pretty: process.stdout.isTTY })
-  const { startServer } = await import('../../container.js')
+  const { startServer } = await import('../../app/container.js')
   const start = (on: string) => {
     // Nothing of the caller's environment: a demonstration must not touch their data.
     const { config } = loadConfig({ BOTSTEAD_DATA_DIR: dataDir, PORT: on })

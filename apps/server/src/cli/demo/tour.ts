@@ -1,6 +1,6 @@
 import * as chat from '@botpress/chat'
 import { Client } from '@botpress/client'
-import type { Server } from '../../container.js'
+import type { Server } from '../../app/container.js'
 import { abbreviate } from '../text.js'
 import { askBot } from './answer.js'
 import type { DemoBot } from './bot.js'

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '@botstead/contract'
-import { loadConfig } from '../../config.js'
-import type { Server } from '../../container.js'
-import { createLog } from '../../platform/log.js'
+import type { Server } from '../../app/container.js'
+import { loadConfig } from '../../config/config.js'
+import { createLog } from '../../platform/telemetry/log.js'
 import type { Weights } from '../../ranking.js'
 
 /** A bot on a server, into which the documents go. */
@@ -77,7 +77,7 @@ async function startOn(dataDir: string, weights: Weights | undefined): Promise<S
     BOTSTEAD_RATE_LIMIT: 'off',
   })
   const log = await createLog({ level: 'warn', destination: process.stderr })
-  const { startServer } = await import('../../container.js')
+  const { startServer } = await import('../../app/container.js')
   return await startServer({ config, log, ...(weights && { weights }) })
 }
 

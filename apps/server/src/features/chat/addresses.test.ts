@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ManualTime } from '../../../test/manual-time.js'
-import type { ChatInstallation } from '../bots/index.js'
+import type { ChatInstallation } from '../bots/bots/index.js'
 import { type ChatAddresses, createChatAddresses } from './addresses.js'
 
 const absent = { type: 'ResourceNotFound' }

@@ -1,8 +1,8 @@
 import { ApiError } from '@botstead/contract'
 import { LRUCache } from 'lru-cache'
-import type { ChatAddress } from '../../platform/actor.js'
+import type { ChatAddress } from '../../domain/actor.js'
 import type { Clock } from '../../platform/clock.js'
-import type { ChatInstallation } from '../bots/index.js'
+import type { ChatInstallation } from '../bots/bots/index.js'
 
 export interface ChatAddressesDeps {
   /** The installation behind a webhook id. */

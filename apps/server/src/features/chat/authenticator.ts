@@ -1,5 +1,5 @@
-import type { Authenticator } from '../../platform/authenticator.js'
-import type { Db } from '../../schema.js'
+import type { Authenticator } from '../../domain/authenticator.js'
+import type { Db } from '../../platform/db/schema.js'
 import type { ChatAddresses } from './addresses.js'
 import type { Callers } from './callers.js'
 import type { UserKeys } from './user-keys.js'

@@ -1,8 +1,8 @@
 import { ApiError } from '@botstead/contract'
-import type { ChatUserActor } from '../../platform/actor.js'
-import type { Db, Run, Tx } from '../../schema.js'
-import type { ConversationRow, ConversationsService } from '../conversations/index.js'
-import { requireGoodKey, type UserRow, type UsersService } from '../users/index.js'
+import type { ChatUserActor } from '../../domain/actor.js'
+import type { Db, Run, Tx } from '../../platform/db/schema.js'
+import type { ConversationRow, ConversationsService } from '../conversations/conversations/index.js'
+import { requireGoodKey, type UserRow, type UsersService } from '../conversations/users/index.js'
 
 export interface CallersDeps {
   db: Db

@@ -1,9 +1,9 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
-import type { ChatUserActor } from '../../platform/actor.js'
+import type { ChatUserActor } from '../../domain/actor.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
-import type { ConversationRow } from '../conversations/index.js'
+import type { ConversationRow } from '../conversations/conversations/index.js'
 import { type Callers, type CallersDeps, notOwner } from './callers.js'
 
 type NewConversation = Body<typeof contract.chat.createConversation>

@@ -1,6 +1,6 @@
 import { encodeJson } from '../../platform/db/columns.js'
-import type { Audiences } from '../bots/index.js'
-import type { EventsService } from '../events/index.js'
+import type { Audiences } from '../bots/bots/index.js'
+import type { EventsService } from '../conversations/events/index.js'
 import type { CustomEventData, CustomEvents } from './events.js'
 
 export interface CustomEventsDeps {

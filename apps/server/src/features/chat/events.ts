@@ -1,17 +1,17 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
-import type { ChatUserActor } from '../../platform/actor.js'
+import type { ChatUserActor } from '../../domain/actor.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
-import type { Db, Tx } from '../../schema.js'
-import type { Audience } from '../bots/index.js'
+import type { Audience } from '../bots/bots/index.js'
+import { encodePayload } from '../calls/makers/index.js'
 import {
   type CustomEvent,
   news,
   publicIdOf as publicConversationId,
-} from '../conversations/index.js'
-import type { Listening } from '../listen/index.js'
-import { encodePayload } from '../runtime/index.js'
-import { publicIdOf as publicUserId } from '../users/index.js'
+} from '../conversations/conversations/index.js'
+import { publicIdOf as publicUserId } from '../conversations/users/index.js'
 import { type Callers, type CallersDeps, notParticipant } from './callers.js'
+import type { Listening } from './streams/index.js'
 
 type NewEvent = Body<typeof contract.chat.createEvent>
 

@@ -3,9 +3,9 @@ import { beforeAll, expect, it, vi } from 'vitest'
 import { asIntegration, type Chats, createChats, type TestBot, text } from '../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { MemorySink } from '../../../test/listening/memory-sink.js'
-import type { ChatUserActor } from '../../platform/actor.js'
+import type { ChatUserActor } from '../../domain/actor.js'
 import { createLocalBus } from '../../platform/bus/local.js'
-import { createLog } from '../../platform/log.js'
+import { createLog } from '../../platform/telemetry/log.js'
 
 const revoked = { type: 'Unauthorized', message: expect.stringContaining('revoked') }
 const banned = { type: 'Forbidden', message: expect.stringContaining('banned') }

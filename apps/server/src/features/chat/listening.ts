@@ -1,12 +1,12 @@
 import { ApiError } from '@botstead/contract'
-import type { ChatUserActor } from '../../platform/actor.js'
+import type { ChatUserActor } from '../../domain/actor.js'
 import type { Clock } from '../../platform/clock.js'
 import type { StartStream } from '../../platform/streams/sink.js'
-import { publicIdOf as publicConversationId } from '../conversations/index.js'
-import type { Listening } from '../listen/index.js'
-import { isGoodKey } from '../users/index.js'
+import { publicIdOf as publicConversationId } from '../conversations/conversations/index.js'
+import { isGoodKey } from '../conversations/users/index.js'
 import type { ChatAddresses } from './addresses.js'
 import { type Callers, type CallersDeps, notParticipant } from './callers.js'
+import type { Listening } from './streams/index.js'
 
 export interface ListenOperationsDeps extends CallersDeps {
   clock: Clock

@@ -1,9 +1,9 @@
 import { ApiError } from '@botstead/contract'
 import { type Clock, isoTime } from '../../platform/clock.js'
-import type { Db, Run, Tx } from '../../schema.js'
-import { type ConversationsService, news } from '../conversations/index.js'
-import { type Piece, type Room, streamLifetime } from '../listen/index.js'
+import type { Db, Run, Tx } from '../../platform/db/schema.js'
+import { type ConversationsService, news } from '../conversations/conversations/index.js'
 import * as store from './stream-store.js'
+import { type Piece, type Room, streamLifetime } from './streams/index.js'
 
 /** What a bot publishes while it writes a message. */
 export interface MessageStreamInput {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { type Chats, createChats, type TestBot, text } from '../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import type { ChatUserActor } from '../../platform/actor.js'
+import type { ChatUserActor } from '../../domain/actor.js'
 
 describeEachEngine('what a message holds', (engine) => {
   const database = useDatabase(engine)

@@ -1,18 +1,21 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
-import type { ChatUserActor } from '../../platform/actor.js'
+import type { ChatUserActor } from '../../domain/actor.js'
 import type { Clock } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
+import type { Tx } from '../../platform/db/schema.js'
 import { factLifetime } from '../../platform/fact-cache.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
-import type { Tx } from '../../schema.js'
-import { type Place, publicIdOf as publicConversationId } from '../conversations/index.js'
-import type { Listening } from '../listen/index.js'
-import type { MessageRow, MessagesService } from '../messages/index.js'
-import { publicIdOf as publicUserId, type UserRow } from '../users/index.js'
+import {
+  type Place,
+  publicIdOf as publicConversationId,
+} from '../conversations/conversations/index.js'
+import type { MessageRow, MessagesService } from '../conversations/messages/index.js'
+import { publicIdOf as publicUserId, type UserRow } from '../conversations/users/index.js'
 import { type Callers, type CallersDeps, notParticipant } from './callers.js'
 import { type ChatContent, toChatContent, toStoredContent } from './payload.js'
+import type { Listening } from './streams/index.js'
 
 type NewMessage = Body<typeof contract.chat.createMessage>
 type ListQuery = Query<typeof contract.chat.listMessages>

@@ -1,10 +1,10 @@
 import { ApiError, type contract, type Params, type Query } from '@botstead/contract'
-import type { ChatUserActor } from '../../platform/actor.js'
+import type { ChatUserActor } from '../../domain/actor.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
-import type { Listening } from '../listen/index.js'
-import { publicIdOf, type UserRow } from '../users/index.js'
+import { publicIdOf, type UserRow } from '../conversations/users/index.js'
 import type { Callers, CallersDeps } from './callers.js'
+import type { Listening } from './streams/index.js'
 
 type ParticipantPath = Params<typeof contract.chat.getParticipant>
 type ListQuery = Query<typeof contract.chat.listParticipants>

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { type Chats, createChats, type TestBot, text } from '../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import type { ChatUserActor } from '../../platform/actor.js'
+import type { ChatUserActor } from '../../domain/actor.js'
 import { readEvents } from '../../platform/events/read.js'
 
 const forbidden = { type: 'Forbidden' }

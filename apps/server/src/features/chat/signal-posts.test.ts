@@ -5,7 +5,7 @@ import { ManualTime } from '../../../test/manual-time.js'
 import { createLocalBus } from '../../platform/bus/local.js'
 import { isoTime } from '../../platform/clock.js'
 import { trimEvents } from '../../platform/events/trim.js'
-import { createLog } from '../../platform/log.js'
+import { createLog } from '../../platform/telemetry/log.js'
 import { keepWaitingSignals } from '../deliveries/signal-log-store.js'
 
 describeEachEngine('signals for the webhook of a chat', (engine) => {

@@ -1,15 +1,19 @@
 import { LRUCache } from 'lru-cache'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Clock } from '../../platform/clock.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
 import { readEvents } from '../../platform/events/read.js'
-import type { Db, Tx } from '../../schema.js'
-import type { BotsService, SignalPosting } from '../bots/index.js'
-import { type ConversationsService, news, publicIdOf } from '../conversations/index.js'
+import type { BotsService, SignalPosting } from '../bots/bots/index.js'
+import {
+  type ConversationsService,
+  news,
+  publicIdOf,
+} from '../conversations/conversations/index.js'
 import type { Outbox } from '../deliveries/index.js'
-import type { Render } from '../listen/index.js'
 import { streamIdIn } from './message-streams.js'
 import { findOutgoingPayload, findOwner } from './signal-store.js'
+import type { Render } from './streams/index.js'
 
 export interface SignalPostsDeps {
   db: Db

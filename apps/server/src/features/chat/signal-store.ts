@@ -1,6 +1,6 @@
 import { decodeJson } from '../../platform/db/columns.js'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 
 const selectOwner = prepared<{ botId: string; id: string }>()((db, parameter) =>
   db

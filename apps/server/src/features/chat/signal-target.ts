@@ -1,4 +1,4 @@
-import type { BotsService } from '../bots/index.js'
+import type { BotsService } from '../bots/bots/index.js'
 import type { Target } from '../deliveries/index.js'
 
 /** Milliseconds that the webhook of an app has for an answer. */

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { StoredEvent } from '../../platform/events/read.js'
 import { Frame } from '../../platform/streams/frame.js'
-import { type CustomEvent, news } from '../conversations/index.js'
-import { type Entry, type Piece, type Render, type Room, toSignal } from '../listen/index.js'
-import type { MessageRow, MessagesService } from '../messages/index.js'
-import type { UsersService } from '../users/index.js'
+import { type CustomEvent, news } from '../conversations/conversations/index.js'
+import type { MessageRow, MessagesService } from '../conversations/messages/index.js'
+import type { UsersService } from '../conversations/users/index.js'
 import { streamIdIn } from './message-streams.js'
 import { toRecord } from './messages.js'
+import { type Entry, type Piece, type Render, type Room, toSignal } from './streams/index.js'
 import { toMessage } from './view.js'
 
 export interface SignalsDeps {

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { MessageStreamsTable } from './table.js'
 
 type StreamRow = Selectable<MessageStreamsTable>

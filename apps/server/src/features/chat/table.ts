@@ -14,6 +14,8 @@ export interface MessageStreamsTable {
   expires_at: string
 }
 
-export interface ChatSchema {
-  message_streams: MessageStreamsTable
+declare module '../../platform/db/schema.js' {
+  interface Schema {
+    message_streams: MessageStreamsTable
+  }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { base64url, type JWTPayload, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { ManualTime } from '../../../test/manual-time.js'
-import type { ChatAddress } from '../../platform/actor.js'
+import type { ChatAddress } from '../../domain/actor.js'
 import { createUserKeys } from './user-keys.js'
 
 const shared: ChatAddress = {

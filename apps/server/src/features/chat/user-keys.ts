@@ -1,7 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
-import type { ChatAddress, ChatUserActor } from '../../platform/actor.js'
+import type { ChatAddress, ChatUserActor } from '../../domain/actor.js'
 import type { Clock } from '../../platform/clock.js'
 
 export interface UserKeysDeps {

@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
-import type { ChatActor, ChatUserActor } from '../../platform/actor.js'
-import { publicIdOf, type UserRow } from '../users/index.js'
+import type { ChatActor, ChatUserActor } from '../../domain/actor.js'
+import { publicIdOf, type UserRow } from '../conversations/users/index.js'
 import type { Callers, CallersDeps } from './callers.js'
 import type { UserKeys } from './user-keys.js'
 

@@ -1,6 +1,9 @@
 import type { contract, Output } from '@botstead/contract'
-import { type ConversationRow, publicIdOf as publicConversationId } from '../conversations/index.js'
-import { publicIdOf as publicUserId, type UserRow } from '../users/index.js'
+import {
+  type ConversationRow,
+  publicIdOf as publicConversationId,
+} from '../conversations/conversations/index.js'
+import { publicIdOf as publicUserId, type UserRow } from '../conversations/users/index.js'
 import type { ChatMessageRecord } from './messages.js'
 
 type WireUser = Output<typeof contract.chat.getUser>['user']

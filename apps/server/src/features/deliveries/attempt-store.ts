@@ -1,5 +1,5 @@
 import { prepared } from '../../platform/db/prepared.js'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import type { CallResult } from './call.js'
 import type { DeliveryRow } from './store.js'
 import type { DeliveryAttemptsTable } from './table.js'

@@ -1,7 +1,7 @@
-import type { Db, Tx } from '../../schema.js'
-import type { Changes } from '../changes/index.js'
-import { type EventsService, toEvent, type WireEvent } from '../events/index.js'
-import type { DescribedMessage, Messages } from '../messages/index.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
+import { type EventsService, toEvent, type WireEvent } from '../conversations/events/index.js'
+import type { DescribedMessage, Messages } from '../conversations/messages/index.js'
+import type { Changes } from '../conversations/object-changes/index.js'
 import type { DeliveryRow } from './store.js'
 
 /** Body of `event_received`, which a bot gets. */

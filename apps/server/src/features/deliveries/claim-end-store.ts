@@ -1,5 +1,5 @@
 import { prepared } from '../../platform/db/prepared.js'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import { type DeliveryRow, isPending } from './store.js'
 
 /** One claim of one delivery. */

@@ -1,6 +1,6 @@
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import { type DeliveryRow, isPending } from './store.js'
 
 /**

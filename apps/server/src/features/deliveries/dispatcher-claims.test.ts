@@ -5,7 +5,7 @@ import { useDispatching } from '../../../test/dispatching.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
-import type { Run } from '../../schema.js'
+import type { Run } from '../../platform/db/schema.js'
 import { announceDelivery } from './hints.js'
 
 describeEachEngine('the dispatcher, among others,', (engine) => {

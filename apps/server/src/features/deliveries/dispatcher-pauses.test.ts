@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { useDispatching } from '../../../test/dispatching.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
-import type { Run } from '../../schema.js'
+import type { Run } from '../../platform/db/schema.js'
 import { announceReceiver } from './hints.js'
 
 const minute = 60_000

@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Db } from '../../schema.js'
+import type { Db } from '../../platform/db/schema.js'
 import type { Receiver } from './receiver-store.js'
 import { type DeliveryRow, isPending } from './store.js'
 

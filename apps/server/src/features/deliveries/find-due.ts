@@ -1,4 +1,4 @@
-import type { Db } from '../../schema.js'
+import type { Db } from '../../platform/db/schema.js'
 import { type DueDelivery, listDue, listDueOf, listDueReceivers } from './due-store.js'
 import { receiverKey, receiverOf } from './receiver-store.js'
 import { keyOf, type Room } from './room.js'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import type { DeliveryRow } from './store.js'
 
 /*

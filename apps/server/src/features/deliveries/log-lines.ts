@@ -1,5 +1,5 @@
-import type { Tx } from '../../schema.js'
-import type { LogLine } from '../bot-logs/index.js'
+import type { Tx } from '../../platform/db/schema.js'
+import type { LogLine } from '../bots/logs/index.js'
 import { keyOfLine } from './line-store.js'
 import { findSubject } from './log-store.js'
 import type { Receiver } from './receiver-store.js'

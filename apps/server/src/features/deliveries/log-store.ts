@@ -1,6 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { keyOfLine } from './line-store.js'
 
 /** An attempt as a line of the log of its bot. */

@@ -5,7 +5,7 @@ import { useDispatching } from '../../../test/dispatching.js'
 import { checkout } from '../../../test/documents.js'
 import { engines, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
-import type { Run } from '../../schema.js'
+import type { Run } from '../../platform/db/schema.js'
 
 /** The lines of the log that the guide explains, with their levels. */
 async function explainedLines(): Promise<{ msg: string; level: string }[]> {

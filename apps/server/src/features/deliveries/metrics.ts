@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.js'
-import type { Family, Metric } from '../../platform/metrics/metric.js'
-import type { Db } from '../../schema.js'
+import type { Db } from '../../platform/db/schema.js'
+import type { Family, Metric } from '../../platform/telemetry/metric.js'
 import { countPaused } from './receiver-store.js'
 import { countPending } from './store.js'
 

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { hastenRetries, putBack } from './set-aside-store.js'
 import type { DeliveryReceiversTable } from './table.js'
 

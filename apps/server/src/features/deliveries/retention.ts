@@ -1,7 +1,7 @@
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import { announceDelivery } from './hints.js'
 import * as history from './history-store.js'
 import { callFirst, leaveLines } from './line-store.js'

@@ -1,7 +1,7 @@
 import { createBatches } from '../../platform/batches.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { isoTime } from '../../platform/clock.js'
-import type { Db } from '../../schema.js'
+import type { Db } from '../../platform/db/schema.js'
 import type { DeliveryBodies, DeliveryBody } from './bodies.js'
 import { callReceiver } from './call.js'
 import { announceDelivery } from './hints.js'

@@ -1,5 +1,5 @@
 import { dialectOf } from '../../platform/db/dialect.js'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import { isPending } from './store.js'
 
 /**

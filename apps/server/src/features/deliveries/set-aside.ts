@@ -1,4 +1,4 @@
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import type { DueDelivery } from './due-store.js'
 import { holdPause } from './receiver-store.js'
 import { keyOf } from './room.js'

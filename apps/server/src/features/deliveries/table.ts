@@ -82,9 +82,11 @@ export interface DeliveryReceiversTable {
   releasing: number
 }
 
-export interface DeliveriesSchema {
-  deliveries: DeliveriesTable
-  delivery_lines: DeliveryLinesTable
-  delivery_attempts: DeliveryAttemptsTable
-  delivery_receivers: DeliveryReceiversTable
+declare module '../../platform/db/schema.js' {
+  interface Schema {
+    deliveries: DeliveriesTable
+    delivery_lines: DeliveryLinesTable
+    delivery_attempts: DeliveryAttemptsTable
+    delivery_receivers: DeliveryReceiversTable
+  }
 }

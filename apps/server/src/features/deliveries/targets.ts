@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../platform/authenticator.js'
+import type { Awaitable } from '../../domain/authenticator.js'
 import type { Clock } from '../../platform/clock.js'
 import { createFactCache } from '../../platform/fact-cache.js'
 import { type Receiver, receiverKey, receiverOf } from './receiver-store.js'

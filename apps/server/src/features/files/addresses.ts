@@ -1,6 +1,6 @@
-import type { Addresses } from '../../platform/addresses.js'
+import type { Addresses } from '../../domain/addresses.js'
 import type { Clock } from '../../platform/clock.js'
-import type { Signer, Verified } from '../../platform/signing.js'
+import type { Signer, Verified } from '../../platform/security/signing.js'
 
 /** How long the address of a private content works. */
 const contentAddressLifetime = 60 * 60 * 1000

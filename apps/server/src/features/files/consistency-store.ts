@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { ContentId, ContentRow } from './content-store.js'
 import type { FileRow } from './store.js'
 

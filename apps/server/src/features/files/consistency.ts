@@ -1,6 +1,6 @@
 import type { BlobStore } from '../../platform/blobs/blob-store.js'
 import type { Clock } from '../../platform/clock.js'
-import type { Db, Run } from '../../schema.js'
+import type { Db, Run } from '../../platform/db/schema.js'
 import { checkBlobs, checkOrphans } from './blob-checks.js'
 import { checkCounts, checkStrayContents, checkUsage } from './count-checks.js'
 

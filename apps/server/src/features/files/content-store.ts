@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { releaseBlob } from './blob-use-store.js'
 import type { FileContentsTable } from './table.js'
 

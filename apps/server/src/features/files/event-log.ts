@@ -1,9 +1,9 @@
 import { ApiError, type contract, type fileEventTypes, type Query } from '@botstead/contract'
-import type { BotActor } from '../../platform/actor.js'
+import type { BotActor } from '../../domain/actor.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
+import type { Db } from '../../platform/db/schema.js'
 import { readEvents, type StoredEvent } from '../../platform/events/read.js'
-import type { Db } from '../../schema.js'
 
 /** What the log says about the files of a bot. */
 export type FileEvent = (typeof fileEventTypes)[number]

@@ -1,5 +1,5 @@
+import type { Tx } from '../../platform/db/schema.js'
 import type { Queue } from '../../platform/jobs/queue.js'
-import type { Tx } from '../../schema.js'
 import { expireFilesJob } from './job-kinds.js'
 
 /** A sweep that fails for a while, such as with a full disk, must not be given up. */

@@ -1,5 +1,5 @@
+import type { Tx } from '../../platform/db/schema.js'
 import type { Queue } from '../../platform/jobs/queue.js'
-import type { Tx } from '../../schema.js'
 import type { ContentRow } from './content-store.js'
 import {
   type ClearPassages,

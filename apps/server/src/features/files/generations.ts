@@ -1,7 +1,7 @@
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
+import type { Tx } from '../../platform/db/schema.js'
 import type { Queue } from '../../platform/jobs/queue.js'
-import type { Tx } from '../../schema.js'
 import { type StoredBytes, shareBlob, useBytes } from './blob-use-store.js'
 import {
   type ContentRow,

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Body, contract } from '@botstead/contract'
 import { decodeJson, encodeJson } from '../../platform/db/columns.js'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import { findBlob, type StoredBytes } from './blob-use-store.js'
 import { type ContentRow, findContent, listContents } from './content-store.js'
 import type { Generations } from './generations.js'

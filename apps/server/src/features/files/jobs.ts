@@ -1,5 +1,5 @@
+import type { Tx } from '../../platform/db/schema.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
-import type { Tx } from '../../schema.js'
 import { scheduleExpiry } from './expiry.js'
 import { expireFilesJob, sweepBlobsJob, sweepOrphansJob } from './job-kinds.js'
 import type { FilesDeps } from './service.js'

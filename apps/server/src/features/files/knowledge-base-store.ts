@@ -8,7 +8,7 @@ import {
 } from 'kysely'
 import { type Dialect, dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { FileScope } from './scope.js'
 import { isVisible } from './scope-store.js'
 import type { KnowledgeBasesTable } from './table.js'

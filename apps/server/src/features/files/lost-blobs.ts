@@ -1,5 +1,5 @@
 import type { BlobStore } from '../../platform/blobs/blob-store.js'
-import type { Db } from '../../schema.js'
+import type { Db } from '../../platform/db/schema.js'
 import { findEqualBlob, type StoredBytes } from './blob-use-store.js'
 
 /**

@@ -1,15 +1,11 @@
 import type { Insertable, Selectable } from 'kysely'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Schema, Tx } from '../../platform/db/schema.js'
 import { discardBlob } from './blob-use-store.js'
 import type { ContentId } from './content-store.js'
-import type { FilesSchema } from './table.js'
 
-export type PartRow = Selectable<FilesSchema['content_parts']>
+export type PartRow = Selectable<Schema['content_parts']>
 
-export async function insertPart(
-  tx: Tx,
-  row: Insertable<FilesSchema['content_parts']>,
-): Promise<void> {
+export async function insertPart(tx: Tx, row: Insertable<Schema['content_parts']>): Promise<void> {
   await tx.insertInto('content_parts').values(row).execute()
 }
 

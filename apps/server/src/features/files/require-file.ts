@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
-import type { BotActor } from '../../platform/actor.js'
-import type { Db, Tx } from '../../schema.js'
+import type { BotActor } from '../../domain/actor.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { scopeOf } from './scope.js'
 import { type FileRow, findFile, lockFile } from './store.js'
 

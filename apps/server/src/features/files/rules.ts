@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import mime from 'mime-types'
-import { limitSettings } from '../../limit-settings.js'
+import { limitSettings } from '../../config/limit-settings.js'
 
 type Upsert = Body<typeof contract.files.upsert>
 

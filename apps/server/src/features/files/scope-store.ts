@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
-import type { Db, Schema, Tx } from '../../schema.js'
+import type { Db, Schema, Tx } from '../../platform/db/schema.js'
 import type { FileScope } from './scope.js'
 import type { TagCondition } from './tag-filter.js'
 

@@ -1,4 +1,4 @@
-import type { BotActor } from '../../platform/actor.js'
+import type { BotActor } from '../../domain/actor.js'
 
 /** What a caller may see of the files of a bot. */
 export interface FileScope {

@@ -1,5 +1,5 @@
 import { isoTime } from '../../platform/clock.js'
-import type { Run } from '../../schema.js'
+import type { Run } from '../../platform/db/schema.js'
 import { uploadAddressLifetime } from './addresses.js'
 import { forgetDiscardedBlobs, listDiscardedBlobs, listUsedBlobs } from './blob-use-store.js'
 import { findContent, listAbandoned } from './content-store.js'

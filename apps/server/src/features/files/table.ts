@@ -155,13 +155,15 @@ export interface KnowledgeBasesTable {
   updated_at: TimeColumn
 }
 
-export interface FilesSchema {
-  files: FilesTable
-  file_contents: FileContentsTable
-  content_parts: ContentPartsTable
-  file_tags: FileTagsTable
-  file_usage: FileUsageTable
-  file_blobs: FileBlobsTable
-  knowledge_bases: KnowledgeBasesTable
-  discarded_blobs: DiscardedBlobsTable
+declare module '../../platform/db/schema.js' {
+  interface Schema {
+    files: FilesTable
+    file_contents: FileContentsTable
+    content_parts: ContentPartsTable
+    file_tags: FileTagsTable
+    file_usage: FileUsageTable
+    file_blobs: FileBlobsTable
+    knowledge_bases: KnowledgeBasesTable
+    discarded_blobs: DiscardedBlobsTable
+  }
 }

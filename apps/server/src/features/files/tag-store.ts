@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Page, PageRequest } from '../../platform/db/paginate.js'
-import type { Db } from '../../schema.js'
+import type { Db } from '../../platform/db/schema.js'
 import type { FileScope } from './scope.js'
 import { isVisible } from './scope-store.js'
 

@@ -1,5 +1,5 @@
 import type { contract, Query } from '@botstead/contract'
-import type { BotActor } from '../../platform/actor.js'
+import type { BotActor } from '../../domain/actor.js'
 import { isoTime } from '../../platform/clock.js'
 import type { Page } from '../../platform/db/paginate.js'
 import { scopeOf } from './scope.js'

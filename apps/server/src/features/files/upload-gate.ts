@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import { isoTime } from '../../platform/clock.js'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import type { FileAddresses } from './addresses.js'
 import { type ContentRow, findContent, patchContent } from './content-store.js'
 import type { Generations } from './generations.js'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 
 /** Bytes that files use. */
 export interface Usage {

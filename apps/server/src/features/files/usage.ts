@@ -1,5 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import { type ContentRow, listContents } from './content-store.js'
 import { type FileRow, findFileById, patchFile } from './store.js'
 import { addUsage, type Usage } from './usage-store.js'

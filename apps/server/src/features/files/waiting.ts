@@ -1,5 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import type { BotActor } from '../../platform/actor.js'
+import type { BotActor } from '../../domain/actor.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { fileTopic } from './hints.js'
 import type { FilesService } from './service.js'

@@ -1,5 +1,5 @@
 import { decodeJson } from '../../platform/db/columns.js'
-import type { Db } from '../../schema.js'
+import type { Db } from '../../platform/db/schema.js'
 import type { FilesIndexing, PassagesOf } from '../files/index.js'
 import type { ContextOptions } from './chunk/index-fields.js'
 import type { Passage } from './chunk/passage.js'

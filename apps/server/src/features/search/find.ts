@@ -1,4 +1,4 @@
-import type { Db } from '../../schema.js'
+import type { Db } from '../../platform/db/schema.js'
 import { type FileRow, listFilesByIds } from '../files/reading.js'
 import type { RankedPassage, Ranker, RankRequest } from './rank/ranker.js'
 import { listNearby, type NearbyRow } from './store.js'

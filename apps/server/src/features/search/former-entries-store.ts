@@ -1,5 +1,5 @@
 import { decodeJson } from '../../platform/db/columns.js'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { ContextOptions } from './chunk/index-fields.js'
 import type { PassageRow } from './store.js'
 

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { BlobNotFoundError, BlobStoreAwayError } from '../../platform/blobs/blob-store.js'
 import { purge } from '../../platform/db/purge.js'
-import { hasErrorCode } from '../../platform/durable-files.js'
+import { hasErrorCode } from '../../platform/disk/durable-files.js'
 import type { Job, JobContext } from '../../platform/jobs/handler.js'
 import type { FilesIndexing, IndexableContent, IndexFile } from '../files/index.js'
 import { readCopied } from './copied-passages.js'

@@ -1,7 +1,7 @@
 import { afterCommit } from '../../platform/db/after-commit.js'
+import type { Tx } from '../../platform/db/schema.js'
 import { JobDeadlineError } from '../../platform/jobs/errors.js'
 import type { Job, JobHandler } from '../../platform/jobs/handler.js'
-import type { Tx } from '../../schema.js'
 import {
   type ClearPassages,
   clearPassagesJob,

@@ -1,7 +1,7 @@
 import { ApiError } from '@botstead/contract'
-import { createCounter } from '../../platform/metrics/counter.js'
-import { createHistogram } from '../../platform/metrics/histogram.js'
-import type { Family, Metric } from '../../platform/metrics/metric.js'
+import { createCounter } from '../../platform/telemetry/counter.js'
+import { createHistogram } from '../../platform/telemetry/histogram.js'
+import type { Family, Metric } from '../../platform/telemetry/metric.js'
 import type { Load } from '../../platform/workers/gate.js'
 
 /** Seconds. */

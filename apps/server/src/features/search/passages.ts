@@ -5,7 +5,7 @@ import {
   type Query,
   waitTimeoutDefault,
 } from '@botstead/contract'
-import type { BotActor } from '../../platform/actor.js'
+import type { BotActor } from '../../domain/actor.js'
 import { isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'

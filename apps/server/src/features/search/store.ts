@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { type FileScope, searchableFiles } from '../files/reading.js'
 import type { PassagesTable } from './table.js'
 

@@ -34,7 +34,9 @@ interface BotWordsTable {
   reversed: string
 }
 
-export interface SearchSchema {
-  passages: PassagesTable
-  bot_words: BotWordsTable
+declare module '../../platform/db/schema.js' {
+  interface Schema {
+    passages: PassagesTable
+    bot_words: BotWordsTable
+  }
 }

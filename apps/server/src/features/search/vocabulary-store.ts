@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { germanSigns } from './text/function-words.js'
 import { type ListedWord, reverse } from './text/words.js'
 

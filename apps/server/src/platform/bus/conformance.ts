@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createLog, type Log } from '../log.js'
+import { createLog, type Log } from '../telemetry/log.js'
 import type { EventBus, Hint, Subscription } from './event-bus.js'
 
 /** A log whose lines can be looked at. */

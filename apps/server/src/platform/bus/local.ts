@@ -1,4 +1,4 @@
-import type { Log } from '../log.js'
+import type { Log } from '../telemetry/log.js'
 import type { EventBus, Hint, HintListener, Subscription } from './event-bus.js'
 import { PendingHints } from './pending-hints.js'
 import { Subscribers } from './subscribers.js'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Log } from '../log.js'
+import type { Log } from '../telemetry/log.js'
 
 export interface NotificationLinkOptions {
   /** Address of the database; it must not lead through a pooler that shares connections. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Log } from '../log.js'
+import type { Log } from '../telemetry/log.js'
 import type { EventBus, Hint, HintListener, Subscription } from './event-bus.js'
 import { LocalBus } from './local.js'
 import { packNotifications, unpackNotification } from './notification.js'

@@ -1,4 +1,4 @@
-import type { Log } from '../log.js'
+import type { Log } from '../telemetry/log.js'
 import type { Hint, HintListener, Subscription } from './event-bus.js'
 
 /** One subscription; an object of its own, because a listener may subscribe more than once. */

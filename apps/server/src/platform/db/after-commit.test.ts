@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import type { Run } from '../../schema.js'
 import { afterCommit, followCommits } from './after-commit.js'
 import { TransactionMisuseError } from './errors.js'
+import type { Run } from './schema.js'
 
 describeEachEngine('what is left for after the commit', (engine) => {
   const database = useDatabase(engine, [])

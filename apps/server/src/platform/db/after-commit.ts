@@ -1,5 +1,5 @@
-import type { Run, Tx } from '../../schema.js'
 import { TransactionMisuseError } from './errors.js'
+import type { Run, Tx } from './schema.js'
 
 const waiting = new WeakMap<Tx, (() => void)[]>()
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import type { Run, Tx } from '../../schema.js'
 import { afterCommit } from './after-commit.js'
 import { beforeCommit, prepareCommits } from './before-commit.js'
 import { TransactionMisuseError } from './errors.js'
+import type { Run, Tx } from './schema.js'
 
 describeEachEngine('what is left for the end of a transaction', (engine) => {
   const database = useDatabase(engine, [])

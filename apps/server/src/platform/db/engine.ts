@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
-import type { Db, RunOptions, Tx } from '../../schema.js'
 import type { Dialect } from './dialect.js'
+import type { Db, RunOptions, Tx } from './schema.js'
 
 /** A database that is open, whatever engine it is. */
 export interface Database {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StatementSyncInstance } from '@photostructure/sqlite'
-import type { RunOptions } from '../../schema.js'
 import { sqliteDialect } from './dialect.js'
 import {
   CommitFailedError,
@@ -9,6 +8,7 @@ import {
   TransactionMisuseError,
 } from './errors.js'
 import type { RoomMaker } from './room-maker.js'
+import type { RunOptions } from './schema.js'
 import { diskIsFull, type SqliteConnection } from './sqlite-connection.js'
 import { createSqliteJob, type SqliteJob, type TransactionBody } from './sqlite-job.js'
 

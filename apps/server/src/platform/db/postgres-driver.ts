@@ -9,7 +9,6 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { Db, Schema, Tx } from '../../schema.js'
 import { postgresDialect } from './dialect.js'
 import type { Database } from './engine.js'
 import { CommitFailedError, DatabaseFullError, DatabaseUnavailableError } from './errors.js'
@@ -22,6 +21,7 @@ import {
   send,
   TransactionConnection,
 } from './postgres-connection.js'
+import type { Db, Schema, Tx } from './schema.js'
 import { TransactionGate } from './transaction-gate.js'
 
 export interface PostgresOptions {

@@ -11,9 +11,9 @@ import {
   type Transaction,
   type UpdateResult,
 } from 'kysely'
-import type { Schema } from '../../schema.js'
 import { type Dialect, dialectOf } from './dialect.js'
 import type { NamedQuery } from './executor.js'
+import type { Schema } from './schema.js'
 
 /** Stands for a value that each run of the query gives anew. */
 type Parameter<P> = <Name extends keyof P & string>(name: Name) => Expression<P[Name]>

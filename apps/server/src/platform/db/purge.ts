@@ -1,4 +1,4 @@
-import type { Run, Tx } from '../../schema.js'
+import type { Run, Tx } from './schema.js'
 
 const rowsPerTransaction = 500
 

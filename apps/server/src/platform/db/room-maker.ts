@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { CompiledQuery } from 'kysely'
-import type { DiskReserve } from '../disk-reserve.js'
-import { freeBytes } from '../disk-room.js'
-import type { Log } from '../log.js'
-import { createOutageLog, type OutageLog } from '../outage-log.js'
+import type { DiskReserve } from '../disk/disk-reserve.js'
+import { freeBytes } from '../disk/disk-room.js'
+import type { Log } from '../telemetry/log.js'
+import { createOutageLog, type OutageLog } from '../telemetry/outage-log.js'
 import { pagesOfLog, type SqliteConnection } from './sqlite-connection.js'
 
 /** Lets deletions succeed on a full disk: SQLite must write them to its log before they free space. */

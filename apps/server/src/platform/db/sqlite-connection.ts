@@ -6,7 +6,7 @@ import {
 } from '@photostructure/sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { getLoadablePath } from 'sqlite-vec'
-import { lacksRoom } from '../disk-room.js'
+import { lacksRoom } from '../disk/disk-room.js'
 import { sqliteDialect } from './dialect.js'
 import { DatabaseFullError } from './errors.js'
 

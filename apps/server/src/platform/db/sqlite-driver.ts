@@ -9,11 +9,10 @@ import {
   SqliteQueryCompiler,
   type Transaction,
 } from 'kysely'
-import type { RunOptions, Schema, Tx } from '../../schema.js'
-import { createDiskReserve } from '../disk-reserve.js'
-import { freeBytes, lacksRoom, leastRoom } from '../disk-room.js'
-import type { Log } from '../log.js'
-import { makePrivateFile } from '../private-files.js'
+import { createDiskReserve } from '../disk/disk-reserve.js'
+import { freeBytes, lacksRoom, leastRoom } from '../disk/disk-room.js'
+import { makePrivateFile } from '../security/private-files.js'
+import type { Log } from '../telemetry/log.js'
 import { sqliteDialect } from './dialect.js'
 import type { Database } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
@@ -21,6 +20,7 @@ import { createHandles, refuseToStream, type SqlWriter } from './executor.js'
 import { GroupCommit } from './group-commit.js'
 import { createNestingGuard, noGuard } from './nesting.js'
 import { createRoomMaker } from './room-maker.js'
+import type { RunOptions, Schema, Tx } from './schema.js'
 import { diskIsFull, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
 
 export interface SqliteOptions {

@@ -1,6 +1,6 @@
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
-import type { Db, Schema } from '../../schema.js'
 import { createHandles, refuseToStream } from './executor.js'
+import type { Db, Schema } from './schema.js'
 import type { SqliteConnection } from './sqlite-connection.js'
 import { connectSqlite, sqliteWriter } from './sqlite-driver.js'
 

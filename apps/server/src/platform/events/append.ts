@@ -1,6 +1,6 @@
-import type { Tx } from '../../schema.js'
 import { encodeJson } from '../db/columns.js'
 import { prepared } from '../db/prepared.js'
+import type { Tx } from '../db/schema.js'
 
 /** Something that happened, before it has its place in a stream. */
 export interface NewEvent {

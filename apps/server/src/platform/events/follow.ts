@@ -1,5 +1,5 @@
-import type { Db } from '../../schema.js'
 import type { EventBus } from '../bus/event-bus.js'
+import type { Db } from '../db/schema.js'
 import { systemTimers, type Timers } from '../timers.js'
 import { OutsideEventLogError } from './errors.js'
 import { eventsTopic } from './hints.js'

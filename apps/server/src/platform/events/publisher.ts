@@ -1,6 +1,6 @@
-import type { Tx } from '../../schema.js'
 import type { EventBus } from '../bus/event-bus.js'
 import { afterCommit } from '../db/after-commit.js'
+import type { Tx } from '../db/schema.js'
 import { appendEvent, type NewEvent } from './append.js'
 import { announceEvents } from './hints.js'
 

@@ -1,6 +1,6 @@
-import type { Db } from '../../schema.js'
 import { decodeJson } from '../db/columns.js'
 import { prepared } from '../db/prepared.js'
+import type { Db } from '../db/schema.js'
 
 /** An event as it stands in the log. */
 export interface StoredEvent {

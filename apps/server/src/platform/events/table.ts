@@ -24,7 +24,9 @@ interface EventStreamsTable {
   trimmed_sequence: number
 }
 
-export interface EventsSchema {
-  events: EventsTable
-  event_streams: EventStreamsTable
+declare module '../db/schema.js' {
+  interface Schema {
+    events: EventsTable
+    event_streams: EventStreamsTable
+  }
 }

@@ -1,6 +1,6 @@
 import type { Expression, SqlBool } from 'kysely'
-import type { Tx } from '../../schema.js'
 import { dialectOf } from '../db/dialect.js'
+import type { Tx } from '../db/schema.js'
 
 /** Streams that one call touches; SQLite takes no more than 1,000 terms in one condition. */
 const maxTrim = 500

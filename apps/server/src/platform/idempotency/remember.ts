@@ -1,4 +1,4 @@
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../db/schema.js'
 
 /**
  * Called by a service inside its transaction with what it made, so that the answer is remembered in

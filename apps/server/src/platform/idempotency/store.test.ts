@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { createTestClock } from '../../../test/harness.js'
-import { createSealer } from '../sealing.js'
+import { createSealer } from '../security/sealing.js'
 import { createIdempotencyStore } from './store.js'
 
 const day = 24 * 60 * 60 * 1000

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Db, Tx } from '../../schema.js'
 import { type Clock, isoTime } from '../clock.js'
 import type { Dialect } from '../db/dialect.js'
-import type { Sealer } from '../sealing.js'
+import type { Db, Tx } from '../db/schema.js'
+import type { Sealer } from '../security/sealing.js'
 
 /** What a key is unique within. */
 interface IdempotencyScope {

@@ -10,6 +10,8 @@ interface IdempotencyTable {
   expires_at: string
 }
 
-export interface IdempotencySchema {
-  idempotency_keys: IdempotencyTable
+declare module '../db/schema.js' {
+  interface Schema {
+    idempotency_keys: IdempotencyTable
+  }
 }

@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../schema.js'
+import type { Db, Tx } from '../db/schema.js'
 import type { JobRow } from './store.js'
 
 export interface StateCount {

@@ -1,4 +1,4 @@
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../db/schema.js'
 import { insertJob, type JobRow, lockJobOfKey, patchJob } from './store.js'
 
 /** A job that is asked for; without a key, there is none before it. */

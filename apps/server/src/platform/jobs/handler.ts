@@ -1,4 +1,4 @@
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../db/schema.js'
 
 /** A job as its handler sees it. */
 export interface Job<Payload = unknown> {

@@ -1,6 +1,6 @@
-import type { Db } from '../../schema.js'
 import { isoTime } from '../clock.js'
-import type { OutageLog } from '../outage-log.js'
+import type { Db } from '../db/schema.js'
+import type { OutageLog } from '../telemetry/outage-log.js'
 import { type Attempt, type AttemptDeps, startAttempt } from './attempt.js'
 import type { JobHandler } from './handler.js'
 import { interruptionPause, storeRelease } from './outcome.js'

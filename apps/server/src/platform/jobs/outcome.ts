@@ -1,4 +1,4 @@
-import type { Tx } from '../../schema.js'
+import type { Tx } from '../db/schema.js'
 import { errorText, JobLostError, PermanentJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type ClaimRef, deleteJob, type JobRow, lockClaimed, patchJob } from './store.js'

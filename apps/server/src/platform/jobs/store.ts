@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
-import type { Db, Tx } from '../../schema.js'
 import { dialectOf } from '../db/dialect.js'
 import { prepared } from '../db/prepared.js'
+import type { Db, Tx } from '../db/schema.js'
 import type { JobsTable } from './table.js'
 
 export type JobRow = Selectable<JobsTable>

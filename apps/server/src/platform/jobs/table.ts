@@ -31,6 +31,8 @@ export interface JobsTable {
   updated_at: TimeColumn
 }
 
-export interface JobsSchema {
-  jobs: JobsTable
+declare module '../db/schema.js' {
+  interface Schema {
+    jobs: JobsTable
+  }
 }

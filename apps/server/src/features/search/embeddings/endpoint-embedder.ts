@@ -1,4 +1,4 @@
-import type { Db } from '../../../schema.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { type EmbeddedPassage, type Embedder, OtherLengthError } from '../vectors/embedder.js'
 import { listNumbers, type PassageText, readPassageTexts } from '../vectors/passage-text-store.js'
 import { EmbeddingsError, type Endpoint } from './endpoint.js'

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../../platform/db/dialect.js'
-import type { Db, Tx } from '../../../schema.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { TagCondition } from '../../files/index.js'
 import type { FileScope } from '../../files/reading.js'
 import type { IndexFields } from '../chunk/index-fields.js'

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Tx } from '../../../schema.js'
+import type { Tx } from '../../../platform/db/schema.js'
 import type { Query } from '../text/query.js'
 import type { Frequencies } from './keyword-index.js'
 

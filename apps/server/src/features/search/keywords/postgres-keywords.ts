@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Tx } from '../../../schema.js'
+import type { Tx } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/reading.js'
 import { toTsquery } from '../text/render-query.js'
 import type { IndexEntry, KeywordIndex } from './keyword-index.js'

@@ -1,6 +1,6 @@
+import type { Db } from '../../../platform/db/schema.js'
 import { openSqliteReads } from '../../../platform/db/sqlite-reads.js'
 import { serveTasks } from '../../../platform/workers/worker-task.js'
-import type { Db } from '../../../schema.js'
 import { toFoldedText } from '../text/index-text.js'
 import { countPassages, listNumbers, readPassageTexts } from '../vectors/passage-text-store.js'
 import { encodeModel } from './encode.js'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Db } from '../../../schema.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { findModel } from '../vectors/space-store.js'
 import { decodeModel } from './encode.js'
 import type { LsaModel } from './model.js'

@@ -1,5 +1,5 @@
 import { decodeJson } from '../../../platform/db/columns.js'
-import type { Db } from '../../../schema.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { type FileName, toFileName } from '../text/file-name.js'
 import { toIndexText } from '../text/index-text.js'
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../../schema.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { isGermanGrammar, mayBeGerman } from '../text/function-words.js'
 import { beginningsOf, germanStem, nounStem, verbalStem } from '../text/german-stem.js'
 import { normalise } from '../text/normalise.js'

@@ -1,4 +1,4 @@
-import type { Db } from '../../../schema.js'
+import type { Db } from '../../../platform/db/schema.js'
 import type { Frequencies, KeywordHit, KeywordIndex } from '../keywords/keyword-index.js'
 import { toOtherEnglish } from '../text/english-spellings.js'
 import type { Query } from '../text/query.js'

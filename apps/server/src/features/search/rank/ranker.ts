@@ -1,5 +1,5 @@
 import type { Dialect } from '../../../platform/db/dialect.js'
-import type { Db } from '../../../schema.js'
+import type { Db } from '../../../platform/db/schema.js'
 import type { FileScope, TagCondition } from '../../files/index.js'
 import { createKeywordIndex, type Frequencies, type KeywordHit } from '../keywords/keyword-index.js'
 import { toIndexText } from '../text/index-text.js'

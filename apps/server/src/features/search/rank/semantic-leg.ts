@@ -1,5 +1,5 @@
 import type { Dialect } from '../../../platform/db/dialect.js'
-import type { Db } from '../../../schema.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { lsaEmbedder } from '../lsa/encode.js'
 import { toLsaVector } from '../lsa/model.js'
 import { createModelCache } from '../lsa/model-cache.js'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { Db } from '../../../schema.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { bytesPerEntry, createPackedVectors, type PackedVectors } from './packed-vectors.js'
 import type { Space } from './vector-store.js'
 

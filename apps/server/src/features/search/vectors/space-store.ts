@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../../schema.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Space } from './vector-store.js'
 
 /** What makes the vectors of a bot, without the model itself. */

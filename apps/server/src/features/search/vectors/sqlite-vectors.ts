@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../../schema.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/reading.js'
 import { toBytes, toSignature } from './quantize.js'
 import { createShelf, type Shelf } from './shelf.js'

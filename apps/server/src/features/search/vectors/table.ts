@@ -37,8 +37,10 @@ interface PassageVectorsTable {
   revision: number
 }
 
-export interface VectorsSchema {
-  semantic_spaces: SemanticSpacesTable
-  passages_without_vector: PassagesWithoutVectorTable
-  passage_vectors: PassageVectorsTable
+declare module '../../../platform/db/schema.js' {
+  interface Schema {
+    semantic_spaces: SemanticSpacesTable
+    passages_without_vector: PassagesWithoutVectorTable
+    passage_vectors: PassageVectorsTable
+  }
 }

@@ -1,4 +1,4 @@
-import type { Tx } from '../../../schema.js'
+import type { Tx } from '../../../platform/db/schema.js'
 
 /** The vectors of passages. They come in the background and go with their passages. */
 export interface VectorIndex {

@@ -1,5 +1,5 @@
 import type { Database } from '../../../platform/db/open.js'
-import type { Db, Tx } from '../../../schema.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { FileScope, TagCondition } from '../../files/index.js'
 
 interface VectorEntry {

@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../../schema.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
 
 /** Notes passages whose vectors are to be made. */
 export async function insertWaiting(

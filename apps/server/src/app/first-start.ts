@@ -1,0 +1,92 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { OperatorTokens } from '../features/tenancy/access/index.js'
+import type { AccountsService } from '../features/tenancy/accounts/index.js'
+import type { WorkspacesService } from '../features/tenancy/workspaces/index.js'
+import type { Run, Tx } from '../platform/db/schema.js'
+import { newToken } from '../platform/ids.js'
+import { keepSecretFile, replaceSecretFile } from '../platform/security/secrets.js'
+import type { Log } from '../platform/telemetry/log.js'
+
+/** What was made at the first start. */
+export interface FirstStart {
+  token: string
+  /** Whether the server made the token: shown once, because only this process knows it. */
+  isNew: boolean
+  workspaceId: string
+  /** Where the token is kept. */
+  tokenFile: string
+}
+
+export interface FirstStartDeps {
+  run: Run
+  accounts: Pick<AccountsService, 'createFirst' | 'findFirst'>
+  workspaces: Pick<WorkspacesService, 'createFirst'>
+  tokens: Pick<OperatorTokens, 'add' | 'isKnown'>
+  dataDir: string
+  /** Token given by the operator; without it one is made at the first start. */
+  adminToken: string | undefined
+  log: Log
+}
+
+/** Shorter ones are what is left of a file that was cut off. */
+const minTokenLength = 20
+const givenNote = 'BOTSTEAD_ADMIN_TOKEN'
+
+/**
+ * Makes an empty database usable: an account, the workspace `Default` and a token. Of several
+ * processes that start together one does it. On a database in use, only a token that the operator
+ * gave and that is not known yet is added.
+ * @returns what was made, or undefined if the database was in use
+ */
+export async function firstStart(deps: FirstStartDeps): Promise<FirstStart | undefined> {
+  const made = (await deps.accounts.findFirst()) ? undefined : await createFirst(deps)
+  if (made === undefined && deps.adminToken !== undefined) await addGiven(deps, deps.adminToken)
+  return made
+}
+
+async function createFirst(deps: FirstStartDeps): Promise<FirstStart | undefined> {
+  const { run, accounts, workspaces, tokens } = deps
+  const tokenFile = join(deps.dataDir, 'admin-token')
+  // The file comes first: a crash in between leaves a token that the next start takes up, while
+  // the other way round would leave an account whose token nobody knows.
+  const token = await keepToken(tokenFile, deps.adminToken)
+  const workspaceId = await run(async (tx) => {
+    const accountId = await accounts.createFirst(tx)
+    if (accountId === undefined) return undefined
+    await tokens.add(tx, accountId, token, deps.adminToken ? givenNote : 'First start')
+    return await workspaces.createFirst(tx, accountId)
+  })
+  if (workspaceId !== undefined) {
+    return { token, isNew: deps.adminToken === undefined, workspaceId, tokenFile }
+  }
+  // Another process was first. With another data folder it has another token, and ours is none.
+  if (!(await tokens.isKnown(token))) await rm(tokenFile, { force: true })
+  return undefined
+}
+
+async function keepToken(path: string, given: string | undefined): Promise<string> {
+  // A file that is left of an earlier database must not contradict what the operator gives.
+  if (given !== undefined) {
+    await replaceSecretFile(path, given)
+    return given
+  }
+  const token = await keepSecretFile(path, () => newToken('bp_pat_'))
+  if (token.length < minTokenLength) {
+    throw new Error(`The token in ${path} is damaged: delete the file for a new one.`)
+  }
+  return token
+}
+
+async function addGiven(deps: FirstStartDeps, value: string): Promise<void> {
+  if (await deps.tokens.isKnown(value)) return
+  const account = await deps.accounts.findFirst()
+  if (account === undefined) return
+  // Also on a full disk: it may be the one token by which somebody can delete.
+  const add = (tx: Tx) => deps.tokens.add(tx, account.id, value, givenNote)
+  if (!(await deps.run(add, { freesRoom: true }))) return
+  deps.log.info(
+    { accountId: account.id, note: givenNote },
+    'BOTSTEAD_ADMIN_TOKEN was added to the tokens of the first account; the earlier ones stay valid',
+  )
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { deliveryMetrics } from '../features/deliveries/index.js'
+import { freeBytes } from '../platform/disk/disk-room.js'
+import { jobMetrics } from '../platform/jobs/metrics.js'
+import { gauge, type Metric } from '../platform/telemetry/metric.js'
+import { version } from '../version.js'
+import type { Foundation } from './context.js'
+import type { Slices } from './slices.js'
+
+/** What the server tells about itself at `/metrics`, beside its requests and its process. */
+export function serverMetrics(
+  foundation: Foundation,
+  slices: Pick<Slices, 'chat' | 'search'>,
+): Metric[] {
+  return [
+    buildInfo(foundation),
+    diskMetrics(foundation),
+    jobMetrics(foundation.queue),
+    deliveryMetrics(foundation),
+    ...slices.search.metrics,
+    gauge(
+      { name: 'botstead_chat_listeners', help: 'Open streams of chat users in this process.' },
+      () => slices.chat.listening.count(),
+    ),
+  ]
+}
+
+/** Room on the disks of this machine that the server writes to. */
+function diskMetrics({ config, database }: Foundation): Metric {
+  const folders = new Map<string, string>()
+  if (database.file !== undefined) folders.set('database', config.dataDir)
+  if (config.objectStore === undefined) folders.set('contents', join(config.dataDir, 'blobs'))
+  return {
+    collect: async () => [
+      {
+        name: 'botstead_disk_free_bytes',
+        help: 'Room on the disk of the database and of the contents of files, where they are on this machine.',
+        type: 'gauge',
+        samples: await Promise.all(
+          Array.from(folders, async ([of, folder]) => ({
+            labels: { of },
+            value: await freeBytes(folder),
+          })),
+        ),
+      },
+    ],
+  }
+}
+
+function buildInfo({ config, database }: Foundation): Metric {
+  const labels = {
+    version,
+    node: process.versions.node,
+    database: database.dialect.name,
+    contents: config.objectStore === undefined ? 'disk' : 's3',
+  }
+  return {
+    collect: () => [
+      {
+        name: 'botstead_build_info',
+        help: 'What runs here; always 1.',
+        type: 'gauge',
+        samples: [{ labels, value: 1 }],
+      },
+    ],
+  }
+}

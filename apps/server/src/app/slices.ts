@@ -1,0 +1,295 @@
+import { join } from 'node:path'
+import type { Addresses } from '../domain/addresses.js'
+import { builtInChat, createBots, purgeBotJob } from '../features/bots/bots/index.js'
+import { createIntegrations, type Integrations } from '../features/bots/integrations/index.js'
+import { createBotLogs } from '../features/bots/logs/index.js'
+import { type Actions, createActions } from '../features/calls/actions/index.js'
+import { type Chat, createChat } from '../features/chat/index.js'
+import { createDeliveries, pageAttempts } from '../features/deliveries/index.js'
+import { createFiles } from '../features/files/index.js'
+import { createIngestPool, createSearch, type Weights } from '../features/search/index.js'
+import { type Access, createAccess } from '../features/tenancy/access/index.js'
+import { createAccounts } from '../features/tenancy/accounts/index.js'
+import { createWorkspaces } from '../features/tenancy/workspaces/index.js'
+import type { BlobStore } from '../platform/blobs/blob-store.js'
+import { openDiskBlobStore } from '../platform/blobs/disk.js'
+import type { JobHandler } from '../platform/jobs/handler.js'
+import { createSigner } from '../platform/security/signing.js'
+import { systemTimers } from '../platform/timers.js'
+import { version } from '../version.js'
+import type { Foundation } from './context.js'
+import { createRuntimeSlices } from './runtime-slices.js'
+import type { Closers } from './stop.js'
+
+export type Slices = Awaited<ReturnType<typeof createSlices>>
+
+/** Milliseconds after which an unfinished blob of a shared folder counts as left behind. */
+const sharedLeftoverAge = 60 * 60 * 1000
+
+export interface SlicesOptions {
+  /** Module that the search threads run: for tests. */
+  findEntry?: URL
+  /** How much each leg of ranking weighs: for measuring what each adds. */
+  weights?: Weights
+}
+
+/** Builds the slices and tells each what it needs of the others. */
+export async function createSlices(
+  foundation: Foundation,
+  addresses: Addresses,
+  closers: Pick<Closers, 'add'>,
+  { findEntry, weights }: SlicesOptions = {},
+) {
+  const { config, clock, log } = foundation
+  const accounts = createAccounts(foundation)
+  const workspaces = createWorkspaces({
+    ...foundation,
+    countBots: (ids) => bots.service.countByWorkspace(ids),
+    removeBots: async (tx, workspaceId) => {
+      await bots.service.removeAll(tx, workspaceId)
+      await access.service.removeWorkspaceKeys(tx, workspaceId)
+      await integrations.service.removeAll(tx, workspaceId)
+    },
+    onRemoved: (workspaceId) => access.authenticator.forgetWorkspace(workspaceId),
+  })
+  /** Makes memories of a bot stale, when it or what is installed in it was changed or removed. */
+  function forgetBot(botId: string): void {
+    access.authenticator.forgetBot(botId)
+    chat.forgetBot(botId)
+    deliveries.changed(botId)
+    actions.forgetBot(botId)
+  }
+  const bots = createBots({
+    ...foundation,
+    addresses,
+    catalogue: {
+      find: (...args) => integrations.catalogue.find(...args),
+      declarationsOf: (id) => integrations.catalogue.declarationsOf(id),
+      onChanged: (...args) => integrations.catalogue.onChanged(...args),
+      untilSettled: (botId) => integrations.catalogue.untilSettled(botId),
+    },
+    onCreated: async (tx, botId) => {
+      await runtime.users.service.insertBot(tx, botId)
+    },
+    onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
+    onAddressed: (tx, botId, wants) => runtime.events.service.tellMissed(tx, botId, wants),
+    onDeployed: (tx, botId) => deliveries.registration.enqueue(tx, botId),
+    recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
+    onChanged: forgetBot,
+  })
+  const access: Access = createAccess({
+    ...foundation,
+    timers: systemTimers,
+    workspaces: workspaces.service,
+    bots: bots.service,
+    requireIntegration: (actor, id, field) => integrations.service.requireIn(actor, id, field),
+  })
+  const integrations: Integrations = createIntegrations({
+    ...foundation,
+    addresses,
+    bots: bots.service,
+    workspaces: workspaces.service,
+    onRemoved: (tx, id) => access.service.removeKeysOfIntegration(tx, id),
+    onChanged: (_id, installedIn) => {
+      for (const botId of installedIn) {
+        bots.audiences.forget(botId)
+        forgetBot(botId)
+      }
+    },
+  })
+
+  const runtime = createRuntimeSlices({
+    ...foundation,
+    bots,
+    makers: integrations.makers,
+    maxPayloadBytes: config.limits.messageBytes,
+    missedEventsMs: config.missedEventsMs,
+    deliveryRetentionMs: config.deliveryRetentionMs,
+    describeSignal: (botId, place) => chat.describeSignal(botId, place),
+  })
+  const botLogs = createBotLogs({
+    ...foundation,
+    bots: bots.service,
+    retentionMs: config.botLogRetentionMs,
+    pageAttempts,
+  })
+  const deliveries = createDeliveries({
+    ...foundation,
+    timers: systemTimers,
+    bodies: runtime.bodies,
+    note: botLogs.service.note,
+    bots: bots.service,
+    findInstallationTarget: (receiver) =>
+      receiver.integration === builtInChat.alias
+        ? chat.findSignalTarget(receiver.botId)
+        : integrations.findTarget(receiver),
+    onFinished: async (tx, finished, failure) => {
+      const told = finished.filter(({ kind }) => kind === 'event_received')
+      // In one order: what they settle, others may be settling too.
+      for (const botId of [...new Set(told.map(({ bot_id }) => bot_id))].sort()) {
+        const ids = told.flatMap(({ bot_id, subject_id }) => (bot_id === botId ? subject_id : []))
+        await runtime.events.service.settle(tx, botId, ids, failure)
+      }
+    },
+    onReopened: async (tx, { kind, bot_id, subject_id }) => {
+      if (kind === 'event_received') await runtime.events.service.reopen(tx, bot_id, subject_id)
+    },
+    alone: config.databaseUrl === undefined,
+    leaseMs: config.jobLeaseMs,
+    retentionMs: config.deliveryRetentionMs,
+    limits: config.limits,
+  })
+  const chat: Chat = createChat({
+    ...foundation,
+    sharedSecret: foundation.keys.userKeys,
+    userKeyLifetimeMs: config.chatKeyLifetimeMs,
+    bots: bots.service,
+    users: runtime.users.service,
+    conversations: runtime.conversations.service,
+    messages: runtime.messages.service,
+    botEvents: runtime.events.service,
+    audiences: bots.audiences,
+    outbox: runtime.outbox,
+    maxPayloadBytes: config.limits.messageBytes,
+    limits: {
+      perProcess: config.limits.listeners,
+      perUser: config.limits.listenersPerUser,
+      pendingBytes: config.limits.listenerBufferBytes,
+    },
+    version,
+  })
+  const actions: Actions = createActions({
+    ...foundation,
+    bots: bots.service,
+    retentionMs: config.botLogRetentionMs,
+    audiences: bots.audiences,
+    targets: deliveries.targets,
+    chat,
+    findIntegrationAction: integrations.findAction,
+  })
+
+  const blobs = await openBlobs(foundation, { sweep: true })
+  const files = createFiles({
+    ...foundation,
+    addresses,
+    signer: createSigner(foundation.keys.fileAddresses, clock),
+    blobs,
+    timers: systemTimers,
+    bots: bots.service,
+    reach: access.reach,
+    limits: config.limits,
+    quotas: { storage: config.limits.storageQuotaBytes, vector: config.limits.vectorQuotaBytes },
+  })
+  const { limits } = config
+  closers.add('waiting for files', async () => {
+    await files.waiting[Symbol.asyncDispose]()
+  })
+  const ingestPool = createIngestPool({
+    ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
+    timeLimitMs: limits.indexingTimeoutMs,
+    memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
+    maximumOutputBytes: limits.indexingOutputBytes,
+    maximumPages: limits.indexingPages,
+    maximumUnpackedBytes: limits.indexingUnpackedBytes,
+    onError: (err) => log.error({ err }, 'a process that reads documents failed'),
+  })
+  closers.add('document readers', async () => {
+    await ingestPool[Symbol.asyncDispose]()
+  })
+  const search = createSearch({
+    ...foundation,
+    files,
+    ingestPool,
+    embeddings: embeddingsOf(config),
+    limits: {
+      ...config.limits,
+      searchesAtOnce: config.searchesAtOnce,
+      searchTimeoutMs: config.searchTimeoutMs,
+    },
+    ...(findEntry && { findEntry }),
+    ...(weights && { weights }),
+  })
+  closers.add('search', async () => {
+    await search[Symbol.asyncDispose]()
+  })
+  await search.open()
+
+  const purgeBot: JobHandler<{ botId: string }> = {
+    freesRoom: true,
+    handler: async ({ payload: { botId } }) => {
+      await access.service.purge(botId)
+      await botLogs.service.purge(botId)
+      await actions.purge(botId)
+      await runtime.purge(botId)
+      await chat.purge(botId)
+      await search.purge(botId)
+      await files.purge(botId)
+    },
+  }
+
+  return {
+    accounts,
+    workspaces,
+    access,
+    chat,
+    integrations,
+    runtime,
+    deliveries,
+    botLogs,
+    actions,
+    files,
+    blobs,
+    search,
+    jobs: {
+      [purgeBotJob]: purgeBot,
+      ...runtime.jobs,
+      ...deliveries.registration.jobs,
+      ...integrations.jobs,
+      ...files.jobs,
+      ...search.jobs,
+    },
+    routes: [
+      ...accounts.routes,
+      ...workspaces.routes,
+      ...bots.routes,
+      ...deliveries.routes,
+      ...botLogs.routes,
+      ...access.routes,
+      ...files.routes,
+      ...search.routes,
+      ...runtime.routes,
+      ...chat.routes,
+      ...actions.routes,
+      ...integrations.routes,
+    ],
+  }
+}
+
+/**
+ * File contents, in the data folder or an object store.
+ * @param options.sweep removes what interrupted uploads left behind: for the server that owns the folder
+ */
+export async function openBlobs(
+  { config, keys }: Foundation,
+  options: { sweep: boolean },
+): Promise<BlobStore> {
+  if (config.objectStore !== undefined) {
+    // Loaded only where it is used: the start without it stays as quick as it is.
+    const { openS3BlobStore } = await import('../platform/blobs/s3.js')
+    // Leftovers are for the daily sweep, because a start must not wait for a list of the bucket.
+    return await openS3BlobStore(config.objectStore, {
+      owner: keys.installation.toString('hex'),
+    })
+  }
+  const blobs = await openDiskBlobStore(join(config.dataDir, 'blobs'))
+  if (!options.sweep) return blobs
+  // With a shared database other processes may be storing in the same folder right now.
+  await blobs.sweepTemporary(config.databaseUrl === undefined ? 0 : sharedLeftoverAge)
+  return blobs
+}
+
+/** The endpoint that the operator named, if there is one; the settings come together or not at all. */
+function embeddingsOf(config: Foundation['config']) {
+  const { embeddingsUrl: url, embeddingsModel: model, embeddingsApiKey: apiKey } = config
+  return url === undefined || model === undefined ? undefined : { url, model, apiKey }
+}

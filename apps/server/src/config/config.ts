@@ -1,0 +1,242 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse as parseEnvFile } from 'dotenv'
+import type { S3Address } from '../platform/blobs/s3-address.js'
+import { nearest } from '../platform/nearest.js'
+import type { AddressRulesOptions } from '../platform/outgoing/address-rules.js'
+import { clientSettings } from './client-settings.js'
+import { limitSettings } from './limit-settings.js'
+import { objectStoreSettings, readObjectStore } from './object-store.js'
+import { serverSettings } from './server-settings.js'
+import { type Environment, readSettings, type Setting, type Values } from './settings.js'
+
+const everySetting: readonly Setting<unknown>[] = [
+  ...Object.values(serverSettings),
+  ...Object.values(objectStoreSettings),
+  ...Object.values(limitSettings),
+  ...Object.values(clientSettings),
+]
+
+type Derived =
+  | 'publicUrl'
+  | 'allowedOrigins'
+  | 'trustedProxies'
+  | 'rateLimit'
+  | 'rateBurst'
+  | 'chatKeyLifetime'
+  | 'chatNewUsers'
+  | 'chatUserMessages'
+  | 'chatAddressMessages'
+  | 'roles'
+  | 'allowedNetworks'
+  | 'metricsAccess'
+  | 'metricsToken'
+
+interface Rate {
+  /** Undefined refuses nobody. */
+  readonly perMinute: number | undefined
+  /** Callers on this machine are not counted. */
+  readonly exemptLoopback: boolean
+}
+
+/** Who may read the metrics. */
+export interface MetricsAccess {
+  readonly access: 'off' | 'loopback' | 'public'
+  /** With it, callers from anywhere may, unless it is off. */
+  readonly token: string | undefined
+}
+
+/** The settings of a process, checked and complete. Sizes are bytes, durations milliseconds. */
+export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Derived>> {
+  /** Without a slash at the end. */
+  readonly publicUrl: string
+  /** Where file contents are; undefined stands for the data folder. */
+  readonly objectStore: S3Address | undefined
+  readonly roles: { readonly api: boolean; readonly worker: boolean }
+  /** Origins that browsers may call from; undefined allows any. */
+  readonly allowedOrigins: readonly string[] | undefined
+  /** What the server may call on behalf of others. */
+  readonly outgoing: AddressRulesOptions
+  /** Addresses and networks of proxies that tell truly who calls. */
+  readonly trustedProxies: readonly string[]
+  readonly metrics: MetricsAccess
+  readonly rateLimit: Rate & { readonly burst: number }
+  /** Milliseconds for which user keys of the server are good; undefined for ever. */
+  readonly chatKeyLifetimeMs: number | undefined
+  /** What is counted at chat addresses beside all requests. */
+  readonly chatRates: {
+    /** New users per network address. */
+    readonly newUsers: Rate
+    /** Messages and events per user. */
+    readonly userMessages: Rate
+    /** Messages and events per network address. */
+    readonly addressMessages: Rate
+  }
+  readonly limits: Values<typeof limitSettings>
+}
+
+/** Some variables have values that cannot be used: one line for each. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+export interface LoadedConfig {
+  config: Config
+  /** Things that are probably not meant, one line each; for the log. */
+  warnings: readonly string[]
+}
+
+/**
+ * Reads all settings from the environment and, below it, from a file of `NAME=value` lines.
+ * @param options.envFile path of that file; it need not exist
+ * @throws ConfigError that lists every wrong variable
+ */
+export function loadConfig(
+  environment: Environment = process.env,
+  options: { envFile?: string } = {},
+): LoadedConfig {
+  const given = { ...readEnvFile(options.envFile), ...environment }
+  const problems: string[] = []
+  const values = readSettings(serverSettings, given, problems)
+  const limitValues = readSettings(limitSettings, given, problems)
+  if (!values.databaseUrl && values.roles.length === 1) {
+    problems.push(
+      'BOTSTEAD_ROLES must be api,worker with SQLite: set DATABASE_URL to split the roles.',
+    )
+  }
+  const objectStore = readObjectStore(given, problems)
+  if ((values.embeddingsUrl === undefined) !== (values.embeddingsModel === undefined)) {
+    problems.push(
+      'BOTSTEAD_EMBEDDINGS_URL and BOTSTEAD_EMBEDDINGS_MODEL must be set together, or neither.',
+    )
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  const {
+    rateBurst,
+    allowedNetworks,
+    metricsAccess,
+    metricsToken,
+    chatKeyLifetime,
+    chatNewUsers,
+    chatUserMessages,
+    chatAddressMessages,
+    ...rest
+  } = values
+  const config: Config = {
+    ...rest,
+    publicUrl: values.publicUrl ?? localAddress(values.host, values.port),
+    dataDir: resolve(values.dataDir),
+    objectStore,
+    roles: Object.freeze({
+      api: values.roles.includes('api'),
+      worker: values.roles.includes('worker'),
+    }),
+    allowedOrigins: values.allowedOrigins === '*' ? undefined : values.allowedOrigins,
+    trustedProxies: values.trustedProxies === 'none' ? Object.freeze([]) : values.trustedProxies,
+    outgoing: Object.freeze({
+      allowed: allowedNetworks === 'public' ? [] : allowedNetworks,
+      allowLoopback: /^(localhost|127\..*|::1)$/.test(values.host),
+    }),
+    metrics: Object.freeze({ access: metricsAccess, token: metricsToken }),
+    rateLimit: Object.freeze({ ...toRate(values.rateLimit, 600), burst: rateBurst }),
+    chatKeyLifetimeMs: chatKeyLifetime === 'none' ? undefined : chatKeyLifetime,
+    chatRates: Object.freeze({
+      newUsers: toRate(chatNewUsers, 60),
+      userMessages: toRate(chatUserMessages, 120),
+      addressMessages: toRate(chatAddressMessages, 600),
+    }),
+    limits: limitValues,
+  }
+  return { config: Object.freeze(config), warnings: [...unknownNames(given), ...doubts(config)] }
+}
+
+/** What a command knows of the server that it calls, before its options. */
+export interface ClientConfig extends Values<typeof clientSettings> {
+  /** The server that would start in this folder, and where its token is kept. */
+  readonly local: Pick<Config, 'publicUrl' | 'dataDir' | 'adminToken'>
+}
+
+/**
+ * Reads what a command needs to call a server.
+ * @throws ConfigError that lists every wrong variable
+ */
+export function loadClientConfig(
+  environment: Environment = process.env,
+  options: { envFile?: string } = {},
+): ClientConfig {
+  const { config } = loadConfig(environment, options)
+  const problems: string[] = []
+  const given = { ...readEnvFile(options.envFile), ...environment }
+  const values = readSettings(clientSettings, given, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { ...values, local: config }
+}
+
+/** The address of a server without BOTSTEAD_PUBLIC_URL, as seen from its own machine. */
+export function localAddress(host: string, port: number): string {
+  if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return `http://localhost:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Name, accepted values, default and meaning of every variable, for help texts and documents. */
+export function describeSettings() {
+  return everySetting.map(({ name, accepts, default: fallback, meaning }) => ({
+    name,
+    type: accepts,
+    default: fallback,
+    meaning,
+  }))
+}
+
+function readEnvFile(path: string | undefined): Record<string, string> {
+  if (path === undefined) return {}
+  try {
+    return parseEnvFile(readFileSync(path))
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {}
+    throw new ConfigError([`The settings file ${path} cannot be read: ${String(cause)}.`])
+  }
+}
+
+function toRate(given: number | 'auto' | 'off', automatic: number): Rate {
+  const perMinute = given === 'auto' ? automatic : given === 'off' ? undefined : given
+  return Object.freeze({ perMinute, exemptLoopback: given === 'auto' })
+}
+
+const prefix = 'BOTSTEAD_'
+
+function unknownNames(environment: Environment): string[] {
+  const known = new Map(everySetting.map(({ name }) => [withoutPrefix(name), name]))
+  const guesses = [...known.keys()]
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(prefix) && known.get(withoutPrefix(name)) !== name)
+    .map((name) => {
+      // The prefix is right in every name, so it must not count as likeness.
+      const guess = known.get(nearest(withoutPrefix(name), guesses) ?? '')
+      return `${name} is not a setting${guess ? `: did you mean ${guess}?` : '..'}`
+    })
+}
+
+function withoutPrefix(name: string): string {
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name
+}
+
+function doubts(config: Config): string[] {
+  const found: string[] = []
+  if (config.chatSecret !== undefined && Buffer.byteLength(config.chatSecret) < 32) {
+    found.push(
+      'BOTSTEAD_CHAT_SECRET is shorter than 32 bytes: user keys could be forged by trying.',
+    )
+  }
+  if (config.limits.messageBytes > config.limits.bodyBytes) {
+    found.push('BOTSTEAD_MAX_MESSAGE_BYTES has no effect above BOTSTEAD_MAX_BODY_BYTES.')
+  }
+  return found
+}

@@ -1,0 +1,159 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { BotsTable, InstallationsTable } from './table.js'
+
+export type BotRow = Selectable<BotsTable>
+export type InstallationRow = Selectable<InstallationsTable>
+
+const secretColumns = [
+  'signing_secret',
+  'previous_signing_secret',
+  'previous_secret_until',
+] as const
+type SecretColumns = Pick<BotRow, (typeof secretColumns)[number]>
+
+/** A bot as lists show it. */
+export type BotSummaryRow = Pick<
+  BotRow,
+  'id' | 'name' | 'type' | 'tags' | 'created_at' | 'updated_at' | 'deployed_at'
+>
+
+export interface BotFilter {
+  dev: boolean
+  /** All must be equal. */
+  tags: Record<string, string>
+  /** Names of integrations, all of which must be installed. */
+  integrationNames: readonly string[]
+}
+
+export async function insertBot(tx: Tx, row: Insertable<BotsTable>): Promise<void> {
+  await tx.insertInto('bots').values(row).execute()
+}
+
+export async function findBot(
+  executor: Db | Tx,
+  workspaceId: string,
+  id: string,
+): Promise<BotRow | undefined> {
+  return await executor
+    .selectFrom('bots')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** The workspace that a bot belongs to: what authentication needs before it has a scope. */
+export async function findWorkspaceOf(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('bots')
+    .select('workspace_id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.workspace_id
+}
+
+/** Where a bot listens, and its definition, which says to what. */
+export async function findAudience(
+  db: Db,
+  id: string,
+): Promise<Pick<BotRow, 'url' | 'definition'> | undefined> {
+  return await db
+    .selectFrom('bots')
+    .select(['url', 'definition'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** What a call to the bot's own server needs. */
+export async function findBotServer(
+  db: Db,
+  id: string,
+): Promise<
+  | Pick<BotRow, 'url' | 'blocked' | 'max_execution_time' | 'definition' | keyof SecretColumns>
+  | undefined
+> {
+  return await db
+    .selectFrom('bots')
+    .select(['url', 'blocked', 'max_execution_time', 'definition', ...secretColumns])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+export async function pageBots(
+  db: Db,
+  workspaceId: string,
+  filter: BotFilter,
+  page: PageRequest<'created_at' | 'updated_at'>,
+): Promise<Page<BotSummaryRow>> {
+  const dialect = dialectOf(db)
+  let query = db
+    .selectFrom('bots')
+    .select(['id', 'name', 'type', 'tags', 'created_at', 'updated_at', 'deployed_at'])
+    .where('workspace_id', '=', workspaceId)
+    .where('dev', '=', filter.dev ? 1 : 0)
+  for (const [name, value] of Object.entries(filter.tags)) {
+    query = query.where(({ ref }) => dialect.jsonText(ref('bots.tags'), name), '=', value)
+  }
+  for (const name of filter.integrationNames) {
+    query = query.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('installations')
+          .select('alias')
+          .whereRef('installations.bot_id', '=', 'bots.id')
+          .where('installations.name', '=', name),
+      ),
+    )
+  }
+  return await paginate(query, page)
+}
+
+export async function patchBot(
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+  patch: Updateable<BotsTable>,
+): Promise<void> {
+  await tx
+    .updateTable('bots')
+    .set(patch)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** @returns whether there was such a bot */
+export async function deleteBot(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
+  const result = await tx
+    .deleteFrom('bots')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/** Ids of the bots of a workspace, for its deletion. */
+export async function listBotIds(tx: Tx, workspaceId: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('bots')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function countBots(
+  db: Db,
+  workspaceIds: readonly string[],
+): Promise<Map<string, number>> {
+  if (workspaceIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('bots')
+    .select(({ fn }) => ['workspace_id', fn.countAll<number>().as('bots')])
+    .where('workspace_id', 'in', workspaceIds)
+    .groupBy('workspace_id')
+    .execute()
+  return new Map(rows.map(({ workspace_id, bots }) => [workspace_id, Number(bots)]))
+}

@@ -1,0 +1,73 @@
+/** One row per bot. What a definition declares lies in `definition` as one JSON object. */
+export interface BotsTable {
+  id: string
+  workspace_id: string
+  name: string
+  description: string | null
+  type: 'studio' | 'adk' | 'desk'
+  /** 0 or 1: made by a development tool, hidden from the production list. */
+  dev: number
+  /** Where the bot's own server listens. */
+  url: string | null
+  code: string | null
+  authentication: string | null
+  blocked: number
+  always_alive: number
+  /** Seconds. */
+  max_execution_time: number | null
+  /** JSON map of strings. */
+  tags: string
+  /** JSON of `BotDefinition`: what the bot declares. */
+  definition: string
+  /** JSON map from name to the sealed value. */
+  secrets: string
+  /** Sealed. */
+  signing_secret: string
+  /** Sealed; the one before, which signs too until `previous_secret_until`. */
+  previous_signing_secret: string | null
+  previous_secret_until: string | null
+  created_by: string | null
+  deployed_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** An integration installed in a bot, by alias. */
+export interface InstallationsTable {
+  bot_id: string
+  alias: string
+  integration_id: string
+  name: string
+  version: string
+  /** Path segment of the installation's public address. */
+  webhook_id: string
+  enabled: number
+  configuration_type: string | null
+  /** Sealed JSON: configurations hold credentials. */
+  configuration: string
+  /** JSON list of channel names. */
+  disabled_channels: string
+  /** 1 if signals are posted to an address in the configuration, which is sealed. */
+  posts_signals: number
+  status:
+    | 'registration_pending'
+    | 'registered'
+    | 'registration_failed'
+    | 'unregistration_pending'
+    | 'unregistered'
+    | 'unregistration_failed'
+  status_reason: string | null
+  /** Account at the far end, as the integration says. */
+  identifier: string | null
+  /** How often `register` is called again; null for once. */
+  register_every: string | null
+  created_at: string
+  updated_at: string
+}
+
+declare module '../../../platform/db/schema.js' {
+  interface Schema {
+    bots: BotsTable
+    installations: InstallationsTable
+  }
+}

@@ -1,0 +1,96 @@
+import type { contract, Output } from '@botstead/contract'
+import type { Addresses } from '../../../domain/addresses.js'
+import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
+import { builtInChat } from './built-in-chat.js'
+import type { CatalogueEntry } from './catalogue.js'
+import type { BotDefinition } from './definition.js'
+import type { BotRecord } from './service.js'
+import type { BotSummaryRow, InstallationRow } from './store.js'
+
+type WireBot = Output<typeof contract.bots.get>['bot']
+type WireBotSummary = Output<typeof contract.bots.list>['bots'][number]
+type WireInstallation = WireBot['integrations'][string]
+
+export interface BotView {
+  sealer: Sealer
+  addresses: Addresses
+  /** Whether `integrations` is keyed by alias; older clients key it by id of the integration. */
+  keyByAlias: boolean
+}
+
+/** Of an event that has not happened yet. */
+const healthy = { failedAttempts: 0, lastFailureReason: null }
+
+export function toBotSummary(row: BotSummaryRow): WireBotSummary {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    name: row.name,
+    ...(row.deployed_at !== null && { deployedAt: row.deployed_at }),
+    tags: decodeJson(row.tags),
+    type: row.type,
+  }
+}
+
+export function toBot(record: BotRecord, view: BotView): WireBot {
+  const { bot } = record
+  const { recurringEvents, ...definition } = decodeJson<BotDefinition>(bot.definition)
+  return {
+    ...toBotSummary(bot),
+    ...(bot.description !== null && { description: bot.description }),
+    ...(bot.created_by !== null && { createdBy: bot.created_by }),
+    dev: decodeBoolean(bot.dev),
+    status: 'active',
+    signingSecret: record.signingSecret,
+    alwaysAlive: decodeBoolean(bot.always_alive),
+    ...(bot.max_execution_time !== null && { maxExecutionTime: bot.max_execution_time }),
+    secrets: Object.keys(decodeJson<Record<string, string>>(bot.secrets)),
+    ...definition,
+    recurringEvents: Object.fromEntries(
+      Object.entries(recurringEvents).map(([name, event]) => [
+        name,
+        { ...healthy, ...event, ...record.recurring.get(name) },
+      ]),
+    ),
+    integrations: Object.fromEntries(
+      record.installations.map((row) => [
+        view.keyByAlias ? row.alias : row.integration_id,
+        toInstallation(row, record.catalogue.get(row.integration_id), view),
+      ]),
+    ),
+    plugins: {},
+  }
+}
+
+function toInstallation(
+  row: InstallationRow,
+  integration: CatalogueEntry | undefined,
+  view: BotView,
+): WireInstallation {
+  const isChat = row.integration_id === builtInChat.id
+  return {
+    id: row.integration_id,
+    name: row.name,
+    version: row.version,
+    enabled: decodeBoolean(row.enabled),
+    webhookId: row.webhook_id,
+    webhookUrl: `${isChat ? view.addresses.chat() : view.addresses.webhooks()}/${row.webhook_id}`,
+    ...(row.identifier !== null && { identifier: row.identifier }),
+    configurationType: row.configuration_type,
+    configuration: decodeJson(view.sealer.open(row.configuration)),
+    status: row.status,
+    statusReason: row.status_reason,
+    disabledChannels: decodeJson(row.disabled_channels),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    title: integration?.title ?? '',
+    description: integration?.description ?? '',
+    iconUrl: integration?.iconUrl ?? '',
+    public: integration?.visibility === 'public',
+    visibility: integration?.visibility ?? 'private',
+    verificationStatus: isChat ? 'approved' : 'unapproved',
+    lifecycleStatus: 'published',
+  }
+}

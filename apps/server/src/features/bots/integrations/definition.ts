@@ -1,0 +1,197 @@
+import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import { requireNewStates } from '../../calls/makers/index.js'
+import {
+  checkEntries,
+  checkSchemas,
+  logUncheckedPatterns,
+  mergeMap,
+  withoutNullAttributes,
+} from '../bots/index.js'
+
+type WireIntegration = Output<typeof contract.integrations.get>['integration']
+type Patch = Body<typeof contract.integrations.update>
+type Channel = WireIntegration['channels'][string]
+type ChannelPatch = NonNullable<NonNullable<Patch['channels']>[string]>
+type Configuration = WireIntegration['configuration']
+type ConfigurationPatch = NonNullable<Patch['configuration']>
+
+/** What an integration declares, as it is stored. Every map is always there. */
+export type IntegrationDefinition = Pick<
+  WireIntegration,
+  | 'identifier'
+  | 'configuration'
+  | 'configurations'
+  | 'channels'
+  | 'states'
+  | 'events'
+  | 'actions'
+  | 'user'
+  | 'entities'
+> & {
+  sandbox: NonNullable<WireIntegration['sandbox']>
+  attributes: Record<string, string>
+  extraOperations: Record<string, { enabled: boolean }>
+}
+
+const noCreation = { enabled: false, requiredTags: [] }
+const noConfiguration: Configuration = { schema: {}, identifier: { required: false } }
+const noChannel: Channel = {
+  messages: {},
+  conversation: { tags: {}, creation: noCreation },
+  message: { tags: {} },
+}
+
+export const emptyDefinition: IntegrationDefinition = {
+  identifier: {},
+  sandbox: {},
+  configuration: noConfiguration,
+  configurations: {},
+  channels: {},
+  states: {},
+  events: {},
+  actions: {},
+  user: { tags: {}, creation: noCreation },
+  entities: {},
+  attributes: {},
+  extraOperations: {},
+}
+
+/** Most entries of each kind. */
+const most = { channels: 50, messages: 50, tags: 50, named: 200 }
+
+/** Applies a merge patch and checks what comes out. */
+export function patchDefinition(
+  current: IntegrationDefinition,
+  patch: Patch,
+): IntegrationDefinition {
+  requireNoInterfaces(patch.interfaces)
+  requireNewStates(current.states, patch.states)
+  const next: IntegrationDefinition = {
+    identifier: withoutNulls({ ...current.identifier, ...patch.identifier }),
+    sandbox: withoutNulls({ ...current.sandbox, ...patch.sandbox }),
+    configuration: patch.configuration
+      ? toConfiguration(patch.configuration)
+      : current.configuration,
+    configurations: mergeMap(
+      current.configurations,
+      mapEntries(patch.configurations, toConfiguration),
+    ),
+    channels: mergeChannels(current.channels, patch.channels),
+    states: mergeMap(current.states, patch.states),
+    events: mergeMap(current.events, withoutNullAttributes(patch.events)),
+    actions: mergeMap(current.actions, withoutNullAttributes(patch.actions)),
+    user: {
+      tags: mergeMap(current.user.tags, patch.user?.tags),
+      creation: patch.user?.creation ?? current.user.creation,
+    },
+    entities: mergeMap(current.entities, patch.entities),
+    attributes: mergeMap(current.attributes, patch.attributes),
+    extraOperations: mergeMap(current.extraOperations, patch.extraOperations),
+  }
+  checkAll(next)
+  return next
+}
+
+/** Interfaces are definitions of their own, and this server keeps none. */
+function requireNoInterfaces(interfaces: Patch['interfaces']): void {
+  for (const [alias, named] of Object.entries(interfaces ?? {})) {
+    if (named === null) continue
+    throw new ApiError(
+      'ReferenceNotFound',
+      `body.interfaces.${alias}: there is no interface ${named.id}.`,
+    )
+  }
+}
+
+function toConfiguration({ identifier, schema, ...rest }: ConfigurationPatch): Configuration {
+  const { linkTemplateScript, required = false } = identifier ?? {}
+  return {
+    ...rest,
+    schema: schema ?? {},
+    identifier: { required, ...(linkTemplateScript && { linkTemplateScript }) },
+  }
+}
+
+function mergeChannels(
+  current: Record<string, Channel>,
+  patch: Patch['channels'],
+): Record<string, Channel> {
+  const merged = Object.entries(patch ?? {}).map(([name, channel]) => {
+    const before = Object.hasOwn(current, name) ? current[name] : undefined
+    return [name, channel && mergeChannel(before ?? noChannel, channel)] as const
+  })
+  return mergeMap(current, Object.fromEntries(merged))
+}
+
+function mergeChannel(current: Channel, patch: ChannelPatch): Channel {
+  const { title = current.title, description = current.description } = patch
+  return {
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    messages: mergeMap(current.messages, patch.messages),
+    conversation: {
+      tags: mergeMap(current.conversation.tags, patch.conversation?.tags),
+      creation: patch.conversation?.creation ?? current.conversation.creation,
+    },
+    message: { tags: mergeMap(current.message.tags, patch.message?.tags) },
+  }
+}
+
+function mapEntries<From, To>(
+  map: Record<string, From | null> | undefined,
+  change: (value: From) => To,
+): Record<string, To | null> | undefined {
+  if (map === undefined) return undefined
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => [name, value === null ? null : change(value)]),
+  )
+}
+
+function withoutNulls(map: Record<string, string | null | undefined>): Record<string, string> {
+  const given = Object.entries(map).filter((entry): entry is [string, string] => !!entry[1])
+  return Object.fromEntries(given)
+}
+
+function checkAll(definition: IntegrationDefinition): void {
+  for (const name of ['states', 'events', 'actions', 'entities', 'configurations'] as const) {
+    checkEntries(name, definition[name], most.named)
+  }
+  checkEntries('channels', definition.channels, most.channels)
+  checkEntries('user.tags', definition.user.tags, most.tags)
+  for (const [name, channel] of Object.entries(definition.channels)) {
+    checkEntries(`channels.${name}.messages`, channel.messages, most.messages)
+    checkEntries(`channels.${name}.conversation.tags`, channel.conversation.tags, most.tags)
+    checkEntries(`channels.${name}.message.tags`, channel.message.tags, most.tags)
+  }
+  checkSchemas(schemasOf(definition))
+}
+
+/** Logs the patterns of an integration that are not enforced, after the transaction has committed. */
+export function logPatternsOfIntegration(
+  tx: Tx,
+  log: Pick<Log, 'warn'>,
+  integrationId: string,
+  definition: IntegrationDefinition,
+): void {
+  logUncheckedPatterns(tx, log, { integrationId }, schemasOf(definition))
+}
+
+function* schemasOf(definition: IntegrationDefinition): Iterable<[field: string, schema: unknown]> {
+  yield ['configuration.schema', definition.configuration.schema]
+  for (const part of ['configurations', 'states', 'events', 'entities'] as const) {
+    for (const [name, { schema }] of Object.entries(definition[part])) {
+      yield [`${part}.${name}.schema`, schema]
+    }
+  }
+  for (const [name, { input, output }] of Object.entries(definition.actions)) {
+    yield [`actions.${name}.input.schema`, input.schema]
+    yield [`actions.${name}.output.schema`, output.schema]
+  }
+  for (const [name, { messages }] of Object.entries(definition.channels)) {
+    for (const [type, { schema }] of Object.entries(messages)) {
+      yield [`channels.${name}.messages.${type}.schema`, schema]
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { Awaitable } from '../../../domain/authenticator.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson } from '../../../platform/db/columns.js'
+import type { Db } from '../../../platform/db/schema.js'
+import { createFactCache } from '../../../platform/fact-cache.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
+import type { IntegrationDefinition } from './definition.js'
+import { findInstalled } from './store.js'
+
+/** What calls to an integration need of it. */
+export interface KnownIntegration {
+  id: string
+  name: string
+  url: string | undefined
+  /** Secrets that sign calls, the newest first. */
+  secrets: readonly string[]
+  /** Milliseconds that it may take for an answer. */
+  timeoutMs: number
+  definition: IntegrationDefinition
+}
+
+/** Integrations from memory, when they were asked for within the last seconds. */
+export interface KnownIntegrations {
+  of(id: string): Awaitable<KnownIntegration | undefined>
+  forget(id: string): void
+}
+
+/** Seconds for a call when the integration does not say how long it needs, and whatever it says. */
+const seconds = { default: 60, most: 15 * 60 }
+
+export function createKnownIntegrations(deps: {
+  db: Db
+  clock: Clock
+  sealer: Sealer
+}): KnownIntegrations {
+  const { db, clock, sealer } = deps
+  const known = createFactCache<KnownIntegration>({
+    clock,
+    maxFacts: 1000,
+    read: async (id) => {
+      const row = await findInstalled(db, id)
+      if (row === undefined) return undefined
+      const { former_secret: former, former_secret_until: until } = row
+      const sealed = [row.signing_secret]
+      if (former !== null && until !== null && until > isoTime(clock.now())) sealed.push(former)
+      return {
+        id,
+        name: row.name,
+        url: row.url ?? undefined,
+        secrets: sealed.map((secret) => sealer.open(secret)),
+        timeoutMs: Math.min(row.max_execution_time || seconds.default, seconds.most) * 1000,
+        definition: decodeJson(row.definition),
+      }
+    },
+  })
+  return { of: (id) => known.get(id), forget: (id) => known.forget((key) => key === id) }
+}

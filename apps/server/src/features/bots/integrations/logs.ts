@@ -1,0 +1,87 @@
+import type { contract, Query } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import { timeOf } from '../../calls/makers/index.js'
+import * as store from './log-store.js'
+
+type LogsQuery = Query<typeof contract.integrations.getLogs>
+
+/** Something that happened between an integration and this server. */
+interface LogLine {
+  integrationId: string
+  botId: string
+  level: store.LogRow['level']
+  message: string
+}
+
+/** What happened between integrations and this server, for those who make them. */
+export interface IntegrationLogs {
+  /** Writes a line down in its own time. Never rejects: the work that it tells of has been done. */
+  note(line: LogLine): void
+  page(actor: WorkspaceActor, id: string, query: LogsQuery): Promise<Page<store.LogRow>>
+  /** Removes some of the lines that have served their time; answers how many. */
+  sweep(tx: Tx): Promise<number>
+}
+
+/** Milliseconds that lines are kept. */
+const lifetime = 7 * 24 * 60 * 60 * 1000
+const longestMessage = 2000
+const linesPerPage = 100
+const sweptAtOnce = 500
+
+export function createIntegrationLogs(deps: {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  pager: Pager
+  log: Log
+}): IntegrationLogs {
+  const { db, run, clock, ids, log } = deps
+  return {
+    note({ integrationId, botId, level, message }) {
+      const row = {
+        id: ids.next('report'),
+        integration_id: integrationId,
+        bot_id: botId,
+        level,
+        message: message.slice(0, longestMessage).replaceAll('\0', '\uFFFD'),
+        user_id: null,
+        conversation_id: null,
+        created_at: isoTime(clock.now()),
+      }
+      run((tx) => store.insertLog(tx, row)).catch((err: unknown) =>
+        log.warn({ err, integrationId }, 'a line about an integration could not be stored'),
+      )
+    },
+
+    async page({ workspaceId }, id, { nextToken, ...query }) {
+      const filter = {
+        from: timeOf('timeStart', query.timeStart, 'beginning') ?? '',
+        until: timeOf('timeEnd', query.timeEnd, 'end'),
+        level: query.level,
+        userId: query.userId,
+        conversationId: query.conversationId,
+        messageContains: query.messageContains,
+      }
+      const page = deps.pager.page({
+        operation: 'getIntegrationLogs',
+        scope: `${workspaceId} ${id}`,
+        filter: query,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken,
+        pageSize: linesPerPage,
+      })
+      return await store.pageLogs(db, id, filter, page)
+    },
+
+    sweep: (tx) =>
+      store.deleteSomeLogs(tx, { before: isoTime(clock.now() - lifetime) }, sweptAtOnce),
+  }
+}

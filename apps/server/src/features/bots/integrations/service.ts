@@ -1,0 +1,273 @@
+import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { afterCommit } from '../../../platform/db/after-commit.js'
+import { decodeJson } from '../../../platform/db/columns.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Remember } from '../../../platform/idempotency/remember.js'
+import { type Ids, newSigningSecret } from '../../../platform/ids.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
+import type { BotsService } from '../bots/index.js'
+import {
+  changesOf,
+  type IntegrationPatch,
+  type NewIntegration,
+  newIntegration,
+  requireOwnHandle,
+} from './changes.js'
+import { type IntegrationDefinition, logPatternsOfIntegration } from './definition.js'
+import * as store from './store.js'
+import { highestOf } from './versions.js'
+
+type ListQuery = Query<typeof contract.integrations.list>
+
+/** An integration with its secret, in clear only for whoever made it. */
+export interface IntegrationRecord {
+  integration: store.IntegrationRow
+  signingSecret: string
+}
+
+export interface IntegrationsServiceDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  log: Pick<Log, 'warn'>
+  ids: Ids
+  sealer: Sealer
+  pager: Pager
+  bots: Pick<BotsService, 'workspaceOf'>
+  workspaces: Pick<WorkspacesService, 'handleOf'>
+  /** Removes what belongs to an integration, in the transaction that removes it. */
+  onRemoved: (tx: Tx, id: string) => Promise<void>
+  /** Told after an integration has changed or gone: memories of it, and of the bots, are stale. */
+  onChanged: (id: string, installedIn: readonly string[]) => void
+}
+
+/** Milliseconds that a former signing secret is valid after a rotation. */
+const rotationTime = 24 * 60 * 60 * 1000
+/** Bots whose memories are told of a change at once; in others it is seen within five seconds. */
+const mostTold = 1000
+
+export type IntegrationsService = ReturnType<typeof createIntegrationsService>
+
+export function createIntegrationsService(deps: IntegrationsServiceDeps) {
+  const { db, run, clock, sealer } = deps
+
+  async function require(
+    executor: Db | Tx,
+    { workspaceId }: WorkspaceActor,
+    id: string,
+  ): Promise<store.IntegrationRow> {
+    const found = await store.findIntegration(executor, workspaceId, id)
+    if (found === undefined) {
+      throw new ApiError('ResourceNotFound', `There is no integration ${id} in this workspace.`)
+    }
+    return found
+  }
+
+  function logPatterns(tx: Tx, id: string, definition: string): void {
+    logPatternsOfIntegration(tx, deps.log, id, decodeJson<IntegrationDefinition>(definition))
+  }
+
+  async function announce(tx: Tx, id: string): Promise<void> {
+    const installedIn = await store.listInstalledBots(tx, id, mostTold)
+    afterCommit(tx, () => deps.onChanged(id, installedIn))
+  }
+
+  async function requireOwn(executor: Db | Tx, { name, workspace_id }: store.IntegrationRow) {
+    // Most names have no handle, and cost no read.
+    if (!name.includes('/')) return
+    requireOwnHandle(name, await deps.workspaces.handleOf(executor, workspace_id))
+  }
+
+  async function requireFree(executor: Db | Tx, row: store.IntegrationRow): Promise<void> {
+    if (row.dev === 1) return
+    const versions = await store.listVersions(executor, row.workspace_id, row.name)
+    if (versions.some(({ version }) => version === row.version)) throw taken(row)
+  }
+
+  return {
+    async list(
+      actor: WorkspaceActor,
+      query: ListQuery,
+    ): Promise<Page<store.IntegrationSummaryRow>> {
+      const { nextToken, pageSize, limit, sortBy = 'createdAt', direction, ...filter } = query
+      // No interface can be declared, and nobody verifies anything here.
+      const { interfaceId, interfaceName, verificationStatus = 'unapproved' } = filter
+      if (interfaceId || interfaceName || verificationStatus !== 'unapproved') {
+        return { rows: [], nextToken: undefined }
+      }
+      return await store.pageIntegrations(
+        db,
+        actor.workspaceId,
+        {
+          dev: filter.dev ?? false,
+          name: filter.name,
+          version: filter.version,
+          visibility: filter.visibility,
+          installedByBotId: filter.installedByBotId,
+          search: filter.search,
+        },
+        deps.pager.page({
+          operation: 'listIntegrations',
+          scope: actor.workspaceId,
+          filter: { ...filter, sortBy },
+          sort: sortColumns[sortBy],
+          direction: direction ?? (sortBy === 'name' ? 'asc' : 'desc'),
+          nextToken,
+          pageSize: pageSize ?? limit,
+        }),
+      )
+    },
+
+    async get(actor: WorkspaceActor, id: string): Promise<IntegrationRecord> {
+      return { integration: await require(db, actor, id), signingSecret: '' }
+    },
+
+    /** The highest version of a name that is what was asked for: a version, `latest` or a range. */
+    async getByName(
+      actor: WorkspaceActor,
+      name: string,
+      version: string,
+    ): Promise<IntegrationRecord> {
+      const versions = await store.listVersions(db, actor.workspaceId, name)
+      const found = highestOf(versions, version)
+      if (found !== undefined) {
+        return { integration: await require(db, actor, found.id), signingSecret: '' }
+      }
+      throw new ApiError(
+        'ResourceNotFound',
+        `There is no integration ${name} of version ${version} in this workspace.`,
+      )
+    },
+
+    async create(
+      actor: WorkspaceActor,
+      input: NewIntegration,
+      remember: Remember<IntegrationRecord>,
+    ): Promise<IntegrationRecord> {
+      const signingSecret = newSigningSecret()
+      const row = newIntegration(actor, input, { ...deps, signingSecret })
+      return await run(async (tx) => {
+        await requireOwn(tx, row)
+        if (!(await store.insertIntegration(tx, row))) throw taken(row)
+        logPatterns(tx, row.id, row.definition)
+        const made = { integration: row, signingSecret }
+        await remember?.(tx, made)
+        return made
+      })
+    },
+
+    async validateCreation(actor: WorkspaceActor, input: NewIntegration): Promise<void> {
+      const row = newIntegration(actor, input, { ...deps, signingSecret: '' })
+      await requireOwn(db, row)
+      await requireFree(db, row)
+    },
+
+    async update(
+      actor: WorkspaceActor,
+      id: string,
+      patch: IntegrationPatch,
+    ): Promise<IntegrationRecord> {
+      return await run(async (tx) => {
+        const current = await require(tx, actor, id)
+        const changes = changesOf(current, patch, isoTime(clock.now()), sealer)
+        await store.patchIntegration(tx, actor.workspaceId, id, changes)
+        logPatterns(tx, id, changes.definition)
+        await announce(tx, id)
+        return { integration: { ...current, ...changes }, signingSecret: '' }
+      })
+    },
+
+    async validateUpdate(actor: WorkspaceActor, id: string, patch: IntegrationPatch) {
+      const current = await require(db, actor, id)
+      changesOf(current, patch, isoTime(clock.now()), sealer)
+    },
+
+    async remove(actor: WorkspaceActor, id: string): Promise<void> {
+      await run(
+        async (tx) => {
+          await require(tx, actor, id)
+          const [botId] = await store.listInstalledBots(tx, id, 1)
+          if (botId !== undefined) {
+            throw new ApiError(
+              'ReferenceConstraint',
+              `The integration ${id} is still installed, for example in the bot ${botId}.`,
+            )
+          }
+          await store.deleteIntegration(tx, actor.workspaceId, id)
+          await deps.onRemoved(tx, id)
+          await announce(tx, id)
+        },
+        { freesRoom: true },
+      )
+    },
+
+    /** A new signing secret; the one before it signs too for a day. Answers it in clear. */
+    async rotateSigningSecret(actor: WorkspaceActor, id: string): Promise<string> {
+      const secret = newSigningSecret()
+      await run(
+        async (tx) => {
+          const current = await require(tx, actor, id)
+          const now = clock.now()
+          await store.patchIntegration(tx, actor.workspaceId, id, {
+            signing_secret: sealer.seal(secret),
+            former_secret: current.signing_secret,
+            former_secret_until: isoTime(now + rotationTime),
+            updated_at: isoTime(now),
+          })
+          await announce(tx, id)
+        },
+        { freesRoom: true },
+      )
+      return secret
+    },
+
+    /** @param field where the id of the integration was given */
+    async requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void> {
+      if (await store.findIntegration(db, actor.workspaceId, id)) return
+      throw new ApiError(
+        'ReferenceNotFound',
+        `${field}: there is no integration ${id} in this workspace.`,
+      )
+    },
+
+    /** Those of some integrations that may be installed in the bots of a workspace. */
+    async findAll(
+      executor: Db | Tx,
+      workspaceId: string,
+      integrationIds: readonly string[],
+    ): Promise<store.IntegrationRow[]> {
+      return await store.listByIds(executor, workspaceId, integrationIds)
+    },
+
+    /** Counts installations that were made or removed. */
+    async countInstalls(tx: Tx, id: string, by: number): Promise<void> {
+      await store.countInstalls(tx, id, by)
+    },
+
+    /** Removes every integration of a workspace, after its bots, in the transaction that removes it. */
+    async removeAll(tx: Tx, workspaceId: string): Promise<void> {
+      await store.deleteOfWorkspace(tx, workspaceId)
+    },
+  }
+}
+
+const sortColumns = {
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  name: 'name',
+  popularity: 'installs',
+  installCount: 'installs',
+} as const
+
+function taken({ name, version }: store.IntegrationRow): ApiError {
+  return new ApiError(
+    'AlreadyExists',
+    `body.version: there is an integration ${name} of version ${version} in this workspace; update it, or give a new version.`,
+  )
+}

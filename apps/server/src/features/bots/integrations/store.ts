@@ -1,0 +1,186 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { IntegrationsTable } from './table.js'
+
+export type IntegrationRow = Selectable<IntegrationsTable>
+
+const summary = [
+  'id',
+  'name',
+  'version',
+  'title',
+  'description',
+  'icon',
+  'visibility',
+  'definition',
+  'installs',
+  'created_at',
+  'updated_at',
+] as const
+
+/** An integration as lists show it. */
+export type IntegrationSummaryRow = Pick<IntegrationRow, (typeof summary)[number]>
+
+export interface IntegrationFilter {
+  dev: boolean
+  name: string | undefined
+  version: string | undefined
+  visibility: string | undefined
+  installedByBotId: string | undefined
+  /** Part of name, title or description. */
+  search: string | undefined
+}
+
+/** @returns false if the workspace has one of this name and version */
+export async function insertIntegration(
+  tx: Tx,
+  row: Insertable<IntegrationsTable>,
+): Promise<boolean> {
+  const result = await tx
+    .insertInto('integrations')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+export async function findIntegration(
+  executor: Db | Tx,
+  workspaceId: string,
+  id: string,
+): Promise<IntegrationRow | undefined> {
+  return await executor
+    .selectFrom('integrations')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Without a workspace: for calls that follow from an installation, which was checked when it was made. */
+export async function findInstalled(db: Db, id: string): Promise<IntegrationRow | undefined> {
+  return await db.selectFrom('integrations').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Those of some integrations that belong to a workspace. */
+export async function listByIds(
+  executor: Db | Tx,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<IntegrationRow[]> {
+  if (ids.length === 0) return []
+  return await executor
+    .selectFrom('integrations')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+}
+
+/** The released versions of a name. */
+export async function listVersions(
+  executor: Db | Tx,
+  workspaceId: string,
+  name: string,
+): Promise<Pick<IntegrationRow, 'id' | 'version'>[]> {
+  return await executor
+    .selectFrom('integrations')
+    .select(['id', 'version'])
+    .where('workspace_id', '=', workspaceId)
+    .where('name', '=', name)
+    .where('dev', '=', 0)
+    .execute()
+}
+
+export async function pageIntegrations(
+  db: Db,
+  workspaceId: string,
+  filter: IntegrationFilter,
+  page: PageRequest<'created_at' | 'updated_at' | 'name' | 'installs'>,
+): Promise<Page<IntegrationSummaryRow>> {
+  let query = db
+    .selectFrom('integrations')
+    .select(summary)
+    .where('workspace_id', '=', workspaceId)
+    .where('dev', '=', filter.dev ? 1 : 0)
+  const { name, version, visibility, installedByBotId: botId, search } = filter
+  if (name !== undefined) query = query.where('name', '=', name)
+  if (version !== undefined) query = query.where('version', '=', version)
+  if (visibility === 'public') query = query.where('visibility', '=', 'public')
+  else if (visibility !== undefined) query = query.where('visibility', '!=', 'public')
+  if (botId !== undefined) {
+    query = query.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('installations')
+          .select('alias')
+          .whereRef('installations.integration_id', '=', 'integrations.id')
+          .where('installations.bot_id', '=', botId),
+      ),
+    )
+  }
+  if (search !== undefined) {
+    const words = sql<string>`(name || ' ' || title || ' ' || description)`
+    query = query.where(dialectOf(db).contains(words, search))
+  }
+  return await paginate(query, page)
+}
+
+export async function patchIntegration(
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+  patch: Updateable<IntegrationsTable>,
+): Promise<void> {
+  await tx
+    .updateTable('integrations')
+    .set(patch)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Counts installations that were made (`by` above 0) or removed. */
+export async function countInstalls(tx: Tx, id: string, by: number): Promise<void> {
+  await tx
+    .updateTable('integrations')
+    .set((eb) => ({ installs: eb('installs', '+', by) }))
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function deleteIntegration(tx: Tx, workspaceId: string, id: string): Promise<void> {
+  await tx
+    .deleteFrom('integrations')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** All of a workspace that is deleted with its bots. */
+export async function deleteOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
+  await tx
+    .deleteFrom('integration_logs')
+    .where('integration_id', 'in', ({ selectFrom }) =>
+      selectFrom('integrations').select('id').where('workspace_id', '=', workspaceId),
+    )
+    .execute()
+  await tx.deleteFrom('integrations').where('workspace_id', '=', workspaceId).execute()
+}
+
+/** Ids of bots in which an integration is installed, at most `limit`. */
+export async function listInstalledBots(
+  executor: Db | Tx,
+  id: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await executor
+    .selectFrom('installations')
+    .select('bot_id')
+    .distinct()
+    .where('integration_id', '=', id)
+    .limit(limit)
+    .execute()
+  return rows.map(({ bot_id }) => bot_id)
+}

@@ -1,0 +1,56 @@
+/** What connects bots to another service. What it declares lies in `definition` as one JSON object. */
+export interface IntegrationsTable {
+  id: string
+  workspace_id: string
+  /** Unique with the version among those that are not `dev`. */
+  name: string
+  /** Semantic version. */
+  version: string
+  /** 0 or 1: made by a development tool. */
+  dev: number
+  /** Where its server listens. */
+  url: string | null
+  title: string
+  description: string
+  /** SVG image in base64; may be empty. */
+  icon: string
+  /** Markdown in base64; may be empty. */
+  readme: string
+  visibility: 'public' | 'private' | 'unlisted'
+  code: string | null
+  /** Seconds. */
+  max_execution_time: number | null
+  /** JSON of `IntegrationDefinition`. */
+  definition: string
+  /** JSON map from name to the sealed value. */
+  secrets: string
+  /** Sealed. */
+  signing_secret: string
+  /** Sealed; the secret before the last rotation. */
+  former_secret: string | null
+  /** Until when the former secret signs too. */
+  former_secret_until: string | null
+  /** In how many bots it is installed, counted with the installations. */
+  installs: number
+  created_at: string
+  updated_at: string
+}
+
+/** What happened between an integration and this server. */
+export interface IntegrationLogsTable {
+  id: string
+  integration_id: string
+  bot_id: string
+  level: 'info' | 'warn' | 'error'
+  message: string
+  user_id: string | null
+  conversation_id: string | null
+  created_at: string
+}
+
+declare module '../../../platform/db/schema.js' {
+  interface Schema {
+    integrations: IntegrationsTable
+    integration_logs: IntegrationLogsTable
+  }
+}

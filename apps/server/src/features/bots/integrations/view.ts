@@ -1,0 +1,67 @@
+import type { contract, Output } from '@botstead/contract'
+import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
+import { emptyDefinition, type IntegrationDefinition } from './definition.js'
+import type { LogRow } from './log-store.js'
+import type { IntegrationRecord } from './service.js'
+import type { IntegrationSummaryRow } from './store.js'
+
+type WireIntegration = Output<typeof contract.integrations.get>['integration']
+type WireSummary = Output<typeof contract.integrations.list>['integrations'][number]
+
+type WireLog = Output<typeof contract.integrations.getLogs>['logs'][number]
+
+/** Integrations are shown with their icon in the address itself: it needs no place of its own. */
+export function iconUrlOf(icon: string): string {
+  return dataUrl('image/svg+xml', icon)
+}
+
+function dataUrl(type: string, base64: string): string {
+  return base64 === '' ? '' : `data:${type};base64,${base64}`
+}
+
+export function toSummary(row: IntegrationSummaryRow): WireSummary {
+  const { attributes } = decodeJson<IntegrationDefinition>(row.definition)
+  return {
+    id: row.id,
+    name: row.name,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    title: row.title,
+    description: row.description,
+    iconUrl: iconUrlOf(row.icon),
+    public: row.visibility === 'public',
+    visibility: row.visibility,
+    verificationStatus: 'unapproved',
+    lifecycleStatus: 'published',
+    attributes,
+  }
+}
+
+export function toIntegration({ integration, signingSecret }: IntegrationRecord): WireIntegration {
+  const { extraOperations: _, ...definition } = {
+    ...emptyDefinition,
+    ...decodeJson<IntegrationDefinition>(integration.definition),
+  }
+  const { max_execution_time: maxExecutionTime } = integration
+  return {
+    ...toSummary(integration),
+    dev: decodeBoolean(integration.dev),
+    url: integration.url ?? '',
+    readmeUrl: dataUrl('text/markdown', integration.readme),
+    signingSecret,
+    secrets: Object.keys(decodeJson<Record<string, string>>(integration.secrets)),
+    ...(maxExecutionTime !== null && { maxExecutionTime }),
+    ...definition,
+    interfaces: {},
+  }
+}
+
+export function toLog(row: LogRow): WireLog {
+  return {
+    timestamp: row.created_at,
+    level: row.level,
+    message: row.message,
+    botId: row.bot_id,
+  }
+}

@@ -1,0 +1,44 @@
+import { contract } from '@botstead/contract'
+import { type Route, route } from '../../../http/mount.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import { type BotLogsDeps, type BotLogsService, createBotLogsService } from './service.js'
+import type { BotLogsTable } from './table.js'
+
+export type { LogLine } from './service.js'
+
+export interface BotLogs {
+  service: BotLogsService
+  routes: Route[]
+  /** Forgets some of the lines that have served their time; answers how many. */
+  sweep(tx: Tx): Promise<number>
+}
+
+/** What happened in bots, for those who make them. */
+export function createBotLogs(deps: BotLogsDeps): BotLogs {
+  const service = createBotLogsService(deps)
+  return {
+    service,
+    sweep: (tx) => service.sweep(tx),
+    routes: [
+      route(contract.botLogs.get, async ({ actor, params, query }) => {
+        const { rows, nextToken } = await service.page(actor, params.id, query)
+        return { logs: rows.map(toLog), ...(nextToken !== undefined && { nextToken }) }
+      }),
+      route(contract.botLogs.write, async ({ actor, body }) => {
+        await service.write(actor, body.logs)
+        return {}
+      }),
+    ],
+  }
+}
+
+function toLog(row: BotLogsTable) {
+  return {
+    timestamp: row.created_at,
+    level: row.level,
+    message: row.message,
+    ...(row.user_id !== null && { userId: row.user_id }),
+    ...(row.workflow_id !== null && { workflowId: row.workflow_id }),
+    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
+  }
+}

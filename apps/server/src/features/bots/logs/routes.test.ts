@@ -1,0 +1,143 @@
+import { beforeAll, expect, it } from 'vitest'
+import { describeEachEngine } from '../../../../test/engines.js'
+import { useServer } from '../../../../test/harness.js'
+import { startHttpBot } from '../../../../test/http-bot.js'
+import { eventually } from '../../../../test/jobs.js'
+
+const timeStart = '2020-01-01T00:00:00Z'
+const day = 24 * 60 * 60 * 1000
+
+describeEachEngine('the log of a bot', (engine) => {
+  const server = useServer(engine)
+  let admin: ReturnType<ReturnType<typeof server>['client']>
+
+  beforeAll(() => {
+    admin = server().client()
+  })
+
+  const messages = async (id: string, narrow: object = {}) =>
+    (await admin.getBotLogs({ id, timeStart, ...narrow })).logs.map(({ message }) => message)
+
+  async function meet(url?: string) {
+    const { bot } = await admin.createBot({ ...(url && { url }) })
+    return { id: bot.id, bot, own: server().client({ botId: bot.id }) }
+  }
+
+  /** Says something to a bot; answers the ids of who said it and where. */
+  async function say({ bot }: Awaited<ReturnType<typeof meet>>, text: string) {
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const { key: userKey, user } = await server().client({ webhookId }).chatCreateUser({})
+    const chat = server().client({ webhookId, userKey })
+    const { conversation } = await chat.chatCreateConversation({})
+    await chat.chatCreateMessage({
+      conversationId: conversation.id,
+      payload: { type: 'text', text },
+    })
+    return { userId: user.id, conversationId: conversation.id }
+  }
+
+  it('tells of every attempt, newest first, and what is written there', async () => {
+    const http = await startHttpBot('shaky')
+    const bot = await meet(http.url)
+    const { id, own } = bot
+    await say(bot, 'hello')
+    await eventually(async () => {
+      server().clock.advance(1000)
+      expect(await messages(id, { level: 'info' })).toHaveLength(1)
+    })
+    await own.writeBotLogs({ logs: [{ level: 'debug', message: 'It is done' }] })
+    expect(await messages(id)).toEqual([
+      'It is done',
+      expect.stringMatching(/^Delivered message_created, attempt 3, \d+ ms$/),
+      expect.stringMatching(/^Not delivered: message_created, attempt 2, \d+ ms, Status 500/),
+      expect.stringMatching(/^Not delivered: message_created, attempt 1, \d+ ms, Status 500/),
+    ])
+  })
+
+  it('tells what was given up and who paused it, and is narrowed by what it is about', async () => {
+    const http = await startHttpBot('refusing')
+    const bot = await meet(http.url)
+    const { id } = bot
+    const { userId, conversationId } = await say(bot, 'hello')
+    await say(bot, 'also')
+    const givenUp = await eventually(async () => {
+      const found = await messages(id, { level: 'error' })
+      expect(found).toHaveLength(2)
+      return found[0]
+    })
+    expect(givenUp).toBe('message_created: given up. Status 400: I do not want this.')
+    for (const narrow of [{ userId }, { conversationId }]) {
+      expect(await messages(id, narrow)).toHaveLength(2)
+      expect(await messages(id, { ...narrow, messageContains: 'GIVEN up' })).toEqual([givenUp])
+    }
+    expect(await messages(id, { workflowId: conversationId })).toEqual([])
+    await admin.pauseDeliveries({ id })
+    await admin.pauseDeliveries({ id })
+    await admin.resumeDeliveries({ id })
+    expect(await messages(id, { messageContains: 'by hand' })).toEqual([
+      'Deliveries to the bot: resumed by hand.',
+      'Deliveries to the bot: paused by hand.',
+    ])
+  })
+
+  it('is read page by page without a gap, whoever wrote the lines and also of one moment', async () => {
+    const http = await startHttpBot()
+    const bot = await meet(http.url)
+    const { id, own } = bot
+    for (let i = 0; i < 3; i++) await say(bot, `m${i}`)
+    await eventually(async () => expect(await messages(id)).toHaveLength(3))
+    const timestamp = new Date().toISOString()
+    const lines = Array.from({ length: 100 }, (_, i) => ({
+      ...{ level: 'info' as const, message: `line ${i}` },
+      ...(i % 2 === 0 ? { timestamp } : { timestamp: '2026-01-01T00:00:00Z' }),
+    }))
+    for (let i = 0; i < 3; i++) await own.writeBotLogs({ logs: lines })
+    const all: { timestamp: string; message: string }[] = []
+    let nextToken: string | undefined
+    do {
+      const page = await admin.getBotLogs({ id, timeStart, ...(nextToken && { nextToken }) })
+      all.push(...page.logs)
+      nextToken = page.nextToken
+    } while (nextToken)
+    expect(all).toHaveLength(303)
+    const counts = new Map<string, number>()
+    for (const { message } of all) counts.set(message, (counts.get(message) ?? 0) + 1)
+    expect([...counts.values()].filter((count) => count === 3)).toHaveLength(100)
+    const times = all.map((line) => line.timestamp)
+    expect(times).toEqual(times.toSorted().toReversed())
+    expect(await messages(id, { timeEnd: '2025-12-31T00:00:00Z' })).toEqual([])
+  })
+
+  it('takes so much and no more, and nothing from the future', async () => {
+    const { own } = await meet()
+    const line = { level: 'info' as const, message: 'x' }
+    const timestamp = new Date(server().clock.now() + 600_000).toISOString()
+    for (const logs of [
+      [],
+      Array.from({ length: 101 }, () => line),
+      [{ ...line, message: 'x'.repeat(4001) }],
+      [{ ...line, timestamp }],
+    ]) {
+      await expect(own.writeBotLogs({ logs })).rejects.toMatchObject({ type: 'InvalidPayload' })
+    }
+    const calls = Array.from({ length: 200 }, () => own.writeBotLogs({ logs: [line] }))
+    const ends = await Promise.allSettled(calls)
+    const refused = ends.filter((end) => end.status === 'rejected')
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused.length).toBeLessThanOrEqual(100)
+    expect(refused[0]?.reason).toMatchObject({ type: 'RateLimited' })
+  })
+
+  it('is kept for a while, and goes with its bot', async () => {
+    const [kept, gone] = [await meet(), await meet()]
+    const logs = [{ level: 'info' as const, message: 'first' }]
+    for (const { own } of [kept, gone]) await own.writeBotLogs({ logs })
+    await admin.deleteBot({ id: gone.id })
+    await expect(admin.getBotLogs({ id: gone.id, timeStart })).rejects.toMatchObject({
+      type: 'ResourceNotFound',
+    })
+    server().clock.advance(8 * day)
+    await kept.own.writeBotLogs({ logs: [{ level: 'info', message: 'second' }] })
+    await eventually(async () => expect(await messages(kept.id)).toEqual(['second']))
+  })
+})

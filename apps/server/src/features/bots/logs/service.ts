@@ -1,0 +1,164 @@
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
+import { createRateLimiter } from '../../../http/rate-limit.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page, PageRequest } from '../../../platform/db/paginate.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import { bodyTimeOf, timeOf } from '../../calls/makers/index.js'
+import type { BotsService } from '../bots/index.js'
+import * as store from './store.js'
+
+type LogsQuery = Query<typeof contract.botLogs.get>
+type NewLines = Body<typeof contract.botLogs.write>['logs']
+
+/** Something that happened in a bot. */
+export interface LogLine {
+  botId: string
+  level: store.LogRow['level']
+  message: string
+  userId?: string | undefined
+  workflowId?: string | undefined
+  conversationId?: string | undefined
+}
+
+export interface BotLogsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  pager: Pager
+  bots: Pick<BotsService, 'requireIn'>
+  /** Milliseconds that lines are kept. */
+  retentionMs: number
+  /** Attempts at deliveries as lines, so that none has to be written twice. */
+  pageAttempts: (
+    db: Db,
+    botId: string,
+    narrow: (db: Db) => ReturnType<typeof store.conditionsOf>,
+    page: PageRequest<'created_at'>,
+  ) => Promise<Page<store.LogRow>>
+}
+
+const linesPerPage = 100
+const longestMessage = 4000
+const sweptAtOnce = 500
+const callsPerMinute = 600
+const callsAtOnce = 100
+/** Milliseconds that the clock of a bot may be ahead. */
+const longestAhead = 5 * 60 * 1000
+
+export type BotLogsService = ReturnType<typeof createBotLogsService>
+
+/** The log of each bot: what the server saw, and what the bot says itself. */
+export function createBotLogsService(deps: BotLogsDeps) {
+  const { db, run, clock, ids } = deps
+  const limiter = createRateLimiter({ perMinute: callsPerMinute, burst: callsAtOnce, clock })
+
+  function toRow({ botId, level, message, ...about }: LogLine, at: number): store.LogRow {
+    return {
+      id: ids.next('report'),
+      bot_id: botId,
+      level,
+      // PostgreSQL refuses the zero character.
+      message: message.slice(0, longestMessage).replaceAll('\0', '\uFFFD'),
+      user_id: about.userId ?? null,
+      workflow_id: about.workflowId ?? null,
+      conversation_id: about.conversationId ?? null,
+      created_at: isoTime(at),
+    }
+  }
+
+  function timeOfLine(given: string | undefined, position: number, now: number): number {
+    if (given === undefined) return now
+    const field = `logs[${position}].timestamp`
+    const time = bodyTimeOf(field, given)
+    if (time <= now + longestAhead) return time
+    throw new ApiError('InvalidPayload', `body.${field} must not lie in the future.`)
+  }
+
+  return {
+    /** Writes a line down in the transaction of what it tells of. */
+    async note(tx: Tx, line: LogLine): Promise<void> {
+      await store.insertLogs(tx, [toRow(line, clock.now())])
+    },
+
+    /** Writes down what a bot says. */
+    async write({ botId }: BotActor, lines: NewLines): Promise<void> {
+      const { allowed, retryAfterSeconds } = limiter.take(botId)
+      if (!allowed) {
+        throw new ApiError(
+          'RateLimited',
+          `A bot may write to its log ${callsPerMinute} times a minute; again in ${retryAfterSeconds} s.`,
+        )
+      }
+      const now = clock.now()
+      const rows = lines.map(({ timestamp, ...line }, position) =>
+        toRow({ botId, ...line }, timeOfLine(timestamp, position, now)),
+      )
+      await run((tx) => store.insertLogs(tx, rows))
+    },
+
+    async page(
+      actor: WorkspaceActor,
+      botId: string,
+      { nextToken, ...query }: LogsQuery,
+    ): Promise<Page<store.LogRow>> {
+      await deps.bots.requireIn(actor, botId)
+      const { timeStart, timeEnd, ...equal } = query
+      const filter: store.LogFilter = {
+        from: timeOf('timeStart', timeStart, 'beginning') ?? '',
+        until: timeOf('timeEnd', timeEnd, 'end'),
+        level: equal.level,
+        userId: equal.userId,
+        workflowId: equal.workflowId,
+        conversationId: equal.conversationId,
+        messageContains: equal.messageContains,
+      }
+      const page = deps.pager.page({
+        operation: 'getBotLogs',
+        scope: botId,
+        filter: query,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken,
+        pageSize: linesPerPage,
+      })
+      const narrow = (executor: Db) => store.conditionsOf(executor, filter)
+      const written = await store.pageLogs(db, botId, filter, page)
+      return mergePages([written, await deps.pageAttempts(db, botId, narrow, page)], page)
+    },
+
+    /** Forgets some of the lines that have served their time; answers how many. */
+    async sweep(tx: Tx): Promise<number> {
+      return await store.deleteOld(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce)
+    },
+
+    /** Removes what a deleted bot left behind. */
+    async purge(botId: string): Promise<void> {
+      await purge(run, (tx, limit) => store.deleteSomeOfBot(tx, botId, limit))
+    },
+  }
+}
+
+/** One page out of the pages of two lists that are sorted in the same way, newest first. */
+function mergePages(
+  pages: readonly Page<store.LogRow>[],
+  { size, tokenAfter }: PageRequest,
+): Page<store.LogRow> {
+  const all = pages
+    .flatMap(({ rows }) => rows)
+    .sort((a, b) => compare(b.created_at, a.created_at) || compare(b.id, a.id))
+  const rows = all.slice(0, size)
+  const last = rows.at(-1)
+  const more = all.length > size || pages.some(({ nextToken }) => nextToken !== undefined)
+  if (!more || !last) return { rows, nextToken: undefined }
+  return { rows, nextToken: tokenAfter({ value: last.created_at, id: last.id }) }
+}
+
+/** The order of the engines: by the codes of the characters. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,18 @@
+/** What happened in bots, beside the attempts at deliveries, which have a table of their own. */
+export interface BotLogsTable {
+  id: string
+  bot_id: string
+  level: 'debug' | 'info' | 'warn' | 'error'
+  message: string
+  user_id: string | null
+  workflow_id: string | null
+  conversation_id: string | null
+  /** When it happened, as whoever wrote it says. */
+  created_at: string
+}
+
+declare module '../../../platform/db/schema.js' {
+  interface Schema {
+    bot_logs: BotLogsTable
+  }
+}

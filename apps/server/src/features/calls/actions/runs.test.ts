@@ -1,0 +1,66 @@
+import { expect, it, vi } from 'vitest'
+import { describeEachEngine } from '../../../../test/engines.js'
+import { useServer } from '../../../../test/harness.js'
+import { installMail } from '../../../../test/remote/integration.js'
+import { useRemote } from '../../../../test/remote/server.js'
+
+const day = 24 * 60 * 60 * 1000
+
+describeEachEngine('runs of actions', (engine) => {
+  const server = useServer(engine)
+  const remote = useRemote()
+
+  it('are listed with what came of them, newest first, for a week', async () => {
+    const { admin, bot, inBot, integration } = await installMail(server(), remote())
+    const { id } = bot
+    const since = new Date(server().clock.now()).toISOString()
+    const list = async (query: object = {}) =>
+      await admin.listActionRuns({ id, integrationName: 'mail', ...query })
+    const long = 'x'.repeat(200_000)
+    remote().behave(({ json }) => {
+      if (json.input?.to === 'nobody') return { status: 400, body: { message: 'No\0such mailbox' } }
+      return { body: { output: json.input?.to === 'all' ? { long } : { sent: true } } }
+    })
+    const call = (name: string, input: object) =>
+      inBot.callAction({ type: `mail:${name}`, input: { ...input } }).catch(() => {})
+    await call('send', { to: 'ada' })
+    await call('send', { to: 'nobody' })
+    await call('send', { to: 'all', long })
+    await call('look', {})
+    await call('look', {})
+    // Nobody was asked about these.
+    await call('send', {})
+    await call('dance', {})
+    const { data, meta } = await list()
+    expect(meta).toEqual({})
+    const common = { timestamp: expect.any(String), durationMs: expect.any(Number) }
+    const fine = { ...common, integrationName: integration.name, cached: false, status: 'SUCCESS' }
+    const beginning = expect.stringMatching(/^\{.*x{1000}$/)
+    expect(data).toEqual([
+      { ...fine, actionType: 'look', input: {}, output: { sent: true }, cached: true },
+      { ...fine, actionType: 'look', input: {}, output: { sent: true } },
+      {
+        ...{ ...fine, actionType: 'send', input: { beginning }, inputTruncated: true },
+        ...{ output: { beginning }, outputTruncated: true },
+      },
+      {
+        ...{ ...fine, actionType: 'send', input: { to: 'nobody' }, output: null },
+        ...{ status: 'FAILURE', errorMessage: 'No\uFFFDsuch mailbox' },
+      },
+      { ...fine, actionType: 'send', input: { to: 'ada' }, output: { sent: true } },
+    ])
+    const first = await list({ pageSize: 2 })
+    const { nextToken } = first.meta
+    expect(first.data).toEqual(data.slice(0, 2))
+    expect((await list({ pageSize: 2, nextToken })).data).toEqual(data.slice(2, 4))
+    expect((await list({ integrationName: integration.name })).data).toHaveLength(5)
+    expect((await list({ integrationName: 'chat' })).data).toEqual([])
+    expect((await list({ timestampFrom: since })).data).toHaveLength(5)
+    expect((await list({ timestampUntil: '2020-01-01T00:00:00Z' })).data).toEqual([])
+    remote().behave(() => ({ breaks: true }))
+    const unreached = inBot.callAction({ type: 'mail:send', input: { to: 'eve' } })
+    await expect(unreached).rejects.toThrow(/^The integration mail cannot be reached: /)
+    server().clock.advance(8 * day)
+    await vi.waitFor(async () => expect((await list()).data).toEqual([]), 15_000)
+  })
+})

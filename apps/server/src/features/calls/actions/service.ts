@@ -1,0 +1,118 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import type { Awaitable } from '../../../domain/authenticator.js'
+import {
+  type Audience,
+  type Audiences,
+  builtInChat,
+  type DeclaredAction,
+} from '../../bots/bots/index.js'
+import type { CallDeps, Targets } from '../../deliveries/index.js'
+import { requireShape } from '../makers/index.js'
+import type { ActionAnswers } from './answers.js'
+import type { BuiltInAction } from './chat-actions.js'
+import { perform } from './perform.js'
+import type { ActionRuns } from './runs.js'
+
+type ActionCall = Body<typeof contract.actions.call>
+
+/** What an action gave, and whether it was asked for it this time. */
+export interface ActionOutcome {
+  output: Record<string, unknown>
+  cached: boolean
+}
+
+/** What has to be known of an action that somebody else does. */
+export type RemoteAction = Pick<DeclaredAction, 'cacheable' | 'input'>
+
+export interface ActionsDeps extends CallDeps {
+  audiences: Audiences
+  targets: Pick<Targets, 'of'>
+  answers: Pick<ActionAnswers, 'find' | 'keep'>
+  runs: Pick<ActionRuns, 'record'>
+  /** Actions of the built-in chat, by name. */
+  chatActions: ReadonlyMap<string, BuiltInAction>
+  /** What an integration declares of an action; undefined if it does not. */
+  findIntegrationAction: (
+    integrationId: string,
+    name: string,
+  ) => Awaitable<RemoteAction | undefined>
+}
+
+export type ActionsService = ReturnType<typeof createActionsService>
+
+export function createActionsService(deps: ActionsDeps) {
+  const { audiences, answers, chatActions } = deps
+
+  async function callIntegration(
+    botId: string,
+    { type, input }: ActionCall,
+    alias: string,
+    name: string,
+    audience: Audience,
+  ): Promise<ActionOutcome> {
+    const installed = audience.installationOf(alias)
+    if (installed === undefined) {
+      throw unknownAction(type, `no integration is installed as ${alias}`)
+    }
+    if (!installed.enabled) {
+      throw new ApiError('Runtime', `body.type: the integration ${alias} is switched off.`)
+    }
+    if (installed.integrationId === builtInChat.id) {
+      const builtIn = chatActions.get(name)
+      if (builtIn === undefined) throw unknownAction(type, `${alias} has no action ${name}`)
+      return { output: await builtIn(botId, input), cached: false }
+    }
+    const action = await deps.findIntegrationAction(installed.integrationId, name)
+    if (action === undefined) throw unknownAction(type, `${alias} has no action ${name}`)
+    const { name: integration } = installed
+    return await deps.runs.record({ botId, alias, integration, action: name, input }, () =>
+      callRemote(botId, alias, { type, input }, name, action),
+    )
+  }
+
+  async function callRemote(
+    botId: string,
+    integration: string,
+    { type, input }: ActionCall,
+    name: string,
+    action: RemoteAction,
+  ): Promise<ActionOutcome> {
+    requireShape(action.input.schema, input, 'input', `the input of the action ${type}`)
+    const asked = { botId, type, input }
+    const earlier = action.cacheable ? answers.find(asked) : undefined
+    if (earlier !== undefined) return { output: earlier, cached: true }
+    const target = await deps.targets.of({ botId, integration })
+    if (target === undefined) {
+      const owner = integration === '' ? 'bot' : `integration ${integration}`
+      throw new ApiError('Runtime', `${type}: the ${owner} has no address to be called at.`)
+    }
+    const output = await perform(deps, target, name, input)
+    if (action.cacheable) answers.keep(asked, output)
+    return { output, cached: false }
+  }
+
+  return {
+    /** Has an action done, and waits for it. */
+    async call(actor: BotActor, call: ActionCall): Promise<ActionOutcome> {
+      if (actor.caller.type === 'integration') {
+        throw new ApiError('Forbidden', 'Actions are called by bots, not by integrations.')
+      }
+      const { botId } = actor
+      const { type } = call
+      const audience = await audiences.of(botId)
+      const own = audience.actionOf(type)
+      if (own !== undefined) return await callRemote(botId, '', call, type, own)
+      const colon = type.indexOf(':')
+      if (colon < 0) throw unknownAction(type, `the bot declares no action ${type}`)
+      const alias = type.slice(0, colon)
+      return await callIntegration(botId, call, alias, type.slice(colon + 1), audience)
+    },
+  }
+}
+
+function unknownAction(type: string, why: string): ApiError {
+  return new ApiError('ResourceNotFound', `body.type: there is no action ${type}: ${why}.`, {
+    metadata: { in: 'body', field: 'type' },
+  })
+}

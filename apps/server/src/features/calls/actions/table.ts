@@ -1,0 +1,31 @@
+/** A call of an action of an integration, and what came of it. */
+export interface ActionRunsTable {
+  id: string
+  bot_id: string
+  /** Alias of the installation. */
+  alias: string
+  /** Name of the integration. */
+  integration: string
+  /** Name of the action, without the alias. */
+  action: string
+  /** JSON object. */
+  input: string
+  /** 0 or 1: `input` holds only the beginning of what was sent, as text. */
+  input_truncated: number
+  /** JSON object; null if it failed. */
+  output: string | null
+  /** 0 or 1: as with the input. */
+  output_truncated: number
+  /** 0 or 1: an earlier answer was used. */
+  cached: number
+  /** Why it failed; null if it did not. */
+  error: string | null
+  duration_ms: number
+  created_at: string
+}
+
+declare module '../../../platform/db/schema.js' {
+  interface Schema {
+    action_runs: ActionRunsTable
+  }
+}

@@ -1,0 +1,77 @@
+import { Frame } from '../../../platform/streams/frame.js'
+import type { Entry, Piece, Room } from './entry.js'
+
+/** Milliseconds after its last piece for which a message that is being written is remembered. */
+export const streamLifetime = 10 * 60 * 1000
+
+interface Written {
+  pieces: Map<number, Piece>
+  at: number
+  /** The text so far, once somebody has asked for it. */
+  summary: Frame | undefined
+}
+
+/** The messages that bots are writing in one conversation, kept for those who begin to listen later. */
+export class OpenStreams {
+  readonly #written = new Map<string, Written>()
+
+  /** Takes note of the next event of the log. */
+  note({ piece, finished, at }: Entry): void {
+    if (finished !== undefined) this.#written.delete(finished)
+    if (piece === undefined) return
+    const written = this.#written.get(piece.streamId) ?? {
+      pieces: new Map(),
+      at,
+      summary: undefined,
+    }
+    written.pieces.set(piece.sequence, piece)
+    written.summary = undefined
+    written.at = at
+    this.#written.set(piece.streamId, written)
+  }
+
+  /** Whether the event is a piece of a message that is still being written. */
+  holds({ piece }: Entry): boolean {
+    return piece !== undefined && this.#written.has(piece.streamId)
+  }
+
+  /** Forgets messages that nobody has gone on writing. */
+  sweep(now: number): void {
+    for (const [streamId, { at }] of this.#written) {
+      if (now - at >= streamLifetime) this.#written.delete(streamId)
+    }
+  }
+
+  /** The text so far of each message, as one piece: made once for all who come before the next one. */
+  summaries(room: Room): Frame[] {
+    return [...this.#written.values()].flatMap((written) => {
+      written.summary ??= summaryOf(room, written.pieces.values())
+      return written.summary ?? []
+    })
+  }
+}
+
+function summaryOf(room: Room, pieces: Iterable<Piece>): Frame | undefined {
+  const ordered = [...pieces].sort((a, b) => a.sequence - b.sequence)
+  const last = ordered.at(-1)
+  if (last === undefined) return undefined
+  const delta = ordered.map((piece) => piece.delta).join('')
+  return new Frame(toSignal(room, { ...last, delta }), undefined)
+}
+
+/** A piece as listeners get it. */
+export function toSignal({ publicId }: Room, piece: Piece) {
+  const { streamId, userId, createdAt, sequence, delta, clientMessageId } = piece
+  return {
+    type: 'message_stream_delta',
+    data: {
+      streamId,
+      conversationId: publicId,
+      userId,
+      createdAt,
+      sequence,
+      delta,
+      ...(clientMessageId !== undefined && { clientMessageId }),
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import { sql } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { prepared } from '../../../platform/db/prepared.js'
+import type { Tx } from '../../../platform/db/schema.js'
+
+/** What a message needs to know about the conversation it is put into. */
+export interface Place {
+  /** Native id of the conversation. */
+  id: string
+  foreign_id: string | null
+  /** Number of the event in the log of the conversation. */
+  last_sequence: number
+  /** Time of the message in milliseconds, later than that of any before it. */
+  last_message_at: number
+  /** Alias of the installation that the conversation belongs to. */
+  integration: string
+}
+
+interface Advance {
+  botId: string
+  /** Native or foreign id. */
+  conversationId: string
+  /** Native id. */
+  userId: string
+  /** Milliseconds since the Unix epoch. */
+  now: number
+  /** The same as ISO 8601. */
+  updatedAt: string
+}
+
+/** Written into the statement, because every parameter costs time. */
+const one = sql.lit(1)
+
+/**
+ * The one statement by which a message gets its place: it counts the message, takes the next number
+ * and a time after the last one, and does nothing unless the user takes part. The row lock that
+ * comes with it makes messages of one conversation wait for each other, on either engine.
+ */
+const advanceBy = (column: 'id' | 'foreign_id') =>
+  prepared<Advance>()<Place>((db, parameter, dialect) =>
+    db
+      .updateTable('conversations')
+      .set((conversation) => ({
+        message_count: conversation('message_count', '+', one),
+        last_sequence: conversation('last_sequence', '+', one),
+        last_message_at: dialect.greater(
+          conversation('last_message_at', '+', one),
+          parameter('now'),
+        ),
+        updated_at: parameter('updatedAt'),
+      }))
+      .where(column, '=', parameter('conversationId'))
+      .where('bot_id', '=', parameter('botId'))
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('participants')
+            .select(one.as('one'))
+            .whereRef('participants.conversation_id', '=', 'conversations.id')
+            .where('participants.user_id', '=', parameter('userId')),
+        ),
+      )
+      .returning(['id', 'foreign_id', 'last_sequence', 'last_message_at', 'integration']),
+  )
+
+const advanceByNativeId = advanceBy('id')
+const advanceByForeignId = advanceBy('foreign_id')
+
+/** The place of the next message of a participant; undefined if there is no such participant. */
+export async function advanceConversation(tx: Tx, advance: Advance): Promise<Place | undefined> {
+  // Foreign ids may look like native ones, but none equals the native id of a conversation.
+  if (advance.conversationId.startsWith('conv_')) {
+    const place = await advanceByNativeId.first(tx, advance)
+    if (place !== undefined) return place
+  }
+  return await advanceByForeignId.first(tx, advance)
+}
+
+const advanceForAnyone = prepared<Omit<Advance, 'userId'>>()<Place>((db, parameter, dialect) =>
+  db
+    .updateTable('conversations')
+    .set((conversation) => ({
+      message_count: conversation('message_count', '+', one),
+      last_sequence: conversation('last_sequence', '+', one),
+      last_message_at: dialect.greater(conversation('last_message_at', '+', one), parameter('now')),
+      updated_at: parameter('updatedAt'),
+    }))
+    .where('id', '=', parameter('conversationId'))
+    .where('bot_id', '=', parameter('botId'))
+    .returning(['id', 'foreign_id', 'last_sequence', 'last_message_at', 'integration']),
+)
+
+/** The place of the next message of somebody whose part was checked; by native id. */
+export async function advanceForAuthor(
+  tx: Tx,
+  advance: Omit<Advance, 'userId'>,
+): Promise<Place | undefined> {
+  return await advanceForAnyone.first(tx, advance)
+}
+
+/** Counts a message that was written elsewhere at some time, in milliseconds; by native id. */
+export async function countImported(
+  tx: Tx,
+  botId: string,
+  conversationId: string,
+  writtenAt: number,
+): Promise<void> {
+  const dialect = dialectOf(tx)
+  await tx
+    .updateTable('conversations')
+    .set(({ eb, ref, val }) => ({
+      message_count: eb('message_count', '+', 1),
+      last_message_at: dialect.greater(
+        ref('last_message_at'),
+        sql`cast(${val(writtenAt)} as bigint)`,
+      ),
+    }))
+    .where('id', '=', conversationId)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+const takeNext = prepared<{ botId: string; conversationId: string; removedMessages: number }>()(
+  (db, parameter) =>
+    db
+      .updateTable('conversations')
+      .set((conversation) => ({
+        last_sequence: conversation('last_sequence', '+', one),
+        message_count: conversation('message_count', '-', parameter('removedMessages')),
+      }))
+      .where('id', '=', parameter('conversationId'))
+      .where('bot_id', '=', parameter('botId'))
+      .returning('last_sequence'),
+)
+
+/** The next number in the log of a conversation, by native id; the row stays locked. */
+export async function takeNumber(
+  tx: Tx,
+  counted: { botId: string; conversationId: string; removedMessages: number },
+): Promise<Pick<Place, 'last_sequence'> | undefined> {
+  return await takeNext.first(tx, counted)
+}

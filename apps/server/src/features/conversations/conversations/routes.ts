@@ -1,0 +1,68 @@
+import { contract } from '@botstead/contract'
+import { type Route, route } from '../../../http/mount.js'
+import { toPageMeta } from '../../../http/paging.js'
+import { aliasOf } from '../../calls/makers/index.js'
+import { toUser } from '../users/index.js'
+import type { ConversationRow, ConversationsService } from './service.js'
+import { toConversation } from './view.js'
+
+export function conversationsRoutes(service: ConversationsService): Route[] {
+  return [
+    route(contract.conversations.create, async ({ actor, body, once }) =>
+      once<ConversationRow>(
+        (remember) => service.create(actor, body, remember),
+        (made) => ({ conversation: toConversation(made, aliasOf(actor)) }),
+      ),
+    ),
+
+    route(contract.conversations.get, async ({ actor, params }) => ({
+      conversation: toConversation(await service.get(actor, params.id), aliasOf(actor)),
+    })),
+
+    route(contract.conversations.list, async ({ actor, query }) => {
+      const page = await service.list(actor, query)
+      return {
+        conversations: page.rows.map((row) => toConversation(row, aliasOf(actor))),
+        meta: toPageMeta(page),
+      }
+    }),
+
+    route(contract.conversations.getOrCreate, async ({ actor, body }) => {
+      const { row, created } = await service.getOrCreateByTags(actor, body)
+      return { conversation: toConversation(row, aliasOf(actor)), meta: { created } }
+    }),
+
+    route(contract.conversations.update, async ({ actor, params, body }) => ({
+      conversation: toConversation(await service.update(actor, params.id, body), aliasOf(actor)),
+    })),
+
+    route(contract.conversations.remove, async ({ actor, params }) => {
+      await service.removeById(actor, params.id)
+      return {}
+    }),
+
+    route(contract.conversations.listParticipants, async ({ actor, params, query }) => {
+      const page = await service.pageOfParticipants(actor, params.id, query)
+      return {
+        participants: page.rows.map((row) => toUser(row, aliasOf(actor))),
+        meta: toPageMeta(page),
+      }
+    }),
+
+    route(contract.conversations.addParticipant, async ({ actor, params, body }) => ({
+      participant: toUser(await service.letIn(actor, params.id, body.userId), aliasOf(actor)),
+    })),
+
+    route(contract.conversations.getParticipant, async ({ actor, params }) => ({
+      participant: toUser(
+        await service.getParticipant(actor, params.id, params.userId),
+        aliasOf(actor),
+      ),
+    })),
+
+    route(contract.conversations.removeParticipant, async ({ actor, params }) => {
+      await service.sendAway(actor, params.id, params.userId)
+      return {}
+    }),
+  ]
+}

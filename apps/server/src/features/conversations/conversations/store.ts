@@ -1,0 +1,219 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import { prepared } from '../../../platform/db/prepared.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
+import type { ConversationsTable } from './table.js'
+
+export type ConversationRow = Selectable<ConversationsTable>
+
+export interface ConversationFilter {
+  /** Alias of the installation it must belong to; undefined for any. */
+  integration: string | undefined
+  channel: string | undefined
+  /** All must be equal. */
+  tags: Record<string, string>
+  /** Native ids of users, all of whom must take part. */
+  participantIds: readonly string[]
+  /** Bounds of the creation, inclusive. */
+  after: string | undefined
+  before: string | undefined
+  /** Bounds of the number of messages, inclusive. */
+  minMessages: number | undefined
+  maxMessages: number | undefined
+}
+
+export async function insertConversation(
+  tx: Tx,
+  row: Insertable<ConversationsTable>,
+): Promise<void> {
+  await tx.insertInto('conversations').values(row).execute()
+}
+
+/** The conversation with this native id. */
+export async function findConversation(
+  executor: Db | Tx,
+  botId: string,
+  id: string,
+): Promise<ConversationRow | undefined> {
+  return await executor
+    .selectFrom('conversations')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+const selectSome = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('ids')))
+    .crossJoin('conversations')
+    .whereRef('conversations.id', '=', 'given.value')
+    .selectAll('conversations')
+    .where('bot_id', '=', p('botId')),
+)
+
+/** The conversations with these native ids, in any order. */
+export async function findConversations(
+  executor: Db | Tx,
+  botId: string,
+  ids: readonly string[],
+): Promise<ConversationRow[]> {
+  if (ids.length === 0) return []
+  return await selectSome(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
+}
+
+/** The conversation with this native id, kept from other changes until the transaction ends. */
+export async function lockConversation(
+  tx: Tx,
+  botId: string,
+  id: string,
+): Promise<ConversationRow | undefined> {
+  const query = tx
+    .selectFrom('conversations')
+    .selectAll()
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+/** Changes a conversation that {@link lockConversation} answered. */
+export async function patchConversation(
+  tx: Tx,
+  botId: string,
+  id: string,
+  patch: Updateable<ConversationsTable>,
+): Promise<void> {
+  await tx
+    .updateTable('conversations')
+    .set(patch)
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+/** The oldest conversation of an installation on a channel that carries the tags. */
+export async function matchConversation(
+  tx: Tx,
+  botId: string,
+  { integration, channel }: { integration: string; channel: string },
+  match: TagMatch,
+): Promise<ConversationRow | undefined> {
+  const [first, ...others] = match.tags
+  let query = tx
+    .selectFrom('conversations')
+    .selectAll('conversations')
+    .where('conversations.bot_id', '=', botId)
+    .where('conversations.integration', '=', integration)
+    .where('conversations.channel', '=', channel)
+    .where(({ ref }) => carriesAll(ref('conversations.id'), others))
+    .where(({ ref }) => carriesNoMore(ref('conversations.id'), match))
+    .orderBy('conversations.created_at')
+    .orderBy('conversations.id')
+    .limit(1)
+  if (first !== undefined) {
+    query = query
+      .innerJoin('tag_index', 'tag_index.object_id', 'conversations.id')
+      .where(isFirstTag(botId, 'conversation', first))
+  }
+  return await query.executeTakeFirst()
+}
+
+export async function pageConversations(
+  db: Db,
+  botId: string,
+  filter: ConversationFilter,
+  page: PageRequest<'created_at' | 'updated_at'>,
+): Promise<Page<ConversationRow>> {
+  const [firstTag, ...otherTags] = Object.entries(filter.tags)
+  const [firstUser, ...otherUsers] = filter.participantIds
+  let query = db
+    .selectFrom('conversations')
+    .selectAll('conversations')
+    .where('conversations.bot_id', '=', botId)
+    // Joined, so that the few conversations of a user are not looked for among all of the bot.
+    .$if(firstUser !== undefined, (all) =>
+      all
+        .innerJoin('participants as member', 'member.conversation_id', 'conversations.id')
+        .where('member.bot_id', '=', botId)
+        .where('member.user_id', '=', firstUser ?? ''),
+    )
+  if (filter.integration !== undefined) {
+    query = query.where('conversations.integration', '=', filter.integration)
+  }
+  if (filter.channel !== undefined) query = query.where('channel', '=', filter.channel)
+  if (filter.after !== undefined) {
+    query = query.where('conversations.created_at', '>=', filter.after)
+  }
+  if (filter.before !== undefined) {
+    query = query.where('conversations.created_at', '<=', filter.before)
+  }
+  if (filter.minMessages !== undefined) {
+    query = query.where('message_count', '>=', filter.minMessages)
+  }
+  if (filter.maxMessages !== undefined) {
+    query = query.where('message_count', '<=', filter.maxMessages)
+  }
+  if (firstTag !== undefined) {
+    query = query
+      .innerJoin('tag_index', 'tag_index.object_id', 'conversations.id')
+      .where(isFirstTag(botId, 'conversation', firstTag))
+      .where(({ ref }) => carriesAll(ref('conversations.id'), otherTags))
+  }
+  for (const userId of otherUsers) {
+    query = query.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('participants')
+          .select('participants.user_id')
+          .whereRef('participants.conversation_id', '=', 'conversations.id')
+          .where('participants.user_id', '=', userId),
+      ),
+    )
+  }
+  return await paginate(query, page, 'conversations')
+}
+
+/** Ids of some conversations of a bot. */
+export async function listConversationIds(db: Db, botId: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('conversations')
+    .select('id')
+    .where('bot_id', '=', botId)
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function deleteConversations(
+  tx: Tx,
+  botId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.deleteFrom('conversations').where('bot_id', '=', botId).where('id', 'in', ids).execute()
+}
+
+/** The conversations that belong to a user. */
+export async function pageOwnedConversations(
+  db: Db,
+  botId: string,
+  userId: string,
+  page: PageRequest<'created_at'>,
+): Promise<Page<ConversationRow>> {
+  const query = db
+    .selectFrom('conversations')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('owner_user_id', '=', userId)
+  return await paginate(query, page)
+}
+
+/** Leaves the conversations of a user without an owner. */
+export async function disownConversations(tx: Tx, botId: string, userId: string): Promise<void> {
+  await tx
+    .updateTable('conversations')
+    .set({ owner_user_id: null })
+    .where('bot_id', '=', botId)
+    .where('owner_user_id', '=', userId)
+    .execute()
+}

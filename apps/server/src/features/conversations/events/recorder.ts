@@ -1,0 +1,104 @@
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Audience } from '../../bots/bots/index.js'
+import type { Outbox } from '../../deliveries/index.js'
+import { type EventRow, insertEvent, patchEvent } from './store.js'
+
+/** Something that happened in a bot. */
+export interface NewEvent {
+  botId: string
+  /** As the bot knows it: `<alias>:<name>` for those of integrations. */
+  type: string
+  /** JSON object as text; null when it is made of the message each time. */
+  payload: string | null
+  /** Alias of the integration that makes it. */
+  integration?: string | undefined
+  conversationId?: string | undefined
+  userId?: string | undefined
+  messageId?: string | undefined
+  workflowId?: string | undefined
+  /** Name of the recurring event that makes it. */
+  recurring?: string | undefined
+}
+
+export interface EventRecorderDeps {
+  clock: Clock
+  ids: Ids
+  outbox: Outbox
+}
+
+/** Writes down what happens in bots, and puts it into the outbox for those that listen. */
+export function createEventRecorder({ clock, ids, outbox }: EventRecorderDeps) {
+  function draft(event: NewEvent, status: EventRow['status']): EventRow {
+    return {
+      id: ids.next('evt'),
+      bot_id: event.botId,
+      integration: event.integration ?? null,
+      type: event.type,
+      payload: event.payload,
+      conversation_id: event.conversationId ?? null,
+      user_id: event.userId ?? null,
+      message_id: event.messageId ?? null,
+      workflow_id: event.workflowId ?? null,
+      recurring: event.recurring ?? null,
+      status,
+      failure_reason: null,
+      created_at: isoTime(clock.now()),
+      released_at: null,
+    }
+  }
+
+  /** What is about one conversation or workflow reaches the bot in order. */
+  function send(tx: Tx, event: EventRow): Promise<string> {
+    return outbox.enqueue(tx, {
+      botId: event.bot_id,
+      kind: 'event_received',
+      subjectId: event.id,
+      orderKey: event.conversation_id ?? event.workflow_id ?? undefined,
+    })
+  }
+
+  return {
+    /**
+     * Stores an event in the transaction of what it tells of; the bot is told if it listens and wants
+     * its type. Without a bot that listens the event stays pending: see `createMissedEvents`.
+     */
+    async record(
+      tx: Tx,
+      audience: Pick<Audience, 'wants' | 'listens'>,
+      event: NewEvent,
+    ): Promise<EventRow> {
+      const wanted = audience.wants(event.type)
+      const row = draft(event, wanted ? 'pending' : 'ignored')
+      await insertEvent(tx, row)
+      if (wanted && audience.listens) await send(tx, row)
+      return row
+    },
+
+    /** Stores an event that is to happen later. */
+    async schedule(tx: Tx, event: NewEvent): Promise<EventRow> {
+      const row = draft(event, 'scheduled')
+      await insertEvent(tx, row)
+      return row
+    },
+
+    /** Tells the bot of an event that it missed, which it has wanted since. */
+    async sendLate(tx: Tx, { bot_id: botId, id }: Pick<EventRow, 'bot_id' | 'id'>): Promise<void> {
+      const patch = { released_at: isoTime(clock.now()) }
+      const row = await patchEvent(tx, botId, id, ['pending'], patch)
+      if (row !== undefined) await send(tx, row)
+    },
+
+    /** Lets a scheduled event happen; does nothing if it was cancelled or has happened. */
+    async release(tx: Tx, audience: Audience, botId: string, id: string): Promise<void> {
+      const released_at = isoTime(clock.now())
+      const patch = { status: 'pending' as const, released_at }
+      const row = await patchEvent(tx, botId, id, ['scheduled'], patch)
+      if (row === undefined) return
+      if (!audience.wants(row.type))
+        await patchEvent(tx, botId, id, ['pending'], { status: 'ignored' })
+      else if (audience.listens) await send(tx, row)
+    },
+  }
+}

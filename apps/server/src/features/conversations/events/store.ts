@@ -1,0 +1,203 @@
+import type { Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import { prepared } from '../../../platform/db/prepared.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import { stillTold } from '../../calls/makers/index.js'
+import type { BotEventsTable } from './table.js'
+
+export type EventRow = Selectable<BotEventsTable>
+
+/** What a list of events is narrowed to; undefined for anything. */
+export interface EventFilter {
+  /** Alias of the integration that made them. */
+  integration: string | undefined
+  type: string | undefined
+  conversationId: string | undefined
+  userId: string | undefined
+  messageId: string | undefined
+  workflowId: string | undefined
+  status: EventRow['status'] | undefined
+}
+
+const insert = prepared<EventRow>()((db, parameter) =>
+  db.insertInto('bot_events').values({
+    id: parameter('id'),
+    bot_id: parameter('bot_id'),
+    integration: parameter('integration'),
+    type: parameter('type'),
+    payload: parameter('payload'),
+    conversation_id: parameter('conversation_id'),
+    user_id: parameter('user_id'),
+    message_id: parameter('message_id'),
+    workflow_id: parameter('workflow_id'),
+    recurring: parameter('recurring'),
+    status: parameter('status'),
+    failure_reason: parameter('failure_reason'),
+    created_at: parameter('created_at'),
+  }),
+)
+
+/** Of the hot path of bots that listen. */
+export function insertEvent(tx: Tx, row: EventRow): Promise<unknown> {
+  return insert(tx, row)
+}
+
+export async function findEvent(
+  executor: Db | Tx,
+  botId: string,
+  id: string,
+): Promise<EventRow | undefined> {
+  return await executor
+    .selectFrom('bot_events')
+    .selectAll()
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .executeTakeFirst()
+}
+
+const selectAll = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('ids')))
+    .crossJoin('bot_events')
+    .whereRef('bot_events.id', '=', 'given.value')
+    .selectAll('bot_events')
+    .where('bot_id', '=', p('botId')),
+)
+
+/** Those that are there, in no order. Of the way of each delivery. */
+export async function findEvents(
+  executor: Db | Tx,
+  botId: string,
+  ids: readonly string[],
+): Promise<EventRow[]> {
+  if (ids.length === 0) return []
+  return await selectAll(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
+}
+
+export async function pageEvents(
+  db: Db,
+  botId: string,
+  filter: EventFilter,
+  page: PageRequest<'created_at'>,
+): Promise<Page<EventRow>> {
+  const columns = [
+    ['integration', filter.integration],
+    ['type', filter.type],
+    ['conversation_id', filter.conversationId],
+    ['user_id', filter.userId],
+    ['message_id', filter.messageId],
+    ['workflow_id', filter.workflowId],
+    ['status', filter.status],
+  ] as const
+  let query = db.selectFrom('bot_events').selectAll().where('bot_id', '=', botId)
+  for (const [column, value] of columns) {
+    if (value !== undefined) query = query.where(column, '=', value)
+  }
+  return await paginate(query, page)
+}
+
+/**
+ * Changes an event that has one of some statuses, and answers it as it is then; undefined if there
+ * is none. Whoever else wants to change it waits, so that of two only one succeeds.
+ */
+export async function patchEvent(
+  tx: Tx,
+  botId: string,
+  id: string,
+  from: readonly EventRow['status'][],
+  patch: Updateable<BotEventsTable>,
+): Promise<EventRow | undefined> {
+  return await tx
+    .updateTable('bot_events')
+    .set(patch)
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .where('status', 'in', from)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+const settle = prepared<{
+  botId: string
+  ids: string
+  status: EventRow['status']
+  reason: string | null
+}>()((db, p, dialect) =>
+  db
+    .with('told', (cte) =>
+      // In one order, as those of a deleted bot are removed.
+      dialect.lockRows(
+        cte
+          .selectFrom(dialect.jsonTexts(p('ids')))
+          .crossJoin('bot_events')
+          .whereRef('bot_events.id', '=', 'given.value')
+          .select('bot_events.id')
+          .where('bot_id', '=', p('botId'))
+          .where('status', 'in', ['pending', 'failed'])
+          .orderBy('bot_events.id'),
+      ),
+    )
+    .updateTable('bot_events')
+    .set({ status: p('status'), failure_reason: p('reason') })
+    .where('id', 'in', ({ selectFrom }) => selectFrom('told').select('told.id'))
+    .returning('recurring'),
+)
+
+/**
+ * Notes that a bot took events, or why it did not.
+ * @returns names of the recurring events that made some of them
+ */
+export async function settleEvents(
+  tx: Tx,
+  botId: string,
+  ids: readonly string[],
+  reason: string | null,
+): Promise<string[]> {
+  const status = reason === null ? 'processed' : 'failed'
+  const rows = await settle(tx, { botId, ids: JSON.stringify(ids), status, reason })
+  return rows.flatMap(({ recurring }) => recurring ?? [])
+}
+
+/** @returns how many were deleted, at most `limit` */
+export async function deleteSomeEvents(tx: Tx, botId: string, limit: number): Promise<number> {
+  const result = await tx
+    .with('own', (cte) =>
+      dialectOf(tx).lockRows(
+        cte
+          .selectFrom('bot_events')
+          .select('id')
+          .where('id', 'in', ({ selectFrom }) =>
+            selectFrom('bot_events').select('id').where('bot_id', '=', botId).limit(limit),
+          )
+          .orderBy('id'),
+      ),
+    )
+    .deleteFrom('bot_events')
+    .where('id', 'in', ({ selectFrom }) => selectFrom('own').select('id'))
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+/**
+ * Removes events that happened before an ISO 8601 time; those that are still to come stay, and those
+ * that a delivery tells of.
+ * @returns how many were deleted, at most `limit`
+ */
+export async function deleteOldEvents(tx: Tx, before: string, limit: number): Promise<number> {
+  const result = await tx
+    .deleteFrom('bot_events')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('bot_events')
+        .leftJoin(stillTold(tx, ['event_received'], before), 'told.subject_id', 'bot_events.id')
+        .select('id')
+        .where('told.subject_id', 'is', null)
+        .where('created_at', '<', before)
+        .where('status', '<>', 'scheduled')
+        .where(({ eb, or }) => or([eb('released_at', 'is', null), eb('released_at', '<', before)]))
+        .orderBy('created_at')
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

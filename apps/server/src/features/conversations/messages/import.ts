@@ -1,0 +1,148 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { isoTime } from '../../../platform/clock.js'
+import { encodeJson } from '../../../platform/db/columns.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { Audience } from '../../bots/bots/index.js'
+import { aliasOf, bodyTimeOf, encodePayload } from '../../calls/makers/index.js'
+import type { ConversationRow } from '../conversations/index.js'
+import { newTags, replaceTags, tagMatchOf } from '../tags/index.js'
+import type { UserRow } from '../users/index.js'
+import { authorOf } from './author.js'
+import type { runtimeMessages } from './runtime.js'
+import { matchMessage } from './runtime-store.js'
+import type { MessagesDeps } from './service.js'
+import { requireMessageShape } from './shapes.js'
+import { insertMessage, type MessageRow } from './store.js'
+
+type Imported = Body<typeof contract.messages.import>['messages'][number]
+type Initial = Body<typeof contract.messages.initializeIncoming>
+
+/** What a call that gets or creates all three at once comes to. */
+export interface Initialized {
+  user: UserRow
+  conversation: ConversationRow
+  message: MessageRow | undefined
+}
+
+/** Milliseconds by which the clock of another system may be ahead. */
+const tolerance = 60_000
+
+/** Several things in one call. */
+export function importedMessages(
+  deps: MessagesDeps,
+  runtime: Pick<ReturnType<typeof runtimeMessages>, 'getOrCreateIn' | 'createIn'>,
+) {
+  const { run, clock, ids, dialect, conversations, users, audiences } = deps
+  const author = authorOf(deps)
+
+  async function importOne(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    input: Imported,
+    field: string,
+  ): Promise<MessageRow> {
+    const { botId } = actor
+    const { conversationId, userId } = input
+    const alias = aliasOf(actor)
+    const writtenAt = bodyTimeOf(`${field}.createdAt`, input.createdAt)
+    if (writtenAt > clock.now() + tolerance) {
+      throw new ApiError('InvalidPayload', `body.${field}.createdAt must not be in the future.`)
+    }
+    const who = await author(tx, actor, conversationId, userId)
+    // A message without any tag to know it by is new.
+    if (input.discriminateByTags.length > 0 || Object.keys(input.tags).length > 0) {
+      const match = tagMatchOf(alias, input.tags, input.discriminateByTags, `body.${field}`)
+      const found = await matchMessage(tx, botId, conversationId, match)
+      if (found !== undefined) return found
+    }
+    requireMessageShape(audience, who.conversation, input, `${field}.`)
+    const tags = newTags(alias, input.tags)
+    const row: MessageRow = {
+      id: ids.next('msg'),
+      bot_id: botId,
+      conversation_id: conversationId,
+      user_id: userId,
+      type: input.type,
+      payload: encodePayload(input.payload, deps.maxPayloadBytes, `${field}.payload`),
+      direction: userId === botId ? 'outgoing' : 'incoming',
+      tags: Object.keys(tags).length === 0 ? null : encodeJson(tags),
+      origin: null,
+      sequence: 0,
+      created_at: isoTime(writtenAt),
+      updated_at: null,
+    }
+    await conversations.countImported(tx, { botId, id: conversationId }, who, writtenAt)
+    await insertMessage(tx, row)
+    await replaceTags(tx, { botId, kind: 'message', id: row.id }, {}, tags)
+    return row
+  }
+
+  return {
+    /** Takes over history from elsewhere: all of it or nothing, and nobody is told. */
+    async import(actor: BotActor, messages: readonly Imported[]): Promise<MessageRow[]> {
+      // In one order everywhere, so that two imports wait for each other and do not clash.
+      const places = [...new Set(messages.map(({ conversationId }) => conversationId))].sort()
+      const audience = await audiences.of(actor.botId)
+      return await run(async (tx) => {
+        for (const id of places) await dialect.holdName(tx, `messages ${id}`)
+        const rows: MessageRow[] = []
+        for (const [at, message] of messages.entries()) {
+          rows.push(await importOne(tx, actor, audience, message, `messages[${at}]`))
+        }
+        return rows
+      })
+    },
+
+    /** Gets or creates a user, a conversation and a message in it: all of it or nothing. */
+    async initializeIncoming(actor: BotActor, input: Initial): Promise<Initialized> {
+      if (aliasOf(actor) === undefined) {
+        throw new ApiError(
+          'Forbidden',
+          'Messages come in by integrations only: send the header x-integration-id.',
+        )
+      }
+      requireOne('user', input.user, input.userId)
+      requireOne('conversation', input.conversation, input.conversationId)
+      const audience = await audiences.of(actor.botId)
+      return await run(async (tx) => {
+        const user = input.user
+          ? (await users.getOrCreateIn(tx, actor, audience, input.user)).row
+          : await users.findVisible(tx, actor, input.userId ?? '')
+        if (user === undefined) throw unknown('userId', `there is no user ${input.userId}.`)
+        const conversation = input.conversation
+          ? (await conversations.getOrCreateIn(tx, actor, audience, input.conversation)).row
+          : await conversations.findVisible(tx, actor, input.conversationId ?? '')
+        if (conversation === undefined) {
+          throw unknown('conversationId', `there is no conversation ${input.conversationId}.`)
+        }
+        if (input.message === undefined) return { user, conversation, message: undefined }
+        const draft = {
+          ...{ ...input.message, userId: user.id, conversationId: conversation.id },
+          place: 'message.',
+        }
+        const isNameless =
+          draft.discriminateByTags.length === 0 && Object.keys(draft.tags).length === 0
+        const message = isNameless
+          ? await runtime.createIn(tx, actor, audience, draft)
+          : (await runtime.getOrCreateIn(tx, actor, audience, draft)).message
+        const after = await conversations.findVisible(tx, actor, conversation.id)
+        return { user, conversation: after ?? conversation, message }
+      })
+    },
+  }
+}
+
+function requireOne(name: string, wanted: unknown, id: unknown): void {
+  if ((wanted === undefined) !== (id === undefined)) return
+  throw new ApiError('InvalidPayload', `body must have ${name} or ${name}Id, and not both.`, {
+    metadata: { in: 'body', field: name },
+  })
+}
+
+function unknown(field: string, message: string): ApiError {
+  return new ApiError('ReferenceNotFound', `body.${field}: ${message}`, {
+    metadata: { in: 'body', field },
+  })
+}

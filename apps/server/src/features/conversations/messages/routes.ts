@@ -1,0 +1,60 @@
+import { contract } from '@botstead/contract'
+import { type Route, route } from '../../../http/mount.js'
+import { toPageMeta } from '../../../http/paging.js'
+import { aliasOf } from '../../calls/makers/index.js'
+import { toConversation } from '../conversations/index.js'
+import { toUser } from '../users/index.js'
+import type { MessagesService } from './service.js'
+import { toMessage } from './view.js'
+
+export function messagesRoutes(service: MessagesService): Route[] {
+  return [
+    route(contract.messages.create, async ({ actor, body, once }) =>
+      once<Parameters<typeof toMessage>[0]>(
+        (remember) => service.create(actor, body, remember),
+        (made) => ({ message: toMessage(made, aliasOf(actor)) }),
+      ),
+    ),
+
+    route(contract.messages.getOrCreate, async ({ actor, body }) => {
+      const { message, created } = await service.getOrCreate(actor, body)
+      return { message: toMessage(message, aliasOf(actor)), meta: { created } }
+    }),
+
+    route(contract.messages.get, async ({ actor, params }) => ({
+      message: toMessage(await service.get(actor, params.id), aliasOf(actor)),
+    })),
+
+    route(contract.messages.update, async ({ actor, params, body }) => ({
+      message: toMessage(await service.update(actor, params.id, body), aliasOf(actor)),
+    })),
+
+    route(contract.messages.list, async ({ actor, query }) => {
+      const page = await service.list(actor, query)
+      return {
+        messages: page.rows.map((row) => toMessage(row, aliasOf(actor))),
+        meta: toPageMeta(page),
+      }
+    }),
+
+    route(contract.messages.remove, async ({ actor, params }) => {
+      await service.removeById(actor, params.id)
+      return {}
+    }),
+
+    route(contract.messages.import, async ({ actor, body }) => {
+      const rows = await service.import(actor, body.messages)
+      return { messages: rows.map((row) => toMessage(row, aliasOf(actor))) }
+    }),
+
+    route(contract.messages.initializeIncoming, async ({ actor, body }) => {
+      const alias = aliasOf(actor)
+      const { user, conversation, message } = await service.initializeIncoming(actor, body)
+      return {
+        user: toUser(user, alias),
+        conversation: toConversation(conversation, alias),
+        ...(message && { message: toMessage(message, alias) }),
+      }
+    }),
+  ]
+}

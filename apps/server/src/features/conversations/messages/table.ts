@@ -1,0 +1,46 @@
+/** A message of a conversation, in the shape in which bots and integrations see it. */
+export interface MessagesTable {
+  id: string
+  bot_id: string
+  conversation_id: string
+  /** Author; the id of the bot for what the bot says. */
+  user_id: string
+  type: string
+  /** JSON object; facts beside the content stand in it under `metadata`. */
+  payload: string
+  /** `incoming` goes to the bot, `outgoing` comes from it. */
+  direction: 'incoming' | 'outgoing'
+  /** JSON map of strings; null when there are none. */
+  tags: string | null
+  /** That nobody wrote it; null when somebody did. */
+  origin: 'synthetic' | null
+  /** Number of the event of its creation in the log of the conversation; 0 if it was imported. */
+  sequence: number
+  /** Strictly increasing within a conversation. */
+  created_at: string
+  /** Null as long as nothing was changed. */
+  updated_at: string | null
+}
+
+/** A message that is to be put into its conversation later. */
+export interface ScheduledMessagesTable {
+  /** Id that the message will have. */
+  id: string
+  bot_id: string
+  conversation_id: string
+  user_id: string
+  type: string
+  payload: string
+  direction: MessagesTable['direction']
+  tags: string | null
+  origin: MessagesTable['origin']
+  due_at: string
+  created_at: string
+}
+
+declare module '../../../platform/db/schema.js' {
+  interface Schema {
+    messages: MessagesTable
+    scheduled_messages: ScheduledMessagesTable
+  }
+}

@@ -1,0 +1,85 @@
+import type { BotActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Audience } from '../../bots/bots/index.js'
+import { aliasOf } from '../../calls/makers/index.js'
+import type { Outbox } from '../../deliveries/index.js'
+import * as store from './store.js'
+
+/** What was changed. */
+interface Changed {
+  kind: 'message_updated' | 'conversation_updated'
+  /** Alias of the installation that the conversation belongs to. */
+  integration: string
+  conversationId: string
+  objectId: string
+  /** The object before and after, as the integration of that alias sees it. */
+  view: (alias: string) => { before: object; after: object }
+}
+
+/** How an object was changed, as the integration sees it. */
+interface Change {
+  id: string
+  objectId: string
+  before: Record<string, unknown>
+  after: Record<string, unknown>
+}
+
+export interface ChangesDeps {
+  run: Run
+  clock: Clock
+  ids: Ids
+  outbox: Pick<Outbox, 'enqueue'>
+}
+
+/** Changes of messages and conversations that integrations are told of. */
+export interface Changes {
+  /**
+   * Has an integration told of a change, in the transaction of the change, if its definition asks for
+   * it by `extraOperations`. What it changed itself it is not told: it would answer itself for ever.
+   */
+  note(tx: Tx, actor: BotActor, audience: Audience, changed: Changed): Promise<void>
+  /** Those of some changes that are still known. */
+  findAll(executor: Db | Tx, botId: string, ids: readonly string[]): Promise<Change[]>
+  /** Forgets some changes from before an ISO 8601 time; answers how many. */
+  trim(tx: Tx, before: string, limit: number): Promise<number>
+  /** Removes what a deleted bot left behind. */
+  purge(botId: string): Promise<void>
+}
+
+export function createChanges({ run, clock, ids, outbox }: ChangesDeps): Changes {
+  return {
+    async note(tx, actor, audience, changed) {
+      const { kind, integration, conversationId, objectId } = changed
+      const wanted = audience.installationOf(integration)?.declares?.extraOperations[kind]?.enabled
+      if (!wanted || !audience.delivers(integration) || aliasOf(actor) === integration) return
+      const { botId } = actor
+      const id = ids.next('activty')
+      const { before, after } = changed.view(integration)
+      await store.insertChange(tx, {
+        ...{ id, bot_id: botId, object_id: objectId, created_at: isoTime(clock.now()) },
+        ...{ before: encodeJson(before), after: encodeJson(after) },
+      })
+      await outbox.enqueue(tx, {
+        ...{ botId, integration, kind, subjectId: id, orderKey: conversationId },
+      })
+    },
+
+    async findAll(executor, botId, ids) {
+      const rows = await store.listChanges(executor, botId, ids)
+      return rows.map(({ id, object_id: objectId, before, after }) => ({
+        ...{ id, objectId },
+        ...{ before: decodeJson(before), after: decodeJson(after) },
+      }))
+    },
+
+    trim: store.deleteOld,
+
+    async purge(botId) {
+      await purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { createDeliveriesBench } from '../../../../test/deliveries.js'
+import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
+import { isoTime } from '../../../platform/clock.js'
+import { deleteOld, insertChange, listChanges } from './store.js'
+
+describeEachEngine('changes that have served their time', (engine) => {
+  const database = useDatabase(engine)
+
+  it('stay while a delivery tells of them', async () => {
+    const bench = await createDeliveriesBench(database())
+    const write = (id: string) =>
+      bench.run((tx) =>
+        insertChange(tx, {
+          ...{ id, bot_id: 'bot', object_id: 'msg', before: '{}', after: '{}' },
+          created_at: isoTime(bench.time.now()),
+        }),
+      )
+    const kept = async () =>
+      (await listChanges(bench.db, 'bot', ['told', 'waiting', 'new'])).map(({ id }) => id).sort()
+    await write('told')
+    await write('waiting')
+    const id = await bench.enqueue({
+      ...{ botId: 'bot', integration: 'mail', kind: 'message_updated', subjectId: 'waiting' },
+    })
+    bench.time.advance(1000)
+    const before = isoTime(bench.time.now())
+    await write('new')
+    const sweep = () => bench.run((tx) => deleteOld(tx, before, 10))
+    expect(await sweep()).toBe(1)
+    expect(await kept()).toEqual(['new', 'waiting'])
+    await bench.run((tx) => tx.deleteFrom('deliveries').where('id', '=', id).execute())
+    expect(await sweep()).toBe(1)
+    expect(await kept()).toEqual(['new'])
+  })
+})

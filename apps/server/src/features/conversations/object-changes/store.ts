@@ -1,0 +1,57 @@
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import { stillTold } from '../../calls/makers/index.js'
+import type { ObjectChangesTable } from './table.js'
+
+export type ChangeRow = ObjectChangesTable
+
+export async function insertChange(tx: Tx, row: ChangeRow): Promise<void> {
+  await tx.insertInto('object_changes').values(row).execute()
+}
+
+export async function listChanges(
+  executor: Db | Tx,
+  botId: string,
+  ids: readonly string[],
+): Promise<ChangeRow[]> {
+  if (ids.length === 0) return []
+  return await executor
+    .selectFrom('object_changes')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('id', 'in', [...ids])
+    .execute()
+}
+
+/** @returns how many of a bot were deleted, at most `limit` */
+export async function deleteSomeOf(tx: Tx, botId: string, limit: number): Promise<number> {
+  const result = await tx
+    .deleteFrom('object_changes')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('object_changes').select('id').where('bot_id', '=', botId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+/**
+ * Leaves what a delivery still tells of, or may be told again by hand.
+ * @returns how many from before an ISO 8601 time were deleted, at most `limit`
+ */
+export async function deleteOld(tx: Tx, before: string, limit: number): Promise<number> {
+  const result = await tx
+    .deleteFrom('object_changes')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('object_changes')
+        .leftJoin(
+          stillTold(tx, ['message_updated', 'conversation_updated'], before),
+          'told.subject_id',
+          'object_changes.id',
+        )
+        .select('id')
+        .where('told.subject_id', 'is', null)
+        .where('created_at', '<', before)
+        .limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

@@ -1,0 +1,64 @@
+import type { Insertable } from 'kysely'
+import type { Schema, Tx } from '../../../platform/db/schema.js'
+
+/** Adds to what was counted under a name on a day. */
+export async function addCount(tx: Tx, row: Insertable<Schema['analytics']>): Promise<void> {
+  await tx
+    .insertInto('analytics')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['bot_id', 'day', 'name']).doUpdateSet((eb) => ({
+        count: eb('analytics.count', '+', eb.ref('excluded.count')),
+      })),
+    )
+    .execute()
+}
+
+/** Stores an observation, in the place of one with the same id if there is one. */
+export async function upsertObservation(
+  tx: Tx,
+  row: Insertable<Schema['observations']>,
+): Promise<void> {
+  const { bot_id: _, id: __, ...changes } = row
+  await tx
+    .insertInto('observations')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['bot_id', 'id']).doUpdateSet(changes))
+    .execute()
+}
+
+/** @returns how many were deleted, at most `limit` */
+export async function deleteOldObservations(
+  tx: Tx,
+  before: string,
+  limit: number,
+): Promise<number> {
+  const result = await tx
+    .deleteFrom('observations')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('bot_id', 'id'),
+        'in',
+        selectFrom('observations')
+          .select(['bot_id', 'id'])
+          .where('created_at', '<', before)
+          .limit(limit)
+          .$asTuple('bot_id', 'id'),
+      ),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+/** @returns how many rows of a bot were deleted, about `limit` at most */
+export async function deleteSomeOf(tx: Tx, botId: string, limit: number): Promise<number> {
+  const counts = await tx.deleteFrom('analytics').where('bot_id', '=', botId).executeTakeFirst()
+  const noticed = await tx
+    .deleteFrom('observations')
+    .where('bot_id', '=', botId)
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('observations').select('id').where('bot_id', '=', botId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(counts.numDeletedRows) + Number(noticed.numDeletedRows)
+}

@@ -1,0 +1,123 @@
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import type { Audiences } from '../../bots/bots/index.js'
+import { encodePayload } from '../../calls/makers/index.js'
+import type { EventsService } from '../events/index.js'
+import { nextTime, requireNextTime } from './cron.js'
+import * as store from './store.js'
+
+/** Recurring events as a bot declares them, by name. */
+export type DeclaredRecurring = Readonly<
+  Record<string, { schedule: { cron: string }; type: string; payload: Record<string, unknown> }>
+>
+
+/** How the deliveries of a recurring event went. */
+export interface RecurringHealth {
+  failedAttempts: number
+  lastFailureReason: string | null
+}
+
+export interface RecurringDeps {
+  run: Run
+  clock: Clock
+  queue: Queue
+  audiences: Audiences
+  events: Pick<EventsService, 'record'>
+  /** Most bytes of a payload. */
+  maxPayloadBytes: number
+}
+
+/** Name of the job that makes a recurring event happen; one per bot and name. */
+export const recurringEventJob = 'events.recur'
+
+/** What that job is about. */
+export interface RecurringJob {
+  botId: string
+  name: string
+}
+
+export type RecurringService = ReturnType<typeof createRecurringService>
+
+export function createRecurringService(deps: RecurringDeps) {
+  const { run, clock, queue, audiences, events, maxPayloadBytes } = deps
+
+  async function plan(tx: Tx, botId: string, name: string, runAt: number): Promise<void> {
+    await queue.enqueue(tx, {
+      ...{ kind: recurringEventJob, key: `${botId}/${name}`, payload: { botId, name } },
+      ...{ runAt, maxAttempts: 100 },
+    })
+  }
+
+  return {
+    /** Makes the recurring events of a bot what it declares now; those that stay keep their pace. */
+    async declare(tx: Tx, botId: string, declared: DeclaredRecurring): Promise<void> {
+      const known = new Map((await store.listRecurring(tx, botId)).map((row) => [row.name, row]))
+      for (const [name, { schedule, type, payload }] of Object.entries(declared)) {
+        const row = known.get(name)
+        known.delete(name)
+        const text = encodePayload(payload, maxPayloadBytes, `recurringEvents.${name}.payload`)
+        if (row?.cron === schedule.cron) {
+          await store.patchRecurring(tx, botId, name, { type, payload: text })
+          continue
+        }
+        const next = requireNextTime(name, schedule.cron, clock.now())
+        await store.upsertRecurring(tx, {
+          ...{ bot_id: botId, name, cron: schedule.cron, type, payload: text },
+          ...{ next_at: isoTime(next), failed_attempts: 0, last_failure_reason: null },
+        })
+        await plan(tx, botId, name, next)
+      }
+      for (const name of known.keys()) await store.deleteRecurring(tx, botId, name)
+    },
+
+    /**
+     * Makes a recurring event happen, as its job: once, however many times it was missed, and not
+     * before its time if that has changed since the job was planned.
+     */
+    async fire(botId: string, name: string): Promise<void> {
+      const audience = await audiences.of(botId)
+      await run(async (tx) => {
+        const row = await store.lockRecurring(tx, botId, name)
+        if (row === undefined || row.next_at === null) return
+        const due = Date.parse(row.next_at)
+        const now = clock.now()
+        if (due > now) {
+          await plan(tx, botId, name, due)
+          return
+        }
+        const { type, payload } = row
+        await events.record(tx, audience, { botId, type, payload, recurring: name })
+        const next = nextTime(row.cron, now)
+        const next_at = next === null ? null : isoTime(next)
+        await store.patchRecurring(tx, botId, name, { next_at })
+        if (next !== null) await plan(tx, botId, name, next)
+      })
+    },
+
+    /** Notes whether the bot took a recurring event. */
+    async settle(tx: Tx, botId: string, name: string, failure: string | null): Promise<void> {
+      if (failure !== null) await store.countFailure(tx, botId, name, failure)
+      else {
+        const health = { failed_attempts: 0, last_failure_reason: null }
+        await store.patchRecurring(tx, botId, name, health)
+      }
+    },
+
+    /** How the deliveries of the recurring events of a bot went, by name. */
+    async healthOf(executor: Db | Tx, botId: string): Promise<Map<string, RecurringHealth>> {
+      const rows = await store.listRecurring(executor, botId)
+      return new Map(
+        rows.map(({ name, failed_attempts, last_failure_reason }) => [
+          name,
+          { failedAttempts: failed_attempts, lastFailureReason: last_failure_reason },
+        ]),
+      )
+    },
+
+    /** Removes the recurring events that a deleted bot left behind. */
+    async purge(botId: string): Promise<void> {
+      await run((tx) => store.deleteAllRecurring(tx, botId), { freesRoom: true })
+    },
+  }
+}

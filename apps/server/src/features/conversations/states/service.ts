@@ -1,0 +1,305 @@
+import { ApiError, type Body, type contract, type Params } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run, RunOptions, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import type { Audience, Audiences, DeclaredState } from '../../bots/bots/index.js'
+import { aliasOf, encodePayload, requireShape, requireStateName } from '../../calls/makers/index.js'
+import type { EventsService } from '../events/index.js'
+import * as store from './store.js'
+import { toState } from './view.js'
+
+/** Which state a call is about. */
+export type StatePlace = Params<typeof contract.states.get>
+type NewState = Body<typeof contract.states.getOrSet>
+type StatePatch = Body<typeof contract.states.patch>
+
+export interface StatesDeps {
+  db: Db
+  run: Run
+  dialect: Dialect
+  clock: Clock
+  ids: Ids
+  queue: Queue
+  audiences: Audiences
+  events: Pick<EventsService, 'record'>
+  /** Most bytes of a payload. */
+  maxPayloadBytes: number
+  /** Whether what a state belongs to is there for the caller to see. */
+  ownerExists: (
+    executor: Db | Tx,
+    actor: BotActor,
+    type: 'conversation' | 'user' | 'workflow',
+    id: string,
+  ) => Promise<boolean>
+}
+
+/** Name of the job that ends a state; its key is the id of the state. */
+export const expireStateJob = 'states.expire'
+
+export type StatesService = ReturnType<typeof createStatesService>
+
+export function createStatesService(deps: StatesDeps) {
+  const { db, run, dialect, clock, ids, queue, audiences, events } = deps
+
+  /** Whether the caller may use states of this owner. */
+  async function isOwn(
+    executor: Db | Tx,
+    actor: BotActor,
+    { type, id }: StatePlace,
+  ): Promise<boolean> {
+    const { botId, caller } = actor
+    switch (type) {
+      case 'bot':
+        // Plugins use their alias as the id; ids of bots and integrations are UUIDs.
+        return id === botId || !isUuid(id)
+      case 'integration':
+        if (caller.type === 'integration') return id === caller.id
+        return (await audiences.of(botId)).hasIntegration(id)
+      default:
+        return await deps.ownerExists(executor, actor, type, id)
+    }
+  }
+
+  async function keyOf(executor: Db | Tx, actor: BotActor, place: StatePlace) {
+    const { type, id, name } = place
+    // The same error whether it does not exist or belongs to another caller.
+    if (!(await isOwn(executor, actor, place))) {
+      throw new ApiError('ResourceNotFound', `There is no ${type} ${id} in this bot.`)
+    }
+    const integration = aliasOf(actor) ?? ''
+    return { bot_id: actor.botId, type, owner_id: id, integration, name }
+  }
+
+  /** The state as it is now: one that has run out is gone, also if nobody has removed it yet. */
+  function current(row: store.StateRow | undefined): store.StateRow | undefined {
+    return row !== undefined && !hasExpired(row) ? row : undefined
+  }
+
+  function hasExpired(row: store.StateRow): boolean {
+    return row.expires_at !== null && row.expires_at <= isoTime(clock.now())
+  }
+
+  /** Removes a state that has run out, and tells the bot if the state was its own. */
+  async function expire(tx: Tx, audience: Audience, row: store.StateRow): Promise<void> {
+    const { bot_id: botId, type, owner_id: ownerId } = row
+    await store.deleteState(tx, botId, row.id)
+    if (row.integration !== '') return
+    await events.record(tx, audience, {
+      ...{ botId, type: 'state_expired', payload: encodeJson({ state: toState(row) }) },
+      ...(type === 'conversation' && { conversationId: ownerId }),
+      ...(type === 'user' && { userId: ownerId }),
+      ...(type === 'workflow' && { workflowId: ownerId }),
+    })
+  }
+
+  /**
+   * Does `work` with the state of a key, alone: whoever else wants to change it waits. A state that
+   * has run out is ended first.
+   */
+  async function change<T>(
+    actor: BotActor,
+    place: StatePlace,
+    work: (tx: Tx, key: store.StateKey, row: store.StateRow | undefined) => Promise<T>,
+    options?: RunOptions,
+  ): Promise<T> {
+    const audience = await audiences.of(actor.botId)
+    return await run(async (tx) => {
+      const key = await keyOf(tx, actor, place)
+      await dialect.holdName(tx, `states ${Object.values(key).join(' ')}`)
+      const found = await store.findState(tx, key)
+      if (found === undefined || !hasExpired(found)) return await work(tx, key, found)
+      await expire(tx, audience, found)
+      return await work(tx, key, undefined)
+    }, options)
+  }
+
+  /** The columns that say when a state expires, and the job that sees to it. */
+  async function planExpiry(tx: Tx, botId: string, id: string, expiry: number | null) {
+    if (expiry === null) return { expiry, expires_at: null }
+    const runAt = clock.now() + expiry
+    await queue.enqueue(tx, {
+      ...{ kind: expireStateJob, key: id, payload: { botId }, runAt, maxAttempts: 100 },
+    })
+    return { expiry, expires_at: isoTime(runAt) }
+  }
+
+  async function insert(
+    tx: Tx,
+    key: store.StateKey,
+    payload: string,
+    expiry: number | null,
+  ): Promise<store.StateRow> {
+    requireStateName(key.name, 'params', 'name')
+    const id = ids.next('state')
+    const now = isoTime(clock.now())
+    const row = {
+      ...{ ...key, id, payload, created_at: now, updated_at: now },
+      ...(await planExpiry(tx, key.bot_id, id, expiry)),
+    }
+    await store.insertState(tx, row)
+    return row
+  }
+
+  async function replace(
+    tx: Tx,
+    row: store.StateRow,
+    payload: string,
+    expiry: number | null,
+  ): Promise<store.StateRow> {
+    const patch = {
+      ...{ payload, updated_at: isoTime(clock.now()) },
+      ...(await planExpiry(tx, row.bot_id, row.id, expiry)),
+    }
+    await store.patchState(tx, row.bot_id, row.id, patch)
+    return { ...row, ...patch }
+  }
+
+  /** What the caller declares of a state: the bot, or the integration. */
+  async function declarationFor(
+    actor: BotActor,
+    { type, name }: StatePlace,
+  ): Promise<DeclaredState | undefined> {
+    const alias = aliasOf(actor)
+    const audience = await audiences.of(actor.botId)
+    if (alias === undefined) return audience.stateOf(type, name)
+    const states = audience.installationOf(alias)?.declares?.states ?? {}
+    const state = Object.hasOwn(states, name) ? states[name] : undefined
+    return state?.type === type ? { schema: state.schema, expiry: undefined } : undefined
+  }
+
+  function encode(
+    { name }: StatePlace,
+    declaration: DeclaredState | undefined,
+    payload: Record<string, unknown>,
+  ): string {
+    if (declaration !== undefined) {
+      requireShape(declaration.schema, payload, 'payload', `the state ${name}`)
+    }
+    return encodePayload(payload, deps.maxPayloadBytes)
+  }
+
+  return {
+    async get(actor: BotActor, place: StatePlace): Promise<store.StateRow> {
+      const row = current(await store.findState(db, await keyOf(db, actor, place)))
+      if (row === undefined) throw unset(place)
+      return row
+    },
+
+    /** Sets a state; without a payload it is removed, and the answer shows it empty. */
+    async set(
+      actor: BotActor,
+      place: StatePlace,
+      { payload, expiry }: Body<typeof contract.states.set>,
+    ): Promise<store.StateRow> {
+      const declaration = await declarationFor(actor, place)
+      if (payload === null) {
+        return await change(
+          actor,
+          place,
+          async (tx, key, row) => {
+            if (row !== undefined) await store.deleteState(tx, key.bot_id, row.id)
+            const now = isoTime(clock.now())
+            const nothing = { expiry: null, expires_at: null, payload: '{}', updated_at: now }
+            return { ...key, id: ids.next('state'), created_at: now, ...row, ...nothing }
+          },
+          { freesRoom: true },
+        )
+      }
+      const text = encode(place, declaration, payload)
+      const idle = expiry === undefined ? (declaration?.expiry ?? null) : expiry
+      return await change(actor, place, (tx, key, row) =>
+        row === undefined ? insert(tx, key, text, idle) : replace(tx, row, text, idle),
+      )
+    },
+
+    /** The state as it is, or as it is set if there is none. */
+    async getOrSet(
+      actor: BotActor,
+      place: StatePlace,
+      { payload, expiry }: NewState,
+    ): Promise<store.StateRow> {
+      const found = current(await store.findState(db, await keyOf(db, actor, place)))
+      if (found !== undefined) return found
+      const declaration = await declarationFor(actor, place)
+      const text = encode(place, declaration, payload)
+      const idle = expiry === undefined ? (declaration?.expiry ?? null) : expiry
+      return await change(actor, place, async (tx, key, row) =>
+        row === undefined ? await insert(tx, key, text, idle) : row,
+      )
+    },
+
+    /** Replaces members of a state; the time until it expires begins anew. */
+    async patch(
+      actor: BotActor,
+      place: StatePlace,
+      { payload, expiry }: StatePatch,
+    ): Promise<store.StateRow> {
+      const declaration = await declarationFor(actor, place)
+      return await change(actor, place, async (tx, _, row) => {
+        if (row === undefined) throw unset(place)
+        const merged = { ...decodeJson<Record<string, unknown>>(row.payload), ...payload }
+        const text = encode(place, declaration, merged)
+        return await replace(tx, row, text, expiry === undefined ? row.expiry : expiry)
+      })
+    },
+
+    async setExpiry(
+      actor: BotActor,
+      place: StatePlace,
+      expiry: number | null,
+    ): Promise<store.StateRow> {
+      return await change(actor, place, async (tx, _, row) => {
+        if (row === undefined) throw unset(place)
+        return await replace(tx, row, row.payload, expiry)
+      })
+    },
+
+    /** Ends a state that has run out, as its job; one that was changed since waits once more. */
+    async expire(botId: string, id: string): Promise<void> {
+      const audience = await audiences.of(botId)
+      await run(
+        async (tx) => {
+          const row = await store.lockState(tx, botId, id)
+          if (row === undefined || row.expires_at === null) return
+          if (hasExpired(row)) {
+            await expire(tx, audience, row)
+            return
+          }
+          const runAt = Date.parse(row.expires_at)
+          await queue.enqueue(tx, {
+            ...{ kind: expireStateJob, key: id, payload: { botId }, runAt, maxAttempts: 100 },
+          })
+        },
+        { freesRoom: true },
+      )
+    },
+
+    /** Removes the states of something that is gone; nobody is told. */
+    async removeOf(
+      tx: Tx,
+      botId: string,
+      type: StatePlace['type'],
+      ownerId: string,
+    ): Promise<void> {
+      await store.deleteStatesOf(tx, botId, type, ownerId)
+    },
+
+    /** Removes the states that a deleted bot left behind. */
+    async purge(botId: string): Promise<void> {
+      await purge(run, (tx, limit) => store.deleteSomeStates(tx, botId, limit))
+    },
+  }
+}
+
+function isUuid(id: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)
+}
+
+function unset({ type, id, name }: StatePlace): ApiError {
+  return new ApiError('ResourceNotFound', `The state ${name} of the ${type} ${id} is not set.`)
+}

@@ -1,0 +1,79 @@
+import type { Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { prepared } from '../../../platform/db/prepared.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { StatesTable } from './table.js'
+
+export type StateRow = Selectable<StatesTable>
+
+/** What a state is known by. */
+export type StateKey = Pick<StateRow, 'bot_id' | 'type' | 'owner_id' | 'integration' | 'name'>
+
+const select = prepared<StateKey>()((db, parameter) =>
+  db
+    .selectFrom('states')
+    .selectAll()
+    .where('bot_id', '=', parameter('bot_id'))
+    .where('type', '=', parameter('type'))
+    .where('owner_id', '=', parameter('owner_id'))
+    .where('integration', '=', parameter('integration'))
+    .where('name', '=', parameter('name')),
+)
+
+export async function findState(executor: Db | Tx, key: StateKey): Promise<StateRow | undefined> {
+  return await select.first(executor, key)
+}
+
+/** The state with this id, kept from other changes until the transaction ends. */
+export async function lockState(tx: Tx, botId: string, id: string): Promise<StateRow | undefined> {
+  const query = tx.selectFrom('states').selectAll().where('id', '=', id).where('bot_id', '=', botId)
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+export async function insertState(tx: Tx, row: StateRow): Promise<void> {
+  await tx.insertInto('states').values(row).execute()
+}
+
+export async function patchState(
+  tx: Tx,
+  botId: string,
+  id: string,
+  patch: Updateable<StatesTable>,
+): Promise<void> {
+  await tx
+    .updateTable('states')
+    .set(patch)
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+export async function deleteState(tx: Tx, botId: string, id: string): Promise<void> {
+  await tx.deleteFrom('states').where('id', '=', id).where('bot_id', '=', botId).execute()
+}
+
+/** Removes the states of something that is gone. */
+export async function deleteStatesOf(
+  tx: Tx,
+  botId: string,
+  type: StateRow['type'],
+  ownerId: string,
+): Promise<void> {
+  await tx
+    .deleteFrom('states')
+    .where('bot_id', '=', botId)
+    .where('type', '=', type)
+    .where('owner_id', '=', ownerId)
+    .execute()
+}
+
+/** @returns how many were deleted, at most `limit` */
+export async function deleteSomeStates(tx: Tx, botId: string, limit: number): Promise<number> {
+  const result = await tx
+    .deleteFrom('states')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('states').select('id').where('bot_id', '=', botId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

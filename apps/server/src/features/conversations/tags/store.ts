@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Tags } from '../../../domain/tags.js'
+import type { Page, PageRequest } from '../../../platform/db/paginate.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { TagMatch } from './match.js'
+import type { TagIndexTable } from './table.js'
+
+export type TagKind = TagIndexTable['kind']
+
+/** The object that carries tags. */
+export interface TaggedObject {
+  botId: string
+  kind: TagKind
+  id: string
+}
+
+/** Makes the index say what the object carries now; tags that stay are not touched. */
+export async function replaceTags(
+  tx: Tx,
+  object: TaggedObject,
+  before: Tags,
+  after: Tags,
+): Promise<void> {
+  const gone = Object.keys(before).filter((name) => before[name] !== after[name])
+  if (gone.length > 0) {
+    await tx
+      .deleteFrom('tag_index')
+      .where('object_id', '=', object.id)
+      .where('name', 'in', gone)
+      .execute()
+  }
+  const fresh = Object.entries(after).filter(([name, value]) => before[name] !== value)
+  if (fresh.length === 0) return
+  await tx
+    .insertInto('tag_index')
+    .values(
+      fresh.map(([name, value]) => ({
+        object_id: object.id,
+        name,
+        bot_id: object.botId,
+        kind: object.kind,
+        value,
+        value_hash: hashOf(value),
+      })),
+    )
+    .execute()
+}
+
+export async function deleteTags(tx: Tx, botId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx
+    .deleteFrom('tag_index')
+    .where('object_id', 'in', ids)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+/** @returns how many were deleted, at most `limit` */
+export async function deleteSomeTags(tx: Tx, botId: string, limit: number): Promise<number> {
+  const result = await tx
+    .deleteFrom('tag_index')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('object_id', 'name'),
+        'in',
+        selectFrom('tag_index')
+          .select(['object_id', 'name'])
+          .where('bot_id', '=', botId)
+          .limit(limit)
+          .$asTuple('object_id', 'name'),
+      ),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+/**
+ * Joins what carries the first of the tags, so that a few objects are not looked for among all.
+ * The condition on `tag_index` is this; the further tags are for {@link carriesAll}.
+ */
+export function isFirstTag(
+  botId: string,
+  kind: TagKind,
+  [name, value]: readonly [string, string],
+): RawBuilder<SqlBool> {
+  return sql`(tag_index.bot_id = ${botId} and tag_index.kind = ${kind} and tag_index.name = ${name} and tag_index.value_hash = ${hashOf(value)})`
+}
+
+/** Whether an object carries all of these tags. */
+export function carriesAll(
+  objectId: Expression<string>,
+  tags: readonly (readonly [string, string])[],
+): RawBuilder<SqlBool> {
+  const conditions = tags.map(
+    ([name, value]) =>
+      sql<SqlBool>`exists (select 1 from tag_index as other where other.object_id = ${objectId} and other.name = ${name} and other.value_hash = ${hashOf(value)})`,
+  )
+  return conditions.length === 0 ? sql`1 = 1` : sql`(${sql.join(conditions, sql` and `)})`
+}
+
+/** Whether an object carries nothing that the caller of a get-or-create sees beyond its tags. */
+export function carriesNoMore(
+  objectId: Expression<string>,
+  { exact, prefix, tags }: TagMatch,
+): RawBuilder<SqlBool> {
+  if (!exact) return sql`1 = 1`
+  const visible =
+    prefix === undefined
+      ? sql``
+      : // The character behind the colon ends the range of names with this prefix.
+        sql`and own.name >= ${prefix} and own.name < ${`${prefix.slice(0, -1)};`}`
+  return sql`(select count(*) from tag_index as own where own.object_id = ${objectId} ${visible}) = ${sql.lit(tags.length)}`
+}
+
+/** The values that a tag has on objects of a kind, each once. Sorted by what {@link hashOf} makes. */
+export async function pageTagValues(
+  db: Db,
+  botId: string,
+  kind: TagKind,
+  name: string,
+  page: PageRequest<'id'>,
+): Promise<Page<{ id: string; value: string }>> {
+  let query = db
+    .selectFrom('tag_index')
+    .select(({ fn }) => ['value_hash as id', fn.min('value').as('value')])
+    .where('bot_id', '=', botId)
+    .where('kind', '=', kind)
+    .where('name', '=', name)
+    .groupBy('value_hash')
+    .orderBy('value_hash')
+    .limit(page.size + 1)
+  if (page.after) query = query.where('value_hash', '>', page.after.id)
+  const rows = await query.execute()
+  const more = rows.length > page.size
+  if (more) rows.pop()
+  const last = rows.at(-1)
+  return {
+    rows,
+    nextToken: more && last ? page.tokenAfter({ value: last.id, id: last.id }) : undefined,
+  }
+}
+
+function hashOf(value: string): string {
+  return createHash('sha256').update(value).digest('base64url')
+}

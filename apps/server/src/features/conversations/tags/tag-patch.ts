@@ -1,0 +1,74 @@
+import { ApiError } from '@botstead/contract'
+import { storedTags, type Tags, visibleTags } from '../../../domain/tags.js'
+
+/** Tags of a request: `null` and `""` mean that there is to be no such tag. */
+export type TagsPatch = Readonly<Record<string, string | null>>
+
+/** Tags that the bot, or one integration, may give to one object. */
+const mostTags = 50
+
+/**
+ * Tags of a new object as they are stored.
+ * @param alias of the integration that calls; undefined for the bot
+ */
+export function newTags(alias: string | undefined, given: TagsPatch): Tags {
+  const tags = storedTags(alias, present(given))
+  checkCount(alias, tags)
+  return tags
+}
+
+/**
+ * The stored tags after an update by the bot or by an integration. What is not mentioned stays.
+ * Throws `Forbidden` where a bot changes what an integration manages.
+ */
+export function patchedTags(
+  alias: string | undefined,
+  stored: Tags,
+  patch: TagsPatch | undefined,
+): Tags {
+  if (patch === undefined) return stored
+  const next = new Map(Object.entries(stored))
+  for (const [bare, value] of Object.entries(patch)) {
+    const name = alias === undefined ? bare : `${alias}:${bare}`
+    const wanted = value === null || value === '' ? undefined : value
+    if (next.get(name) === wanted) continue
+    if (alias === undefined && bare.includes(':')) {
+      throw new ApiError(
+        'Forbidden',
+        `body.tags.${bare} is managed by an integration: a bot cannot change it.`,
+        { metadata: { in: 'body', field: `tags.${bare}` } },
+      )
+    }
+    if (wanted === undefined) next.delete(name)
+    else next.set(name, wanted)
+  }
+  const tags = Object.fromEntries(next)
+  checkCount(alias, tags)
+  return tags
+}
+
+/** Properties after an update: `null` and `""` remove, what is not mentioned stays. */
+export function patchedProperties(stored: Tags, patch: TagsPatch | undefined): Tags {
+  if (patch === undefined) return stored
+  const removed = new Set(Object.keys(patch).filter((name) => !patch[name]))
+  const kept = Object.entries({ ...stored, ...present(patch) })
+  return Object.fromEntries(kept.filter(([name]) => !removed.has(name)))
+}
+
+function present(patch: TagsPatch): Tags {
+  const entries = Object.entries(patch)
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => entry[1] !== null && entry[1] !== ''),
+  )
+}
+
+function checkCount(alias: string | undefined, tags: Tags): void {
+  const own = alias === undefined ? Object.keys(tags).filter((name) => !name.includes(':')) : []
+  const count = alias === undefined ? own.length : Object.keys(visibleTags(alias, tags)).length
+  if (count <= mostTags) return
+  throw new ApiError(
+    'LimitExceeded',
+    `body.tags: an object may carry ${mostTags} tags of a bot or integration, not ${count}.`,
+    { metadata: { in: 'body', field: 'tags' } },
+  )
+}

@@ -1,0 +1,190 @@
+import { ApiError } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Remember } from '../../../platform/idempotency/remember.js'
+import type { Audience, Audiences } from '../../bots/bots/index.js'
+import { aliasOf, type Maker, type Makers, makerOf } from '../../calls/makers/index.js'
+import { type TagMatch, tagMatchOf } from './match.js'
+
+interface Stored {
+  bot_id: string
+  id: string
+  /** Alias of the installation that it belongs to. */
+  integration: string
+}
+
+/** What a caller asks for, to be found by its tags or made. */
+interface Wanted {
+  tags: Record<string, string | null>
+  discriminateByTags?: string[]
+  integrationName?: string
+}
+
+/** A row, and whether the call made it. */
+export interface Found<Row> {
+  row: Row
+  created: boolean
+}
+
+interface TaggedObjectsDeps {
+  db: Db
+  run: Run
+  dialect: Dialect
+  audiences: Audiences
+  makers: Makers
+}
+
+/** What differs between kinds of objects that bots and integrations have in common. */
+interface Kind<Row extends Stored, Asked extends Wanted, Changes> {
+  noun: 'user' | 'conversation'
+  /** Alias of the installation that a new one belongs to. */
+  homeOf(actor: BotActor, audience: Audience, wanted: Asked): string
+  isVisible(actor: BotActor, row: Row): boolean
+  /** A row that is not stored yet. */
+  draft(actor: BotActor, audience: Audience, wanted: Asked): Row
+  insert(tx: Tx, row: Row): Promise<void>
+  find(executor: Db | Tx, botId: string, id: string): Promise<Row | undefined>
+  lock(tx: Tx, botId: string, id: string): Promise<Row | undefined>
+  match(
+    tx: Tx,
+    botId: string,
+    home: string,
+    wanted: Asked,
+    match: TagMatch,
+  ): Promise<Row | undefined>
+  /** Stores what a patch changes. */
+  patch(tx: Tx, actor: BotActor, audience: Audience, row: Row, changes: Changes): Promise<Row>
+  /** What is merged into one that was there. */
+  mergedInto(wanted: Asked): Changes
+  /** What an integration is asked to make. Throws unless it lets bots do so. */
+  orderOf(maker: Maker, wanted: Asked): Parameters<Makers['make']>[2]
+  /** What the integration does not know of and is written when it has made one. */
+  addedTo(wanted: Asked): Changes
+}
+
+/** Users and conversations alike: found by tags, made here or by an integration, seen by whom they belong to. */
+export function taggedObjects<Row extends Stored, Asked extends Wanted, Changes>(
+  { db, run, dialect, audiences, makers }: TaggedObjectsDeps,
+  kind: Kind<Row, Asked, Changes>,
+) {
+  const { noun } = kind
+
+  const unknown = (id: string) =>
+    new ApiError('ResourceNotFound', `There is no ${noun} ${id} in this bot.`)
+
+  async function findVisible(
+    executor: Db | Tx,
+    actor: BotActor,
+    id: string,
+  ): Promise<Row | undefined> {
+    const row = await kind.find(executor, actor.botId, id)
+    return row !== undefined && kind.isVisible(actor, row) ? row : undefined
+  }
+
+  async function requireVisible(executor: Db | Tx, actor: BotActor, id: string): Promise<Row> {
+    const row = await findVisible(executor, actor, id)
+    if (row === undefined) throw unknown(id)
+    return row
+  }
+
+  /** Has an integration make one of its own for the bot. */
+  async function makeElsewhere(
+    actor: BotActor,
+    audience: Audience,
+    maker: Maker,
+    wanted: Asked,
+  ): Promise<Row> {
+    const { botId } = actor
+    const { alias } = maker
+    const order = kind.orderOf(maker, wanted)
+    const id = await makers.make({ botId, alias }, `create_${noun}`, order)
+    return await run(async (tx) => {
+      const made = await kind.lock(tx, botId, id)
+      if (made?.integration !== alias) {
+        throw new ApiError('Runtime', `${alias} made no ${noun} ${id} in this bot.`)
+      }
+      return await kind.patch(tx, actor, audience, made, kind.addedTo(wanted))
+    })
+  }
+
+  /** The one that the tags mean, with the other tags merged into it; undefined if there is none. */
+  async function findIn(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    wanted: Asked,
+  ): Promise<Row | undefined> {
+    const { botId } = actor
+    const home = kind.homeOf(actor, audience, wanted)
+    const match = tagMatchOf(aliasOf(actor), wanted.tags, wanted.discriminateByTags)
+    // Before looking: of two who find nothing, the second looks after the first has committed.
+    await dialect.holdName(tx, `${noun}s ${botId} ${home}`)
+    const found = await kind.match(tx, botId, home, wanted, match)
+    if (found === undefined) return undefined
+    const row = (await kind.lock(tx, botId, found.id)) ?? found
+    return await kind.patch(tx, actor, audience, row, kind.mergedInto(wanted))
+  }
+
+  /** In a transaction; see `getOrCreateByTags`. */
+  async function getOrCreateIn(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    wanted: Asked,
+  ): Promise<Found<Row>> {
+    const found = await findIn(tx, actor, audience, wanted)
+    if (found !== undefined) return { row: found, created: false }
+    const row = kind.draft(actor, audience, wanted)
+    await kind.insert(tx, row)
+    return { row, created: true }
+  }
+
+  return {
+    unknown,
+    findVisible,
+    requireVisible,
+    getOrCreateIn,
+
+    /** Makes one, here or by the integration that is named. */
+    async create(actor: BotActor, input: Asked, remember: Remember<Row>): Promise<Row> {
+      const audience = await audiences.of(actor.botId)
+      const maker = makerOf(actor, audience, input.integrationName)
+      if (maker !== undefined) {
+        const made = await makeElsewhere(actor, audience, maker, input)
+        await run(async (tx) => remember?.(tx, made))
+        return made
+      }
+      const row = kind.draft(actor, audience, input)
+      await run(async (tx) => {
+        await kind.insert(tx, row)
+        await remember?.(tx, row)
+      })
+      return row
+    },
+
+    /** The one with this native id; an integration sees its own. */
+    async get(actor: BotActor, id: string): Promise<Row> {
+      return await requireVisible(db, actor, id)
+    },
+
+    /** The one that the tags mean, with the other tags merged into it; made if there is none. */
+    async getOrCreateByTags(actor: BotActor, wanted: Asked): Promise<Found<Row>> {
+      const audience = await audiences.of(actor.botId)
+      const maker = makerOf(actor, audience, wanted.integrationName)
+      if (maker === undefined) return await run((tx) => getOrCreateIn(tx, actor, audience, wanted))
+      const found = await run((tx) => findIn(tx, actor, audience, wanted))
+      if (found !== undefined) return { row: found, created: false }
+      return { row: await makeElsewhere(actor, audience, maker, wanted), created: true }
+    },
+
+    async update(actor: BotActor, id: string, changes: Changes): Promise<Row> {
+      const audience = await audiences.of(actor.botId)
+      return await run(async (tx) => {
+        const row = await kind.lock(tx, actor.botId, id)
+        if (row === undefined || !kind.isVisible(actor, row)) throw unknown(id)
+        return await kind.patch(tx, actor, audience, row, changes)
+      })
+    },
+  }
+}

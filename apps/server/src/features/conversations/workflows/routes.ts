@@ -1,0 +1,39 @@
+import { contract } from '@botstead/contract'
+import { type Route, route } from '../../../http/mount.js'
+import { toPageMeta } from '../../../http/paging.js'
+import type { WorkflowsService } from './service.js'
+import { toWorkflow } from './view.js'
+
+export function workflowsRoutes(service: WorkflowsService): Route[] {
+  return [
+    route(contract.workflows.create, async ({ actor, body, once }) =>
+      once<Parameters<typeof toWorkflow>[0]>(
+        (remember) => service.create(actor, body, remember),
+        (made) => ({ workflow: toWorkflow(made) }),
+      ),
+    ),
+
+    route(contract.workflows.get, async ({ actor, params }) => ({
+      workflow: toWorkflow(await service.get(actor, params.id)),
+    })),
+
+    route(contract.workflows.list, async ({ actor, query }) => {
+      const page = await service.list(actor, query)
+      return { workflows: page.rows.map(toWorkflow), meta: toPageMeta(page) }
+    }),
+
+    route(contract.workflows.getOrCreate, async ({ actor, body }) => {
+      const { workflow, created } = await service.getOrCreate(actor, body)
+      return { workflow: toWorkflow(workflow), meta: { created } }
+    }),
+
+    route(contract.workflows.update, async ({ actor, params, body }) => ({
+      workflow: toWorkflow(await service.update(actor, params.id, body)),
+    })),
+
+    route(contract.workflows.remove, async ({ actor, params }) => {
+      await service.remove(actor, params.id)
+      return {}
+    }),
+  ]
+}

@@ -1,0 +1,317 @@
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import type { Tags } from '../../../domain/tags.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Remember } from '../../../platform/idempotency/remember.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import type { Audience, Audiences } from '../../bots/bots/index.js'
+import { aliasOf, encodePayload } from '../../calls/makers/index.js'
+import type { EventsService } from '../events/index.js'
+import { deleteTags, newTags, patchedTags, replaceTags, tagMatchOf } from '../tags/index.js'
+import { type References, referencesOf, requireEventId } from './references.js'
+import { changesOf, isFinished, statusGroups } from './status.js'
+import * as store from './store.js'
+import { timeoutOf } from './timeout.js'
+import { workflowUpdates } from './updates.js'
+
+type NewWorkflow = Body<typeof contract.workflows.create>
+type WantedWorkflow = Body<typeof contract.workflows.getOrCreate>
+type WorkflowPatch = Body<typeof contract.workflows.update>
+type WorkflowQuery = Query<typeof contract.workflows.list>
+
+export interface WorkflowsDeps {
+  db: Db
+  run: Run
+  dialect: Dialect
+  clock: Clock
+  ids: Ids
+  queue: Queue
+  pager: Pager
+  audiences: Audiences
+  events: Pick<EventsService, 'record' | 'find'>
+  /** Most bytes of an input or output. */
+  maxPayloadBytes: number
+  /** Throws `ReferenceNotFound` if something is not there, or not for the caller to see. */
+  requireAbout: (
+    executor: Db | Tx,
+    actor: BotActor,
+    about: Pick<References, 'conversationId' | 'userId'>,
+    place: 'body' | 'query',
+  ) => Promise<void>
+  /** Conversation and user as the bot sees them, those that are there. */
+  describe: (
+    tx: Tx,
+    botId: string,
+    about: Pick<References, 'conversationId' | 'userId'>,
+  ) => Promise<{ conversation?: object; user?: object }>
+  /** Told in the transaction that begins or ends a workflow of a conversation. */
+  showCurrent: (
+    tx: Tx,
+    botId: string,
+    conversationId: string,
+    find: () => Promise<string | null>,
+  ) => Promise<void>
+  /** Told in the transaction that removes a workflow: what only makes sense with it goes too. */
+  onRemoved: (tx: Tx, botId: string, workflowId: string) => Promise<void>
+}
+
+/** Name of the job that ends a workflow in time; its key is the id of the workflow. */
+export const timeoutWorkflowJob = 'workflows.timeout'
+
+export type WorkflowsService = ReturnType<typeof createWorkflowsService>
+
+export function createWorkflowsService(deps: WorkflowsDeps) {
+  const { db, run, dialect, clock, ids, queue, pager, audiences } = deps
+  const updates = workflowUpdates(deps)
+  const requireReferences = referencesOf(deps)
+
+  async function planTimeout(tx: Tx, botId: string, id: string, runAt: number): Promise<void> {
+    await queue.enqueue(tx, {
+      ...{ kind: timeoutWorkflowJob, key: id, payload: { botId }, runAt, maxAttempts: 100 },
+    })
+  }
+
+  /** Has the conversation of a workflow that begins or ends show the one that runs in it now. */
+  async function showCurrent(tx: Tx, row: store.WorkflowRow): Promise<void> {
+    const { bot_id: botId, conversation_id: id } = row
+    if (id === null) return
+    await deps.showCurrent(tx, botId, id, () =>
+      store.findNewestOf(tx, botId, id, statusGroups.active),
+    )
+  }
+
+  async function insert(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    input: NewWorkflow,
+  ): Promise<store.WorkflowRow> {
+    const { botId } = actor
+    const { status, eventId, conversationId, userId, parentWorkflowId } = input
+    requireEventId(status, eventId)
+    await requireReferences(
+      tx,
+      actor,
+      { conversationId, userId, parentWorkflowId, eventId },
+      'body',
+    )
+    const now = clock.now()
+    const timeoutAt = timeoutOf(input.timeoutAt, now)
+    const tags = newTags(undefined, input.tags ?? {})
+    const row: store.WorkflowRow = {
+      id: ids.next('wrkflow'),
+      bot_id: botId,
+      name: input.name,
+      status,
+      input: encodePayload(input.input ?? {}, deps.maxPayloadBytes, 'input'),
+      output: '{}',
+      parent_workflow_id: parentWorkflowId ?? null,
+      conversation_id: conversationId ?? null,
+      user_id: userId ?? null,
+      event_id: eventId ?? null,
+      tags: encodeJson(tags),
+      failure_reason: null,
+      timeout_at: isoTime(timeoutAt),
+      completed_at: null,
+      created_at: isoTime(now),
+      updated_at: isoTime(now),
+    }
+    await store.insertWorkflow(tx, row)
+    await replaceTags(tx, tagged(row), {}, tags)
+    await showCurrent(tx, row)
+    await planTimeout(tx, botId, row.id, timeoutAt)
+    if (status === 'pending') await updates.tell(tx, audience, 'workflow_started', row)
+    return row
+  }
+
+  return {
+    async create(
+      actor: BotActor,
+      input: NewWorkflow,
+      remember: Remember<store.WorkflowRow>,
+    ): Promise<store.WorkflowRow> {
+      requireBot(actor)
+      const audience = await audiences.of(actor.botId)
+      return await run(async (tx) => {
+        const row = await insert(tx, actor, audience, input)
+        await remember?.(tx, row)
+        return row
+      })
+    },
+
+    async get(actor: BotActor, id: string): Promise<store.WorkflowRow> {
+      requireBot(actor)
+      const row = await store.findWorkflow(db, actor.botId, id)
+      if (row === undefined) throw unknownWorkflow(id)
+      return row
+    },
+
+    /** Whether the workflow is there for the caller to see. */
+    async exists(executor: Db | Tx, actor: BotActor, id: string): Promise<boolean> {
+      if (aliasOf(actor) !== undefined) return false
+      return (await store.findWorkflow(executor, actor.botId, id)) !== undefined
+    },
+
+    /** Newest first. */
+    async list(actor: BotActor, query: WorkflowQuery): Promise<Page<store.WorkflowRow>> {
+      requireBot(actor)
+      const { nextToken, pageSize, ...filter } = query
+      const { conversationId, userId, parentWorkflowId, statuses, name } = filter
+      const page = pager.page({
+        operation: 'listWorkflows',
+        scope: actor.botId,
+        filter,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken,
+        pageSize,
+      })
+      await requireReferences(db, actor, { conversationId, userId, parentWorkflowId }, 'query')
+      return await store.pageWorkflows(
+        db,
+        actor.botId,
+        {
+          tags: filter.tags ?? {},
+          ...{ conversationId, userId, parentWorkflowId, statuses, name },
+        },
+        page,
+      )
+    },
+
+    /** The one of a name that the tags mean; made if there is none. */
+    async getOrCreate(actor: BotActor, wanted: WantedWorkflow) {
+      requireBot(actor)
+      const { botId } = actor
+      const { name, discriminateByTags, discriminateByStatusGroup: group } = wanted
+      const match = tagMatchOf(undefined, wanted.tags ?? {}, discriminateByTags)
+      const audience = await audiences.of(botId)
+      return await run(async (tx) => {
+        // Before looking: of two who find nothing, the second looks after the first has committed.
+        await dialect.holdName(tx, `workflows ${botId} ${name}`)
+        const statuses = group && statusGroups[group]
+        const found = await store.matchWorkflow(tx, botId, name, statuses, match)
+        if (found === undefined) {
+          return { workflow: await insert(tx, actor, audience, wanted), created: true }
+        }
+        const workflow = (await store.lockWorkflow(tx, botId, found.id)) ?? found
+        const before = decodeJson<Tags>(workflow.tags)
+        const after = patchedTags(undefined, before, wanted.tags)
+        const tags = encodeJson(after)
+        if (tags === workflow.tags) return { workflow, created: false }
+        const patch = { tags, updated_at: isoTime(clock.now()) }
+        await store.patchWorkflow(tx, botId, workflow.id, patch)
+        await replaceTags(tx, tagged(workflow), before, after)
+        return { workflow: { ...workflow, ...patch }, created: false }
+      })
+    },
+
+    async update(actor: BotActor, id: string, patch: WorkflowPatch): Promise<store.WorkflowRow> {
+      requireBot(actor)
+      const { botId } = actor
+      requireEventId(patch.status, patch.eventId)
+      const audience = await audiences.of(botId)
+      return await run(
+        async (tx) => {
+          const row = await store.lockWorkflow(tx, botId, id)
+          if (row === undefined) throw unknownWorkflow(id)
+          const { userId, eventId } = patch
+          await requireReferences(tx, actor, { userId, eventId }, 'body')
+          const now = clock.now()
+          const before = decodeJson<Tags>(row.tags)
+          const tags = patchedTags(undefined, before, patch.tags)
+          const timeoutAt = patch.timeoutAt && timeoutOf(patch.timeoutAt, now)
+          const changes = {
+            ...changesOf(row, patch, isoTime(now)),
+            ...(patch.output && {
+              output: encodePayload(patch.output, deps.maxPayloadBytes, 'output'),
+            }),
+            ...(timeoutAt && { timeout_at: isoTime(timeoutAt) }),
+            ...(userId !== undefined && { user_id: userId }),
+            ...(eventId !== undefined && { event_id: eventId }),
+            tags: encodeJson(tags),
+          }
+          await store.patchWorkflow(tx, botId, id, changes)
+          await replaceTags(tx, tagged(row), before, tags)
+          if (timeoutAt) await planTimeout(tx, botId, id, timeoutAt)
+          const next: store.WorkflowRow = { ...row, ...changes }
+          if (isFinished(next.status) && !isFinished(row.status)) {
+            await showCurrent(tx, next)
+            await updates.tellParent(tx, audience, 'child_workflow_finished', next)
+          } else if (
+            next.status === 'in_progress' &&
+            (row.status === 'listening' || row.status === 'paused')
+          ) {
+            await updates.tell(tx, audience, 'workflow_continued', next)
+          }
+          return next
+        },
+        { freesRoom: patch.status === 'cancelled' },
+      )
+    },
+
+    /** Removes a workflow; its parts stay, and the one it is a part of is told. */
+    async remove(actor: BotActor, id: string): Promise<void> {
+      requireBot(actor)
+      const { botId } = actor
+      const audience = await audiences.of(botId)
+      await run(
+        async (tx) => {
+          const row = await store.lockWorkflow(tx, botId, id)
+          if (row === undefined) throw unknownWorkflow(id)
+          await store.deleteWorkflow(tx, botId, id)
+          await store.orphanParts(tx, botId, id)
+          await deleteTags(tx, botId, [id])
+          await deps.onRemoved(tx, botId, id)
+          await showCurrent(tx, row)
+          await updates.tellParent(tx, audience, 'child_workflow_deleted', row)
+        },
+        { freesRoom: true },
+      )
+    },
+
+    /** Ends a workflow whose time is over, as its job; one that has more time waits once more. */
+    async expire(botId: string, id: string): Promise<void> {
+      const audience = await audiences.of(botId)
+      await run(async (tx) => {
+        const row = await store.lockWorkflow(tx, botId, id)
+        if (row === undefined || isFinished(row.status)) return
+        const now = isoTime(clock.now())
+        if (row.timeout_at > now) {
+          await planTimeout(tx, botId, id, Date.parse(row.timeout_at))
+          return
+        }
+        const patch = { status: 'timedout' as const, completed_at: now, updated_at: now }
+        await store.patchWorkflow(tx, botId, id, patch)
+        const next = { ...row, ...patch }
+        await showCurrent(tx, next)
+        await updates.tell(tx, audience, 'workflow_timedout', next)
+        await updates.tellParent(tx, audience, 'child_workflow_finished', next)
+      })
+    },
+
+    /** Removes the workflows that a deleted bot left behind. */
+    async purge(botId: string): Promise<void> {
+      await purge(run, (tx, limit) => store.deleteSomeWorkflows(tx, botId, limit))
+    },
+  }
+}
+
+function requireBot(actor: BotActor): void {
+  if (aliasOf(actor) === undefined) return
+  throw new ApiError('Forbidden', 'Workflows are of the bot: an integration has none.')
+}
+
+function tagged(row: store.WorkflowRow) {
+  return { botId: row.bot_id, kind: 'workflow' as const, id: row.id }
+}
+
+function unknownWorkflow(id: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no workflow ${id} in this bot.`)
+}

@@ -1,7 +1,0 @@
-export { aliasOf } from './caller.js'
-export { type Maker, type Makers, makerOf, tagsFor } from './makers.js'
-export { requireNewStates, requireStateName } from './names.js'
-export { encodePayload } from './payload.js'
-export { requireShape } from './shapes.js'
-export { bodyTimeOf, dueTimeOf, timeOf } from './times.js'
-export { stillTold } from './told-store.js'

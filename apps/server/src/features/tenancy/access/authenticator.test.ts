@@ -1,0 +1,313 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
+import { createTenants, type Tenants } from '../../../../test/tenants.js'
+import type { ScopeHeaders } from '../../../domain/authenticator.js'
+import { callerOf } from './caller.js'
+
+const noScope: ScopeHeaders = {
+  integrationId: undefined,
+  integrationAlias: undefined,
+  integrationName: undefined,
+  userId: undefined,
+  userRole: undefined,
+}
+
+describeEachEngine('authentication', (engine) => {
+  const database = useDatabase(engine)
+  let here: Tenants
+  let elsewhere: Tenants
+
+  beforeAll(async () => {
+    here = await createTenants(database())
+    elsewhere = await createTenants(database(), { clock: here.clock })
+  })
+
+  const authenticator = () => here.access.authenticator
+  const newBot = async (of: Awaited<ReturnType<Tenants['person']>>, tenants = here) => {
+    const { bot } = await tenants.bots.create(of.workspace, {}, undefined)
+    const key = await tenants.access.service.createBotKey(
+      of.workspace,
+      { botId: bot.id },
+      undefined,
+    )
+    return { id: bot.id, keyId: key.token.id, key: key.value }
+  }
+
+  /** What a call is refused with, or undefined if it is let in. */
+  async function refusal(ask: () => unknown): Promise<unknown> {
+    try {
+      await ask()
+      return undefined
+    } catch (error) {
+      return error
+    }
+  }
+  const refused = (ask: () => unknown, type: string) =>
+    expect(refusal(ask)).resolves.toMatchObject({ type })
+
+  it('knows the holder of a personal token, in their workspace and in their bot', async () => {
+    const ann = await here.person()
+    const bot = await newBot(ann)
+    const { workspaceId } = ann.workspace
+    expect(await authenticator().account(ann.token)).toEqual(ann.account)
+    expect(await authenticator().workspace(ann.token, workspaceId, 'write')).toEqual(ann.workspace)
+    expect(await authenticator().bot(ann.token, bot.id, noScope, 'write')).toEqual({
+      kind: 'bot',
+      workspaceId,
+      botId: bot.id,
+      tokenId: ann.account.tokenId,
+      caller: { type: 'bot' },
+    })
+  })
+
+  it('answers without waiting when it has just been asked', async () => {
+    const ann = await here.person()
+    const bot = await newBot(ann)
+    const ask = [
+      () => authenticator().account(ann.token),
+      () => authenticator().workspace(ann.token, ann.workspace.workspaceId, 'write'),
+      () => authenticator().bot(ann.token, bot.id, noScope, 'write'),
+      () => authenticator().bot(bot.key, bot.id, noScope, 'write'),
+    ]
+    for (const once of ask) expect(await once()).toEqual(once())
+    for (const once of ask) expect(once()).not.toBeInstanceOf(Promise)
+  })
+
+  it('lets a bot key into its own bot only', async () => {
+    const ann = await here.person()
+    const bot = await newBot(ann)
+    const sibling = await newBot(ann)
+    expect(await authenticator().bot(bot.key, bot.id, noScope, 'write')).toMatchObject({
+      workspaceId: ann.workspace.workspaceId,
+      botId: bot.id,
+      tokenId: bot.keyId,
+    })
+    await refused(() => authenticator().bot(bot.key, sibling.id, noScope, 'read'), 'Unauthorized')
+    await refused(() => authenticator().account(bot.key), 'Forbidden')
+    await refused(
+      () => authenticator().workspace(bot.key, ann.workspace.workspaceId, 'read'),
+      'Forbidden',
+    )
+  })
+
+  it('refuses unknown and foreign ids with the same words', async () => {
+    const ann = await here.person()
+    const bob = await here.person()
+    const bobsBot = await newBot(bob)
+    const workspaceErrors = await Promise.all(
+      [bob.workspace.workspaceId, here.ids.uuid(), 'two words'].map((id) =>
+        refusal(() => authenticator().workspace(ann.token, id, 'read')),
+      ),
+    )
+    const botErrors = await Promise.all(
+      [bobsBot.id, here.ids.uuid(), bob.workspace.workspaceId].map((id) =>
+        refusal(() => authenticator().bot(ann.token, id, noScope, 'read')),
+      ),
+    )
+    for (const [errors, header] of [
+      [workspaceErrors, 'x-workspace-id'],
+      [botErrors, 'x-bot-id'],
+    ] as const) {
+      expect(errors[0]).toMatchObject({
+        type: 'Unauthorized',
+        message: expect.stringContaining(header),
+      })
+      expect(errors).toEqual([errors[0], errors[0], errors[0]])
+    }
+  })
+
+  it('refuses what was never a token', async () => {
+    for (const token of ['', 'x', 'bp_pat_'.padEnd(50, 'a'), 'a'.repeat(100_000), '❤'.repeat(9)]) {
+      await refused(() => authenticator().account(token), 'Unauthorized')
+      await refused(() => authenticator().account(token), 'Unauthorized')
+    }
+  })
+
+  it('lets viewers read and others write', async () => {
+    const owner = await here.person()
+    const bot = await newBot(owner)
+    const { workspaceId } = owner.workspace
+    for (const role of ['viewer', 'billing', 'developer', 'manager', 'administrator'] as const) {
+      const member = await here.person()
+      await here.join(member, owner, role)
+      const asks = (intent: 'read' | 'write') => [
+        () => authenticator().workspace(member.token, workspaceId, intent),
+        () => authenticator().bot(member.token, bot.id, noScope, intent),
+      ]
+      for (const read of asks('read')) expect(await refusal(read)).toBeUndefined()
+      for (const write of asks('write')) {
+        if (role === 'viewer') await refused(write, 'Forbidden')
+        else expect(await refusal(write)).toBeUndefined()
+      }
+    }
+  })
+
+  it('refuses a token as soon as it is deleted here', async () => {
+    const ann = await here.person()
+    const bot = await newBot(ann)
+    await authenticator().account(ann.token)
+    await authenticator().bot(bot.key, bot.id, noScope, 'read')
+    await here.access.service.removeBotKey(ann.workspace, bot.keyId)
+    await refused(() => authenticator().bot(bot.key, bot.id, noScope, 'read'), 'Unauthorized')
+    await here.access.service.removePersonal(ann.account, ann.account.tokenId)
+    await refused(() => authenticator().account(ann.token), 'Unauthorized')
+    await refused(() => authenticator().bot(ann.token, bot.id, noScope, 'read'), 'Unauthorized')
+  })
+
+  it('refuses a bot and its keys as soon as it is deleted here', async () => {
+    const ann = await here.person()
+    const bot = await newBot(ann)
+    const asks = [ann.token, bot.key].map(
+      (token) => () => authenticator().bot(token, bot.id, noScope, 'read'),
+    )
+    for (const ask of asks) expect(await refusal(ask)).toBeUndefined()
+    await here.bots.remove(ann.workspace, bot.id)
+    for (const ask of asks) await refused(ask, 'Unauthorized')
+  })
+
+  it('refuses a workspace and all in it as soon as it is deleted here', async () => {
+    const ann = await here.person()
+    const bot = await newBot(ann)
+    const { workspaceId } = ann.workspace
+    const asks = [
+      () => authenticator().workspace(ann.token, workspaceId, 'read'),
+      () => authenticator().bot(ann.token, bot.id, noScope, 'read'),
+      () => authenticator().bot(bot.key, bot.id, noScope, 'read'),
+    ]
+    for (const ask of asks) expect(await refusal(ask)).toBeUndefined()
+    await here.workspaces.remove(ann.workspace, workspaceId)
+    for (const ask of asks) await refused(ask, 'Unauthorized')
+    expect(await refusal(() => authenticator().account(ann.token))).toBeUndefined()
+  })
+
+  it('refuses within five seconds what was deleted elsewhere', async () => {
+    const ann = await here.person()
+    const kept = await newBot(ann)
+    const gone = await newBot(ann)
+    const host = await here.person()
+    await here.join(ann, host, 'developer')
+    const asks = [
+      () => authenticator().bot(kept.key, kept.id, noScope, 'read'),
+      () => authenticator().bot(ann.token, gone.id, noScope, 'read'),
+      () => authenticator().workspace(ann.token, host.workspace.workspaceId, 'read'),
+    ]
+    for (const ask of asks) expect(await refusal(ask)).toBeUndefined()
+    await elsewhere.tokens.revoke(kept.keyId)
+    await elsewhere.bots.remove(ann.workspace, gone.id)
+    await elsewhere.workspaces.remove(host.workspace, host.workspace.workspaceId)
+    here.clock.advance(5000)
+    for (const ask of asks) await refused(ask, 'Unauthorized')
+  })
+
+  it('knows at once what was made elsewhere', async () => {
+    const ann = await here.person()
+    await authenticator().account(ann.token)
+    const bot = await newBot(ann, elsewhere)
+    const made = await elsewhere.workspaces.create(ann.account, { name: 'New' }, undefined)
+    expect(await authenticator().bot(bot.key, bot.id, noScope, 'write')).toMatchObject({
+      botId: bot.id,
+    })
+    expect(await authenticator().workspace(ann.token, made.workspace.id, 'write')).toMatchObject({
+      workspaceId: made.workspace.id,
+    })
+  })
+
+  it('names the installed integration that a call is made for', async () => {
+    const ann = await here.person()
+    const bot = await newBot(ann)
+    const [chat] = await here.bots.installationsOf(bot.id)
+    const scope = { ...noScope, integrationId: chat?.integration_id }
+    expect(await authenticator().bot(ann.token, bot.id, scope, 'read')).toMatchObject({
+      caller: { type: 'integration', id: chat?.integration_id, alias: 'chat', name: 'chat' },
+    })
+  })
+
+  it('refuses calls on behalf of an integration that is not installed', async () => {
+    const ann = await here.person()
+    const bot = await newBot(ann)
+    for (const token of [ann.token, bot.key]) {
+      for (const scope of [
+        { integrationId: 'none' },
+        { integrationId: 'chat', integrationAlias: 'none' },
+      ]) {
+        const call = async () =>
+          await authenticator().bot(token, bot.id, { ...noScope, ...scope }, 'read')
+        await expect(call()).rejects.toMatchObject({ type: 'Forbidden' })
+      }
+    }
+  })
+
+  it('keeps the time of last use, written off the path of requests', async () => {
+    const waiting: (() => void)[] = []
+    const timers = {
+      after: (_: number, callback: () => void) => {
+        waiting.push(callback)
+        return () => undefined
+      },
+    }
+    const other = await createTenants(database(), { timers, clock: here.clock })
+    const ann = await other.person()
+    const lastUse = async () => {
+      const [token] = await other.access.service.listPersonal(ann.account)
+      return token?.last_used_at ?? null
+    }
+    await other.access.authenticator.account(ann.token)
+    expect(await lastUse()).toBeNull()
+    for (const callback of waiting) callback()
+    await expect.poll(lastUse, { timeout: 10_000 }).not.toBeNull()
+    const first = await lastUse()
+
+    // Within a minute of what is stored nothing is written.
+    other.clock.advance(30_000)
+    waiting.length = 0
+    await other.access.authenticator.account(ann.token)
+    expect(waiting).toEqual([])
+
+    other.clock.advance(31_000)
+    await other.access.authenticator.account(ann.token)
+    await other.access[Symbol.asyncDispose]()
+    expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThanOrEqual(
+      Date.parse(first ?? '') + 60_000,
+    )
+  })
+})
+
+describe('the caller inside a bot', () => {
+  const installed = [
+    { id: 'int-1', alias: 'first', name: 'slack' },
+    { id: 'int-1', alias: 'second', name: 'slack' },
+  ]
+  const caller = (headers: Partial<ScopeHeaders>) => callerOf({ ...noScope, ...headers }, installed)
+  const first = { type: 'integration', id: 'int-1', alias: 'first', name: 'slack' }
+
+  it.each([
+    [{ integrationId: 'int-1' }, first],
+    [{ integrationAlias: 'first' }, first],
+    [
+      { integrationId: 'int-1', integrationAlias: 'second' },
+      { ...first, alias: 'second' },
+    ],
+    [{ integrationId: 'int-1', integrationName: 'other' }, first],
+  ])('is the integration that the headers name, as it is installed (%o)', (headers, expected) => {
+    expect(caller(headers)).toEqual(expected)
+  })
+
+  it.each([
+    { integrationId: 'int-2' },
+    { integrationId: 'int-2', integrationAlias: 'first' },
+    { integrationId: 'int-1', integrationAlias: 'other' },
+    { integrationId: 'int-2', integrationName: 'slack', userId: 'user_1' },
+  ])('is nobody where they name an integration that is not installed (%o)', (headers) => {
+    expect(caller(headers)).toBeUndefined()
+  })
+
+  it('is a user where no integration is named, else the bot', () => {
+    const user = { ...noScope, userId: 'user_1', userRole: 'admin' }
+    expect(callerOf(user, [])).toEqual({ type: 'user', id: 'user_1', role: 'admin' })
+    expect(callerOf({ ...user, integrationId: 'int-1' }, installed)).toMatchObject({
+      type: 'integration',
+    })
+    expect(callerOf({ ...noScope, userRole: 'admin' }, [])).toEqual({ type: 'bot' })
+    expect(caller({ integrationAlias: 'other' })).toEqual({ type: 'bot' })
+  })
+})

@@ -1,0 +1,271 @@
+import { ApiError } from '@botstead/contract'
+import type { AccountActor, BotActor } from '../../../domain/actor.js'
+import {
+  type Authenticator,
+  type Intent,
+  type ScopeHeaders,
+  scopeRefusals,
+} from '../../../domain/authenticator.js'
+import type { Clock } from '../../../platform/clock.js'
+import type { Db } from '../../../platform/db/schema.js'
+import { createFactCache } from '../../../platform/fact-cache.js'
+import { hashToken } from '../../../platform/ids.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import { mayWrite, type Role, readsOnly, type WorkspacesService } from '../workspaces/index.js'
+import { callerOf, type InstalledIntegration, ownInstallation } from './caller.js'
+import { findTokenByHash, type TokenRow } from './store.js'
+import type { TokenUsage } from './usage.js'
+
+/** Vouches for the holders of access tokens. */
+export interface TokenAuthenticator
+  extends Pick<Authenticator, 'account' | 'token' | 'workspace' | 'bot'> {
+  /** The token was revoked: it is refused from now on. */
+  forgetToken(id: string): void
+  /** The bot was deleted: neither it nor its keys are known from now on. */
+  forgetBot(id: string): void
+  /** The workspace was deleted with its bots: nothing of it is known from now on. */
+  forgetWorkspace(id: string): void
+}
+
+export interface AuthenticatorDeps {
+  db: Db
+  clock: Clock
+  usage: Pick<TokenUsage, 'note'>
+  workspaces: Pick<WorkspacesService, 'roleOf'>
+  bots: Pick<BotsService, 'workspaceOf' | 'installationsOf'>
+}
+
+/** Who a token is. */
+type Holder =
+  | { kind: 'personal'; actor: AccountActor }
+  | { kind: 'bot'; tokenId: string; workspaceId: string; botId: string }
+  | { kind: 'integration'; tokenId: string; workspaceId: string; integrationId: string }
+
+interface BotFact {
+  workspaceId: string
+  installed: InstalledIntegration[]
+}
+
+/** Longer than any token that was ever made; what is longer is not looked up, nor remembered. */
+const maxTokenLength = 512
+
+/**
+ * Authentication from memory: a caller who was seen within the last seconds costs no read.
+ *
+ * Facts are kept apart (token, role, bot) and each is read anew every five seconds, which is how
+ * long a change in another process goes unseen. Tokens are remembered by their value, not their
+ * hash: it saves hashing on every request, and whoever can read this memory can read the requests.
+ */
+export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenticator {
+  const { db, clock, usage } = deps
+
+  const holders = createFactCache<Holder>({
+    clock,
+    read: async (token) => {
+      const row = await findTokenByHash(db, hashToken(token))
+      if (row === undefined) return undefined
+      usage.note(row)
+      return toHolder(row)
+    },
+  })
+
+  const roles = createFactCache<{ role: Role }>({
+    clock,
+    read: async (key) => {
+      const role = await deps.workspaces.roleOf(...partsOf(key))
+      return role && { role }
+    },
+  })
+
+  const bots = createFactCache<BotFact>({
+    clock,
+    read: async (id) => {
+      const workspaceId = await deps.bots.workspaceOf(id)
+      if (workspaceId === undefined) return undefined
+      const rows = await deps.bots.installationsOf(id)
+      const installed = rows.map(({ integration_id, alias, name }) => ({
+        id: integration_id,
+        alias,
+        name,
+      }))
+      return { workspaceId, installed }
+    },
+  })
+
+  function holderOf(token: string): Holder | Promise<Holder> {
+    if (token.length > maxTokenLength) throw unknownToken()
+    return after(holders.get(token), (holder) => {
+      if (holder === undefined) throw unknownToken()
+      return holder
+    })
+  }
+
+  /** Throws unless the account is a member of the workspace and its role allows the intent. */
+  function checkRole(
+    accountId: string,
+    workspaceId: string,
+    intent: Intent,
+    refusal: () => ApiError,
+  ): true | Promise<true> {
+    return after(roles.get(keyOf(accountId, workspaceId)), (fact) => {
+      if (fact === undefined) throw refusal()
+      if (intent === 'write' && !mayWrite(fact.role)) throw readsOnly(fact.role)
+      return true
+    })
+  }
+
+  return {
+    account: (token) => after(holderOf(token), requirePersonal),
+
+    token: (token) =>
+      after(holderOf(token), (holder) => ({
+        kind: 'token',
+        tokenId: holder.kind === 'personal' ? holder.actor.tokenId : holder.tokenId,
+      })),
+
+    workspace: (token, workspaceId, intent) =>
+      after(holderOf(token), (holder) => {
+        const { accountId, tokenId } = requirePersonal(holder)
+        return after(checkRole(accountId, workspaceId, intent, foreignWorkspace), () => ({
+          kind: 'workspace',
+          accountId,
+          tokenId,
+          workspaceId,
+        }))
+      }),
+
+    bot: (token, botId, scope, intent) =>
+      after(holderOf(token), (holder) => {
+        if (holder.kind === 'bot' && holder.botId !== botId) throw foreignBot()
+        return after(bots.get(botId), (bot) => {
+          if (holder.kind === 'integration') return integrationActor(holder, botId, bot, scope)
+          if (bot === undefined) throw foreignBot()
+          const { workspaceId } = bot
+          const actor = (tokenId: string): BotActor => {
+            const caller = callerOf(scope, bot.installed)
+            if (caller === undefined) throw foreignIntegration()
+            return { kind: 'bot', workspaceId, botId, tokenId, caller }
+          }
+          if (holder.kind === 'bot') return actor(holder.tokenId)
+          const { accountId, tokenId } = holder.actor
+          return after(checkRole(accountId, workspaceId, intent, foreignBot), () => actor(tokenId))
+        })
+      }),
+
+    forgetToken: (id) =>
+      holders.forget(
+        (_, holder) => (holder.kind === 'personal' ? holder.actor.tokenId : holder.tokenId) === id,
+      ),
+
+    forgetBot(id) {
+      bots.forget((botId) => botId === id)
+      holders.forget((_, holder) => holder.kind === 'bot' && holder.botId === id)
+    },
+
+    forgetWorkspace(id) {
+      roles.forget((key) => partsOf(key)[1] === id)
+      bots.forget((_, bot) => bot.workspaceId === id)
+      holders.forget((_, holder) => holder.kind !== 'personal' && holder.workspaceId === id)
+    },
+  }
+}
+
+/** Goes on at once with a value that is there: the hot path waits for nothing. */
+function after<Value, Next>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Next | Promise<Next>,
+): Next | Promise<Next> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
+
+function toHolder(row: TokenRow): Holder | undefined {
+  switch (row.kind) {
+    case 'personal':
+      if (row.account_id === null) return undefined
+      return {
+        kind: 'personal',
+        actor: { kind: 'account', accountId: row.account_id, tokenId: row.id },
+      }
+    case 'bot':
+      if (row.workspace_id === null || row.bot_id === null) return undefined
+      return {
+        kind: 'bot',
+        tokenId: row.id,
+        workspaceId: row.workspace_id,
+        botId: row.bot_id,
+      }
+    case 'integration':
+      if (row.workspace_id === null || row.integration_id === null) return undefined
+      return {
+        kind: 'integration',
+        tokenId: row.id,
+        workspaceId: row.workspace_id,
+        integrationId: row.integration_id,
+      }
+    default:
+      return row.kind satisfies never
+  }
+}
+
+/**
+ * The holder of the key of an integration, in a bot where it is installed. Bots that do not exist and
+ * bots where it is not installed are told the same.
+ */
+function integrationActor(
+  holder: Extract<Holder, { kind: 'integration' }>,
+  botId: string,
+  bot: BotFact | undefined,
+  scope: ScopeHeaders,
+): BotActor {
+  const { tokenId, workspaceId, integrationId } = holder
+  const caller = bot && ownInstallation(integrationId, scope, bot.installed)
+  if (caller === undefined || bot?.workspaceId !== workspaceId) {
+    throw new ApiError(
+      'Forbidden',
+      'The token in Authorization is the key of an integration: x-bot-id must name a bot in which it is installed, and x-integration-alias, if sent, its alias there.',
+    )
+  }
+  return { kind: 'bot', workspaceId, botId, tokenId, caller }
+}
+
+function requirePersonal(holder: Holder): AccountActor {
+  if (holder.kind === 'personal') return holder.actor
+  const [owner, keys] =
+    holder.kind === 'bot' ? ['a bot', 'bot keys'] : ['an integration', 'integration keys']
+  throw new ApiError(
+    'Forbidden',
+    `The token in Authorization is the key of ${owner}, and ${keys} may not do this: this call takes the personal access token of a member of the workspace, as "botstead token create" and createPersonalAccessToken make them.`,
+  )
+}
+
+const separator = ' '
+
+function keyOf(accountId: string, workspaceId: string): string {
+  return accountId + separator + workspaceId
+}
+
+/** Ids of accounts hold no space, whatever a caller sends as the id of a workspace. */
+function partsOf(key: string): [accountId: string, workspaceId: string] {
+  const end = key.indexOf(separator)
+  return [key.slice(0, end), key.slice(end + 1)]
+}
+
+function unknownToken(): ApiError {
+  return new ApiError('Unauthorized', 'The token in Authorization is not valid, or was revoked.')
+}
+
+function foreignWorkspace(): ApiError {
+  return new ApiError('Unauthorized', scopeRefusals['x-workspace-id'])
+}
+
+/** The same for one of another workspace and for one that does not exist. */
+function foreignIntegration(): ApiError {
+  return new ApiError(
+    'Forbidden',
+    'The header x-integration-id, if sent, must name an integration that is installed in the bot, and x-integration-alias its alias there.',
+  )
+}
+
+function foreignBot(): ApiError {
+  return new ApiError('Unauthorized', scopeRefusals['x-bot-id'])
+}

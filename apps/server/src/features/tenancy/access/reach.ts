@@ -1,0 +1,69 @@
+import type { BotActor } from '../../../domain/actor.js'
+import type { Db } from '../../../platform/db/schema.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import { mayWrite, readsOnly, type WorkspacesService } from '../workspaces/index.js'
+import { findToken } from './store.js'
+
+/** What the holder of a token may do beyond the bot that a call is about. */
+export interface Reach {
+  /** Whether a call was made with the key of its bot, and not by a person. */
+  isBotKey(actor: BotActor): Promise<boolean>
+  /** The same caller in another bot; undefined unless the token may write there. */
+  writerIn(actor: BotActor, botId: string): Promise<BotActor | undefined>
+  /**
+   * The holder of a token in a bot; undefined unless the token is valid there. Throws `Forbidden` for
+   * people who may only read there.
+   */
+  holderIn(tokenId: string, botId: string): Promise<Holder | undefined>
+}
+
+/** The holder of a token. */
+interface Holder {
+  workspaceId: string
+  /** Id of the account of a personal token; of keys, the id of the bot. */
+  userId: string
+}
+
+interface ReachDeps {
+  db: Db
+  bots: Pick<BotsService, 'workspaceOf' | 'installationsOf'>
+  workspaces: Pick<WorkspacesService, 'roleOf'>
+}
+
+export function createReach({ db, bots, workspaces }: ReachDeps): Reach {
+  return {
+    isBotKey: async ({ tokenId }) => (await findToken(db, tokenId))?.kind === 'bot',
+
+    writerIn: async (actor, botId) => {
+      if (botId === actor.botId) return actor
+      const token = await findToken(db, actor.tokenId)
+      const workspaceId = await bots.workspaceOf(botId)
+      // The key of a bot opens that bot alone.
+      if (token === undefined || token.account_id === null || workspaceId === undefined) {
+        return undefined
+      }
+      const role = await workspaces.roleOf(token.account_id, workspaceId)
+      return role !== undefined && mayWrite(role) ? { ...actor, botId, workspaceId } : undefined
+    },
+
+    async holderIn(tokenId, botId) {
+      const token = await findToken(db, tokenId)
+      const workspaceId = await bots.workspaceOf(botId)
+      if (token === undefined || workspaceId === undefined) return undefined
+      if (token.account_id !== null) {
+        const role = await workspaces.roleOf(token.account_id, workspaceId)
+        if (role === undefined) return undefined
+        if (!mayWrite(role)) throw readsOnly(role)
+        return { workspaceId, userId: token.account_id }
+      }
+      const isUsable =
+        token.kind === 'bot'
+          ? token.bot_id === botId
+          : token.workspace_id === workspaceId &&
+            (await bots.installationsOf(botId)).some(
+              ({ integration_id }) => integration_id === token.integration_id,
+            )
+      return isUsable ? { workspaceId, userId: botId } : undefined
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
+import type { Clock } from '../../../platform/clock.js'
+import { afterCommit } from '../../../platform/db/after-commit.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Remember } from '../../../platform/idempotency/remember.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import { type MadeToken, makeToken, type TokenOwner } from './new-token.js'
+import * as store from './store.js'
+
+type NewPersonalToken = Body<typeof contract.tokens.createPersonal>
+type NewBotKey = Body<typeof contract.tokens.createBotKey>
+type NewIntegrationKey = Body<typeof contract.tokens.createIntegrationKey>
+
+export interface AccessDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  bots: Pick<BotsService, 'workspaceOf'>
+  /** Throws `ReferenceNotFound` unless the integration is one of the workspace. */
+  requireIntegration: (actor: WorkspaceActor, id: string, field: string) => Promise<void>
+  /** Told after a token is gone, so that it is refused at once. */
+  onRevoked: (tokenId: string) => void
+}
+
+export type AccessService = ReturnType<typeof createAccessService>
+
+/** Tokens as their owners manage them. */
+export function createAccessService(deps: AccessDeps) {
+  const { db, run } = deps
+
+  /** @param field where the id of the bot was given */
+  async function requireBot(actor: WorkspaceActor, botId: string, field: string): Promise<void> {
+    if ((await deps.bots.workspaceOf(botId)) === actor.workspaceId) return
+    throw new ApiError('ReferenceNotFound', `${field}: there is no bot ${botId} in this workspace.`)
+  }
+
+  async function create(
+    owner: TokenOwner,
+    note: string,
+    remember: Remember<MadeToken>,
+  ): Promise<MadeToken> {
+    const made = makeToken(owner, note, deps)
+    await run(async (tx) => {
+      await store.insertToken(tx, made.token)
+      await remember?.(tx, made)
+    })
+    return made
+  }
+
+  async function removeKey(
+    kind: 'bot' | 'integration',
+    { workspaceId }: WorkspaceActor,
+    id: string,
+  ): Promise<void> {
+    if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id), { freesRoom: true }))) {
+      throw new ApiError('ResourceNotFound', `There is no key ${id} in this workspace.`)
+    }
+    deps.onRevoked(id)
+  }
+
+  return {
+    async listPersonal(actor: AccountActor): Promise<store.TokenSummaryRow[]> {
+      return await store.listPersonalTokens(db, actor.accountId)
+    },
+
+    async createPersonal(
+      actor: AccountActor,
+      input: NewPersonalToken,
+      remember: Remember<MadeToken>,
+    ): Promise<MadeToken> {
+      return await create({ kind: 'personal', accountId: actor.accountId }, input.note, remember)
+    },
+
+    async removePersonal(actor: AccountActor, id: string): Promise<void> {
+      if (
+        !(await run((tx) => store.deletePersonalToken(tx, actor.accountId, id), {
+          freesRoom: true,
+        }))
+      ) {
+        throw new ApiError('ResourceNotFound', `There is no personal access token ${id}.`)
+      }
+      deps.onRevoked(id)
+    },
+
+    async listBotKeys(actor: WorkspaceActor, botId: string): Promise<store.TokenSummaryRow[]> {
+      await requireBot(actor, botId, 'query.botId')
+      return await store.listBotKeys(db, actor.workspaceId, botId)
+    },
+
+    async createBotKey(
+      actor: WorkspaceActor,
+      input: NewBotKey,
+      remember: Remember<MadeToken>,
+    ): Promise<MadeToken> {
+      const { workspaceId } = actor
+      const { botId, note = '' } = input
+      await requireBot(actor, botId, 'body.botId')
+      return await create({ kind: 'bot', workspaceId, botId }, note, remember)
+    },
+
+    async removeBotKey(actor: WorkspaceActor, id: string): Promise<void> {
+      await removeKey('bot', actor, id)
+    },
+
+    async listIntegrationKeys(
+      actor: WorkspaceActor,
+      integrationId: string,
+    ): Promise<store.TokenSummaryRow[]> {
+      await deps.requireIntegration(actor, integrationId, 'query.integrationId')
+      return await store.listIntegrationKeys(db, actor.workspaceId, integrationId)
+    },
+
+    async createIntegrationKey(
+      actor: WorkspaceActor,
+      input: NewIntegrationKey,
+      remember: Remember<MadeToken>,
+    ): Promise<MadeToken> {
+      const { workspaceId } = actor
+      const { integrationId, note = '' } = input
+      await deps.requireIntegration(actor, integrationId, 'body.integrationId')
+      return await create({ kind: 'integration', workspaceId, integrationId }, note, remember)
+    },
+
+    async removeIntegrationKey(actor: WorkspaceActor, id: string): Promise<void> {
+      await removeKey('integration', actor, id)
+    },
+
+    /** Removes all keys of an integration in the transaction that removes it. */
+    async removeKeysOfIntegration(tx: Tx, integrationId: string): Promise<void> {
+      const gone = await store.deleteKeysOfIntegration(tx, integrationId)
+      afterCommit(tx, () => gone.forEach(deps.onRevoked))
+    },
+
+    /** Removes all keys of a workspace in the transaction that removes the workspace. */
+    async removeWorkspaceKeys(tx: Tx, workspaceId: string): Promise<void> {
+      await store.deleteKeysOfWorkspace(tx, workspaceId)
+    },
+
+    /** Removes the keys that a deleted bot left behind. */
+    async purge(botId: string): Promise<void> {
+      await run((tx) => store.deleteKeysOfBot(tx, botId), { freesRoom: true })
+    },
+  }
+}

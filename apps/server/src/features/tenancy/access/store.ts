@@ -1,0 +1,146 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { AccessTokensTable } from './table.js'
+
+export type TokenRow = Selectable<AccessTokensTable>
+
+/** A token as lists show it. */
+export type TokenSummaryRow = Pick<TokenRow, 'id' | 'note' | 'created_at' | 'last_used_at'>
+
+const summary = ['id', 'note', 'created_at', 'last_used_at'] as const
+
+/** @returns whether the row was stored: false if there is a token of the same value */
+export async function insertToken(tx: Tx, row: Insertable<AccessTokensTable>): Promise<boolean> {
+  const result = await tx
+    .insertInto('access_tokens')
+    .values(row)
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** The token of a value, whoever owns it: what authentication needs before it has a scope. */
+export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | undefined> {
+  return await db
+    .selectFrom('access_tokens')
+    .selectAll()
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+}
+
+/** The token that a call was made with, by the id that authentication found. */
+export async function findToken(db: Db, id: string): Promise<TokenRow | undefined> {
+  return await db.selectFrom('access_tokens').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Personal tokens of an account, newest first. */
+export async function listPersonalTokens(db: Db, accountId: string): Promise<TokenSummaryRow[]> {
+  return await db
+    .selectFrom('access_tokens')
+    .select(summary)
+    .where('account_id', '=', accountId)
+    .where('kind', '=', 'personal')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** Keys of a bot, newest first. */
+export async function listBotKeys(
+  db: Db,
+  workspaceId: string,
+  botId: string,
+): Promise<TokenSummaryRow[]> {
+  return await db
+    .selectFrom('access_tokens')
+    .select(summary)
+    .where('workspace_id', '=', workspaceId)
+    .where('bot_id', '=', botId)
+    .where('kind', '=', 'bot')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** Keys of an integration, newest first. */
+export async function listIntegrationKeys(
+  db: Db,
+  workspaceId: string,
+  integrationId: string,
+): Promise<TokenSummaryRow[]> {
+  return await db
+    .selectFrom('access_tokens')
+    .select(summary)
+    .where('workspace_id', '=', workspaceId)
+    .where('integration_id', '=', integrationId)
+    .where('kind', '=', 'integration')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** Tokens of every kind and owner, newest first: for the operator. */
+export async function listTokens(db: Db): Promise<TokenRow[]> {
+  return await db
+    .selectFrom('access_tokens')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** @returns whether the account had such a token */
+export async function deletePersonalToken(tx: Tx, accountId: string, id: string): Promise<boolean> {
+  const result = await tx
+    .deleteFrom('access_tokens')
+    .where('account_id', '=', accountId)
+    .where('kind', '=', 'personal')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/** @returns whether the workspace had such a key */
+export async function deleteKey(
+  tx: Tx,
+  kind: 'bot' | 'integration',
+  workspaceId: string,
+  id: string,
+): Promise<boolean> {
+  const result = await tx
+    .deleteFrom('access_tokens')
+    .where('workspace_id', '=', workspaceId)
+    .where('kind', '=', kind)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/** @returns whether there was such a token, whoever owned it: for the operator */
+export async function deleteToken(tx: Tx, id: string): Promise<boolean> {
+  const result = await tx.deleteFrom('access_tokens').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+export async function deleteKeysOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.deleteFrom('access_tokens').where('workspace_id', '=', workspaceId).execute()
+}
+
+/** Keys that a deleted bot left behind; its workspace is no longer known. */
+export async function deleteKeysOfBot(tx: Tx, botId: string): Promise<void> {
+  await tx.deleteFrom('access_tokens').where('bot_id', '=', botId).execute()
+}
+
+/** Keys of an integration that is being deleted. Answers their ids. */
+export async function deleteKeysOfIntegration(tx: Tx, integrationId: string): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('access_tokens')
+    .where('integration_id', '=', integrationId)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function markUsed(tx: Tx, ids: readonly string[], at: string): Promise<void> {
+  await tx.updateTable('access_tokens').set({ last_used_at: at }).where('id', 'in', ids).execute()
+}

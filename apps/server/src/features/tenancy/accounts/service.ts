@@ -1,0 +1,73 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { AccountActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { encodeBoolean } from '../../../platform/db/columns.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import * as store from './store.js'
+
+type AccountPatch = Body<typeof contract.accounts.update>
+
+export type { AccountRow } from './store.js'
+
+export interface AccountsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+}
+
+export type AccountsService = ReturnType<typeof createAccountsService>
+
+/** The address of the first account. Being unique, it lets only one process make that account. */
+const firstEmail = 'admin@localhost'
+
+export function createAccountsService({ db, run, clock, ids }: AccountsDeps) {
+  return {
+    async get(actor: AccountActor): Promise<store.AccountRow> {
+      return require(await store.findAccount(db, actor.accountId))
+    },
+
+    async update(actor: AccountActor, patch: AccountPatch): Promise<store.AccountRow> {
+      const changes = {
+        ...(patch.displayName !== undefined && { display_name: patch.displayName }),
+        ...(patch.profilePicture !== undefined && { profile_picture: patch.profilePicture }),
+        updated_at: isoTime(clock.now()),
+      }
+      return require(await run((tx) => store.patchAccount(tx, actor.accountId, changes)))
+    },
+
+    /** The account that was made first, or undefined on an empty database. */
+    async findFirst(): Promise<store.AccountRow | undefined> {
+      return await store.findFirstAccount(db)
+    },
+
+    /**
+     * Makes the first account of an empty database.
+     * @returns its id, or undefined if there is an account, also one that another process is making
+     */
+    async createFirst(tx: Tx): Promise<string | undefined> {
+      if ((await store.findFirstAccount(tx)) !== undefined) return undefined
+      const id = ids.next('accnt')
+      const now = isoTime(clock.now())
+      const made = await store.insertAccount(tx, {
+        id,
+        email: firstEmail,
+        email_verified: encodeBoolean(false),
+        display_name: 'Administrator',
+        profile_picture: null,
+        created_at: now,
+        updated_at: now,
+      })
+      return made ? id : undefined
+    },
+  }
+}
+
+/** The account behind a token can only be missing while its deletion is making its way. */
+function require(account: store.AccountRow | undefined): store.AccountRow {
+  if (account === undefined) {
+    throw new ApiError('Unauthorized', 'The account of the token in Authorization is gone.')
+  }
+  return account
+}

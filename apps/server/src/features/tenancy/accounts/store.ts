@@ -1,0 +1,44 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { AccountsTable } from './table.js'
+
+export type AccountRow = Selectable<AccountsTable>
+
+/** @returns whether the row was stored: false if the email is taken */
+export async function insertAccount(tx: Tx, row: Insertable<AccountsTable>): Promise<boolean> {
+  const result = await tx
+    .insertInto('accounts')
+    .values(row)
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+export async function findAccount(executor: Db | Tx, id: string): Promise<AccountRow | undefined> {
+  return await executor.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** The oldest account: that of the operator. */
+export async function findFirstAccount(executor: Db | Tx): Promise<AccountRow | undefined> {
+  return await executor
+    .selectFrom('accounts')
+    .selectAll()
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** @returns the account as it is now, or undefined if there is none */
+export async function patchAccount(
+  tx: Tx,
+  id: string,
+  patch: Updateable<AccountsTable>,
+): Promise<AccountRow | undefined> {
+  return await tx
+    .updateTable('accounts')
+    .set(patch)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}

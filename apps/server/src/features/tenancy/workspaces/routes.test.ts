@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest'
+import { describeEachEngine } from '../../../../test/engines.js'
+import { useServer } from '../../../../test/harness.js'
+
+describeEachEngine('workspaces over HTTP', (engine) => {
+  const server = useServer(engine)
+
+  it('are answered without a wrapper, complete for existing clients', async () => {
+    const { token, workspaceId } = server()
+    const answer = await server().fetch(`/v1/admin/workspaces/${workspaceId}`, {
+      headers: { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId },
+    })
+    const { account } = await server().client().getAccount()
+    expect(await answer.json()).toEqual({
+      id: workspaceId,
+      name: 'Default',
+      ownerId: account.id,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updatedAt: expect.any(String),
+      botCount: 0,
+      billingVersion: 'v4',
+      plan: 'community',
+      blocked: false,
+      spendingLimit: 0,
+      activeTrialId: null,
+      isPublic: false,
+    })
+  })
+
+  it('are made, listed, changed and deleted', async () => {
+    const client = server().client({ workspaceId: undefined })
+    const made = await client.createWorkspace({ name: 'Made' })
+    expect((await client.listWorkspaces()).workspaces[0]).toEqual(made)
+    const own = server().client({ workspaceId: made.id })
+    await own.createBot({})
+    const patch = {
+      about: 'About',
+      socialAccounts: ['http://a'],
+      isPublic: true,
+      handle: `made-${made.id}`,
+      spendingLimit: 2.5,
+    }
+    const changed = await own.updateWorkspace({ id: made.id, ...patch })
+    expect(changed).toEqual({ ...made, ...patch, updatedAt: changed.updatedAt, botCount: 1 })
+    const found = await client.listWorkspaces({ handle: patch.handle })
+    expect(found).toEqual({ workspaces: [changed], meta: {} })
+
+    expect(await own.deleteWorkspace({ id: made.id })).toEqual({})
+    await expect(own.getWorkspace({ id: made.id })).rejects.toMatchObject({ type: 'Unauthorized' })
+    const { workspaces } = await client.listWorkspaces({ pageSize: 100 })
+    expect(workspaces.map(({ id }) => id)).not.toContain(made.id)
+  })
+
+  it('are known in the very next call, also as another one than the current', async () => {
+    const made = await server().client().createWorkspace({ name: 'Next' })
+    expect(await server().client().getWorkspace({ id: made.id })).toEqual(made)
+    expect(await server().client({ workspaceId: made.id }).listBots()).toEqual({
+      bots: [],
+      meta: {},
+    })
+  })
+
+  it.each([
+    ['body.handle', { handle: 'With Space' }],
+    ['body.handle', { handle: '-dash-first' }],
+    ['body.handle', { handle: '' }],
+    ['body.socialAccounts', { socialAccounts: Array(6).fill('http://a') }],
+    ['body.name', { name: '' }],
+    ['body.spendingLimit', { spendingLimit: -1 }],
+  ])('refuse a wrong %s', async (field, patch) => {
+    const { workspaceId } = server()
+    await expect(
+      server()
+        .client()
+        .updateWorkspace({ id: workspaceId, ...patch }),
+    ).rejects.toMatchObject({ type: 'InvalidPayload', message: expect.stringContaining(field) })
+  })
+
+  it('are made once per key', async () => {
+    const client = server().client()
+    const key = { idempotencyKey: 'make-once' }
+    const first = await client.createWorkspace({ name: 'Once' }, key)
+    expect(await client.createWorkspace({ name: 'Once' }, key)).toEqual(first)
+  })
+})

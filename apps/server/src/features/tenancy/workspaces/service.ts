@@ -1,0 +1,207 @@
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Remember } from '../../../platform/idempotency/remember.js'
+import type { Ids } from '../../../platform/ids.js'
+import { mayDeleteWorkspace, mayWrite, type Role } from './policy.js'
+import * as store from './store.js'
+
+type NewWorkspace = Body<typeof contract.workspaces.create>
+type WorkspacePatch = Body<typeof contract.workspaces.update>
+type WorkspaceListQuery = Query<typeof contract.workspaces.list>
+
+/** A workspace with what is counted in it. */
+export interface WorkspaceRecord {
+  workspace: store.WorkspaceRow
+  botCount: number
+}
+
+export interface WorkspacesDeps {
+  db: Db
+  run: Run
+  dialect: Dialect
+  clock: Clock
+  ids: Ids
+  pager: Pager
+  /** How many bots each of these workspaces has; those without bots may be missing. */
+  countBots: (workspaceIds: readonly string[]) => Promise<Map<string, number>>
+  /** Removes all bots of a workspace with their keys, in the transaction that removes it. */
+  removeBots: (tx: Tx, workspaceId: string) => Promise<void>
+  /** Told after a workspace is gone, so that what is remembered about it goes too. */
+  onRemoved: (workspaceId: string) => void
+}
+
+export type WorkspacesService = ReturnType<typeof createWorkspacesService>
+
+/** Most workspaces an account may own. */
+const mostOwned = 1000
+
+export function createWorkspacesService(deps: WorkspacesDeps) {
+  const { db, run, clock, ids } = deps
+
+  async function require(executor: Db | Tx, actor: WorkspaceActor, id: string) {
+    const workspace = await store.findForMember(executor, actor.accountId, id)
+    if (workspace === undefined) {
+      throw new ApiError(
+        'ResourceNotFound',
+        `There is no workspace ${id} among those of the caller.`,
+      )
+    }
+    return workspace
+  }
+
+  async function counted(workspace: store.WorkspaceRow): Promise<WorkspaceRecord> {
+    const counts = await deps.countBots([workspace.id])
+    return { workspace, botCount: counts.get(workspace.id) ?? 0 }
+  }
+
+  async function createIn(tx: Tx, ownerId: string, name: string): Promise<store.WorkspaceRow> {
+    const now = isoTime(clock.now())
+    const workspace: store.WorkspaceRow = {
+      id: ids.uuid(),
+      owner_id: ownerId,
+      name,
+      handle: null,
+      about: null,
+      profile_picture: null,
+      contact_email: null,
+      website: null,
+      social_accounts: null,
+      is_public: encodeBoolean(false),
+      spending_limit: 0,
+      created_at: now,
+      updated_at: now,
+    }
+    await store.insertWorkspace(tx, workspace)
+    await store.insertMember(tx, {
+      workspace_id: workspace.id,
+      account_id: ownerId,
+      role: 'owner',
+      created_at: now,
+    })
+    return workspace
+  }
+
+  return {
+    async list(actor: AccountActor, query: WorkspaceListQuery): Promise<Page<WorkspaceRecord>> {
+      const { nextToken, pageSize, handle } = query
+      const page = await store.pageWorkspaces(
+        db,
+        actor.accountId,
+        { handle },
+        deps.pager.page({
+          operation: 'listWorkspaces',
+          scope: actor.accountId,
+          filter: { handle },
+          sort: 'created_at',
+          direction: 'desc',
+          nextToken,
+          pageSize,
+        }),
+      )
+      const counts = await deps.countBots(page.rows.map(({ id }) => id))
+      return {
+        rows: page.rows.map((workspace) => ({
+          workspace,
+          botCount: counts.get(workspace.id) ?? 0,
+        })),
+        nextToken: page.nextToken,
+      }
+    },
+
+    async get(actor: WorkspaceActor, id: string): Promise<WorkspaceRecord> {
+      return await counted(await require(db, actor, id))
+    },
+
+    /** The caller becomes the owner. */
+    async create(
+      actor: AccountActor,
+      input: NewWorkspace,
+      remember: Remember<WorkspaceRecord>,
+    ): Promise<WorkspaceRecord> {
+      return await run(async (tx) => {
+        if ((await store.countOwned(tx, actor.accountId)) >= mostOwned) {
+          throw new ApiError('LimitExceeded', `An account may own ${mostOwned} workspaces.`)
+        }
+        const made = { workspace: await createIn(tx, actor.accountId, input.name), botCount: 0 }
+        await remember?.(tx, made)
+        return made
+      })
+    },
+
+    /** The workspace of an account that is being made. @returns its id */
+    async createFirst(tx: Tx, ownerId: string): Promise<string> {
+      const { id } = await createIn(tx, ownerId, 'Default')
+      return id
+    },
+
+    async update(
+      actor: WorkspaceActor,
+      id: string,
+      patch: WorkspacePatch,
+    ): Promise<WorkspaceRecord> {
+      const workspace = await run(async (tx) => {
+        // The path may name another workspace than the header, in which the role is another.
+        const { role } = await require(tx, actor, id)
+        if (!mayWrite(role)) throw forbidden('update', role)
+        await store.patchWorkspace(tx, id, changesOf(patch, isoTime(clock.now())))
+        return await require(tx, actor, id)
+      }).catch((error: unknown) => {
+        if (!deps.dialect.isUniqueViolation(error)) throw error
+        throw new ApiError('AlreadyExists', `body.handle ${patch.handle} is taken.`, {
+          cause: error,
+        })
+      })
+      return await counted(workspace)
+    },
+
+    async remove(actor: WorkspaceActor, id: string): Promise<void> {
+      await run(
+        async (tx) => {
+          const { role } = await require(tx, actor, id)
+          if (!mayDeleteWorkspace(role)) throw forbidden('delete', role)
+          await deps.removeBots(tx, id)
+          await store.deleteWorkspace(tx, id)
+        },
+        { freesRoom: true },
+      )
+      deps.onRemoved(id)
+    },
+
+    /** The short name that a workspace chose; null if it has none. */
+    async handleOf(executor: Db | Tx, workspaceId: string): Promise<string | null> {
+      return await store.findHandle(executor, workspaceId)
+    },
+
+    /** What an account is in a workspace; undefined if it is no member or there is no workspace. */
+    async roleOf(accountId: string, workspaceId: string): Promise<Role | undefined> {
+      return await store.findRole(db, accountId, workspaceId)
+    },
+  }
+}
+
+function changesOf(patch: WorkspacePatch, now: string) {
+  return {
+    ...(patch.name !== undefined && { name: patch.name }),
+    ...(patch.handle !== undefined && { handle: patch.handle }),
+    ...(patch.about !== undefined && { about: patch.about }),
+    ...(patch.profilePicture !== undefined && { profile_picture: patch.profilePicture }),
+    ...(patch.contactEmail !== undefined && { contact_email: patch.contactEmail }),
+    ...(patch.website !== undefined && { website: patch.website }),
+    ...(patch.socialAccounts !== undefined && {
+      social_accounts: encodeJson(patch.socialAccounts),
+    }),
+    ...(patch.isPublic !== undefined && { is_public: encodeBoolean(patch.isPublic) }),
+    ...(patch.spendingLimit !== undefined && { spending_limit: patch.spendingLimit }),
+    updated_at: now,
+  }
+}
+
+function forbidden(deed: string, role: Role): ApiError {
+  return new ApiError('Forbidden', `The role ${role} in this workspace may not ${deed} it.`)
+}

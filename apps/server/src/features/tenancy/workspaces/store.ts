@@ -1,0 +1,92 @@
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Role } from './policy.js'
+import type { WorkspaceMembersTable, WorkspacesTable } from './table.js'
+
+export type WorkspaceRow = Selectable<WorkspacesTable>
+
+/** A workspace as one of its members sees it. */
+export type MemberWorkspaceRow = WorkspaceRow & { role: Role }
+
+export async function insertWorkspace(tx: Tx, row: Insertable<WorkspacesTable>): Promise<void> {
+  await tx.insertInto('workspaces').values(row).execute()
+}
+
+export async function insertMember(tx: Tx, row: Insertable<WorkspaceMembersTable>): Promise<void> {
+  await tx.insertInto('workspace_members').values(row).execute()
+}
+
+/** The workspaces of an account, all or the one with a handle. */
+export async function pageWorkspaces(
+  db: Db,
+  accountId: string,
+  filter: { handle: string | undefined },
+  page: PageRequest<'created_at'>,
+): Promise<Page<WorkspaceRow>> {
+  let query = db
+    .selectFrom('workspaces')
+    .innerJoin('workspace_members', 'workspace_members.workspace_id', 'workspaces.id')
+    .selectAll('workspaces')
+    .where('workspace_members.account_id', '=', accountId)
+  if (filter.handle !== undefined) query = query.where('workspaces.handle', '=', filter.handle)
+  return await paginate(query, page, 'workspaces')
+}
+
+/** A workspace with the role of an account in it, or undefined if the account is not a member. */
+export async function findForMember(
+  executor: Db | Tx,
+  accountId: string,
+  id: string,
+): Promise<MemberWorkspaceRow | undefined> {
+  return await executor
+    .selectFrom('workspaces')
+    .innerJoin('workspace_members', 'workspace_members.workspace_id', 'workspaces.id')
+    .selectAll('workspaces')
+    .select('workspace_members.role')
+    .where('workspace_members.account_id', '=', accountId)
+    .where('workspaces.id', '=', id)
+    .executeTakeFirst()
+}
+
+export async function findRole(
+  db: Db,
+  accountId: string,
+  workspaceId: string,
+): Promise<Role | undefined> {
+  const row = await db
+    .selectFrom('workspace_members')
+    .select('role')
+    .where('account_id', '=', accountId)
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst()
+  return row?.role
+}
+
+export async function findHandle(executor: Db | Tx, id: string): Promise<string | null> {
+  const query = executor.selectFrom('workspaces').select('handle').where('id', '=', id)
+  return (await query.executeTakeFirst())?.handle ?? null
+}
+
+export async function countOwned(tx: Tx, accountId: string): Promise<number> {
+  const { owned } = await tx
+    .selectFrom('workspaces')
+    .select(({ fn }) => fn.countAll<number>().as('owned'))
+    .where('owner_id', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return Number(owned)
+}
+
+export async function patchWorkspace(
+  tx: Tx,
+  id: string,
+  patch: Updateable<WorkspacesTable>,
+): Promise<void> {
+  await tx.updateTable('workspaces').set(patch).where('id', '=', id).execute()
+}
+
+/** Deletes a workspace and its memberships. @returns whether there was such a workspace */
+export async function deleteWorkspace(tx: Tx, id: string): Promise<boolean> {
+  const result = await tx.deleteFrom('workspaces').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}

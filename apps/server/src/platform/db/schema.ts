@@ -1,0 +1,24 @@
+import type { Kysely, Transaction } from 'kysely'
+
+/**
+ * Every table of the database. Each `table.ts` adds its own tables to it (`declare module`), so that
+ * the platform knows no slice and no list is kept by hand.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: it is filled where the tables are
+export interface Schema {}
+
+/** Handle for reads outside a transaction: sees committed data only. */
+export type Db = Kysely<Schema>
+/** Handle of one transaction: the only thing that can write. */
+export type Tx = Transaction<Schema>
+/** Runs work in a transaction and resolves once it is durable. The work awaits queries of `tx` only. */
+export type Run = <T>(work: (tx: Tx) => Promise<T>, options?: RunOptions) => Promise<T>
+
+/** What the database should know of a transaction. */
+export interface RunOptions {
+  /**
+   * It deletes, shuts somebody out or ends something, or a start needs it, and it is to succeed on a
+   * full disk: it may use the room that is reserved for that.
+   */
+  readonly freesRoom?: boolean
+}

@@ -1,0 +1,32 @@
+import { chmod, open, stat } from 'node:fs/promises'
+import { hasErrorCode } from '../disk/durable-files.js'
+
+const ownerOnly = 0o600
+const groupAndOthers = 0o077
+
+/**
+ * Restricts a file to its owner, whatever the umask and the folder allow. A missing file is not created.
+ * @returns false if others may still use it: it belongs to another user, or its file system has no
+ * permissions
+ */
+export async function closeToOthers(path: string): Promise<boolean> {
+  // Windows has permissions of another kind, which files inherit from the user's folder.
+  if (process.platform === 'win32') return true
+  try {
+    const { mode } = await stat(path)
+    if ((mode & groupAndOthers) === 0) return true
+    await chmod(path, ownerOnly)
+    return ((await stat(path)).mode & groupAndOthers) === 0
+  } catch (error) {
+    return hasErrorCode(error, 'ENOENT', 'ENOTDIR')
+  }
+}
+
+/** Creates an empty file for its owner alone, unless it exists. The caller that opens it reports failures. */
+export async function makePrivateFile(path: string): Promise<void> {
+  try {
+    await using _ = await open(path, 'wx', ownerOnly)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+  }
+}

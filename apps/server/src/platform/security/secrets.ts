@@ -1,0 +1,99 @@
+import { hkdfSync, randomBytes, randomUUID } from 'node:crypto'
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hasErrorCode, syncFolder } from '../disk/durable-files.js'
+import type { Log } from '../telemetry/log.js'
+
+export interface SecretOptions {
+  /** The configured secret; without it one is kept in the data folder. */
+  secret: string | undefined
+  dataDir: string
+  /** Other processes may serve the same database, and must then have the same secret. */
+  shared: boolean
+  log: Log
+}
+
+const minimumLength = 32
+
+/**
+ * The secret of this server, from which the key of every purpose is derived. The one in the data
+ * folder gives the same keys when it is moved into the environment.
+ */
+export async function loadServerSecret(options: SecretOptions): Promise<Uint8Array> {
+  if (options.secret !== undefined) return Buffer.from(options.secret)
+  const path = join(options.dataDir, 'secret')
+  if (options.shared) {
+    options.log.warn(
+      { path },
+      'BOTSTEAD_SECRET is not set: processes on other machines would sign with other keys',
+    )
+  }
+  const secret = await keepSecretFile(path, () => randomBytes(32).toString('base64url'))
+  if (secret.length < minimumLength) {
+    throw new Error(
+      `The secret in ${path} is damaged: restore the file, or delete it for a new one.`,
+    )
+  }
+  return Buffer.from(secret)
+}
+
+/**
+ * The key of one purpose. Keys tell nothing about each other or about the secret.
+ * @param purpose a fixed name such as `page-tokens`
+ */
+export function deriveKey(secret: Uint8Array, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `botstead/${purpose}`, 32))
+}
+
+/**
+ * The content of a file that only its owner may read, made on first use. Processes that start
+ * together all get the content of the one that was first.
+ */
+export async function keepSecretFile(path: string, make: () => string): Promise<string> {
+  const existing = await readIfThere(path)
+  if (existing !== undefined) return existing
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomUUID()}`
+  try {
+    await writeDurably(draft, make())
+    // Linking fails when the name exists and shows the whole content when it does not: a reader
+    // never sees half a secret, and no later process replaces it.
+    await link(draft, path)
+    await syncFolder(folder)
+  } catch (error) {
+    if (!hasErrorCode(error, 'EEXIST')) throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+  return (await readFile(path, 'utf8')).trim()
+}
+
+/** Writes a file that only its owner may read, in place of what was there; readers see either whole. */
+export async function replaceSecretFile(path: string, content: string): Promise<void> {
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomUUID()}`
+  try {
+    await writeDurably(draft, content)
+    await rename(draft, path)
+    await syncFolder(folder)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+async function writeDurably(path: string, content: string): Promise<void> {
+  await using file = await open(path, 'wx', 0o600)
+  await file.writeFile(`${content}\n`)
+  await file.sync()
+}
