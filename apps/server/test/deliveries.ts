@@ -1,11 +1,12 @@
 import { onTestFinished } from 'vitest'
+import type { DeliveryRequest } from '../src/domain/delivery-request.js'
 import type { LogLine } from '../src/features/bots/logs/index.js'
+import { createTargets } from '../src/features/calls/targets/index.js'
 import { createDispatcher, type DispatcherDeps } from '../src/features/deliveries/dispatcher.js'
 import { announceReceiver } from '../src/features/deliveries/hints.js'
-import { createOutbox, type NewDelivery } from '../src/features/deliveries/outbox.js'
+import { createOutbox } from '../src/features/deliveries/outbox.js'
 import * as receivers from '../src/features/deliveries/receiver-store.js'
 import type { DeliveryRow } from '../src/features/deliveries/store.js'
-import { createTargets } from '../src/features/deliveries/targets.js'
 import { createLocalBus } from '../src/platform/bus/local.js'
 import { isoTime } from '../src/platform/clock.js'
 import { afterCommit } from '../src/platform/db/after-commit.js'
@@ -114,7 +115,7 @@ export async function createDeliveriesBench(database: Database) {
 
   return {
     ...{ time, calls, begun, finished, homeless, deleted, logged, noted, bus, db, run },
-    enqueue: (delivery: Partial<NewDelivery> & Pick<NewDelivery, 'subjectId'>) =>
+    enqueue: (delivery: Partial<DeliveryRequest> & Pick<DeliveryRequest, 'subjectId'>) =>
       run((tx) => outbox.enqueue(tx, { botId: 'bot', kind: 'event_received', ...delivery })),
     find: async (id: string): Promise<DeliveryRow | undefined> =>
       await db.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirst(),

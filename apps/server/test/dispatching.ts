@@ -26,8 +26,8 @@ export function useDispatching(engine: TestEngine, database: () => Database) {
     return {
       bench,
       botId,
-      enqueue: (subjectId: string, orderKey: string | undefined = 'line') =>
-        bench.enqueue({ botId, subjectId, orderKey }),
+      enqueue: (subjectId: string, orderingKey: string | undefined = 'line') =>
+        bench.enqueue({ botId, subjectId, orderingKey }),
       /** The call that is open for a subject, once there is one. */
       callOf: (subject: string) =>
         eventually(() => {

@@ -13,6 +13,7 @@ import { followCommits } from '../src/platform/db/after-commit.js'
 import { encodeBoolean } from '../src/platform/db/columns.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createPager } from '../src/platform/db/pager.js'
+import { createEventDispatcher } from '../src/platform/domain-events.js'
 import { createEventPublisher } from '../src/platform/events/publisher.js'
 import { createIds } from '../src/platform/ids.js'
 import { createQueue } from '../src/platform/jobs/queue.js'
@@ -90,6 +91,7 @@ export async function createTenants(
   })
   const runtime = createRuntimeSlices({
     ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
+    domainEvents: createEventDispatcher(),
     describeSignal: async () => undefined,
     missedEventsMs,
     deliveryRetentionMs: 604_800_000,

@@ -9,6 +9,7 @@ import { type Database, openDatabase } from '../platform/db/open.js'
 import { createPager, type Pager } from '../platform/db/pager.js'
 import type { Db, Run } from '../platform/db/schema.js'
 import { closeDataFolder, prepareDataFolder } from '../platform/disk/data-folder.js'
+import { createEventDispatcher, type EventDispatcher } from '../platform/domain-events.js'
 import { createEventPublisher, type EventPublisher } from '../platform/events/publisher.js'
 import { createIds, type Ids } from '../platform/ids.js'
 import { createQueue, type Queue } from '../platform/jobs/queue.js'
@@ -36,6 +37,8 @@ export interface Foundation {
   bus: EventBus
   events: EventPublisher
   queue: Queue
+  /** What happens in slices, for the others. */
+  domainEvents: EventDispatcher
   /** Calls to servers that users have named. */
   outgoing: Outgoing
 }
@@ -98,6 +101,7 @@ export async function layFoundation(
     bus,
     events: createEventPublisher(bus),
     queue: createQueue({ db, bus, clock, ids }),
+    domainEvents: createEventDispatcher(),
     outgoing,
   }
 }

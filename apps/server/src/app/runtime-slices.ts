@@ -27,7 +27,7 @@ import type { Foundation } from './context.js'
 /** What the runtime slices stand on. */
 export type RuntimeFoundation = Pick<
   Foundation,
-  'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'queue' | 'bus' | 'events'
+  'domainEvents' | 'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'queue' | 'bus' | 'events'
 > & {
   bots: Pick<Bots, 'audiences' | 'service'>
   makers: Makers
@@ -49,6 +49,9 @@ const rowsAtOnce = 500
 export function createRuntimeSlices(foundation: RuntimeFoundation) {
   const { audiences } = foundation.bots
   const outbox = createOutbox(foundation)
+  foundation.domainEvents.subscribe({
+    'delivery.requested': outbox.enqueue,
+  })
   const changes = createChanges({ ...foundation, outbox })
   const tags = createTags(foundation)
   const shutOut = (tx: Tx, userId: string) =>

@@ -1,9 +1,9 @@
 import { contract } from '@botstead/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ListeningApp, listenApp } from '../../test/http-app.js'
+import { createRateLimiter } from '../platform/security/rate-limit.js'
 import { mountMetrics } from './metrics.js'
 import { route } from './mount.js'
-import { createRateLimiter } from './rate-limit.js'
 import { mountReference } from './reference/index.js'
 import { serviceRoutes } from './service-routes.js'
 

@@ -2,10 +2,10 @@ import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
+import type { RateLimitDecision, RateLimiter } from '../platform/security/rate-limit.js'
 import { identify } from './auth.js'
 import { callerAddress, isLoopback } from './caller-address.js'
 import type { HttpContext } from './context.js'
-import type { RateLimitDecision, RateLimiter } from './rate-limit.js'
 import type { Throttle } from './throttle.js'
 
 type Allowance = Pick<RateLimitDecision, 'limit' | 'remaining' | 'resetSeconds'>

@@ -4,10 +4,10 @@ import { Type } from 'typebox'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Authenticator } from '../domain/authenticator.js'
 import { createIds } from '../platform/ids.js'
+import { createRateLimiter } from '../platform/security/rate-limit.js'
 import { createLog } from '../platform/telemetry/log.js'
 import { createApp } from './app.js'
 import { route } from './mount.js'
-import { createRateLimiter } from './rate-limit.js'
 
 const echo = operation({
   id: 'echo',

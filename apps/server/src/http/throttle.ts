@@ -1,8 +1,8 @@
 import type { Operation } from '@botstead/contract'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../platform/clock.js'
+import { createRateLimiter, type RateLimitDecision } from '../platform/security/rate-limit.js'
 import { callerAddress, isLoopback } from './caller-address.js'
-import { createRateLimiter, type RateLimitDecision } from './rate-limit.js'
 
 interface Rate {
   perMinute: number | undefined

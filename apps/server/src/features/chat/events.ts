@@ -1,9 +1,9 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
+import { encodePayload } from '../../domain/payload.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Audience } from '../bots/bots/index.js'
-import { encodePayload } from '../calls/makers/index.js'
 import {
   type CustomEvent,
   news,

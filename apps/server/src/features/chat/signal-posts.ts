@@ -86,7 +86,7 @@ export function createSignalPosts(deps: SignalPostsDeps) {
     for (const subject of places) {
       await outbox.enqueue(tx, {
         ...{ botId, integration: posting.alias, kind: 'signal', subjectId: subject },
-        orderKey: conversationId,
+        orderingKey: conversationId,
       })
     }
   }

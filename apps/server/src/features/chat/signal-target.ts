@@ -1,5 +1,5 @@
 import type { BotsService } from '../bots/bots/index.js'
-import type { Target } from '../deliveries/index.js'
+import type { Target } from '../calls/targets/index.js'
 
 /** Milliseconds that the webhook of an app has for an answer. */
 const timeoutMs = 10_000

@@ -1,6 +1,6 @@
 import { prepared } from '../../platform/db/prepared.js'
 import type { Tx } from '../../platform/db/schema.js'
-import type { CallResult } from './call.js'
+import type { CallResult } from '../calls/requests/index.js'
 import type { DeliveryRow } from './store.js'
 import type { DeliveryAttemptsTable } from './table.js'
 

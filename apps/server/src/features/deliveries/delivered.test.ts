@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createDeliveriesBench } from '../../../test/deliveries.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import type { CallResult } from './call.js'
+import type { CallResult } from '../calls/requests/index.js'
 import { createDelivered } from './delivered.js'
 
 describeEachEngine('what is settled together', (engine) => {
@@ -10,9 +10,9 @@ describeEachEngine('what is settled together', (engine) => {
   it('goes on once in a line, also when one that was lost and the one behind it come together', async () => {
     const bench = await createDeliveriesBench(database())
     const [lost = '', own = '', next = ''] = [
-      await bench.enqueue({ subjectId: 'lost', orderKey: 'line' }),
-      await bench.enqueue({ subjectId: 'own', orderKey: 'line' }),
-      await bench.enqueue({ subjectId: 'next', orderKey: 'line' }),
+      await bench.enqueue({ subjectId: 'lost', orderingKey: 'line' }),
+      await bench.enqueue({ subjectId: 'own', orderingKey: 'line' }),
+      await bench.enqueue({ subjectId: 'next', orderingKey: 'line' }),
     ]
     const set = (id: string, values: { status?: 'delivered'; owner?: string; attempts: number }) =>
       bench.run((tx) => tx.updateTable('deliveries').set(values).where('id', '=', id).execute())

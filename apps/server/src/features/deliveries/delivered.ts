@@ -1,7 +1,7 @@
 import { type Batches, createBatches } from '../../platform/batches.js'
 import { isoTime } from '../../platform/clock.js'
+import type { CallResult } from '../calls/requests/index.js'
 import { attemptOf, keepAttempts } from './attempt-store.js'
-import type { CallResult } from './call.js'
 import { endDelivered } from './claim-end-store.js'
 import { callFirst, claimNext, leaveLines, type NextClaim } from './line-store.js'
 import type { SettleDeps } from './settle.js'

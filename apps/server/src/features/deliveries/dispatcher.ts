@@ -7,6 +7,7 @@ import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import { createOutageLog } from '../../platform/telemetry/outage-log.js'
 import type { Timers } from '../../platform/timers.js'
+import type { Targets } from '../calls/targets/index.js'
 import type { DeliveryBodies } from './bodies.js'
 import * as claims from './claim-store.js'
 import { findNextDue } from './due-store.js'
@@ -19,7 +20,6 @@ import { ClaimLostError, createSender, type Sending, StoppedError } from './send
 import { setAsidePaused } from './set-aside.js'
 import { createSettle, type SettleDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
-import type { Targets } from './targets.js'
 
 export interface DispatcherDeps extends SettleDeps {
   db: Db

@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
+import type { Receiver } from '../../domain/receiver.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db } from '../../platform/db/schema.js'
-import type { Receiver } from './receiver-store.js'
 import { type DeliveryRow, isPending } from './store.js'
 
 /** What is looked at before anything is claimed. */

@@ -1,6 +1,6 @@
+import { receiverKey, receiverOf } from '../../domain/receiver.js'
 import type { Db } from '../../platform/db/schema.js'
 import { type DueDelivery, listDue, listDueOf, listDueReceivers } from './due-store.js'
-import { receiverKey, receiverOf } from './receiver-store.js'
 import { keyOf, type Room } from './room.js'
 
 /** Rows that are looked at for one claim. */

@@ -1,5 +1,5 @@
+import { type Receiver, receiverKey } from '../../domain/receiver.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
-import { type Receiver, receiverKey } from './receiver-store.js'
 
 /** Topic of the hints that there is something to deliver; the key names the receiver. */
 export const deliveriesTopic = 'deliveries'

@@ -144,7 +144,7 @@ async function createPlay(database: Database) {
             await bench.enqueue({
               botId: command.bot,
               subjectId: subject,
-              orderKey: command.line,
+              orderingKey: command.line,
             })
           }
           const waiting = begun.length

@@ -61,9 +61,9 @@ const join = prepared<{ order_key: string; bot_id: string }>()((db, p) =>
 export async function joinLine(
   tx: Tx,
   botId: string,
-  orderKey: string,
+  orderingKey: string,
 ): Promise<{ position: number; isFirst: boolean }> {
-  const line: Joined | undefined = await join.first(tx, { order_key: orderKey, bot_id: botId })
+  const line: Joined | undefined = await join.first(tx, { order_key: orderingKey, bot_id: botId })
   if (line === undefined) throw new Error('A line has a place for everybody.')
   return { position: line.last_position, isFirst: line.waiting === 1 }
 }

@@ -7,12 +7,12 @@ import { isoTime } from '../../platform/clock.js'
 import { openDatabase } from '../../platform/db/open.js'
 import { createPager } from '../../platform/db/pager.js'
 import { createIds } from '../../platform/ids.js'
+import { createTargets } from '../calls/targets/index.js'
 import * as history from './history-store.js'
 import { createOutbox } from './outbox.js'
 import { hasten } from './receiver-store.js'
 import { createDeliveriesService } from './service.js'
 import { deleteSomeOfBot } from './store.js'
-import { createTargets } from './targets.js'
 
 const rounds = 12
 const bots = ['one', 'two']
@@ -62,8 +62,13 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
   /** Deletes a bot that is still being told of much. */
   async function purging(): Promise<void> {
     for (let count = 0; count < 60; count += 1) {
-      const orderKey = `${count % 20}`
-      const told = { botId: 'gone', orderKey, kind: 'event_received' as const, subjectId: 'said' }
+      const orderingKey = `${count % 20}`
+      const told = {
+        botId: 'gone',
+        orderingKey,
+        kind: 'event_received' as const,
+        subjectId: 'said',
+      }
       await run((tx) => outbox.enqueue(tx, told))
     }
     while ((await run((tx) => deleteSomeOfBot(tx, 'gone', 20))) > 0);
@@ -74,10 +79,10 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
       repeat(() =>
         run(async (tx) => {
           const botId = aBot()
-          for (const orderKey of shuffled(pick(conversations))) {
+          for (const orderingKey of shuffled(pick(conversations))) {
             for (const integration of shuffled(integrations)) {
               await outbox.enqueue(tx, {
-                ...{ botId, integration, orderKey, kind: 'event_received', subjectId: 'said' },
+                ...{ botId, integration, orderingKey, kind: 'event_received', subjectId: 'said' },
               })
             }
           }

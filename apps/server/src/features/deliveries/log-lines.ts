@@ -2,7 +2,6 @@ import type { Tx } from '../../platform/db/schema.js'
 import type { LogLine } from '../bots/logs/index.js'
 import { keyOfLine } from './line-store.js'
 import { findSubject } from './log-store.js'
-import type { Receiver } from './receiver-store.js'
 import type { DeliveryRow } from './store.js'
 
 /** The line of the log of a bot that says what became of a delivery. */
@@ -21,14 +20,4 @@ export async function lineAbout(
     workflowId: about?.workflow_id ?? undefined,
     conversationId: kind === 'signal' ? keyOfLine(delivery) : (about?.conversation_id ?? undefined),
   }
-}
-
-/** A line about a receiver as a whole. */
-export function lineOfReceiver(
-  { botId, integration }: Receiver,
-  level: LogLine['level'],
-  said: string,
-): LogLine {
-  const name = integration === '' ? 'the bot' : integration
-  return { botId, level, message: `Deliveries to ${name}: ${said}` }
 }

@@ -1,3 +1,4 @@
+import type { DeliveryRequest } from '../../domain/delivery-request.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
@@ -7,22 +8,7 @@ import type { Run, Tx } from '../../platform/db/schema.js'
 import type { Ids } from '../../platform/ids.js'
 import { announceDelivery } from './hints.js'
 import { inOneOrder, joinLine, lineOf } from './line-store.js'
-import { type DeliveryRow, deleteSomeOfBot, insertDelivery } from './store.js'
-
-/** Something that a bot or one of its integrations has to be told. */
-export interface NewDelivery {
-  botId: string
-  /** Alias of the installation that is told; left out when it is the bot. */
-  integration?: string
-  kind: DeliveryRow['kind']
-  /** Id of the event or message; the body is built from it when it is sent. */
-  subjectId: string
-  /**
-   * Deliveries to one receiver with the same key are made in the order of their commits: the id of a
-   * conversation, for example. Left out, the delivery waits for no other.
-   */
-  orderKey?: string | undefined
-}
+import { deleteSomeOfBot, insertDelivery } from './store.js'
 
 /** Where slices put what others have to be told. */
 export interface Outbox {
@@ -30,7 +16,7 @@ export interface Outbox {
    * Records a delivery in the transaction of the change it tells of, at the latest when that commits.
    * Answers its id.
    */
-  enqueue(tx: Tx, delivery: NewDelivery): Promise<string>
+  enqueue(tx: Tx, delivery: DeliveryRequest): Promise<string>
   /** Removes the deliveries that a deleted bot left behind. */
   purge(botId: string): Promise<void>
 }
@@ -70,10 +56,10 @@ export function createOutbox({ run, clock, ids, bus }: OutboxDeps): Outbox {
   }
 
   return {
-    async enqueue(tx, { botId, integration = '', kind, subjectId, orderKey }) {
+    async enqueue(tx, { botId, integration = '', kind, subjectId, orderingKey }) {
       const now = isoTime(clock.now())
       // Receivers do not wait for each other.
-      const line = orderKey === undefined ? null : lineOf(botId, integration, orderKey)
+      const line = orderingKey === undefined ? null : lineOf(botId, integration, orderingKey)
       const row: NewRow = {
         ...{ id: ids.next('delivery'), bot_id: botId, integration, kind, subject_id: subjectId },
         ...{ order_key: line, position: 0, next_attempt_at: now, created_at: now },

@@ -1,13 +1,14 @@
+import type { Receiver } from '../../domain/receiver.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Db, Run } from '../../platform/db/schema.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Log } from '../../platform/telemetry/log.js'
-import { callReceiver } from './call.js'
-import { lineOfReceiver } from './log-lines.js'
+import { lineOfReceiver } from '../bots/logs/index.js'
+import { callReceiver } from '../calls/requests/index.js'
+import type { Target, Targets } from '../calls/targets/index.js'
 import * as receivers from './receiver-store.js'
 import type { PausePolicy, SettleDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
-import type { Target, Targets } from './targets.js'
 
 interface PausesDeps {
   db: Db
@@ -19,7 +20,7 @@ interface PausesDeps {
   pausing: PausePolicy
   note: SettleDeps['note']
   /** Claims the oldest of what waits for a paused receiver; undefined if nothing does. */
-  claimFirst: (receiver: receivers.Receiver) => Promise<DeliveryRow | undefined>
+  claimFirst: (receiver: Receiver) => Promise<DeliveryRow | undefined>
   /** Sends a delivery and answers whether the receiver is there; undefined if it was not called. */
   send: (row: DeliveryRow) => Promise<boolean | undefined>
   /** Called when there may be something to send again. */
@@ -61,7 +62,7 @@ export function createPauses({
   }
 
   /** Whether the webhook of an app, which knows no pings, takes what waits first. */
-  async function takesFirst(receiver: receivers.Receiver): Promise<boolean> {
+  async function takesFirst(receiver: Receiver): Promise<boolean> {
     for (let tries = 0; tries < mostTries; tries += 1) {
       const first = await claimFirst(receiver)
       if (first === undefined) return true
@@ -74,7 +75,7 @@ export function createPauses({
     return false
   }
 
-  async function probe(receiver: receivers.Receiver): Promise<void> {
+  async function probe(receiver: Receiver): Promise<void> {
     // What is remembered may be older than the change that asked for this ping.
     targets.forget(receiver.botId)
     const target = await targets.of(receiver)
@@ -91,7 +92,7 @@ export function createPauses({
     wake()
   }
 
-  function begin(receiver: receivers.Receiver): void {
+  function begin(receiver: Receiver): void {
     const running = probe(receiver)
       .catch((err: unknown) => {
         if (stopping.signal.aborted) return
@@ -105,7 +106,7 @@ export function createPauses({
    * Moves what was set aside back to where it is claimed, some per transaction; what is left when the
    * server stops, the next one moves.
    */
-  async function release(receiver: receivers.Receiver): Promise<void> {
+  async function release(receiver: Receiver): Promise<void> {
     const now = isoTime(clock.now())
     const some = () => run((tx) => receivers.releaseSome(tx, receiver, now, batchSize))
     while (!stopping.signal.aborted && (await some()));

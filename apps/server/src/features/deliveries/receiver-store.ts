@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { Receiver } from '../../domain/receiver.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
@@ -6,24 +7,6 @@ import { hastenRetries, putBack } from './set-aside-store.js'
 import type { DeliveryReceiversTable } from './table.js'
 
 export type ReceiverRow = Selectable<DeliveryReceiversTable>
-
-/** Who is told: a bot, or an integration installed in it. */
-export interface Receiver {
-  botId: string
-  /** Alias of the installation; empty for the bot. */
-  integration: string
-}
-
-/** What a receiver is called where one text has to name it. */
-export function receiverKey({ botId, integration }: Receiver): string {
-  return `${botId}/${integration}`
-}
-
-/** The receiver that a text names. */
-export function receiverOf(key: string): Receiver {
-  const slash = key.indexOf('/')
-  return { botId: key.slice(0, slash), integration: key.slice(slash + 1) }
-}
 
 /** Those of the bots that have failed lately or are paused. */
 export async function listReceivers(

@@ -36,13 +36,13 @@ describeEachEngine('deliveries that have served their time', (engine) => {
     const statusOf = async (id: string) => (await bench.find(id))?.status
 
     const { stop } = await bench.start()
-    const done = await bench.enqueue({ subjectId: 'done', orderKey: 'line' })
-    const refused = await bench.enqueue({ subjectId: 'refused', orderKey: 'line' })
+    const done = await bench.enqueue({ subjectId: 'done', orderingKey: 'line' })
+    const refused = await bench.enqueue({ subjectId: 'refused', orderingKey: 'line' })
     await answer('done', 200)
     await answer('refused', 400)
     await eventually(async () => expect(await statusOf(refused)).toBe('failed'))
     await bench.pause('bot')
-    const stuck = await bench.enqueue({ subjectId: 'stuck', orderKey: 'line' })
+    const stuck = await bench.enqueue({ subjectId: 'stuck', orderingKey: 'line' })
     await eventually(async () => expect((await bench.find(stuck))?.set_aside).toBe(1))
     await stop()
 
@@ -54,7 +54,7 @@ describeEachEngine('deliveries that have served their time', (engine) => {
     expect(
       await bench.run(async (tx) => tried !== undefined && (await endClaim(tx, tried, again, now))),
     ).toBe(true)
-    const behind = await bench.enqueue({ subjectId: 'behind', orderKey: 'line' })
+    const behind = await bench.enqueue({ subjectId: 'behind', orderingKey: 'line' })
     expect(await sweep()).toBe(0)
     bench.time.advance(1.5 * day)
     expect(await sweep()).toBe(3)

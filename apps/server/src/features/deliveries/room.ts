@@ -1,5 +1,5 @@
+import { receiverKey } from '../../domain/receiver.js'
 import type { DueDelivery } from './due-store.js'
-import { receiverKey } from './receiver-store.js'
 import type { DeliveryRow } from './store.js'
 
 type Addressed = Pick<DeliveryRow, 'bot_id' | 'integration'>

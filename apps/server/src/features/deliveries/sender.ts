@@ -2,15 +2,15 @@ import { createBatches } from '../../platform/batches.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { isoTime } from '../../platform/clock.js'
 import type { Db } from '../../platform/db/schema.js'
+import type { CallDeps } from '../calls/requests/index.js'
+import { callReceiver } from '../calls/requests/index.js'
+import type { Targets } from '../calls/targets/index.js'
 import type { DeliveryBodies, DeliveryBody } from './bodies.js'
-import { callReceiver } from './call.js'
 import { announceDelivery } from './hints.js'
 import type { NextClaim } from './line-store.js'
-import type { CallDeps } from './request.js'
 import { keyOf } from './room.js'
 import type { Settle } from './settle.js'
 import type { DeliveryRow } from './store.js'
-import type { Targets } from './targets.js'
 
 /** Ends a call whose delivery another process has taken up. */
 export class ClaimLostError extends Error {}

@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../domain/actor.js'
+import type { Receiver } from '../../domain/receiver.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
@@ -9,15 +10,15 @@ import type { Db, Run, Tx } from '../../platform/db/schema.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { BotsService } from '../bots/bots/index.js'
-import { type CallResult, callReceiver } from './call.js'
+import { lineOfReceiver } from '../bots/logs/index.js'
+import { type CallResult, callReceiver } from '../calls/requests/index.js'
+import type { Targets } from '../calls/targets/index.js'
 import { announceDelivery, announceReceiver } from './hints.js'
 import * as history from './history-store.js'
 import { inOneOrder, joinLine } from './line-store.js'
-import { lineOfReceiver } from './log-lines.js'
 import * as receivers from './receiver-store.js'
 import type { SettleDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
-import type { Targets } from './targets.js'
 
 type DeliveryQuery = Query<typeof contract.deliveries.list>
 type Replay = Body<typeof contract.deliveries.replayFailed>
@@ -53,7 +54,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     actor: WorkspaceActor,
     botId: string,
     integration: string | undefined,
-  ): Promise<receivers.Receiver> {
+  ): Promise<Receiver> {
     await bots.requireIn(actor, botId)
     if (integration === undefined) return { botId, integration: '' }
     const installed = await bots.installationsOf(botId)

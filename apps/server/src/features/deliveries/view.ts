@@ -1,5 +1,5 @@
 import type { contract, Output } from '@botstead/contract'
-import type { CallResult } from './call.js'
+import type { CallResult } from '../calls/requests/index.js'
 import type { AttemptRow } from './history-store.js'
 import { keyOfLine } from './line-store.js'
 import type { ReceiverRow } from './receiver-store.js'

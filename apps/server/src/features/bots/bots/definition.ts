@@ -1,9 +1,10 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
 import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
+import { requireShape } from '../../../domain/shapes.js'
+import { requireNewStates } from '../../../domain/state-names.js'
 import { afterCommit } from '../../../platform/db/after-commit.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import { requireNewStates, requireShape } from '../../calls/makers/index.js'
 
 type WireBot = Output<typeof contract.bots.get>['bot']
 type NewBot = Body<typeof contract.bots.create>

@@ -1,7 +1,7 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
+import { requireNewStates } from '../../../domain/state-names.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import { requireNewStates } from '../../calls/makers/index.js'
 import {
   checkEntries,
   checkSchemas,

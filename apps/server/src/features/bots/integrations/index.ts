@@ -4,7 +4,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Makers } from '../../calls/makers/index.js'
-import type { Target } from '../../deliveries/index.js'
+import type { Target } from '../../calls/targets/index.js'
 import {
   builtInChat,
   type Catalogue,

@@ -1,6 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import type { Makers } from '../../calls/makers/index.js'
-import { askReceiver, type CallDeps, type Target } from '../../deliveries/index.js'
+import { askReceiver, type CallDeps } from '../../calls/requests/index.js'
+import type { Target } from '../../calls/targets/index.js'
 
 export interface MakersDeps extends CallDeps {
   findTarget(receiver: { botId: string; integration: string }): Promise<Target | undefined>

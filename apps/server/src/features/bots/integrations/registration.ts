@@ -7,7 +7,7 @@ import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import { OutgoingError } from '../../../platform/outgoing/errors.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
-import { type CallDeps, reasonOf, sendCall } from '../../deliveries/index.js'
+import { type CallDeps, reasonOf, sendCall } from '../../calls/requests/index.js'
 import type { InstallationChange, InstallationRow } from '../bots/index.js'
 import {
   builtInChat,

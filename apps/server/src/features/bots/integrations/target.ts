@@ -1,4 +1,4 @@
-import type { Target } from '../../deliveries/index.js'
+import type { Target } from '../../calls/targets/index.js'
 import type { InstallationRow } from '../bots/index.js'
 import type { KnownIntegration } from './known.js'
 

@@ -5,7 +5,7 @@ import type { Db, Run } from '../../../platform/db/schema.js'
 import { OutgoingError } from '../../../platform/outgoing/errors.js'
 import type { OutgoingAnswer } from '../../../platform/outgoing/outgoing.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
-import { type CallDeps, reasonOf, sendCall } from '../../deliveries/index.js'
+import { type CallDeps, reasonOf, sendCall } from '../../calls/requests/index.js'
 import {
   builtInChat,
   findInstallationByWebhook,

@@ -4,6 +4,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import { type BotLogsDeps, type BotLogsService, createBotLogsService } from './service.js'
 import type { BotLogsTable } from './table.js'
 
+export { lineOfReceiver } from './receiver-line.js'
 export type { LogLine } from './service.js'
 
 export interface BotLogs {

@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
-import { askReceiver, type CallDeps, type Target } from '../../deliveries/index.js'
+import { askReceiver, type CallDeps } from '../requests/index.js'
+import type { Target } from '../targets/index.js'
 
 /**
  * Calls the code behind an action and answers its output.

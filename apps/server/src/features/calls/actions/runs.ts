@@ -1,5 +1,6 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -9,7 +10,6 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { BotsService } from '../../bots/bots/index.js'
-import { timeOf } from '../makers/index.js'
 import * as store from './store.js'
 
 type JsonMap = Record<string, unknown>

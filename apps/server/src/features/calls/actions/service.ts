@@ -1,14 +1,15 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import type { Awaitable } from '../../../domain/authenticator.js'
+import { requireShape } from '../../../domain/shapes.js'
 import {
   type Audience,
   type Audiences,
   builtInChat,
   type DeclaredAction,
 } from '../../bots/bots/index.js'
-import type { CallDeps, Targets } from '../../deliveries/index.js'
-import { requireShape } from '../makers/index.js'
+import type { CallDeps } from '../requests/index.js'
+import type { Targets } from '../targets/index.js'
 import type { ActionAnswers } from './answers.js'
 import type { BuiltInAction } from './chat-actions.js'
 import { perform } from './perform.js'

@@ -1,7 +1,1 @@
-export { aliasOf } from '../../../domain/caller.js'
-export { encodePayload } from '../../../domain/payload.js'
-export { requireShape } from '../../../domain/shapes.js'
-export { requireNewStates, requireStateName } from '../../../domain/state-names.js'
-export { bodyTimeOf, dueTimeOf, timeOf } from '../../../domain/times.js'
-export { stillTold } from '../../deliveries/told-store.js'
 export { type Maker, type Makers, makerOf, tagsFor } from './makers.js'

@@ -1,7 +1,7 @@
 import { contract } from '@botstead/contract'
+import { aliasOf } from '../../../domain/caller.js'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
-import { aliasOf } from '../../calls/makers/index.js'
 import { toUser } from '../users/index.js'
 import type { ConversationRow, ConversationsService } from './service.js'
 import { toConversation } from './view.js'

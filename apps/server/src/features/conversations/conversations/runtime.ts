@@ -1,12 +1,14 @@
 import type { Body, contract, Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
 import { storedFilter, type Tags } from '../../../domain/tags.js'
+import { timeOf } from '../../../domain/times.js'
 import { isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Audience } from '../../bots/bots/index.js'
-import { aliasOf, tagsFor, timeOf } from '../../calls/makers/index.js'
+import { tagsFor } from '../../calls/makers/index.js'
 import {
   newTags,
   patchedProperties,

@@ -55,7 +55,7 @@ export function createEventRecorder({ clock, ids, outbox }: EventRecorderDeps) {
       botId: event.bot_id,
       kind: 'event_received',
       subjectId: event.id,
-      orderKey: event.conversation_id ?? event.workflow_id ?? undefined,
+      orderingKey: event.conversation_id ?? event.workflow_id ?? undefined,
     })
   }
 

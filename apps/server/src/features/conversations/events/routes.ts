@@ -1,8 +1,8 @@
 import { contract } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
-import { aliasOf } from '../../calls/makers/index.js'
 import type { EventRecord, EventsService } from './service.js'
 import { toEvent } from './view.js'
 

@@ -1,5 +1,5 @@
+import { requireShape } from '../../../domain/shapes.js'
 import type { Audience } from '../../bots/bots/index.js'
-import { requireShape } from '../../calls/makers/index.js'
 
 /**
  * Throws `InvalidDataFormat` unless an event fits the schema that its maker declares for it. A type

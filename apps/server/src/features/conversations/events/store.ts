@@ -3,7 +3,7 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { stillTold } from '../../calls/makers/index.js'
+import { stillTold } from '../../deliveries/told-store.js'
 import type { BotEventsTable } from './table.js'
 
 export type EventRow = Selectable<BotEventsTable>

@@ -29,7 +29,7 @@ export function messageDispatch({ botEvents, outbox }: Pick<MessagesDeps, 'botEv
     const { integration } = place
     if (!audience.delivers(integration)) return undefined
     return outbox.enqueue(tx, {
-      ...{ botId, integration, kind: messageCreated, subjectId: id, orderKey: conversationId },
+      ...{ botId, integration, kind: messageCreated, subjectId: id, orderingKey: conversationId },
     })
   }
 }

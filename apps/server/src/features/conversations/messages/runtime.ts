@@ -1,13 +1,15 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
+import { encodePayload } from '../../../domain/payload.js'
 import { storedFilter, type Tags } from '../../../domain/tags.js'
+import { dueTimeOf, timeOf } from '../../../domain/times.js'
 import { isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
 import type { Audience } from '../../bots/bots/index.js'
-import { aliasOf, dueTimeOf, encodePayload, timeOf } from '../../calls/makers/index.js'
 import type { Place } from '../conversations/index.js'
 import {
   deleteTags,

@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
+import { requireShape } from '../../../domain/shapes.js'
 import { type Audience, builtInChat, chatShapes } from '../../bots/bots/index.js'
-import { requireShape } from '../../calls/makers/index.js'
 
 /** The channel that a message goes through. */
 interface Channel {

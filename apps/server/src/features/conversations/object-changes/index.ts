@@ -1,11 +1,11 @@
 import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Audience } from '../../bots/bots/index.js'
-import { aliasOf } from '../../calls/makers/index.js'
 import type { Outbox } from '../../deliveries/index.js'
 import * as store from './store.js'
 
@@ -64,7 +64,7 @@ export function createChanges({ run, clock, ids, outbox }: ChangesDeps): Changes
         ...{ before: encodeJson(before), after: encodeJson(after) },
       })
       await outbox.enqueue(tx, {
-        ...{ botId, integration, kind, subjectId: id, orderKey: conversationId },
+        ...{ botId, integration, kind, subjectId: id, orderingKey: conversationId },
       })
     },
 

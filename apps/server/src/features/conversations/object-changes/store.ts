@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { stillTold } from '../../calls/makers/index.js'
+import { stillTold } from '../../deliveries/told-store.js'
 import type { ObjectChangesTable } from './table.js'
 
 export type ChangeRow = ObjectChangesTable

@@ -1,10 +1,10 @@
 import type { Body, contract } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import { encodePayload } from '../../../domain/payload.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
-import { encodePayload } from '../../calls/makers/index.js'
 import type { EventsService, Subjects } from '../events/index.js'
 import * as store from './store.js'
 

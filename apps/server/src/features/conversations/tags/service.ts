@@ -1,11 +1,11 @@
 import type { contract, Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
 import { storedFilter } from '../../../domain/tags.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
-import { aliasOf } from '../../calls/makers/index.js'
 import * as store from './store.js'
 
 export interface TagsDeps {

@@ -1,10 +1,11 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
 import type { Audience, Audiences } from '../../bots/bots/index.js'
-import { aliasOf, type Maker, type Makers, makerOf } from '../../calls/makers/index.js'
+import { type Maker, type Makers, makerOf } from '../../calls/makers/index.js'
 import { type TagMatch, tagMatchOf } from './match.js'
 
 interface Stored {

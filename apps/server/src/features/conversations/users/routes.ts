@@ -1,7 +1,7 @@
 import { contract } from '@botstead/contract'
+import { aliasOf } from '../../../domain/caller.js'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
-import { aliasOf } from '../../calls/makers/index.js'
 import type { UsersService } from './service.js'
 import { toUser } from './view.js'
 

@@ -1,5 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import { bodyTimeOf } from '../../calls/makers/index.js'
+import { bodyTimeOf } from '../../../domain/times.js'
 
 const day = 24 * 60 * 60 * 1000
 /** Milliseconds that a workflow has unless said otherwise. */

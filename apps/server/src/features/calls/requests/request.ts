@@ -1,7 +1,7 @@
-import type { Clock } from '../../platform/clock.js'
-import type { Outgoing, OutgoingAnswer } from '../../platform/outgoing/outgoing.js'
+import type { Clock } from '../../../platform/clock.js'
+import type { Outgoing, OutgoingAnswer } from '../../../platform/outgoing/outgoing.js'
+import type { Target } from '../targets/targets.js'
 import { signatureHeader, signatureOf } from './signature.js'
-import type { Target } from './targets.js'
 
 /** One call to a bot or an integration. */
 export interface Call {

@@ -1,4 +1,4 @@
-import type { OutgoingAnswer } from '../../platform/outgoing/outgoing.js'
+import type { OutgoingAnswer } from '../../../platform/outgoing/outgoing.js'
 
 /** What an answer means for a delivery. */
 export type Verdict =

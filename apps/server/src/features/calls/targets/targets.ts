@@ -1,7 +1,7 @@
-import type { Awaitable } from '../../domain/authenticator.js'
-import type { Clock } from '../../platform/clock.js'
-import { createFactCache } from '../../platform/fact-cache.js'
-import { type Receiver, receiverKey, receiverOf } from './receiver-store.js'
+import type { Awaitable } from '../../../domain/authenticator.js'
+import { type Receiver, receiverKey, receiverOf } from '../../../domain/receiver.js'
+import type { Clock } from '../../../platform/clock.js'
+import { createFactCache } from '../../../platform/fact-cache.js'
 
 /** Where a receiver listens, and what every call to it carries. */
 export interface Target {

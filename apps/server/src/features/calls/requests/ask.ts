@@ -1,7 +1,7 @@
 import { ApiError } from '@botstead/contract'
-import { OutgoingError } from '../../platform/outgoing/errors.js'
+import { OutgoingError } from '../../../platform/outgoing/errors.js'
+import type { Target } from '../targets/targets.js'
 import { type CallDeps, sendCall } from './request.js'
-import type { Target } from './targets.js'
 import { reasonOf } from './verdict.js'
 
 /** Bytes of an answer that are read; an answer is no place for whole files. */

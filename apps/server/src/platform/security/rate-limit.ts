@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../platform/clock.js'
+import type { Clock } from '../clock.js'
 
 export interface RateLimitOptions {
   /** Requests a minute that a key may keep up; a whole number. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { pauseAfter } from './retry.js'
+import { pauseAfter } from '../../deliveries/retry.js'
 import { signatureOf } from './signature.js'
 import { judge } from './verdict.js'
 

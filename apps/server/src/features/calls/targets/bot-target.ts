@@ -1,4 +1,4 @@
-import type { BotsService } from '../bots/bots/index.js'
+import type { BotsService } from '../../bots/bots/index.js'
 import type { Target } from './targets.js'
 
 /** Seconds that a bot has for a call when it does not say how long it needs. */

@@ -1,7 +1,7 @@
-import { isoTime } from '../../platform/clock.js'
-import { OutgoingError } from '../../platform/outgoing/errors.js'
+import { isoTime } from '../../../platform/clock.js'
+import { OutgoingError } from '../../../platform/outgoing/errors.js'
+import type { Target } from '../targets/targets.js'
 import { type Call, type CallDeps, sendCall } from './request.js'
-import type { Target } from './targets.js'
 import { judge, textOf, type Verdict } from './verdict.js'
 
 /** What came of a call. */

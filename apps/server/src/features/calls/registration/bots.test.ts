@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { useServer } from '../../../test/harness.js'
-import { eventually } from '../../../test/jobs.js'
+import { useServer } from '../../../../test/harness.js'
+import { eventually } from '../../../../test/jobs.js'
 
 const hour = 60 * 60 * 1000
 

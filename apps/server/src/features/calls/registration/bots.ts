@@ -1,16 +1,17 @@
 import { ApiError } from '@botstead/contract'
-import type { Run, Tx } from '../../platform/db/schema.js'
-import type { JobHandler } from '../../platform/jobs/handler.js'
-import type { Queue } from '../../platform/jobs/queue.js'
-import type { BotsService } from '../bots/bots/index.js'
-import { askReceiver } from './ask.js'
-import { findBotTarget } from './bot-target.js'
-import { lineOfReceiver } from './log-lines.js'
-import type { CallDeps } from './request.js'
-import type { SettleDeps } from './settle.js'
-import { isFinal } from './verdict.js'
+import type { Run, Tx } from '../../../platform/db/schema.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import { type LogLine, lineOfReceiver } from '../../bots/logs/index.js'
+import { askReceiver } from '../requests/ask.js'
+import type { CallDeps } from '../requests/request.js'
+import { isFinal } from '../requests/verdict.js'
+import { findBotTarget } from '../targets/bot-target.js'
 
-export interface BotRegistrationDeps extends CallDeps, Pick<SettleDeps, 'note'> {
+export interface BotRegistrationDeps extends CallDeps {
+  /** Writes a line into the log of a bot. */
+  note: (tx: Tx, line: LogLine) => Promise<void>
   run: Run
   queue: Queue
   bots: Pick<BotsService, 'findServer'>

@@ -1,0 +1,51 @@
+import type { Route } from '../http/mount.js'
+import type { Tx } from '../platform/db/schema.js'
+import type { Subscriptions } from '../platform/domain-events.js'
+import type { JobHandler } from '../platform/jobs/handler.js'
+import type { Metric } from '../platform/telemetry/metric.js'
+
+/**
+ * Everything that the program must know of a slice. The value that a slice's `createX` returns is one, with
+ * what other slices may call beside it; `app/container.ts` folds the list of them in `app/features.ts`.
+ */
+export interface Feature {
+  /** In logs and errors. */
+  readonly name: string
+  /** What answers requests. */
+  readonly routes?: readonly Route[]
+  /** Work in the background, by the kind of the job. */
+  readonly jobs?: Readonly<Record<string, JobHandler>>
+  /** Enqueues the jobs that each start begins with, in one transaction with those of the others. */
+  schedule?(tx: Tx): Promise<void>
+  /** Hourly retention: each removes some rows that are old enough and returns how many, 0 at the end. */
+  readonly sweeps?: readonly Sweep[]
+  /** What it does when something happens in another slice, in the same transaction. */
+  readonly on?: Subscriptions
+  readonly metrics?: readonly Metric[]
+  /** What has to work before this process takes requests: `/readyz`. */
+  readonly checks?: readonly Check[]
+  /** Deletes what it has of a bot or a workspace that was deleted. Repeatable; in small transactions. */
+  purge?(owner: Owner): Promise<void>
+  /** Begins what runs by itself, in processes that work in the background; after everything is built. */
+  start?(): Promise<void>
+  /** Ends what runs by itself within `timeLeft` milliseconds, before what it stands on ends. */
+  stop?(timeLeft: number): Promise<void>
+}
+
+/** Removes some rows that have served their time and returns how many. */
+export type Sweep = (tx: Tx) => Promise<number>
+
+/** Whom rows belong to. */
+export type Owner =
+  | { readonly kind: 'bot'; readonly id: string }
+  | { readonly kind: 'workspace'; readonly id: string }
+
+/** One part of the server that requests need. */
+export interface Check {
+  readonly name: string
+  /**
+   * Rejects with the reason when the part does not work now; returns a sentence that says what is
+   * missing when it works with less than it could.
+   */
+  check(): Promise<unknown>
+}

@@ -1,0 +1,44 @@
+import type { Tx } from './db/schema.js'
+
+/**
+ * Every event of the domain, by name, with what it carries. The slice that raises an event declares it
+ * (`declare module`), where its type is.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: it is filled where the events are raised
+export interface DomainEvents {}
+
+export type DomainEventName = keyof DomainEvents
+
+/** Acts on an event in the transaction that raised it: awaits queries of `tx` only; throwing rolls all back. */
+export type Subscriber<Name extends DomainEventName> = (
+  tx: Tx,
+  event: DomainEvents[Name],
+) => Promise<unknown> | void
+
+/** What a slice does when something happens elsewhere, by the name of the event. */
+export type Subscriptions = { readonly [Name in DomainEventName]?: Subscriber<Name> }
+
+/**
+ * Tells slices what happened in others, inside of the transaction in which it happened. What must follow a
+ * commit is for {@link afterCommit}.
+ */
+export interface EventDispatcher {
+  /** Has all subscribers act, one after the other, in the order in which they subscribed. */
+  raise<Name extends DomainEventName>(tx: Tx, name: Name, event: DomainEvents[Name]): Promise<void>
+  subscribe(subscriptions: Subscriptions): void
+}
+
+export function createEventDispatcher(): EventDispatcher {
+  const subscribers = new Map<DomainEventName, Subscriber<never>[]>()
+  return {
+    async raise(tx, name, event) {
+      for (const act of subscribers.get(name) ?? []) await act(tx, event as never)
+    },
+    subscribe(subscriptions) {
+      for (const [name, act] of Object.entries(subscriptions)) {
+        const acting = subscribers.get(name as DomainEventName) ?? []
+        subscribers.set(name as DomainEventName, [...acting, act as Subscriber<never>])
+      }
+    },
+  }
+}
