@@ -13,7 +13,7 @@ export type DomainEventName = keyof DomainEvents
 export type Subscriber<Name extends DomainEventName> = (
   tx: Tx,
   event: DomainEvents[Name],
-) => Promise<unknown> | void
+) => Promise<unknown>
 
 /** What a slice does when something happens elsewhere, by the name of the event. */
 export type Subscriptions = { readonly [Name in DomainEventName]?: Subscriber<Name> }

@@ -231,7 +231,7 @@ function checkConfiguration(
   // What is switched off may be configured later.
   const violation = isUsed ? findViolation(schema, configuration) : undefined
   if (violation === undefined) return
-  const path = [field, 'configuration', violation.field].filter((part) => part !== '').join('./')
+  const path = [field, 'configuration', violation.field].filter((part) => part !== '').join('.')
   throw new ApiError(
     'InvalidDataFormat',
     `${path} ${violation.rule}, by the schema of the configuration.`,
