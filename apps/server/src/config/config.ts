@@ -220,7 +220,7 @@ function unknownNames(environment: Environment): string[] {
     .map((name) => {
       // The prefix is right in every name, so it must not count as likeness.
       const guess = known.get(nearest(withoutPrefix(name), guesses) ?? '')
-      return `${name} is not a setting${guess ? `: did you mean ${guess}?` : '..'}`
+      return `${name} is not a setting${guess ? `: did you mean ${guess}?` : '.'}`
     })
 }
 
