@@ -1,4 +1,4 @@
-import { createRandom } from '../lsa/random.js'
+import { createRandom } from './lsa/random.js'
 
 /** Signatures of shorter vectors have this many bits; longer vectors have one per number. */
 const fewestBits = 256
