@@ -1,5 +1,5 @@
-import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
+import { indexingRequests, toIndexingConfiguration } from '../../files/lookup/index.js'
 import type { ContextOptions } from '../chunk/index-fields.js'
 import type { PassageRow } from '../store.js'
 
@@ -9,22 +9,6 @@ export type PlacedRow = Pick<
   'number' | 'id' | 'position' | 'subtype' | 'headings' | 'own_headings'
 >
 
-/** Files of a bot after an id, in order. */
-export async function listFiles(
-  db: Db,
-  botId: string,
-  page: { after: string; limit: number },
-): Promise<{ id: string; key: string }[]> {
-  return await db
-    .selectFrom('files')
-    .select(['id', 'key'])
-    .where('bot_id', '=', botId)
-    .where('id', '>', page.after)
-    .orderBy('id')
-    .limit(page.limit)
-    .execute()
-}
-
 /** Generations of a file that have passages, and what their uploads wished. */
 export async function listGenerations(
   db: Db,
@@ -32,25 +16,19 @@ export async function listGenerations(
 ): Promise<{ generation: number; context: ContextOptions }[]> {
   const rows = await db
     .selectFrom('passages')
-    .leftJoin('file_contents', (join) =>
+    .leftJoin(indexingRequests(db).as('request'), (join) =>
       join
-        .onRef('file_contents.file_id', '=', 'passages.file_id')
-        .onRef('file_contents.generation', '=', 'passages.generation'),
+        .onRef('request.file_id', '=', 'passages.file_id')
+        .onRef('request.generation', '=', 'passages.generation'),
     )
-    .select(['passages.generation', 'file_contents.indexing'])
+    .select(['passages.generation', 'request.indexing'])
     .where('passages.file_id', '=', fileId)
     .where('passages.position', '=', 0)
     .execute()
   return rows.map(({ generation, indexing }) => ({
     generation,
-    context:
-      (indexing === null ? undefined : decodeJson<Indexing>(indexing).configuration?.chunking) ??
-      {},
+    context: toIndexingConfiguration(indexing).chunking ?? {},
   }))
-}
-
-interface Indexing {
-  configuration?: { chunking?: ContextOptions }
 }
 
 /** The passages of a generation without what they say, in order. */

@@ -1,5 +1,6 @@
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
+import { listFileKeys } from '../../files/lookup/index.js'
 import type { SearchDeps } from '../service.js'
 import { withoutMarks } from '../text/marks.js'
 import { listUnchanged } from '../vectors/passage-text-store.js'
@@ -98,7 +99,7 @@ export function createReplaceEntries(
     handler: async ({ payload: { botId } }, { signal }) => {
       const former = new Set<string>()
       for (let after = ''; ; ) {
-        const files = await store.listFiles(db, botId, { after, limit: filesAtOnce })
+        const files = await listFileKeys(db, botId, { after, limit: filesAtOnce })
         const last = files.at(-1)
         if (last === undefined) break
         after = last.id

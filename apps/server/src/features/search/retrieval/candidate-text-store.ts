@@ -1,5 +1,6 @@
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
+import { fileKeys } from '../../files/lookup/index.js'
 import { type FileName, toFileName } from '../text/file-name.js'
 import { toIndexText } from '../text/index-text.js'
 
@@ -16,8 +17,8 @@ export async function readTexts(db: Db, numbers: readonly number[]): Promise<Can
   if (numbers.length === 0) return { texts: new Map(), names: new Map() }
   const rows = await db
     .selectFrom('passages')
-    .innerJoin('files', 'files.id', 'passages.file_id')
-    .select(['passages.number', 'passages.content', 'passages.headings', 'files.key'])
+    .innerJoin(fileKeys(db).as('file'), 'file.file_id', 'passages.file_id')
+    .select(['passages.number', 'passages.content', 'passages.headings', 'file.key'])
     .where('passages.number', 'in', numbers)
     .execute()
   // Most candidates of a question are of a few files.

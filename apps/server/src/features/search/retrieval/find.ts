@@ -1,5 +1,5 @@
 import type { Db } from '../../../platform/db/schema.js'
-import { type FileRow, listFilesByIds } from '../../files/reading.js'
+import { type FileRow, listFilesByIds } from '../../files/lookup/index.js'
 import { listNearby, type NearbyRow } from '../store.js'
 import type { RankedPassage, Ranker, RankRequest } from './ranker.js'
 

@@ -1,6 +1,7 @@
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { type ContextOptions, toEmbeddingText } from '../chunk/index-fields.js'
+import { indexingRequests, toIndexingConfiguration } from '../../files/lookup/index.js'
+import { toEmbeddingText } from '../chunk/index-fields.js'
 
 /** What a vector is made of. */
 export interface PassageText {
@@ -20,17 +21,17 @@ export async function readPassageTexts(
   if (numbers.length === 0) return []
   const rows = await db
     .selectFrom('passages')
-    .leftJoin('file_contents', (join) =>
+    .leftJoin(indexingRequests(db).as('request'), (join) =>
       join
-        .onRef('file_contents.file_id', '=', 'passages.file_id')
-        .onRef('file_contents.generation', '=', 'passages.generation'),
+        .onRef('request.file_id', '=', 'passages.file_id')
+        .onRef('request.generation', '=', 'passages.generation'),
     )
     .select([
       'passages.number',
       'passages.id',
       'passages.content',
       'passages.headings',
-      'file_contents.indexing',
+      'request.indexing',
     ])
     .where('passages.bot_id', '=', botId)
     .where('passages.number', 'in', numbers)
@@ -39,17 +40,11 @@ export async function readPassageTexts(
   return rows.map(({ number, id, content, headings, indexing }) => ({
     number,
     id,
-    text: toEmbeddingText({ content, headings: decodeJson(headings) }, toContext(indexing)),
+    text: toEmbeddingText(
+      { content, headings: decodeJson(headings) },
+      toIndexingConfiguration(indexing).chunking,
+    ),
   }))
-}
-
-interface Indexing {
-  configuration?: { chunking?: ContextOptions }
-}
-
-function toContext(indexing: string | null): ContextOptions {
-  if (indexing === null) return {}
-  return decodeJson<Indexing>(indexing).configuration?.chunking ?? {}
 }
 
 /** Numbers of the passages of a bot after a number, in order. */

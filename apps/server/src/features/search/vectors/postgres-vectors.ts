@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { searchableFiles } from '../../files/reading.js'
+import { searchableFiles } from '../../files/lookup/index.js'
 import { openPostgresVectors } from './open-postgres-vectors.js'
 import {
   largeSpace,

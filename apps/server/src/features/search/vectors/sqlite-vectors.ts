@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../platform/db/schema.js'
-import { searchableFiles } from '../../files/reading.js'
+import { searchableFiles } from '../../files/lookup/index.js'
 import { toBytes, toSignature } from './quantize.js'
 import { createShelf, type Shelf } from './vector-cache.js'
 import type { Neighbour, NeighbourSearch, VectorStore } from './vector-store.js'
