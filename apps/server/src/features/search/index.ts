@@ -14,7 +14,7 @@ import type { Weights } from './retrieval/fusion.js'
 import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchDeps, type SearchService } from './service.js'
 import { deleteOfBot, passagesDeletedAtOnce } from './store.js'
-import { createRankingBackground, type EmbeddingsSettings } from './vectors/background.js'
+import { createVectors, type EmbeddingsSettings } from './vectors/index.js'
 import { deleteWordsOfBot } from './vocabulary-store.js'
 
 export { createIngestPool } from './indexing/pipeline.js'
@@ -74,15 +74,19 @@ export function createSearch({
     ...(findEntry && { entry: findEntry }),
     ...(weights && { weights }),
   })
-  const ranking = createRankingBackground({
-    ...given,
-    embeddings: given.embeddings,
-    database,
-    log,
-  })
-  const { vectors, questions } = ranking
+  const vectors = createVectors({ ...given, database, log })
   const meter = createSearchMeter()
-  const deps = { ...given, db, run, log, index, vectors, questions, finder, meter }
+  const deps = {
+    ...given,
+    db,
+    run,
+    log,
+    index,
+    vectors,
+    questions: vectors.questions,
+    finder,
+    meter,
+  }
   const service = createSearchService(deps)
   return {
     service,
@@ -106,12 +110,12 @@ export function createSearch({
       await purge(run, (tx, limit) => deleteWordsOfBot(tx, botId, limit))
       await vectors.purge(botId)
     },
-    open: ranking.open,
+    open: vectors.open,
     schedule: vectors.schedule,
-    missing: ranking.missing,
+    missing: vectors.missing,
     async [Symbol.asyncDispose]() {
       await finder[Symbol.asyncDispose]()
-      await ranking[Symbol.asyncDispose]()
+      await vectors[Symbol.asyncDispose]()
     },
   }
 }

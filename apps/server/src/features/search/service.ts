@@ -11,8 +11,7 @@ import type { KeywordIndex } from './keywords/keyword-index.js'
 import type { SearchMeter } from './metrics.js'
 import type { Finder } from './retrieval/finder.js'
 import { byFile, type Found, toFound } from './retrieval/found.js'
-import type { QuestionVectors } from './vectors/embeddings/question-vectors.js'
-import type { VectorIndex } from './vectors/vector-index.js'
+import type { QuestionVectors, VectorJobs } from './vectors/index.js'
 
 type SearchQuery = Query<typeof contract.search.files>
 
@@ -24,7 +23,7 @@ export interface SearchDeps {
   queue: Queue
   files: Files
   index: KeywordIndex
-  vectors: VectorIndex
+  vectors: Pick<VectorJobs, 'add'>
   questions: QuestionVectors
   finder: Finder
   meter: SearchMeter

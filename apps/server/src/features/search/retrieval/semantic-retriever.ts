@@ -1,13 +1,17 @@
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { toFoldedText } from '../text/index-text.js'
-import { vectorStoreOf } from '../vectors/engine-vectors.js'
-import { lsaEmbedder } from '../vectors/lsa/encode.js'
-import { toLsaVector } from '../vectors/lsa/model.js'
-import { createModelCache } from '../vectors/lsa/model-cache.js'
-import { findServing, type SpaceRow } from '../vectors/space-store.js'
-import type { Neighbour, VectorStore } from '../vectors/vector-store.js'
-import { hasWaiting } from '../vectors/waiting-store.js'
+import {
+  createModelCache,
+  createVectorIndex,
+  findServing,
+  hasWaiting,
+  lsaEmbedder,
+  type Neighbour,
+  type SpaceRow,
+  toLsaVector,
+  type VectorIndex,
+} from '../vectors/reading.js'
 import type { RankRequest } from './ranker.js'
 
 /** How alike the meaning of a passage and a question is, from 0, for chance, to 1. */
@@ -45,7 +49,7 @@ interface Placed {
 const fullyKnown = 0.5
 
 export function createSemanticLeg(dialect: Dialect): SemanticLeg {
-  const store = vectorStoreOf(dialect)
+  const index = createVectorIndex(dialect)
   const models = createModelCache()
   let missing: Promise<string | undefined> | undefined
 
@@ -65,7 +69,7 @@ export function createSemanticLeg(dialect: Dialect): SemanticLeg {
 
   return {
     async ask(db, request, limit) {
-      missing ??= store.missing(db)
+      missing ??= index.missing(db)
       if ((await missing) !== undefined) return { degraded: 'semantic-unavailable' }
       const space = await findServing(db, request.scope.botId)
       if (space === undefined) {
@@ -75,20 +79,20 @@ export function createSemanticLeg(dialect: Dialect): SemanticLeg {
       const placed = await place(db, space, request)
       if (placed === undefined) return { degraded: 'embeddings-unavailable' }
       if (placed.confidence === 0) return {}
-      return { question: await askSpace(store, db, space, placed, request, limit) }
+      return { question: await askSpace(index, db, space, placed, request, limit) }
     },
   }
 }
 
 async function askSpace(
-  store: VectorStore,
+  index: VectorIndex,
   db: Db,
   space: SpaceRow,
   { vector, confidence, toLikeness }: Placed,
   { scope, tags, exact = false }: RankRequest,
   limit: number,
 ): Promise<SemanticQuestion> {
-  const nearest = await store.nearest(db, { space, vector, scope, tags, limit, exact })
+  const nearest = await index.nearest(db, { space, vector, scope, tags, limit, exact })
   const likenessOf = toLikeness(nearest)
   const judge = ({ number, similarity }: Neighbour) => ({
     number,
@@ -98,7 +102,7 @@ async function askSpace(
     nearest: nearest.map(judge),
     confidence,
     likenesses: async (numbers) =>
-      (await store.similarities(db, space, vector, numbers)).map(judge),
+      (await index.similarities(db, space, vector, numbers)).map(judge),
   }
 }
 

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../platform/db/schema.js'
 import { bytesPerEntry, createPackedVectors, type PackedVectors } from './packed-vectors.js'
-import type { Space } from './vector-store.js'
+import type { Space } from './vector-index.js'
 
-/** The vectors of a space in the memory of the thread that searches it. */
-export interface Shelf {
+/** Vectors of spaces in the memory of the thread that searches them. */
+export interface VectorCache {
   /**
    * All that the snapshot behind `db` has, and maybe some that are gone since.
    * @returns undefined if they are too many for memory
@@ -15,7 +15,7 @@ export interface Shelf {
   drop(space: number): void
 }
 
-interface Shelved {
+interface CachedSpace {
   revision: number
   vectors: PackedVectors
 }
@@ -25,35 +25,35 @@ const maximumBytes = 64 * 1024 * 1024
 /** Vectors that are read at a time. */
 const pageSize = 5000
 
-export function createShelf(limit = maximumBytes): Shelf {
-  const shelved = new LRUCache<number, Shelved>({
+export function createVectorCache(limit = maximumBytes): VectorCache {
+  const spaces = new LRUCache<number, CachedSpace>({
     maxSize: limit,
     sizeCalculation: ({ vectors }) => vectors.bytes,
   })
   return {
     async take(db, space) {
-      const known = shelved.get(space.number)
+      const known = spaces.get(space.number)
       if (known?.revision === space.revision) return known.vectors
       if (space.size * (space.dimensions + bytesPerEntry) > limit) return undefined
       const vectors = known?.vectors ?? createPackedVectors(space.dimensions)
       const whole = await read(db, space, known, vectors, limit)
       if (!whole) {
-        shelved.delete(space.number)
+        spaces.delete(space.number)
         return undefined
       }
       // Put there anew, because it has grown.
-      shelved.set(space.number, { revision: space.revision, vectors })
+      spaces.set(space.number, { revision: space.revision, vectors })
       return vectors
     },
-    drop: (space) => void shelved.delete(space),
+    drop: (space) => void spaces.delete(space),
   }
 }
 
-/** Adds what is newer than a revision, or everything; answers whether all of it found room. */
+/** Adds what is newer than a revision, or everything; returns whether all of it fits. */
 async function read(
   db: Db,
   space: Space,
-  known: Shelved | undefined,
+  known: CachedSpace | undefined,
   vectors: PackedVectors,
   limit: number,
 ): Promise<boolean> {

@@ -1,6 +1,5 @@
-import { type LsaModel, termWeight } from './model.js'
+import { countTerms, type LsaModel, termWeight } from './model.js'
 import type { SparseMatrix } from './sparse-matrix.js'
-import { countTerms } from './terms.js'
 import { truncatedSvd } from './truncated-svd.js'
 
 export interface FitOptions {

@@ -1,20 +1,19 @@
 import type { Db } from '../../../../platform/db/schema.js'
 import { openSqliteReads } from '../../../../platform/db/sqlite-reads.js'
 import { serveTasks } from '../../../../platform/workers/worker-task.js'
+import { countPassages, listNumbers, readPassageTexts } from '../../passage-text-store.js'
 import { toFoldedText } from '../../text/index-text.js'
-import { countPassages, listNumbers, readPassageTexts } from '../passage-text-store.js'
-import { encodeModel } from './encode.js'
 import { fitLsa } from './fit.js'
 import type {
-  DatabasePlace,
+  DatabaseAddress,
   Embedded,
   EmbedTask,
   FitTask,
   Fitted,
   LsaAnswer,
   LsaTask,
-} from './lsa-task.js'
-import { toLsaVector } from './model.js'
+} from './lsa-embedder.js'
+import { encodeModel, toLsaVector } from './model.js'
 import { createModelCache } from './model-cache.js'
 
 const dimensions = 128
@@ -29,24 +28,24 @@ type Reads = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
 /** Runs in a process of its own: it takes seconds of computing and some memory. */
 serveTasks<LsaTask, LsaAnswer>(async (task) => {
-  const read = await open(task.place)
+  const read = await open(task.database)
   return task.kind === 'fit' ? await fit(read, task) : await embed(read, task)
 })
 
-function open(place: DatabasePlace): Promise<Reads> {
-  const name = JSON.stringify(place)
+function open(database: DatabaseAddress): Promise<Reads> {
+  const name = JSON.stringify(database)
   const known = opened.get(name)
   if (known !== undefined) return known
-  const opening = connect(place)
+  const opening = connect(database)
   opened.set(name, opening)
   opening.catch(() => opened.delete(name))
   return opening
 }
 
-async function connect(place: DatabasePlace): Promise<Reads> {
-  if ('file' in place) return (await openSqliteReads(place.file)).snapshot
+async function connect(database: DatabaseAddress): Promise<Reads> {
+  if ('file' in database) return (await openSqliteReads(database.file)).snapshot
   const { openPostgres } = await import('../../../../platform/db/postgres-driver.js')
-  const { db } = await openPostgres({ url: place.url, poolSize: 1 })
+  const { db } = await openPostgres({ url: database.url, poolSize: 1 })
   return (work) => work(db)
 }
 

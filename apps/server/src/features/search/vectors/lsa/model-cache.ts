@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../../../../platform/db/schema.js'
 import { findModel } from '../space-store.js'
-import { decodeModel } from './encode.js'
-import type { LsaModel } from './model.js'
+
+import { decodeModel, type LsaModel } from './model.js'
 
 /** Memory for models of one process or thread. */
 const maximumBytes = 64 * 1024 * 1024

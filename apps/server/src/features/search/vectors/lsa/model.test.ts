@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toIndexText } from '../../text/index-text.js'
-import { decodeModel, encodeModel } from './encode.js'
 import { fitLsa } from './fit.js'
-import { type LsaModel, toLsaVector } from './model.js'
+import { decodeModel, encodeModel, type LsaModel, toLsaVector } from './model.js'
 
 const pumps = ['The pump moves water', 'A valve lets water through', 'Turn the valve of the pump']
 const bakes = [

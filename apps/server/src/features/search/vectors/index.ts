@@ -6,20 +6,23 @@ import { createOutgoing } from '../../../platform/outgoing/outgoing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Embedder } from './embedder.js'
 import { createEndpoint } from './embeddings/endpoint.js'
-import { createEndpointEmbedder } from './embeddings/endpoint-embedder.js'
-import { createQuestionVectors, type QuestionVectors } from './embeddings/question-vectors.js'
-import { vectorStoreOf } from './engine-vectors.js'
-import { createLsaEmbedder } from './lsa/lsa-embedder.js'
-import type { DatabasePlace } from './lsa/lsa-task.js'
+import {
+  createEndpointEmbedder,
+  createQuestionVectors,
+  type QuestionVectors,
+} from './embeddings/endpoint-vectors.js'
+import { createLsaEmbedder, type DatabaseAddress } from './lsa/lsa-embedder.js'
+import { createVectorIndex } from './reading.js'
 import { createVectorJobs, type VectorJobs } from './vector-jobs.js'
 
-/** What ranking needs besides questions. */
-export interface RankingBackground extends AsyncDisposable {
-  /** To be told of passages that are written. */
-  vectors: VectorJobs
+export type { QuestionVectors } from './embeddings/endpoint-vectors.js'
+export type { VectorJobs } from './vector-jobs.js'
+
+/** The vectors of passages and of questions, which search by meaning compares. */
+export interface Vectors extends VectorJobs, AsyncDisposable {
   /** To be asked for the vector of a question before it is ranked. */
   questions: QuestionVectors
-  /** Makes the database ready for vectors; says in the log if it cannot hold any. */
+  /** Makes the database ready for vectors; logs a warning if it cannot hold any. */
   open(): Promise<void>
   /** Why meaning is not searched, as a sentence; undefined if it is. */
   missing(): Promise<string | undefined>
@@ -32,70 +35,67 @@ export interface EmbeddingsSettings {
   apiKey: string | undefined
 }
 
-export interface RankingBackgroundDeps {
+export interface VectorsDeps {
   database: Database
   clock: Clock
   queue: Queue
   log: Log
   /** Undefined if meaning is learnt from the passages themselves. */
-  embeddings: EmbeddingsSettings | undefined
+  embeddings?: EmbeddingsSettings | undefined
 }
 
 /** Calls to the endpoint at a time, those for questions and those for passages together. */
 const connections = 8
 
-export function createRankingBackground(deps: RankingBackgroundDeps): RankingBackground {
+export function createVectors(deps: VectorsDeps): Vectors {
   const { database, clock, queue, log } = deps
   const { db, run, dialect } = database
-  const store = vectorStoreOf(dialect)
-  const { embedder, questions, close } =
-    deps.embeddings === undefined
-      ? builtIn(deps)
-      : byEndpoint(deps, deps.embeddings, (botId) => vectors.doubt(botId))
-  const vectors: VectorJobs = createVectorJobs({ db, run, clock, queue, store, embedder })
+  const index = createVectorIndex(dialect)
+  const { embedder, createQuestions, close } =
+    deps.embeddings === undefined ? fittedToPassages(deps) : madeByEndpoint(deps, deps.embeddings)
+  const jobs = createVectorJobs({ db, run, clock, queue, index, embedder })
 
   return {
-    vectors,
-    questions,
+    ...jobs,
+    questions: createQuestions(jobs.markStale),
     async open() {
-      await store.open(database).catch((err: unknown) => {
+      await index.open(database).catch((err: unknown) => {
         log.debug({ err }, 'the database could not be prepared for vectors')
       })
-      const reason = await store.missing(db)
+      const reason = await index.missing(db)
       if (reason !== undefined) {
         log.warn({ reason }, 'search goes by words alone: vectors cannot be compared')
       }
     },
-    missing: () => store.missing(db),
+    missing: () => index.missing(db),
     [Symbol.asyncDispose]: close,
   }
 }
 
-interface Making {
+/** One way to make vectors, for passages and for questions. */
+interface VectorSource {
   embedder: Embedder
-  questions: QuestionVectors
+  /** @param onOtherLength notified when the vector of a question does not fit those of the bot's passages */
+  createQuestions(onOtherLength: (botId: string) => Promise<void>): QuestionVectors
   close(): Promise<void>
 }
 
-function builtIn({ database, log }: RankingBackgroundDeps): Making {
+function fittedToPassages({ database, log }: VectorsDeps): VectorSource {
   const embedder = createLsaEmbedder({
-    place: placeOf(database),
+    database: addressOf(database),
     onError: (err) => log.error({ err }, 'the process that fits models failed'),
   })
   return {
     embedder,
-    questions: { of: async () => undefined },
+    createQuestions: () => ({ of: async () => undefined }),
     close: async () => await embedder[Symbol.asyncDispose](),
   }
 }
 
-function byEndpoint(
-  deps: RankingBackgroundDeps,
+function madeByEndpoint(
+  { database: { db }, clock, log }: VectorsDeps,
   { url, model, apiKey }: EmbeddingsSettings,
-  onOtherLength: (botId: string) => Promise<void>,
-): Making {
-  const { clock, log } = deps
-  const { db } = deps.database
+): VectorSource {
   // The operator named the address, so it may be any; redirects are not followed, and only the
   // endpoint itself gets the key.
   const rules = createAddressRules({ allowed: 'any', allowLoopback: true })
@@ -109,12 +109,13 @@ function byEndpoint(
       model,
       onRefused: (passage) => log.warn(passage, 'the embeddings endpoint refuses a passage'),
     }),
-    questions: createQuestionVectors({ db, clock, log, endpoint, url, onOtherLength }),
+    createQuestions: (onOtherLength) =>
+      createQuestionVectors({ db, clock, log, endpoint, url, onOtherLength }),
     close: async () => await outgoing[Symbol.asyncDispose](),
   }
 }
 
-function placeOf({ file, url }: Database): DatabasePlace {
+function addressOf({ file, url }: Database): DatabaseAddress {
   if (file !== undefined) return { file }
   if (url !== undefined) return { url }
   throw new Error('A database has a file or an address')

@@ -1,6 +1,10 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../../../platform/clock.js'
 import type { Db } from '../../../../platform/db/schema.js'
+import type { Log } from '../../../../platform/telemetry/log.js'
+import { listNumbers, type PassageText, readPassageTexts } from '../../passage-text-store.js'
 import { type EmbeddedPassage, type Embedder, OtherLengthError } from '../embedder.js'
-import { listNumbers, type PassageText, readPassageTexts } from '../passage-text-store.js'
+import { findServing } from '../space-store.js'
 import { EmbeddingsError, type Endpoint } from './endpoint.js'
 
 interface EndpointEmbedderOptions {
@@ -17,7 +21,7 @@ const batchSize = 32
 /** UTF-16 units of a text: models look at some hundred words, and some refuse more than they can read. */
 const longestText = 6000
 const shortestTried = 500
-const timeoutMs = 60_000
+const passagesTimeoutMs = 60_000
 const attempts = 6
 
 /** Vectors of the endpoint that the settings name. */
@@ -25,7 +29,7 @@ export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedd
   const { db, endpoint, url, model, onRefused } = options
 
   async function ask(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    return await endpoint.embed({ model, texts, timeoutMs, attempts, signal })
+    return await endpoint.embed({ model, texts, timeoutMs: passagesTimeoutMs, attempts, signal })
   }
 
   /** One text that is refused must not hold up the others: it is found by halving, and shortened. */
@@ -93,7 +97,67 @@ function endpointId(url: string, model: string): string {
 }
 
 /** The model behind such a name, if it is one of this endpoint. */
-export function modelOf(embedder: string, url: string): string | undefined {
+function modelOf(embedder: string, url: string): string | undefined {
   const start = endpointId(url, '')
   return embedder.startsWith(start) ? embedder.slice(start.length) : undefined
+}
+
+/** Vectors of questions, for bots whose passages have theirs from the endpoint. */
+export interface QuestionVectors {
+  /**
+   * Answers undefined if the bot needs none, and also if the endpoint gives none: a search does
+   * without then, and says so.
+   */
+  of(botId: string, question: string, signal?: AbortSignal): Promise<Float32Array | undefined>
+}
+
+/** Whoever asks waits for it, so the endpoint has little time, in milliseconds. */
+const questionTimeoutMs = 3000
+/** After a failure nobody waits for the endpoint so long, in milliseconds. */
+const restMs = 10_000
+const remembered = 500
+
+interface QuestionVectorsOptions {
+  db: Db
+  clock: Clock
+  log: Log
+  endpoint: Endpoint
+  url: string
+  /** Told when a question's vector has another length than those of the bot's passages. */
+  onOtherLength(botId: string): Promise<void>
+}
+
+export function createQuestionVectors(options: QuestionVectorsOptions): QuestionVectors {
+  const { db, clock, log, endpoint, url, onOtherLength } = options
+  const vectors = new LRUCache<string, Float32Array>({ max: remembered })
+  let restsUntil = 0
+
+  return {
+    async of(botId, question, signal) {
+      const serving = await findServing(db, botId)
+      // While vectors are made anew, the old model answers for the old ones.
+      const model = serving && modelOf(serving.embedder, url)
+      if (serving === undefined || model === undefined) return undefined
+      const key = `${model}\n${serving.dimensions}\n${question}`
+      const known = vectors.get(key)
+      if (known !== undefined) return known
+      if (clock.now() < restsUntil) return undefined
+      try {
+        const request = { model, texts: [question], timeoutMs: questionTimeoutMs, attempts: 1 }
+        const [vector] = await endpoint.embed({ ...request, ...(signal && { signal }) })
+        if (vector === undefined) return undefined
+        if (vector.length !== serving.dimensions) {
+          await onOtherLength(botId)
+          throw new OtherLengthError(serving.dimensions, vector.length)
+        }
+        vectors.set(key, vector)
+        return vector
+      } catch (err) {
+        if (signal?.aborted) throw err
+        restsUntil = clock.now() + restMs
+        log.warn({ err }, 'the embeddings endpoint gave no vector for a question')
+        return undefined
+      }
+    },
+  }
 }
