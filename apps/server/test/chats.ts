@@ -2,6 +2,7 @@ import type { BotActor, Caller, ChatUserActor } from '../src/domain/actor.js'
 import { createChat } from '../src/features/chat/index.js'
 import type { EventBus } from '../src/platform/bus/event-bus.js'
 import type { Database } from '../src/platform/db/open.js'
+import type { Tx } from '../src/platform/db/schema.js'
 import { createTenants, maxPayloadBytes } from './tenants.js'
 
 /** A bot with the address of its chat. */
@@ -31,14 +32,13 @@ export async function createChats(
     messages,
     botEvents: runtime.events.service,
     audiences: tenants.audiences,
-    outbox: runtime.outbox,
     maxPayloadBytes,
     version: '0.0.0',
     limits: { perUser: options.listenersPerUser ?? 50, perProcess: 1000, pendingBytes: 65_536 },
     sharedSecret: Buffer.from('the secret of all addresses'),
   })
 
-  const { service, authenticator, forgetBot, listening } = chat
+  const { service, authenticator, forgetBot, streams } = chat
 
   /** What the server knows of the holder of a key. */
   const holderOf = async (webhookId: string, key: string): Promise<ChatUserActor> =>
@@ -50,10 +50,10 @@ export async function createChats(
     conversations,
     messages,
     chat: service,
-    listening,
+    streams,
     publishMessageStream: chat.publishMessageStream,
     describeSignal: chat.describeSignal,
-    sweepStreams: chat.sweep,
+    sweepStreams: async (tx: Tx) => (await chat.sweeps?.[0]?.(tx)) ?? 0,
     authenticator,
     forgetBot,
     maxPayloadBytes,

@@ -57,6 +57,7 @@ export async function createTenants(
   const bus = given ?? createLocalBus(log)
   const queue = createQueue({ ...shared, bus })
   const events = createEventPublisher(bus)
+  const domainEvents = createEventDispatcher()
   const addresses = createAddresses(() => 'http://localhost')
 
   const accounts = createAccounts(shared)
@@ -91,7 +92,7 @@ export async function createTenants(
   })
   const runtime = createRuntimeSlices({
     ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
-    domainEvents: createEventDispatcher(),
+    domainEvents,
     describeSignal: async () => undefined,
     missedEventsMs,
     deliveryRetentionMs: 604_800_000,
@@ -120,6 +121,7 @@ export async function createTenants(
     bus,
     queue,
     events,
+    domainEvents,
     runtime,
     accounts: accounts.service,
     workspaces: workspaces.service,

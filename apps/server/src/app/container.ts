@@ -116,7 +116,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const listener = createListener(app)
   closers.add('http', async (timeLeft) => {
     // Streams have no end of their own, and the connections of clients are to be closed in order.
-    slices.chat.listening.stop()
+    slices.chat.streams.stop()
     await listener.close(timeLeft)
   })
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { deliveryMetrics } from '../features/deliveries/index.js'
 import { freeBytes } from '../platform/disk/disk-room.js'
 import { jobMetrics } from '../platform/jobs/metrics.js'
-import { gauge, type Metric } from '../platform/telemetry/metric.js'
+import type { Metric } from '../platform/telemetry/metric.js'
 import { version } from '../version.js'
 import type { Foundation } from './context.js'
 import type { Slices } from './slices.js'
@@ -18,10 +18,7 @@ export function serverMetrics(
     jobMetrics(foundation.queue),
     deliveryMetrics(foundation),
     ...slices.search.metrics,
-    gauge(
-      { name: 'botstead_chat_listeners', help: 'Open streams of chat users in this process.' },
-      () => slices.chat.listening.count(),
-    ),
+    ...(slices.chat.metrics ?? []),
   ]
 }
 

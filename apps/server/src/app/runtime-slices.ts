@@ -1,6 +1,6 @@
 import { type Bots, builtInChat } from '../features/bots/bots/index.js'
 import type { Makers } from '../features/calls/makers/index.js'
-import { announceGoneUser } from '../features/chat/streams/index.js'
+import { announceRevokedUser } from '../features/chat/streams/index.js'
 import {
   createConversations,
   toConversation,
@@ -55,7 +55,7 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
   const changes = createChanges({ ...foundation, outbox })
   const tags = createTags(foundation)
   const shutOut = (tx: Tx, userId: string) =>
-    afterCommit(tx, () => announceGoneUser(foundation.bus, userId))
+    afterCommit(tx, () => announceRevokedUser(foundation.bus, userId))
   const users = createUsers({
     ...foundation,
     audiences,

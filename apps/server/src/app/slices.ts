@@ -149,7 +149,6 @@ export async function createSlices(
     messages: runtime.messages.service,
     botEvents: runtime.events.service,
     audiences: bots.audiences,
-    outbox: runtime.outbox,
     maxPayloadBytes: config.limits.messageBytes,
     limits: {
       perProcess: config.limits.listeners,
@@ -221,7 +220,7 @@ export async function createSlices(
       await botLogs.service.purge(botId)
       await actions.purge(botId)
       await runtime.purge(botId)
-      await chat.purge(botId)
+      await chat.purge?.({ kind: 'bot', id: botId })
       await search.purge(botId)
       await files.purge(botId)
     },
@@ -258,7 +257,7 @@ export async function createSlices(
       ...files.routes,
       ...search.routes,
       ...runtime.routes,
-      ...chat.routes,
+      ...(chat.routes ?? []),
       ...actions.routes,
       ...integrations.routes,
     ],

@@ -32,7 +32,7 @@ export async function startWorker(
     eventRetention: foundation.config.eventRetentionMs,
     keepsEvents: slices.deliveries.keepsSignals,
     sweeps: [
-      slices.chat.sweep,
+      ...(slices.chat.sweeps ?? []),
       // Before what they tell of.
       ...slices.deliveries.sweeps,
       slices.runtime.sweep,

@@ -18,6 +18,8 @@ export interface FactCache<Fact> {
 export interface FactCacheOptions<Fact> {
   clock: Clock
   read: (key: string) => Promise<Fact | undefined>
+  /** Whether a fact that is read again is still the same; the known object is then kept. Default: never. */
+  isEqual?: (known: Fact, read: Fact) => boolean
   /** Facts kept at most; the one not asked for longest goes first. Default 10,000. */
   maxFacts?: number
 }
@@ -32,7 +34,7 @@ const maxAbsences = 1000
 export function createFactCache<Fact extends object>(
   options: FactCacheOptions<Fact>,
 ): FactCache<Fact> {
-  const { clock, read, maxFacts = 10_000 } = options
+  const { clock, read, isEqual, maxFacts = 10_000 } = options
   const facts = new LRUCache<string, { fact: Fact; readAt: number }>({ max: maxFacts })
   const absences = new LRUCache<string, number>({ max: maxAbsences })
   const reading = new Map<string, Promise<Fact | undefined>>()
@@ -46,8 +48,15 @@ export function createFactCache<Fact extends object>(
     }
   }
 
+  async function readFact(key: string): Promise<Fact | undefined> {
+    const fact = await read(key)
+    const known = facts.peek(key)?.fact
+    const isSame = known !== undefined && fact !== undefined && isEqual?.(known, fact) === true
+    return isSame ? known : fact
+  }
+
   async function readAnew(key: string, now: number): Promise<Fact | undefined> {
-    const promise = read(key)
+    const promise = readFact(key)
     reading.set(key, promise)
     try {
       const fact = await promise

@@ -148,7 +148,7 @@ describeEachEngine('a stream', (engine) => {
         }
         case 'restart': {
           const index = who % 2 === 0 ? 0 : 1
-          processes[index].listening.stop()
+          processes[index].streams.stop()
           processes[index] = await boot()
           return
         }
@@ -208,7 +208,7 @@ describeEachEngine('a stream', (engine) => {
         }
       },
       stop() {
-        for (const { listening } of [...processes, ...dead]) listening.stop()
+        for (const { streams } of [...processes, ...dead]) streams.stop()
       },
     }
   }

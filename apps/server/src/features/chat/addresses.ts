@@ -1,8 +1,12 @@
 import { ApiError } from '@botstead/contract'
-import { LRUCache } from 'lru-cache'
 import type { ChatAddress } from '../../domain/actor.js'
+import type { Authenticator } from '../../domain/authenticator.js'
 import type { Clock } from '../../platform/clock.js'
+import type { Db } from '../../platform/db/schema.js'
+import { createFactCache } from '../../platform/fact-cache.js'
 import type { ChatInstallation } from '../bots/bots/index.js'
+import type { ChatAccess } from './access.js'
+import type { UserKeys } from './user-keys.js'
 
 export interface ChatAddressesDeps {
   /** The installation behind a webhook id. */
@@ -13,65 +17,49 @@ export interface ChatAddressesDeps {
 /** Chat addresses by webhook id, remembered for a few seconds. */
 export interface ChatAddresses {
   /**
-   * Answers from memory when it can. As long as nothing about an address changes, it is the same
-   * object. Throws `ResourceNotFound` for a webhook id that names nothing or is switched off.
+   * Returns from memory when it can. As long as nothing about an address changes, it is the same
+   * object. Rejects with `ResourceNotFound` for a webhook id that names nothing or is switched off.
    */
   get(webhookId: string): ChatAddress | Promise<ChatAddress>
   /** Forgets the addresses of a bot that was changed or removed. */
   forget(botId: string): void
 }
 
-interface Known {
-  address: ChatAddress
-  /** Milliseconds since the Unix epoch. */
-  loadedAt: number
+/** What is known of a webhook id. */
+interface KnownAddress {
+  botId: string
+  /** Undefined while the installation is switched off. */
+  address: ChatAddress | undefined
 }
 
-/** Milliseconds that this process may go on serving an address that another one changed. */
-const maxAge = 5000
-const maxAddresses = 10_000
-
-export function createChatAddresses(deps: ChatAddressesDeps): ChatAddresses {
-  const { findInstallation, clock } = deps
-  const known = new LRUCache<string, Known>({ max: maxAddresses })
-  const loading = new Map<string, Promise<ChatAddress>>()
-  let forgotten = 0
-
-  async function load(webhookId: string): Promise<ChatAddress> {
-    const loadedAt = clock.now()
-    const forgottenBefore = forgotten
-    const installation = await findInstallation(webhookId)
-    if (installation === undefined || !installation.enabled) {
-      known.delete(webhookId)
-      throw new ApiError('ResourceNotFound', `There is no chat address ${webhookId}.`)
-    }
-    const address = sameIfEqual(known.get(webhookId)?.address, toAddress(installation))
-    // What was read before somebody forgot the bot may be old already.
-    if (forgotten === forgottenBefore) known.set(webhookId, { address, loadedAt })
-    return address
-  }
+export function createChatAddresses({ findInstallation, clock }: ChatAddressesDeps): ChatAddresses {
+  const known = createFactCache<KnownAddress>({
+    clock,
+    async read(webhookId) {
+      const found = await findInstallation(webhookId)
+      return found && { botId: found.botId, address: found.enabled ? toAddress(found) : undefined }
+    },
+    // What was verified for an address counts as long as the address is the same object.
+    isEqual: (before, now) => isSameAddress(before.address, now.address),
+  })
 
   return {
     get(webhookId) {
-      const entry = known.get(webhookId)
-      if (entry !== undefined && Math.abs(clock.now() - entry.loadedAt) < maxAge) {
-        return entry.address
-      }
-      const running = loading.get(webhookId)
-      if (running !== undefined) return running
-      const started = load(webhookId).finally(() => loading.delete(webhookId))
-      loading.set(webhookId, started)
-      return started
+      const found = known.get(webhookId)
+      if (found instanceof Promise) return found.then((fact) => requireAddress(webhookId, fact))
+      return found?.address ?? Promise.reject(noAddress(webhookId))
     },
-
-    forget(botId) {
-      forgotten += 1
-      loading.clear()
-      for (const [webhookId, { address }] of known.entries()) {
-        if (address.botId === botId) known.delete(webhookId)
-      }
-    },
+    forget: (botId) => known.forget((_, fact) => fact.botId === botId),
   }
+}
+
+function requireAddress(webhookId: string, known: KnownAddress | undefined): ChatAddress {
+  if (known?.address === undefined) throw noAddress(webhookId)
+  return known.address
+}
+
+function noAddress(webhookId: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no chat address ${webhookId}.`)
 }
 
 function toAddress(installation: ChatInstallation): ChatAddress {
@@ -86,13 +74,37 @@ function toAddress(installation: ChatInstallation): ChatAddress {
   }
 }
 
-/** What was verified for an address counts as long as the address is the same object. */
-function sameIfEqual(known: ChatAddress | undefined, loaded: ChatAddress): ChatAddress {
-  const unchanged =
-    known !== undefined &&
-    known.workspaceId === loaded.workspaceId &&
-    known.botId === loaded.botId &&
-    known.alias === loaded.alias &&
-    known.encryptionKey === loaded.encryptionKey
-  return unchanged ? known : loaded
+function isSameAddress(before: ChatAddress | undefined, now: ChatAddress | undefined): boolean {
+  return (
+    before !== undefined &&
+    before.workspaceId === now?.workspaceId &&
+    before.botId === now.botId &&
+    before.alias === now.alias &&
+    before.encryptionKey === now.encryptionKey
+  )
+}
+
+/** Identifies callers at chat addresses; without I/O when address and key were seen before. */
+export function createChatAuthenticator(
+  addresses: ChatAddresses,
+  keys: UserKeys,
+  { db, findUser }: Pick<ChatAccess, 'findUser'> & { db: Db },
+): Pick<Authenticator, 'chat' | 'chatUser' | 'holderOf'> {
+  return {
+    chat(webhookId, address) {
+      const chat = addresses.get(webhookId)
+      return chat instanceof Promise
+        ? chat.then((found) => ({ kind: 'chat', chat: found, address }))
+        : { kind: 'chat', chat, address }
+    },
+
+    chatUser(webhookId, userKey) {
+      const chat = addresses.get(webhookId)
+      return chat instanceof Promise
+        ? chat.then((found) => keys.verify(found, userKey))
+        : keys.verify(chat, userKey)
+    },
+
+    holderOf: async (actor) => (await findUser(db, actor))?.id,
+  }
 }

@@ -1,27 +1,32 @@
-import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import { ApiError, type Body, type contract, type Params, type Query } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import type { ConversationRow } from '../conversations/conversations/index.js'
-import { type Callers, type CallersDeps, notOwner } from './callers.js'
+import { publicIdOf, type UserRow } from '../conversations/users/index.js'
+import { type ChatAccess, type ChatAccessDeps, notOwner } from './access.js'
+import type { ConversationStreams } from './streams/index.js'
 
 type NewConversation = Body<typeof contract.chat.createConversation>
 type ListQuery = Query<typeof contract.chat.listConversations>
+type ParticipantPath = Params<typeof contract.chat.getParticipant>
+type ParticipantsQuery = Query<typeof contract.chat.listParticipants>
 
-export interface ConversationOperationsDeps extends CallersDeps {
+export interface ConversationOperationsDeps extends ChatAccessDeps {
   pager: Pager
+  streams: Pick<ConversationStreams, 'waitForListeners'>
 }
 
 const perPage = 50
 
-/** What users do with conversations. */
-export function conversationOperations(deps: ConversationOperationsDeps, callers: Callers) {
-  const { db, run, pager, conversations } = deps
+/** What users do with conversations, and their owners with who takes part in them. */
+export function conversationOperations(deps: ConversationOperationsDeps, access: ChatAccess) {
+  const { db, run, pager, users, conversations, streams } = deps
 
   async function findOrOpen(actor: ChatUserActor, id: string): Promise<ConversationRow> {
     return await run(async (tx) => {
-      const user = await callers.requireUser(tx, actor)
+      const user = await access.requireUser(tx, actor)
       const { botId, alias } = actor.chat
       const member = { botId, userId: user.id }
       // By its native id too: otherwise a second conversation would get that as its chosen id.
@@ -42,7 +47,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, callers
     ): Promise<ConversationRow> {
       const { botId, alias } = actor.chat
       return await run(async (tx) => {
-        const user = await callers.requireUser(tx, actor)
+        const user = await access.requireUser(tx, actor)
         const owner = { botId, userId: user.id, alias }
         return await conversations.open(tx, owner, input.id, remember)
       })
@@ -52,7 +57,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, callers
       try {
         return await findOrOpen(actor, id)
       } catch (error) {
-        // Somebody opened it at the same time: now it is there to be found.
+        // Somebody opened it at the same time, so it can be found now.
         if (error instanceof ApiError && error.type === 'AlreadyExists') {
           return await findOrOpen(actor, id)
         }
@@ -65,7 +70,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, callers
       actor: ChatUserActor,
       query: ListQuery,
     ): Promise<Page<ConversationRow>> {
-      const user = await callers.requireUser(db, actor)
+      const user = await access.requireUser(db, actor)
       const page = pager.page({
         operation: 'chatListConversations',
         scope: user.id,
@@ -79,21 +84,109 @@ export function conversationOperations(deps: ConversationOperationsDeps, callers
 
     /** The first user to open a conversation that has no owner yet becomes its owner. */
     async getConversation(actor: ChatUserActor, id: string): Promise<ConversationRow> {
-      const entered = await callers.enter(actor, id)
-      if (entered !== undefined) return entered.conversation
+      const opened = await access.openConversation(actor, id)
+      if (opened !== undefined) return opened.conversation
       throw new ApiError('ResourceNotFound', `There is no conversation ${id}.`)
     },
 
-    /** Removes a conversation of the user with all that lies in it. */
+    /** Removes a conversation of the user with everything in it. */
     async deleteConversation(actor: ChatUserActor, id: string): Promise<void> {
       await run(
         async (tx) => {
-          const { conversation } = await callers.requireOwned(tx, actor, id)
+          const { conversation } = await access.requireOwner(tx, actor, id)
           const { bot_id: botId, id: conversationId } = conversation
           await conversations.remove(tx, { botId, id: conversationId })
         },
         { freesRoom: true },
       )
     },
+
+    async listParticipants(
+      actor: ChatUserActor,
+      conversationId: string,
+      query: ParticipantsQuery,
+    ): Promise<Page<UserRow>> {
+      const { conversation } = await access.requireParticipant(actor, conversationId)
+      const page = pager.page({
+        operation: 'chatListParticipants',
+        scope: conversation.id,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken: query.nextToken,
+        pageSize: perPage,
+      })
+      return await conversations.listParticipants(refOf(conversation), page)
+    },
+
+    async getParticipant(actor: ChatUserActor, path: ParticipantPath): Promise<UserRow> {
+      const { conversation } = await access.requireOwner(db, actor, path.conversationId)
+      const { botId } = actor.chat
+      const user = await users.find(db, botId, path.userId)
+      const member = { botId, userId: user?.id ?? path.userId }
+      const found = await conversations.findFor(db, member, conversation.id)
+      if (user === undefined || !found?.participates) throw noParticipant(path)
+      return user
+    },
+
+    /** Adding somebody who takes part already changes nothing and notifies nobody. */
+    async addParticipant(
+      actor: ChatUserActor,
+      conversationId: string,
+      userId: string,
+    ): Promise<UserRow> {
+      const { user, told, conversation } = await run(async (tx) => {
+        const { conversation } = await access.requireOwner(tx, actor, conversationId)
+        const user = await users.find(tx, actor.chat.botId, userId)
+        if (user === undefined) {
+          throw new ApiError('ReferenceNotFound', `body.userId: there is no user ${userId}.`, {
+            metadata: { in: 'body', field: 'userId' },
+          })
+        }
+        const ref = refOf(conversation)
+        const told = await conversations.addParticipant(tx, ref, asParticipant(user))
+        return { user, told, conversation }
+      })
+      if (told) await streams.waitForListeners(conversation.id, told.sequence)
+      return user
+    },
+
+    async removeParticipant(actor: ChatUserActor, path: ParticipantPath): Promise<void> {
+      const { told, conversation } = await run(
+        async (tx) => {
+          const owned = await access.requireOwner(tx, actor, path.conversationId)
+          const user = await users.find(tx, actor.chat.botId, path.userId)
+          if (user?.id === owned.user.id) {
+            throw new ApiError(
+              'InvalidPayload',
+              'params.userId is the owner of the conversation, who cannot be removed.',
+              { metadata: { in: 'params', field: 'userId' } },
+            )
+          }
+          const { conversation } = owned
+          const told =
+            user &&
+            (await conversations.removeParticipant(tx, refOf(conversation), asParticipant(user)))
+          if (told === undefined) throw noParticipant(path)
+          return { told, conversation }
+        },
+        { freesRoom: true },
+      )
+      await streams.waitForListeners(conversation.id, told.sequence)
+    },
   }
+}
+
+function refOf(conversation: { bot_id: string; id: string }) {
+  return { botId: conversation.bot_id, id: conversation.id }
+}
+
+function asParticipant(user: UserRow) {
+  return { id: user.id, publicId: publicIdOf(user) }
+}
+
+function noParticipant({ conversationId, userId }: ParticipantPath): ApiError {
+  return new ApiError(
+    'ResourceNotFound',
+    `No user ${userId} takes part in the conversation ${conversationId}.`,
+  )
 }

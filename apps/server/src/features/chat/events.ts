@@ -1,17 +1,18 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
 import { encodePayload } from '../../domain/payload.js'
-import type { Db, Tx } from '../../platform/db/schema.js'
+import { encodeJson } from '../../platform/db/columns.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
-import type { Audience } from '../bots/bots/index.js'
+import type { Audiences } from '../bots/bots/index.js'
 import {
   type CustomEvent,
   news,
   publicIdOf as publicConversationId,
 } from '../conversations/conversations/index.js'
+import type { EventsService } from '../conversations/events/index.js'
 import { publicIdOf as publicUserId } from '../conversations/users/index.js'
-import { type Callers, type CallersDeps, notParticipant } from './callers.js'
-import type { Listening } from './streams/index.js'
+import { type ChatAccess, type ChatAccessDeps, notParticipant } from './access.js'
+import type { ConversationStreams } from './streams/index.js'
 
 type NewEvent = Body<typeof contract.chat.createEvent>
 
@@ -25,41 +26,24 @@ export interface ChatEventRecord {
 }
 
 /** What the bot gets with a custom event: native ids. */
-export interface CustomEventData {
+interface CustomEventData {
   userId: string
   conversationId: string
   payload: Record<string, unknown>
 }
 
-/** Where custom events are kept and given to the bot. */
-export interface CustomEvents {
-  /** Who has to be told; from memory when it can be. */
-  audienceOf(botId: string): Audience | Promise<Audience>
-  /** Stores an event of the type `custom` in the transaction of its signal. */
-  record(
-    tx: Tx,
-    audience: Audience,
-    event: { botId: string; alias: string; data: CustomEventData },
-  ): Promise<{ id: string; createdAt: string }>
-  /** An event that a user of the installation has sent. */
-  find(
-    db: Db,
-    botId: string,
-    alias: string,
-    id: string,
-  ): Promise<{ createdAt: string; data: CustomEventData } | undefined>
-}
-
-export interface EventOperationsDeps extends CallersDeps {
-  customEvents: CustomEvents
+export interface EventOperationsDeps extends ChatAccessDeps {
+  /** Keeps custom events among everything that happens in a bot, as events `custom` of the installation. */
+  botEvents: Pick<EventsService, 'record' | 'find'>
+  audiences: Pick<Audiences, 'of'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
-  listening: Pick<Listening, 'reached'>
+  streams: Pick<ConversationStreams, 'waitForListeners'>
 }
 
-/** What users and bots tell each other beside messages. */
-export function eventOperations(deps: EventOperationsDeps, callers: Callers) {
-  const { db, run, users, conversations, customEvents, maxPayloadBytes, listening } = deps
+/** What users and bots send each other beside messages. */
+export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
+  const { db, run, users, conversations, botEvents, audiences, maxPayloadBytes, streams } = deps
 
   return {
     async createEvent(
@@ -69,17 +53,24 @@ export function eventOperations(deps: EventOperationsDeps, callers: Callers) {
     ): Promise<ChatEventRecord> {
       encodePayload(payload, maxPayloadBytes)
       const { botId, alias } = actor.chat
-      const audience = await customEvents.audienceOf(botId)
-      const { place, made } = await run(async (tx) => {
-        const { user, conversation } = await callers.requirePart(actor, conversationId, tx)
-        // Before the event, which takes its place among what the bot is told: messages do the same.
+      const audience = await audiences.of(botId)
+      const { position, made } = await run(async (tx) => {
+        const { user, conversation } = await access.requireParticipant(actor, conversationId, tx)
+        // Before the event, which takes its position among the deliveries to the bot: messages do the same.
         await conversations.hold(tx, { botId, id: conversation.id })
         const data = { userId: user.id, conversationId: conversation.id, payload }
-        const event = await customEvents.record(tx, audience, { botId, alias, data })
+        const event = await botEvents.record(tx, audience, {
+          botId,
+          integration: alias,
+          type: customEventOf(alias),
+          payload: encodeJson(data),
+          conversationId: data.conversationId,
+          userId: data.userId,
+        })
         const shown: CustomEvent = {
           userId: publicUserId(user),
           isBot: false,
-          createdAt: event.createdAt,
+          createdAt: event.created_at,
           payload,
         }
         const told = await conversations.tell(
@@ -90,33 +81,35 @@ export function eventOperations(deps: EventOperationsDeps, callers: Callers) {
         if (told === undefined) throw notParticipant(conversationId)
         const made = {
           id: event.id,
-          createdAt: event.createdAt,
+          createdAt: event.created_at,
           conversationId: publicConversationId(conversation),
           userId: publicUserId(user),
           payload,
         }
         await remember?.(tx, made)
-        return { place: { id: conversation.id, sequence: told.sequence }, made }
+        return { position: { id: conversation.id, sequence: told.sequence }, made }
       })
-      await listening.reached(place.id, place.sequence)
+      await streams.waitForListeners(position.id, position.sequence)
       return made
     },
 
     /** With its true sender, whoever asks. */
     async getEvent(actor: ChatUserActor, id: string): Promise<ChatEventRecord> {
       const { botId, alias } = actor.chat
-      const event = await customEvents.find(db, botId, alias, id)
-      const looked = event && (await callers.look(actor, event.data.conversationId))
-      if (event === undefined || looked?.found === undefined) {
+      const found = await botEvents.find(db, botId, id)
+      const data = found?.row.type === customEventOf(alias) ? found.payload : undefined
+      const event = data !== undefined && isCustomEvent(data) ? data : undefined
+      const seen = event && (await access.findConversation(actor, event.conversationId))
+      if (found === undefined || event === undefined || seen?.found === undefined) {
         throw new ApiError('ResourceNotFound', `There is no event ${id}.`)
       }
-      const { conversation, participates } = looked.found
+      const { conversation, participates } = seen.found
       if (!participates) throw notParticipant(publicConversationId(conversation))
-      const { userId, payload } = event.data
+      const { userId, payload } = event
       const senders = await users.publicIds(botId, [userId])
       return {
         id,
-        createdAt: event.createdAt,
+        createdAt: found.row.created_at,
         conversationId: publicConversationId(conversation),
         userId: senders.get(userId) ?? userId,
         payload,
@@ -124,8 +117,8 @@ export function eventOperations(deps: EventOperationsDeps, callers: Callers) {
     },
 
     /**
-     * Tells the participants of a conversation, by its native id, what the bot sends beside messages.
-     * It is told and not stored as an event that could be fetched.
+     * Sends the participants of a conversation, named by its native id, what the bot has for them beside
+     * messages. Nothing is stored that could be fetched later.
      */
     async sendEvent(
       botId: string,
@@ -148,4 +141,20 @@ export function eventOperations(deps: EventOperationsDeps, callers: Callers) {
       }
     },
   }
+}
+
+/** Type of the custom events that come through an installation. */
+function customEventOf(alias: string): string {
+  return `${alias}:custom`
+}
+
+/** Integrations may make events of this type that hold something else. */
+function isCustomEvent(value: object): value is CustomEventData {
+  const { userId, conversationId, payload }: Partial<Record<string, unknown>> = { ...value }
+  return (
+    typeof userId === 'string' &&
+    typeof conversationId === 'string' &&
+    typeof payload === 'object' &&
+    payload !== null
+  )
 }

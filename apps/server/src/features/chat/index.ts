@@ -1,70 +1,63 @@
 import { allOperations, createOpenApi } from '@botstead/contract'
 import type { Authenticator } from '../../domain/authenticator.js'
-import type { Route } from '../../http/mount.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { purge } from '../../platform/db/purge.js'
-import type { Tx } from '../../platform/db/schema.js'
+import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
 import type { Log } from '../../platform/telemetry/log.js'
+import { gauge } from '../../platform/telemetry/metric.js'
 import type { Timers } from '../../platform/timers.js'
 import type { BotsService } from '../bots/bots/index.js'
 import type { Target } from '../calls/targets/index.js'
-import { createChatAddresses } from './addresses.js'
-import { createChatAuthenticator } from './authenticator.js'
-import { createCallers } from './callers.js'
-import { type CustomEventsDeps, createCustomEvents } from './custom-events.js'
+import type { Feature } from '../feature.js'
+import { createChatAccess } from './access.js'
+import { createChatAddresses, createChatAuthenticator } from './addresses.js'
 import { type MessageStreamInput, messageStreams } from './message-streams.js'
 import { chatRoutes } from './routes.js'
 import { type ChatService, type ChatServiceDeps, createChatService } from './service.js'
-import { createSignalPosts, type SignalPostsDeps } from './signal-posts.js'
-import { findSignalTarget } from './signal-target.js'
+import { createSignalDeliveries } from './signal-deliveries.js'
 import { createRender } from './signals.js'
-import * as streams from './stream-store.js'
-import { createListening, type Listening, type ListeningOptions } from './streams/index.js'
+import * as store from './stream-store.js'
+import {
+  type ConversationStreams,
+  type ConversationStreamsOptions,
+  createConversationStreams,
+} from './streams/index.js'
 import { createUserKeys } from './user-keys.js'
 
-export interface ChatDeps
-  extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'listening' | 'customEvents'>,
-    CustomEventsDeps,
-    Pick<SignalPostsDeps, 'events' | 'outbox'> {
+export interface ChatDeps extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'streams'> {
   bots: Pick<BotsService, 'findChatInstallation' | 'findSignalPosting' | 'findSignalAddress'>
-  /** Most bytes of a payload. */
-  maxPayloadBytes: number
   bus: EventBus
   events: EventPublisher
+  domainEvents: Pick<EventDispatcher, 'raise'>
   log: Log
   timers?: Timers
   sharedSecret: Uint8Array
-  /** Milliseconds for which a user key that the server made is good; undefined for ever. */
+  /** Milliseconds for which a user key that the server made is valid; undefined for ever. */
   userKeyLifetimeMs?: number | undefined
-  limits: ListeningOptions['limits']
+  limits: ConversationStreamsOptions['limits']
   /** Version of the program, for the description of the interface. */
   version: string
 }
 
-export interface Chat {
+/** What web chats call, at the chat address of one bot. */
+export interface Chat extends Feature {
   service: ChatService
-  routes: Route[]
-  /** Who calls at a chat address. */
+  /** Identifies callers at chat addresses. */
   authenticator: Pick<Authenticator, 'chat' | 'chatUser' | 'holderOf'>
-  listening: Listening
-  /** To be told when a bot or what is installed in it was changed or removed. */
+  streams: ConversationStreams
+  /** Forgets what is known of a bot, after it or what is installed in it was changed or removed. */
   forgetBot(botId: string): void
   /** For the action `publishMessageStream` of a bot: pieces of a message that it is writing. */
   publishMessageStream(botId: string, input: MessageStreamInput): Promise<void>
-  /** For the action `sendEvent` of a bot: tells the participants, and stores nothing to be fetched. */
+  /** For the action `sendEvent` of a bot: what it sends the participants beside messages. */
   sendEvent: ChatService['sendEvent']
-  /** A signal by its place in the log of its conversation, for its delivery. */
-  describeSignal(botId: string, place: string): Promise<string | undefined>
+  /** A signal by its position in the log of its conversation, for its delivery. */
+  describeSignal(botId: string, position: string): Promise<string | undefined>
   /** Where the signals of a bot are posted; undefined if nowhere. */
   findSignalTarget(botId: string): Promise<Target | undefined>
-  /** Empties the pieces of messages that were completed long ago; answers how many messages. */
-  sweep(tx: Tx): Promise<number>
-  /** Removes what a deleted bot left behind. */
-  purge(botId: string): Promise<void>
 }
 
-/** What web chats call, at the chat address of one bot. */
 export function createChat(deps: ChatDeps): Chat {
   const { bots, clock, sharedSecret, run } = deps
   const addresses = createChatAddresses({
@@ -74,33 +67,45 @@ export function createChat(deps: ChatDeps): Chat {
   const keys = createUserKeys({ clock, sharedSecret, lifetimeMs: deps.userKeyLifetimeMs })
   const render = createRender(deps)
   const writing = messageStreams({ ...deps, maxCharacters: deps.maxPayloadBytes })
-  const listening = createListening({ ...deps, render, firstOpenPiece: writing.firstOpenPiece })
-  const callers = createCallers(deps)
-  const service = createChatService(
-    { ...deps, keys, addresses, listening, customEvents: createCustomEvents(deps) },
-    callers,
-  )
-  const posts = createSignalPosts({ ...deps, render })
-  posts.start()
+  const streams = createConversationStreams({
+    ...deps,
+    render,
+    firstOpenPiece: writing.firstOpenPiece,
+  })
+  const access = createChatAccess(deps)
+  const service = createChatService({ ...deps, keys, addresses, streams }, access)
+  const signals = createSignalDeliveries({ ...deps, render })
 
   return {
+    name: 'chat',
     service,
     routes: chatRoutes(service, () => createOpenApi(chatOperations, { version: deps.version })),
-    authenticator: createChatAuthenticator(addresses, keys, { ...callers, db: deps.db }),
-    listening,
+    authenticator: createChatAuthenticator(addresses, keys, {
+      db: deps.db,
+      findUser: access.findUser,
+    }),
+    streams,
     forgetBot(botId) {
       addresses.forget(botId)
-      listening.recheck(botId)
-      posts.forget(botId)
+      streams.recheckBot(botId)
+      signals.forgetBot(botId)
     },
     publishMessageStream: writing.publishMessageStream,
     sendEvent: service.sendEvent,
-    describeSignal: posts.describe,
-    findSignalTarget: (botId) => findSignalTarget(bots, botId),
-    sweep: writing.sweep,
-    async purge(botId) {
-      await purge(run, (tx, limit) => streams.deleteSomeStreams(tx, botId, limit))
+    describeSignal: signals.describe,
+    findSignalTarget: signals.findTarget,
+    sweeps: [writing.sweep],
+    metrics: [
+      gauge(
+        { name: 'botstead_chat_listeners', help: 'Open streams of chat users in this process.' },
+        () => streams.count(),
+      ),
+    ],
+    async purge(owner) {
+      if (owner.kind !== 'bot') return
+      await purge(run, (tx, limit) => store.deleteSomeStreams(tx, owner.id, limit))
     },
+    stop: async () => streams.stop(),
   }
 }
 

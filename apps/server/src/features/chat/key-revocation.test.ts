@@ -32,24 +32,28 @@ describeEachEngine('keys of chat users', (engine) => {
   /** A user in a conversation, who listens in both processes. */
   async function talker(id?: string) {
     const actor = await chats.user(bot, id)
-    const room = (await chats.chat.createConversation(actor, {}, undefined)).id
+    const conversation = (await chats.chat.createConversation(actor, {}, undefined)).id
     const sinks = [new MemorySink(), new MemorySink()] as const
     const [here, there] = sinks
-    ;(await chats.chat.listen(actor, room, undefined))(here)
-    ;(await others.chat.listen(actor, room, undefined))(there)
+    ;(await chats.chat.listen(actor, conversation, undefined))(here)
+    ;(await others.chat.listen(actor, conversation, undefined))(there)
     const say = (process = chats) =>
-      process.chat.createMessage(actor, { conversationId: room, payload: text('hi') }, undefined)
+      process.chat.createMessage(
+        actor,
+        { conversationId: conversation, payload: text('hi') },
+        undefined,
+      )
     // Both processes know who the key belongs to, and both tell both listeners.
     await say()
     await say(others)
     for (const sink of sinks) await vi.waitFor(() => expect(sink.heard).toHaveLength(2))
     const ended = () =>
       vi.waitFor(() => expect(sinks.map((sink) => sink.ended)).toEqual(['end', 'end']))
-    return { actor, room, say, ended, id: await nativeId(actor) }
+    return { actor, conversation, say, ended, id: await nativeId(actor) }
   }
 
   it('are refused by all processes once they were revoked, and their streams end', async () => {
-    const { actor, room, say, ended, id } = await talker()
+    const { actor, conversation, say, ended, id } = await talker()
     const bystander = await talker()
     await others.users.revokeKeys(bot.actor, id)
     await ended()
@@ -57,8 +61,12 @@ describeEachEngine('keys of chat users', (engine) => {
       await expect(say(process)).rejects.toMatchObject(revoked)
       await expect(process.chat.getUser(actor)).rejects.toMatchObject(revoked)
       await expect(comeBack(actor, process)).rejects.toMatchObject(revoked)
-      await expect(process.chat.listMessages(actor, room, {})).rejects.toMatchObject(revoked)
-      await expect(process.chat.listen(actor, room, undefined)).rejects.toMatchObject(revoked)
+      await expect(process.chat.listMessages(actor, conversation, {})).rejects.toMatchObject(
+        revoked,
+      )
+      await expect(process.chat.listen(actor, conversation, undefined)).rejects.toMatchObject(
+        revoked,
+      )
     }
     await expect(bystander.say()).resolves.toMatchObject({ userId: bystander.id })
   })

@@ -4,28 +4,28 @@ import type { Clock } from '../../platform/clock.js'
 import type { StartStream } from '../../platform/streams/sink.js'
 import { publicIdOf as publicConversationId } from '../conversations/conversations/index.js'
 import { isGoodKey } from '../conversations/users/index.js'
+import { type ChatAccess, type ChatAccessDeps, notParticipant } from './access.js'
 import type { ChatAddresses } from './addresses.js'
-import { type Callers, type CallersDeps, notParticipant } from './callers.js'
-import type { Listening } from './streams/index.js'
+import type { ConversationStreams } from './streams/index.js'
 
-export interface ListenOperationsDeps extends CallersDeps {
+export interface ListenOperationsDeps extends ChatAccessDeps {
   clock: Clock
   addresses: ChatAddresses
-  listening: Pick<Listening, 'admit'>
+  streams: Pick<ConversationStreams, 'subscribe'>
 }
 
 /** How users listen to conversations. */
-export function listenOperations(deps: ListenOperationsDeps, callers: Callers) {
-  const { db, clock, users, conversations, addresses, listening } = deps
+export function listenOperations(deps: ListenOperationsDeps, access: ChatAccess) {
+  const { db, clock, users, conversations, addresses, streams } = deps
 
   /** Addresses turn a backslash into a slash, and clients do not encode the id here. */
-  async function enter(actor: ChatUserActor, id: string) {
-    const entered = await callers.enter(actor, id)
-    if (entered !== undefined || !id.includes('/')) return entered
-    return await callers.enter(actor, id.replaceAll('/', '\\'))
+  async function openConversation(actor: ChatUserActor, id: string) {
+    const opened = await access.openConversation(actor, id)
+    if (opened !== undefined || !id.includes('/')) return opened
+    return await access.openConversation(actor, id.replaceAll('/', '\\'))
   }
 
-  async function isGood(actor: ChatUserActor): Promise<boolean> {
+  async function isStillAuthorized(actor: ChatUserActor): Promise<boolean> {
     const { chat, keyExpiresAt } = actor
     if (keyExpiresAt !== undefined && clock.now() >= keyExpiresAt) return false
     try {
@@ -39,28 +39,28 @@ export function listenOperations(deps: ListenOperationsDeps, callers: Callers) {
 
   return {
     /**
-     * Lets a participant in; what it answers serves the connection. Who opens a conversation that has
-     * no owner yet becomes its owner.
-     * @param after the last number the listener has
+     * Subscribes a participant and returns what serves the connection. The first user to open a
+     * conversation that has no owner yet becomes its owner.
+     * @param after number of the last event that the client has
      */
     async listen(
       actor: ChatUserActor,
       conversationId: string,
       after: number | undefined,
     ): Promise<StartStream> {
-      const entered = await enter(actor, conversationId)
-      if (entered === undefined) throw notParticipant(conversationId)
-      const { user, conversation } = entered
+      const opened = await openConversation(actor, conversationId)
+      if (opened === undefined) throw notParticipant(conversationId)
+      const { user, conversation } = opened
       const { botId } = actor.chat
       const member = { botId, userId: user.id }
-      return await listening.admit(
+      return await streams.subscribe(
         { botId, id: conversation.id, publicId: publicConversationId(conversation) },
         {
           userId: user.id,
           authorizedAt: conversation.last_sequence,
           after,
-          stillWelcome: () => isGood(actor),
-          stillTakesPart: async () => {
+          isAuthorized: () => isStillAuthorized(actor),
+          isParticipant: async () => {
             const current = await users.find(db, botId, actor.userKeyId)
             if (current?.id !== user.id || !isGoodKey(current, actor.keyIssuedAt)) return false
             const found = await conversations.findFor(db, member, conversation.id)

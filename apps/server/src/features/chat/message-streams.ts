@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Db, Run, Tx } from '../../platform/db/schema.js'
 import { type ConversationsService, news } from '../conversations/conversations/index.js'
 import * as store from './stream-store.js'
-import { type Piece, type Room, streamLifetime } from './streams/index.js'
+import { type FollowedConversation, type Piece, streamLifetime } from './streams/index.js'
 
 /** What a bot publishes while it writes a message. */
 export interface MessageStreamInput {
@@ -39,7 +39,7 @@ const sweptAtOnce = 100
 export function messageStreams(deps: MessageStreamsDeps) {
   const { db, run, clock, conversations, maxCharacters } = deps
 
-  async function note(tx: Tx, botId: string, input: MessageStreamInput, sequence: number) {
+  async function countPiece(tx: Tx, botId: string, input: MessageStreamInput, sequence: number) {
     const { conversationId, signal } = input
     if (signal.type !== 'delta') return
     const now = clock.now()
@@ -66,7 +66,7 @@ export function messageStreams(deps: MessageStreamsDeps) {
 
   return {
     /**
-     * Tells the listeners of a conversation the next piece of a message, or that it will not be
+     * Sends the listeners of a conversation the next piece of a message, or that it will not be
      * completed. It is complete when the bot creates a message whose `metadata.streamId` names it.
      */
     async publishMessageStream(botId: string, input: MessageStreamInput): Promise<void> {
@@ -87,16 +87,16 @@ export function messageStreams(deps: MessageStreamsDeps) {
             `input.conversationId: there is no conversation ${conversationId}.`,
           )
         }
-        await note(tx, botId, input, told.sequence)
+        await countPiece(tx, botId, input, told.sequence)
       })
     },
 
-    /** Number of the first piece that those who begin to listen have to be told of. */
-    async firstOpenPiece(room: Room): Promise<number | undefined> {
-      return await store.findFirstPiece(db, room.id, isoTime(clock.now()))
+    /** Number of the first piece that new listeners need. */
+    async firstOpenPiece(conversation: FollowedConversation): Promise<number | undefined> {
+      return await store.findFirstPiece(db, conversation.id, isoTime(clock.now()))
     },
 
-    /** Empties the pieces of messages that have expired; answers how many it was. */
+    /** Empties the pieces of messages that have expired; returns how many messages. */
     async sweep(tx: Tx): Promise<number> {
       const expired = await store.listExpired(tx, isoTime(clock.now()), sweptAtOnce)
       for (const stream of expired) await store.emptyStream(tx, stream, news.streamDelta)

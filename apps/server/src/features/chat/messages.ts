@@ -1,7 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
 import type { Clock } from '../../platform/clock.js'
-import { decodeJson } from '../../platform/db/columns.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Tx } from '../../platform/db/schema.js'
@@ -11,80 +10,61 @@ import {
   type Place,
   publicIdOf as publicConversationId,
 } from '../conversations/conversations/index.js'
-import type { MessageRow, MessagesService } from '../conversations/messages/index.js'
+import type { MessagesService } from '../conversations/messages/index.js'
 import { publicIdOf as publicUserId, type UserRow } from '../conversations/users/index.js'
-import { type Callers, type CallersDeps, notParticipant } from './callers.js'
-import { type ChatContent, toChatContent, toStoredContent } from './payload.js'
-import type { Listening } from './streams/index.js'
+import { type ChatAccess, type ChatAccessDeps, notParticipant } from './access.js'
+import type { ConversationStreams } from './streams/index.js'
+import {
+  type ChatContent,
+  type ChatMessageRecord,
+  toMessageRecord,
+  toStoredContent,
+} from './view.js'
 
 type NewMessage = Body<typeof contract.chat.createMessage>
 type ListQuery = Query<typeof contract.chat.listMessages>
 
-/** A message as its participants know it: ids are the public ones. */
-export interface ChatMessageRecord {
-  id: string
-  createdAt: string
-  conversationId: string
-  userId: string
-  content: ChatContent
-}
-
-export interface MessageOperationsDeps extends CallersDeps {
+export interface MessageOperationsDeps extends ChatAccessDeps {
   clock: Clock
   pager: Pager
   messages: MessagesService
-  listening: Pick<Listening, 'reached' | 'departures'>
+  streams: Pick<ConversationStreams, 'waitForListeners' | 'revocations'>
 }
 
 interface KnownUser extends Pick<UserRow, 'id' | 'foreign_id'> {
-  /** Value of `listening.departures()` when the user was read. */
-  departures: number
+  /** Value of `streams.revocations()` when the user was read. */
+  revocations: number
   /** Milliseconds since the Unix epoch. */
   readAt: number
 }
 
 const perPage = 50
 
-/** A message as participants see it. */
-export function toRecord(
-  row: MessageRow,
-  conversationId: string,
-  userId: string,
-): ChatMessageRecord {
-  return {
-    id: row.id,
-    createdAt: row.created_at,
-    conversationId,
-    userId,
-    content: toChatContent({ type: row.type, payload: decodeJson(row.payload) }),
-  }
-}
-
 /** What users do with messages. */
-export function messageOperations(deps: MessageOperationsDeps, callers: Callers) {
-  const { db, run, clock, pager, users, conversations, messages, listening } = deps
+export function messageOperations(deps: MessageOperationsDeps, access: ChatAccess) {
+  const { db, run, clock, pager, users, conversations, messages, streams } = deps
   /**
    * Which user a key belongs to, as long as authentication remembers the key. Another process may
-   * have removed the user since: this only serves statements that check the user's part themselves.
+   * have removed the user since, so this only serves statements that check the participation themselves.
    * A revocation or a ban clears it at once, by a hint; if the hint is lost, it expires after some seconds.
    */
   const knownUsers = new WeakMap<ChatUserActor, KnownUser>()
 
   /**
-   * The author and the place of a new message. A participant who has written before costs one
-   * statement; only when that finds nothing, the reason is looked for.
+   * The author and the position of a new message. A participant who has written before costs one
+   * statement; only when that finds nothing, the reason is looked up.
    */
-  async function takePlace(
+  async function reserveSlot(
     tx: Tx,
     actor: ChatUserActor,
     conversationId: string,
   ): Promise<{ user: Pick<UserRow, 'id' | 'foreign_id'>; place: Place }> {
     const { botId } = actor.chat
     const now = clock.now()
-    const departures = listening.departures()
+    const revocations = streams.revocations()
     const known = knownUsers.get(actor)
     if (
-      known?.departures === departures &&
+      known?.revocations === revocations &&
       now >= known.readAt &&
       now - known.readAt < factLifetime
     ) {
@@ -96,21 +76,23 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
       )
       if (place !== undefined) return { user: known, place }
     }
-    const user = await callers.findUser(tx, actor)
+    const user = await access.findUser(tx, actor)
     if (user === undefined) throw notParticipant(conversationId)
     const member = { botId, userId: user.id }
     await conversations.claim(tx, member, conversationId)
     const place = await conversations.advance(tx, member, conversationId, now)
     if (place === undefined) throw notParticipant(conversationId)
     const { id, foreign_id } = user
-    knownUsers.set(actor, { id, foreign_id, departures, readAt: now })
+    knownUsers.set(actor, { id, foreign_id, revocations, readAt: now })
     return { user, place }
   }
 
   async function require(actor: ChatUserActor, id: string) {
     const message = await messages.find(db, actor.chat.botId, id)
     const looked =
-      message === undefined ? undefined : await callers.look(actor, message.conversation_id)
+      message === undefined
+        ? undefined
+        : await access.findConversation(actor, message.conversation_id)
     if (message === undefined || looked?.found === undefined) {
       throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
     }
@@ -124,7 +106,7 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
       conversationId: string,
       query: ListQuery,
     ): Promise<Page<ChatMessageRecord>> {
-      const { conversation } = await callers.requirePart(actor, conversationId)
+      const { conversation } = await access.requireParticipant(actor, conversationId)
       const { botId } = actor.chat
       const page = pager.page({
         operation: 'chatListMessages',
@@ -141,7 +123,9 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
       )
       const shownId = publicConversationId(conversation)
       return {
-        rows: rows.map((row) => toRecord(row, shownId, authors.get(row.user_id) ?? row.user_id)),
+        rows: rows.map((row) =>
+          toMessageRecord(row, shownId, authors.get(row.user_id) ?? row.user_id),
+        ),
         nextToken,
       }
     },
@@ -166,7 +150,7 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
       const encoded = messages.encode(payload)
       const audience = await messages.audienceOf(actor.chat.botId)
       const { place, made } = await run(async (tx) => {
-        const { user, place } = await takePlace(tx, actor, input.conversationId)
+        const { user, place } = await reserveSlot(tx, actor, input.conversationId)
         const message = await messages.append(
           tx,
           place,
@@ -189,7 +173,7 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
         await remember?.(tx, made)
         return { place, made }
       })
-      await listening.reached(place.id, place.last_sequence)
+      await streams.waitForListeners(place.id, place.last_sequence)
       return made
     },
 
@@ -198,21 +182,21 @@ export function messageOperations(deps: MessageOperationsDeps, callers: Callers)
       const { message, found } = await require(actor, id)
       if (!found.participates) throw notParticipant(publicConversationId(found.conversation))
       const authors = await users.publicIds(actor.chat.botId, [message.user_id])
-      return toRecord(
+      return toMessageRecord(
         message,
         publicConversationId(found.conversation),
         authors.get(message.user_id) ?? message.user_id,
       )
     },
 
-    /** By its author alone, who need not take part any more. */
+    /** Only its author may; taking part is not necessary any more. */
     async deleteMessage(actor: ChatUserActor, id: string): Promise<void> {
       const { message, user } = await require(actor, id)
       if (user === undefined || message.user_id !== user.id) {
         throw new ApiError('Forbidden', `The message ${id} is not yours.`)
       }
       const told = await run((tx) => messages.remove(tx, message), { freesRoom: true })
-      if (told) await listening.reached(message.conversation_id, told.sequence)
+      if (told) await streams.waitForListeners(message.conversation_id, told.sequence)
     },
   }
 }

@@ -2,7 +2,7 @@ import { contract } from '@botstead/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createValidator } from '../../http/validation.js'
-import { type ChatContent, toChatContent, toStoredContent } from './payload.js'
+import { type ChatContent, toChatContent, toStoredContent } from './view.js'
 
 const isValid = createValidator({ schema: contract.chat.createMessage.body, httpPart: 'body' })
 

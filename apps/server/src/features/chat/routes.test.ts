@@ -247,22 +247,24 @@ describeEachEngine('chat address', (engine) => {
     const { chat } = await newUser({}, (await newBot()).webhookId)
     const rooms = await Promise.all(
       Array.from({ length: 5 }, () =>
-        chat.chatCreateConversation({ id: 'room' }, { idempotencyKey: 'room' }),
+        chat.chatCreateConversation({ id: 'conversation' }, { idempotencyKey: 'conversation' }),
       ),
     )
     expect(new Set(rooms.map(({ conversation }) => conversation.createdAt)).size).toBe(1)
 
     const send = () =>
       chat.chatCreateMessage(
-        { conversationId: 'room', payload: hello },
+        { conversationId: 'conversation', payload: hello },
         { idempotencyKey: 'message' },
       )
     const sent = await Promise.all([send(), send(), send()])
     expect(new Set(sent.map(({ message }) => message.id)).size).toBe(1)
-    expect((await chat.chatListMessages({ conversationId: 'room' })).messages).toHaveLength(1)
+    expect((await chat.chatListMessages({ conversationId: 'conversation' })).messages).toHaveLength(
+      1,
+    )
     await expect(
       chat.chatCreateMessage(
-        { conversationId: 'room', payload: { type: 'text', text: 'other' } },
+        { conversationId: 'conversation', payload: { type: 'text', text: 'other' } },
         { idempotencyKey: 'message' },
       ),
     ).rejects.toMatchObject({ type: 'AlreadyExists' })

@@ -4,10 +4,8 @@ import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
 import type { ConversationRow } from '../conversations/conversations/index.js'
 import type { ChatEventRecord } from './events.js'
-import type { ChatMessageRecord } from './messages.js'
-import { referencePage } from './reference.js'
 import type { ChatService } from './service.js'
-import { toConversation, toMessage, toUser } from './view.js'
+import { type ChatMessageRecord, toConversation, toMessage, toUser } from './view.js'
 
 /** @param describe makes the description of the interface */
 export function chatRoutes(service: ChatService, describe: () => object): Route[] {
@@ -167,3 +165,13 @@ function toDownload(contentType: string, text: string) {
     open: async () => Readable.from([text]),
   }
 }
+
+/** A page that leads to the rendered reference, where clients look for one. */
+const referencePage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Chat interface</title>
+<meta http-equiv="refresh" content="0; url=/docs">
+<p>The chat interface is part of the <a href="/docs">reference</a>; <a href="openapi.json">its description</a> alone is here.</p>
+</html>
+`

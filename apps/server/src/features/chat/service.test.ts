@@ -98,14 +98,19 @@ describeEachEngine('chat', (engine) => {
 
   it('knows a conversation under both of its ids and answers with the chosen one', async () => {
     const ada = await chats.user(bot, 'chooser')
-    const room = await open(ada, 'room/7')
-    for (const id of ['room/7', room.id]) {
-      expect(await chats.chat.getConversation(ada, id)).toMatchObject({ foreign_id: 'room/7' })
-      expect(await send(ada, id)).toMatchObject({ conversationId: 'room/7', userId: 'chooser' })
+    const conversation = await open(ada, 'conversation/7')
+    for (const id of ['conversation/7', conversation.id]) {
+      expect(await chats.chat.getConversation(ada, id)).toMatchObject({
+        foreign_id: 'conversation/7',
+      })
+      expect(await send(ada, id)).toMatchObject({
+        conversationId: 'conversation/7',
+        userId: 'chooser',
+      })
       expect(await list(ada, id)).not.toHaveLength(0)
     }
-    await expect(open(ada, 'room/7')).rejects.toMatchObject({ type: 'AlreadyExists' })
-    await expect(open(ada, room.id)).rejects.toMatchObject({ type: 'AlreadyExists' })
+    await expect(open(ada, 'conversation/7')).rejects.toMatchObject({ type: 'AlreadyExists' })
+    await expect(open(ada, conversation.id)).rejects.toMatchObject({ type: 'AlreadyExists' })
   })
 
   it('finds a conversation whose chosen id looks like one of the server', async () => {

@@ -5,75 +5,83 @@ import { type CustomEvent, news } from '../conversations/conversations/index.js'
 import type { MessageRow, MessagesService } from '../conversations/messages/index.js'
 import type { UsersService } from '../conversations/users/index.js'
 import { streamIdIn } from './message-streams.js'
-import { toRecord } from './messages.js'
-import { type Entry, type Piece, type Render, type Room, toSignal } from './streams/index.js'
-import { toMessage } from './view.js'
+import {
+  type Entry,
+  type FollowedConversation,
+  type Piece,
+  type Render,
+  toSignal,
+} from './streams/index.js'
+import { toMessage, toMessageRecord } from './view.js'
 
 export interface SignalsDeps {
   messages: Pick<MessagesService, 'findAll'>
   users: Pick<UsersService, 'publicIds'>
 }
 
-/** What an event is told with. */
+/** What an event is rendered from. */
 interface Facts {
-  room: Room
+  conversation: FollowedConversation
   event: StoredEvent
   /** Undefined if the event is not about a message, or the message is gone. */
   message: MessageRow | undefined
   /** Id under which participants know a user. */
-  shown(userId: string): string
+  publicIdOf(userId: string): string
 }
 
-type Told = Pick<Entry, 'frames' | 'removed' | 'last' | 'piece' | 'finished'>
+type Rendered = Pick<Entry, 'frames' | 'removed' | 'last' | 'piece' | 'finished'>
 
-/** Users whose shown ids are remembered: these never change as long as the user is there. */
-const maxKnown = 50_000
-const nothing: Told = { frames: [] }
+/** Users whose public ids are remembered: these never change as long as the user exists. */
+const maxPublicIds = 50_000
+const noFrames: Rendered = { frames: [] }
 
-/** Turns the log of conversations into the signals that listeners get. */
+/** Turns events of the log into the signals that listeners get. */
 export function createRender({ messages, users }: SignalsDeps): Render {
-  const known = new LRUCache<string, string>({ max: maxKnown })
+  const publicIds = new LRUCache<string, string>({ max: maxPublicIds })
 
-  async function learn(botId: string, userIds: Iterable<string>): Promise<void> {
-    const unknown = [...new Set(userIds)].filter((id) => id !== botId && !known.has(id))
+  async function loadPublicIds(botId: string, userIds: Iterable<string>): Promise<void> {
+    const unknown = [...new Set(userIds)].filter((id) => id !== botId && !publicIds.has(id))
     if (unknown.length === 0) return
-    for (const [id, shown] of await users.publicIds(botId, unknown)) known.set(id, shown)
+    for (const [id, publicId] of await users.publicIds(botId, unknown)) publicIds.set(id, publicId)
   }
 
-  return async (room, events) => {
+  return async (conversation, events) => {
     const ids = events.flatMap((event) =>
       event.type === news.messageCreated ? [event.subjectId] : [],
     )
-    const rows = ids.length === 0 ? [] : await messages.findAll(room.botId, ids)
+    const rows = ids.length === 0 ? [] : await messages.findAll(conversation.botId, ids)
     const byId = new Map(rows.map((row) => [row.id, row]))
-    await learn(room.botId, [...rows.map((row) => row.user_id), ...events.flatMap(authorOf)])
+    await loadPublicIds(conversation.botId, [
+      ...rows.map((row) => row.user_id),
+      ...events.flatMap(authorOf),
+    ])
     return events.map((event) => ({
       sequence: event.sequence,
       at: Date.parse(event.createdAt),
-      ...tell({
-        room,
+      ...renderEvent({
+        conversation,
         event,
         message: byId.get(event.subjectId),
-        shown: (userId) => known.get(userId) ?? userId,
+        publicIdOf: (userId) => publicIds.get(userId) ?? userId,
       }),
     }))
   }
 }
 
-function tell(facts: Facts): Told {
-  const { room, event } = facts
-  const conversationId = room.publicId
+function renderEvent(facts: Facts): Rendered {
+  const { conversation, event } = facts
+  const conversationId = conversation.publicId
   const frame = (type: string, data: object) => new Frame({ type, data }, event.sequence)
   switch (event.type) {
     case news.messageCreated:
-      return facts.message === undefined ? nothing : tellMessage(facts, facts.message)
+      return facts.message === undefined ? noFrames : renderMessage(facts, facts.message)
     case news.messageDeleted: {
       const [author = ''] = authorOf(event)
-      const data = { id: event.subjectId, conversationId, userId: facts.shown(author) }
+      const data = { id: event.subjectId, conversationId, userId: facts.publicIdOf(author) }
       return { frames: [frame(news.messageDeleted, data)] }
     }
     case news.eventCreated:
-      return tellEvent(facts)
+      return renderCustomEvent(facts)
     case news.participantAdded:
     case news.participantRemoved: {
       const { participantId } = event.data as { participantId: string }
@@ -84,10 +92,10 @@ function tell(facts: Facts): Told {
       }
     }
     case news.streamDelta: {
-      // Emptied when the message was long done: see the sweep of streams.
-      if (event.data === undefined) return nothing
+      // Emptied long after the message was complete: see the sweep of message streams.
+      if (event.data === undefined) return noFrames
       const piece = event.data as Piece
-      const { type, data } = toSignal(room, piece)
+      const { type, data } = toSignal(conversation, piece)
       return { frames: [frame(type, data)], piece }
     }
     case news.streamAborted: {
@@ -98,29 +106,29 @@ function tell(facts: Facts): Told {
       return { frames: [], last: true }
     default:
       // Written by a newer version of the server that shares the database.
-      return nothing
+      return noFrames
   }
 }
 
-function tellMessage({ room, event, shown }: Facts, row: MessageRow): Told {
-  const message = toMessage(toRecord(row, room.publicId, shown(row.user_id)))
+function renderMessage({ conversation, event, publicIdOf }: Facts, row: MessageRow): Rendered {
+  const message = toMessage(toMessageRecord(row, conversation.publicId, publicIdOf(row.user_id)))
   const isBot = row.direction === 'outgoing'
   const created = { type: news.messageCreated, data: { ...message, isBot } }
   const frames = [new Frame(created, event.sequence)]
   const streamId = isBot ? streamIdIn(message.metadata) : undefined
   if (streamId === undefined) return { frames }
   const complete = { type: 'message_stream_complete', data: { streamId, message } }
-  // Without a place of its own: who has only this one must get the message as well.
+  // Without a sequence number: a client that got only this frame must get the message as well.
   return { frames: [new Frame(complete, undefined), ...frames], finished: streamId }
 }
 
-function tellEvent({ room, event }: Facts): Told {
-  if (event.data === undefined) return nothing
+function renderCustomEvent({ conversation, event }: Facts): Rendered {
+  if (event.data === undefined) return noFrames
   const { userId, isBot, createdAt, payload } = event.data as CustomEvent
   const data = {
     id: event.subjectId === '' ? null : event.subjectId,
     createdAt: createdAt ?? event.createdAt,
-    conversationId: room.publicId,
+    conversationId: conversation.publicId,
     userId,
     payload,
     isBot,

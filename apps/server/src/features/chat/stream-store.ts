@@ -1,11 +1,12 @@
 import type { Insertable, Selectable } from 'kysely'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
+import { emptyEvents } from '../../platform/events/trim.js'
 import type { MessageStreamsTable } from './table.js'
 
 type StreamRow = Selectable<MessageStreamsTable>
 
-/** Counts a piece of a message and answers what the stream has now. */
+/** Counts a piece of a message and returns the counts of its stream. */
 export async function notePiece(
   tx: Tx,
   row: Insertable<MessageStreamsTable>,
@@ -66,15 +67,13 @@ export async function listExpired(tx: Tx, now: string, limit: number): Promise<S
 
 /** Forgets a stream and empties its pieces, which stay in the log as numbers alone. */
 export async function emptyStream(tx: Tx, stream: StreamRow, pieceType: string): Promise<void> {
-  await tx
-    .updateTable('events')
-    .set({ data: null })
-    .where('stream', '=', stream.conversation_id)
-    .where('sequence', '>=', stream.first_sequence)
-    .where('sequence', '<=', stream.last_sequence)
-    .where('type', '=', pieceType)
-    .where('subject_id', '=', stream.stream_id)
-    .execute()
+  await emptyEvents(tx, {
+    stream: stream.conversation_id,
+    first: stream.first_sequence,
+    last: stream.last_sequence,
+    type: pieceType,
+    subjectId: stream.stream_id,
+  })
   await tx
     .deleteFrom('message_streams')
     .where('conversation_id', '=', stream.conversation_id)

@@ -1,10 +1,11 @@
 import type { contract, Output } from '@botstead/contract'
+import { decodeJson } from '../../platform/db/columns.js'
 import {
   type ConversationRow,
   publicIdOf as publicConversationId,
 } from '../conversations/conversations/index.js'
+import type { MessageRow } from '../conversations/messages/index.js'
 import { publicIdOf as publicUserId, type UserRow } from '../conversations/users/index.js'
-import type { ChatMessageRecord } from './messages.js'
 
 type WireUser = Output<typeof contract.chat.getUser>['user']
 type WireConversation = Output<typeof contract.chat.getConversation>['conversation']
@@ -29,10 +30,104 @@ export function toConversation(row: ConversationRow): WireConversation {
   }
 }
 
+/** A message as its participants know it: with public ids. */
+export interface ChatMessageRecord {
+  id: string
+  createdAt: string
+  conversationId: string
+  userId: string
+  content: ChatContent
+}
+
+/** A stored message with the ids under which participants know its conversation and its author. */
+export function toMessageRecord(
+  row: MessageRow,
+  conversationId: string,
+  userId: string,
+): ChatMessageRecord {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    conversationId,
+    userId,
+    content: toChatContent({ type: row.type, payload: decodeJson(row.payload) }),
+  }
+}
+
 export function toMessage({ content, ...record }: ChatMessageRecord): WireMessage {
   return {
     ...record,
     payload: content.payload,
     ...(content.metadata !== undefined && { metadata: content.metadata }),
   }
+}
+
+/** The content of a message in the two shapes of the interface; the bot-side one is stored. */
+
+type JsonObject = Record<string, unknown>
+
+/** At the chat address: the type stands inside the payload, facts about the message beside it. */
+export interface ChatContent {
+  payload: { type: string; [member: string]: unknown }
+  metadata?: JsonObject
+}
+
+/** For bots and integrations: the type stands beside the payload, facts inside, under `metadata`. */
+export interface StoredContent {
+  type: string
+  payload: JsonObject
+}
+
+/** From the chat address to bots. {@link toChatContent} is its inverse. */
+export function toStoredContent({ payload, metadata }: ChatContent): StoredContent {
+  const { type, ...content } = payload
+  if (type === 'carousel') content.items = mapItems(content.items, toStoredCard)
+  else if (type === 'bloc') content.items = mapItems(content.items, toStoredPart)
+  if (metadata !== undefined) content.metadata = metadata
+  return { type, payload: content }
+}
+
+/** From bots to the chat address. Bots send what they like: unexpected values pass unchanged. */
+export function toChatContent(stored: StoredContent): ChatContent {
+  const { type: _, metadata, ...content } = stored.payload
+  const payload = { type: stored.type, ...content, ...chatItems(stored) }
+  if (metadata === undefined) return { payload }
+  return isObject(metadata) ? { payload, metadata } : { payload: { ...payload, metadata } }
+}
+
+function chatItems({ type, payload }: StoredContent): { items?: unknown } {
+  switch (type) {
+    case 'carousel':
+      return { items: mapItems(payload.items, toChatCard) }
+    case 'bloc':
+      return { items: mapItems(payload.items, toChatPart) }
+    default:
+      return {}
+  }
+}
+
+function toStoredCard({ type: _, ...card }: JsonObject): JsonObject {
+  return card
+}
+
+/** Clients cannot read a card of a carousel without its type, which bots do not send. */
+function toChatCard(card: JsonObject): JsonObject {
+  return { ...card, type: 'card' }
+}
+
+function toStoredPart({ type, ...payload }: JsonObject): JsonObject {
+  return { type, payload }
+}
+
+function toChatPart(part: JsonObject): JsonObject {
+  return isObject(part.payload) ? { ...part.payload, type: part.type } : part
+}
+
+function mapItems(items: unknown, convert: (item: JsonObject) => JsonObject): unknown {
+  if (!Array.isArray(items)) return items
+  return items.map((item: unknown) => (isObject(item) ? convert(item) : item))
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -13,8 +13,8 @@ export type KeepStream = (columns: {
 
 /**
  * Removes the oldest events of those older than `before` (ISO 8601): about `limit` of them, 500 at
- * most. Answers how many are gone; the caller repeats it, each time in a transaction of its own,
- * until it answers 0. A stream always loses its beginning, never something from its middle.
+ * most. Returns how many are gone; the caller repeats it, each time in a transaction of its own,
+ * until it returns 0. A stream always loses its beginning, never something from its middle.
  * @param keep streams that stay as they are; none if left out
  */
 export async function trimEvents(
@@ -71,4 +71,27 @@ export async function trimEvents(
     )
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
+}
+
+/** Some events of one stream. */
+interface EventRange {
+  stream: string
+  /** Numbers of the first and the last event that may be meant. */
+  first: number
+  last: number
+  type: string
+  subjectId: string
+}
+
+/** Removes the data of events, which stay in the log as numbers alone. */
+export async function emptyEvents(tx: Tx, range: EventRange): Promise<void> {
+  await tx
+    .updateTable('events')
+    .set({ data: null })
+    .where('stream', '=', range.stream)
+    .where('sequence', '>=', range.first)
+    .where('sequence', '<=', range.last)
+    .where('type', '=', range.type)
+    .where('subject_id', '=', range.subjectId)
+    .execute()
 }

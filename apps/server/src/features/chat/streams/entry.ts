@@ -1,8 +1,8 @@
 import type { StoredEvent } from '../../../platform/events/read.js'
 import type { Frame } from '../../../platform/streams/frame.js'
 
-/** A conversation that is listened to. */
-export interface Room {
+/** A conversation with listeners. */
+export interface FollowedConversation {
   botId: string
   /** Native id: the name of its log. */
   id: string
@@ -22,22 +22,25 @@ export interface Piece {
   clientMessageId?: string
 }
 
-/** One event of the log, as listeners are told of it. */
+/** One event of the log, as listeners get it. */
 export interface Entry {
   sequence: number
   /** Time of the change in milliseconds since the Unix epoch. */
   at: number
-  /** What is sent, in order; nothing if what the event is about is gone. */
+  /** What is sent, in order; nothing if the subject of the event is gone. */
   frames: readonly Frame[]
-  /** Native id of the user whose part ended. */
+  /** Native id of the user who was removed from the conversation. */
   removed?: string
-  /** There will be nothing more. */
+  /** Whether it is the last event of the conversation. */
   last?: boolean
   /** Set if the event is a piece of a message. */
   piece?: Piece
-  /** Id of the stream that the event ended. */
+  /** Id of the message stream that the event ended. */
   finished?: string
 }
 
 /** Turns events of one conversation into entries: one for each, in the same order. */
-export type Render = (room: Room, events: readonly StoredEvent[]) => Promise<Entry[]>
+export type Render = (
+  conversation: FollowedConversation,
+  events: readonly StoredEvent[],
+) => Promise<Entry[]>

@@ -49,12 +49,12 @@ describeEachEngine('a feed', (engine) => {
     const newest = feed.position
     expect(newest).toBeGreaterThan(0)
     const sink = new MemorySink()
-    const guest = {
+    const subscriber = {
       ...{ userId: 'user', authorizedAt: newest, after: newest },
-      stillWelcome: async () => true,
-      stillTakesPart: async () => true,
+      isAuthorized: async () => true,
+      isParticipant: async () => true,
     }
-    await feed.join(new Listener(guest, sink, { maxPending: 65_536, now: () => time.now() }))
+    await feed.join(new Listener(subscriber, sink, { maxPending: 65_536, now: () => time.now() }))
     joined()
     await sleep(20)
     expect({ reads, position: feed.position, heard: sink.heard }).toEqual({

@@ -1,29 +1,46 @@
-import { isoTime } from '../../../platform/clock.js'
+import type { EventBus } from '../../../platform/bus/event-bus.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { eventsTopic } from '../../../platform/events/hints.js'
 import { readEvents, sequenceBefore } from '../../../platform/events/read.js'
 import { Frame } from '../../../platform/streams/frame.js'
-import { catchUp } from './catch-up.js'
-import type { Entry, Room } from './entry.js'
-import type { FeedDeps } from './feeds.js'
-import { endUnlessTakesPart, type Listener } from './listener.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import type { Timers } from '../../../platform/timers.js'
+import type { Entry, FollowedConversation, Render } from './entry.js'
+import { endUnlessParticipant, type Listener } from './listener.js'
 import { OpenStreams } from './open-streams.js'
 
-/** Milliseconds of the past that those who begin to listen are told. */
+export interface FeedDeps {
+  db: Db
+  bus: EventBus
+  clock: Clock
+  timers: Timers
+  log: Log
+  render: Render
+  /** Number of the first piece of a message that a bot is still writing; undefined if there is none. */
+  firstOpenPiece(conversation: FollowedConversation): Promise<number | undefined>
+}
+
+/** Milliseconds of the past that a new listener gets. */
 const recentMilliseconds = 500
-/** Milliseconds that entries are kept: longer than that, for those who are let in meanwhile. */
+/** Milliseconds that entries are kept: longer than that, for listeners that are subscribing meanwhile. */
 const keptMilliseconds = 2000
 /** Entries kept at most. */
 const maxKept = 1000
-/** Milliseconds after which the log is looked at without a hint. */
+/** Milliseconds after which the log is read without a hint. */
 const pollMilliseconds = 15_000
 const pageSize = 100
+/** Bytes that may wait for the network while a listener catches up. */
+const maxPendingCatchUp = 65_536
+/** Milliseconds without progress after which a listener that catches up is disconnected. */
+const stallMilliseconds = 30_000
 
 /**
- * Follows the log of one conversation for all who listen to it in this process: an event is read and
- * written as text once, however many they are. Hints only say when to look.
+ * Follows the log of one conversation for all of its listeners in this process: an event is read and
+ * serialised once, however many they are. Hints only say when to read.
  */
 export class Feed {
-  readonly room: Room
+  readonly conversation: FollowedConversation
   readonly listeners = new Set<Listener>()
   /** Number of the last event that all live listeners have been offered. */
   position = 0
@@ -34,38 +51,38 @@ export class Feed {
   readonly #unsubscribe: () => void
   readonly #pages = new Map<number, Promise<Entry[]>>()
   #recent: Entry[] = []
-  #waiting: { sequence: number; resolve: () => void }[] = []
+  readonly #waiting = new Set<{ sequence: number; callback: () => void }>()
   #reading = false
   #unread = false
-  #lookedAt: number
+  #readAt: number
   #usedAt: number
 
-  constructor(deps: FeedDeps, room: Room) {
+  constructor(deps: FeedDeps, conversation: FollowedConversation) {
     this.#deps = deps
-    this.room = room
-    this.#lookedAt = deps.clock.now()
+    this.conversation = conversation
+    this.#readAt = deps.clock.now()
     this.#usedAt = deps.clock.now()
     // From before the first read, so that nothing falls between what is stored and what comes.
     this.#unsubscribe = deps.bus.subscribe(
-      { topic: eventsTopic, key: room.id },
+      { topic: eventsTopic, key: conversation.id },
       {
         onHint: ({ seq }) => {
-          if (seq === undefined || seq > this.position) this.look()
+          if (seq === undefined || seq > this.position) this.read()
         },
-        onGap: () => this.look(),
+        onGap: () => this.read(),
       },
     )
     this.ready = this.#begin()
-    // Whoever waits for it hears of a failure; nobody else has to.
+    // Whoever awaits it gets the failure; nobody else has to.
     this.ready.catch(() => {})
   }
 
-  /** Serves a listener from its place in the log on. Resolves once it is live or gone. */
+  /** Serves a listener from its position in the log on. Resolves once it is live or gone. */
   async join(listener: Listener): Promise<void> {
     this.listeners.add(listener)
     this.#usedAt = this.#deps.clock.now()
-    if (listener.guest.after === undefined) this.#joinPresent(listener)
-    else await catchUp(this, listener, listener.guest.after)
+    if (listener.subscriber.after === undefined) this.#joinPresent(listener)
+    else await this.#catchUp(listener, listener.subscriber.after)
   }
 
   leave(listener: Listener): void {
@@ -73,66 +90,37 @@ export class Feed {
     this.#usedAt = this.#deps.clock.now()
   }
 
-  /** Some events after a number, as entries; those who miss the same share one read. */
-  page(after: number): Promise<Entry[]> {
-    const running = this.#pages.get(after)
-    if (running !== undefined) return running
-    const started = this.#read(after).finally(() => this.#pages.delete(after))
-    this.#pages.set(after, started)
-    return started
-  }
-
-  /** The entries after a number from memory; undefined if some of them are no longer there. */
-  recentAfter(after: number): Entry[] | undefined {
-    if (after === this.position) return []
-    const first = this.#recent[0]
-    if (first === undefined || first.sequence > after + 1 || after > this.position) return undefined
-    return this.#recent.slice(after + 1 - first.sequence)
-  }
-
-  /** Tells a listener that it has to look at the present state, and goes on from there. */
-  reset(listener: Listener): void {
-    const data = { conversationId: this.room.publicId }
-    this.recheck(listener)
-    listener.position = this.position
-    listener.live = true
-    listener.send(new Frame({ type: 'reset', data }, this.position))
-    for (const frame of this.#open.summaries(this.room)) listener.send(frame)
-  }
-
   /**
-   * Ends a listener who does not take part any more, as far as that cannot be seen from what it is
-   * offered from now on: the end of its part may stand among the events that it is not offered.
+   * Calls back once everything up to a number, which is not reached yet, has been offered to the listeners,
+   * or the feed is closed.
+   * @returns cancels that
    */
-  recheck(listener: Listener): void {
-    const { authorizedAt, userId } = listener.guest
-    if (authorizedAt >= this.position) return
-    const since = this.recentAfter(authorizedAt)
-    if (since !== undefined && !since.some(({ removed }) => removed === userId)) return
-    void endUnlessTakesPart(listener)
+  onReached(sequence: number, callback: () => void): () => void {
+    const waiter = { sequence, callback }
+    this.#waiting.add(waiter)
+    return () => {
+      this.#waiting.delete(waiter)
+    }
   }
 
-  /** Resolves when everything up to a number has been offered to the listeners. */
-  reached(sequence: number): Promise<void> {
-    if (this.position >= sequence) return Promise.resolve()
-    return new Promise((resolve) => this.#waiting.push({ sequence, resolve }))
-  }
-
-  /** Reads what is new and offers it to everybody; asked again meanwhile, it reads once more. */
-  look(): void {
+  /** Reads what is new and offers it to all listeners; called again meanwhile, it reads once more. */
+  read(): void {
     this.#unread = true
     if (this.#reading) return
     this.#run().catch((err: unknown) => {
-      this.#deps.log.error({ err, conversationId: this.room.id }, 'a conversation cannot be read')
+      this.#deps.log.error(
+        { err, conversationId: this.conversation.id },
+        'a conversation cannot be read',
+      )
       // Not at once: the next tick of the poll tries again.
       this.#unread = false
-      this.#lookedAt = Number.NEGATIVE_INFINITY
+      this.#readAt = Number.NEGATIVE_INFINITY
     })
   }
 
   /** To be called every second or so. */
   tick(now: number): void {
-    if (now - this.#lookedAt >= pollMilliseconds) this.look()
+    if (now - this.#readAt >= pollMilliseconds) this.read()
     while (this.#recent[0] !== undefined && now - this.#recent[0].at > keptMilliseconds) {
       this.#recent.shift()
     }
@@ -144,7 +132,7 @@ export class Feed {
     return this.listeners.size > 0 ? 0 : now - this.#usedAt
   }
 
-  /** Whoever is about to listen must find the feed still there. */
+  /** Keeps the feed for a listener that is about to join. */
   touch(): void {
     this.#usedAt = this.#deps.clock.now()
   }
@@ -153,18 +141,18 @@ export class Feed {
     this.#unsubscribe()
     for (const listener of [...this.listeners]) listener.end()
     this.listeners.clear()
-    for (const { resolve } of this.#waiting) resolve()
-    this.#waiting = []
+    for (const { callback } of this.#waiting) callback()
+    this.#waiting.clear()
   }
 
   async #begin(): Promise<void> {
     // A hint that comes meanwhile must not start a second reader: the slower of the two would find what
-    // the other has taken already, and take the log for one that begins anew.
+    // the other has taken already, and would take that for a log that was trimmed.
     this.#reading = true
     const { db, clock, firstOpenPiece } = this.#deps
     const present = isoTime(clock.now() - recentMilliseconds)
-    const recent = await sequenceBefore(db, this.room.id, present)
-    const piece = await firstOpenPiece(this.room)
+    const recent = await sequenceBefore(db, this.conversation.id, present)
+    const piece = await firstOpenPiece(this.conversation)
     this.position = piece === undefined ? recent : Math.min(recent, piece - 1)
     await this.#run()
   }
@@ -176,16 +164,16 @@ export class Feed {
     } finally {
       this.#reading = false
     }
-    // A hint that came after the last look and before this line has found it still reading.
-    if (this.#unread) this.look()
+    // A hint that came after the last read and before this line has found it still reading.
+    if (this.#unread) this.read()
   }
 
   async #follow(): Promise<void> {
     let entries: Entry[]
     do {
       this.#unread = false
-      this.#lookedAt = this.#deps.clock.now()
-      entries = await this.#read(this.position)
+      this.#readAt = this.#deps.clock.now()
+      entries = await this.#readPage(this.position)
       if (entries[0] !== undefined && entries[0].sequence !== this.position + 1) {
         this.#startOver(entries[0].sequence - 1)
       }
@@ -193,46 +181,137 @@ export class Feed {
     } while (entries.length === pageSize || this.#unread)
   }
 
-  async #read(after: number): Promise<Entry[]> {
-    const events = await readEvents(this.#deps.db, this.room.id, after, pageSize)
-    return events.length === 0 ? [] : await this.#deps.render(this.room, events)
+  async #readPage(after: number): Promise<Entry[]> {
+    const events = await readEvents(this.#deps.db, this.conversation.id, after, pageSize)
+    return events.length === 0 ? [] : await this.#deps.render(this.conversation, events)
   }
 
   #take(entry: Entry): void {
     this.position = entry.sequence
     this.#recent.push(entry)
     if (this.#recent.length > maxKept) this.#recent.shift()
-    this.#open.note(entry)
+    this.#open.record(entry)
     for (const listener of this.listeners) if (listener.live) listener.offer(entry)
-    if (this.#waiting.length > 0) this.#wake()
+    if (this.#waiting.size > 0) this.#wake()
   }
 
   #wake(): void {
-    const reached = this.#waiting.filter(({ sequence }) => sequence <= this.position)
-    this.#waiting = this.#waiting.filter(({ sequence }) => sequence > this.position)
-    for (const { resolve } of reached) resolve()
+    for (const waiter of this.#waiting) {
+      if (waiter.sequence > this.position) continue
+      this.#waiting.delete(waiter)
+      waiter.callback()
+    }
   }
 
   /** The log was trimmed past the feed, which can only happen when it stood still for very long. */
   #startOver(position: number): void {
     this.position = position
     this.#recent = []
-    for (const listener of this.listeners) if (listener.live) this.reset(listener)
+    for (const listener of this.listeners) if (listener.live) this.#reset(listener)
   }
 
-  /** What happened in the last moment, then what is being written, then what comes: in one step. */
+  /** Sends recent events and the messages being written, then lets the listener follow: in one step. */
   #joinPresent(listener: Listener): void {
-    this.recheck(listener)
+    this.#recheck(listener)
     const from = this.#deps.clock.now() - recentMilliseconds
     const present = this.#recent.findIndex(({ at }) => at >= from)
     listener.position = this.position
     const entries = present < 0 ? [] : this.#recent.slice(present)
     listener.position = (entries[0]?.sequence ?? this.position + 1) - 1
     for (const entry of entries) {
-      if (this.#open.holds(entry)) listener.pass(entry)
+      if (this.#open.includes(entry)) listener.skip(entry)
       else listener.offer(entry)
     }
-    for (const frame of this.#open.summaries(this.room)) listener.send(frame)
+    for (const frame of this.#open.summaries(this.conversation)) listener.send(frame)
     listener.live = true
   }
+
+  /**
+   * Sends a listener what it has missed, then lets it follow. It becomes live in the same step in which
+   * it is found to have all that the feed has, so that no event is lost or sent twice.
+   */
+  async #catchUp(listener: Listener, after: number): Promise<void> {
+    listener.position = after
+    // A number newer than the authorisation may lie behind the removal of its user.
+    if (after > listener.subscriber.authorizedAt) this.#recheck(listener)
+    while (!listener.closed) {
+      const entries = this.#recentAfter(listener.position) ?? (await this.#page(listener.position))
+      const [first] = entries
+      if (first === undefined) {
+        // A number that was never given out, or whose successors are gone.
+        if (listener.position !== this.position && !(await this.#isAhead(listener))) {
+          this.#reset(listener)
+          return
+        }
+      } else if (first.sequence !== listener.position + 1) {
+        this.#reset(listener)
+        return
+      }
+      for (const entry of entries) {
+        if (listener.sink.pending > maxPendingCatchUp) await untilReady(listener)
+        if (listener.closed) return
+        listener.offer(entry)
+      }
+      if (listener.position >= this.position) {
+        listener.live = true
+        return
+      }
+    }
+  }
+
+  /** The feed of this process may be a step behind what another process has sent the client. */
+  async #isAhead(listener: Listener): Promise<boolean> {
+    if (listener.position === 0 || listener.position <= this.position) return false
+    const [newest] = await this.#page(listener.position - 1)
+    return newest?.sequence === listener.position
+  }
+
+  /** Some events after a number, as entries; listeners that miss the same share one read. */
+  #page(after: number): Promise<Entry[]> {
+    const running = this.#pages.get(after)
+    if (running !== undefined) return running
+    const started = this.#readPage(after).finally(() => this.#pages.delete(after))
+    this.#pages.set(after, started)
+    return started
+  }
+
+  /** The entries after a number from memory; undefined if some of them are no longer there. */
+  #recentAfter(after: number): Entry[] | undefined {
+    if (after === this.position) return []
+    const first = this.#recent[0]
+    if (first === undefined || first.sequence > after + 1 || after > this.position) return undefined
+    return this.#recent.slice(after + 1 - first.sequence)
+  }
+
+  /** Has a client fetch the present state, and goes on from there. */
+  #reset(listener: Listener): void {
+    const data = { conversationId: this.conversation.publicId }
+    this.#recheck(listener)
+    listener.position = this.position
+    listener.live = true
+    listener.send(new Frame({ type: 'reset', data }, this.position))
+    for (const frame of this.#open.summaries(this.conversation)) listener.send(frame)
+  }
+
+  /**
+   * Ends a listener whose user was removed from the conversation by an event that the listener is not
+   * offered: one between the authorisation and the position from which it follows.
+   */
+  #recheck(listener: Listener): void {
+    const { authorizedAt, userId } = listener.subscriber
+    if (authorizedAt >= this.position) return
+    const since = this.#recentAfter(authorizedAt)
+    if (since !== undefined && !since.some(({ removed }) => removed === userId)) return
+    void endUnlessParticipant(listener)
+  }
+}
+
+async function untilReady(listener: Listener): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<true>((resolve) => {
+    timer = setTimeout(() => resolve(true), stallMilliseconds)
+  })
+  const isLate = await Promise.race([listener.sink.ready(), late])
+  clearTimeout(timer)
+  if (isLate === true) listener.cut()
 }

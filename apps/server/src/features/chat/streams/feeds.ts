@@ -1,28 +1,12 @@
-import type { EventBus } from '../../../platform/bus/event-bus.js'
-import type { Clock } from '../../../platform/clock.js'
-import type { Db } from '../../../platform/db/schema.js'
-import type { Log } from '../../../platform/telemetry/log.js'
-import type { Timers } from '../../../platform/timers.js'
-import type { Render, Room } from './entry.js'
-import { Feed } from './feed.js'
+import type { FollowedConversation } from './entry.js'
+import { Feed, type FeedDeps } from './feed.js'
 import type { Listener } from './listener.js'
 
-export interface FeedDeps {
-  db: Db
-  bus: EventBus
-  clock: Clock
-  timers: Timers
-  log: Log
-  render: Render
-  /** Number of the first piece of a message that a bot is still writing; undefined if there is none. */
-  firstOpenPiece(room: Room): Promise<number | undefined>
-}
-
 const tickMilliseconds = 1000
-/** Milliseconds for which a feed is kept without listeners, for those who are about to come. */
+/** Milliseconds for which a feed is kept without listeners, for those who are about to subscribe. */
 const lingerMilliseconds = 5000
 
-/** The conversations that are listened to in this process, each followed once. */
+/** The conversations that have listeners in this process, each followed once. */
 export class Feeds {
   readonly #deps: FeedDeps
   readonly #feeds = new Map<string, Feed>()
@@ -36,7 +20,7 @@ export class Feeds {
     return this.#feeds.values()
   }
 
-  /** Everybody who listens. */
+  /** The listeners of all conversations. */
   *listeners(): Iterable<Listener> {
     for (const feed of this.#feeds.values()) yield* feed.listeners
   }
@@ -46,11 +30,11 @@ export class Feeds {
   }
 
   /** The feed of a conversation, once it has reached the present. Rejects if the log cannot be read. */
-  async open(room: Room): Promise<Feed> {
-    let feed = this.#feeds.get(room.id)
+  async open(conversation: FollowedConversation): Promise<Feed> {
+    let feed = this.#feeds.get(conversation.id)
     if (feed === undefined) {
-      feed = new Feed(this.#deps, room)
-      this.#feeds.set(room.id, feed)
+      feed = new Feed(this.#deps, conversation)
+      this.#feeds.set(conversation.id, feed)
       this.#cancelTick ??= this.#deps.timers.after(tickMilliseconds, () => this.#tick())
     }
     feed.touch()
@@ -70,7 +54,7 @@ export class Feeds {
   }
 
   #drop(feed: Feed): void {
-    if (this.#feeds.get(feed.room.id) === feed) this.#feeds.delete(feed.room.id)
+    if (this.#feeds.get(feed.conversation.id) === feed) this.#feeds.delete(feed.conversation.id)
     feed.close()
   }
 

@@ -8,15 +8,15 @@ const spokeMilliseconds = 1000
 const spokes = quietMilliseconds / spokeMilliseconds
 
 /**
- * Pings quiet listeners with one timer for all: a wheel with a spoke for each second. A listener stands
- * at the spoke at which it would be due; found to have been sent something since, it moves on.
+ * Pings quiet listeners with one timer for all: a timer wheel with a spoke for each second. A listener is
+ * on the spoke at which it would be due; if something was sent to it since, it moves to a later one.
  */
 export class Heartbeat {
   readonly #timers: Timers
   readonly #clock: Clock
   readonly #check: (listener: Listener) => void
   readonly #wheel = Array.from({ length: spokes }, () => new Set<Listener>())
-  readonly #places = new Map<Listener, Set<Listener>>()
+  readonly #spokes = new Map<Listener, Set<Listener>>()
   #turn = 0
   #cancel: (() => void) | undefined
 
@@ -28,13 +28,13 @@ export class Heartbeat {
   }
 
   add(listener: Listener): void {
-    this.#place(listener, spokes)
+    this.#put(listener, spokes)
     this.#cancel ??= this.#timers.after(spokeMilliseconds, () => this.#advance())
   }
 
   remove(listener: Listener): void {
-    this.#places.get(listener)?.delete(listener)
-    this.#places.delete(listener)
+    this.#spokes.get(listener)?.delete(listener)
+    this.#spokes.delete(listener)
   }
 
   stop(): void {
@@ -42,11 +42,11 @@ export class Heartbeat {
     this.#cancel = undefined
   }
 
-  #place(listener: Listener, ahead: number): void {
+  #put(listener: Listener, ahead: number): void {
     const spoke = this.#wheel[(this.#turn + Math.min(ahead, spokes)) % spokes]
     if (spoke === undefined) return
     spoke.add(listener)
-    this.#places.set(listener, spoke)
+    this.#spokes.set(listener, spoke)
   }
 
   #advance(): void {
@@ -58,14 +58,14 @@ export class Heartbeat {
       const left = listener.sentAt + quietMilliseconds - now
       if (left <= 0) {
         listener.ping()
-        this.#place(listener, spokes)
+        this.#put(listener, spokes)
       } else {
-        this.#place(listener, Math.ceil(left / spokeMilliseconds))
+        this.#put(listener, Math.ceil(left / spokeMilliseconds))
       }
       this.#check(listener)
     }
     this.#cancel =
-      this.#places.size === 0
+      this.#spokes.size === 0
         ? undefined
         : this.#timers.after(spokeMilliseconds, () => this.#advance())
   }

@@ -1,73 +1,81 @@
 import { ApiError } from '@botstead/contract'
+import type { EventBus } from '../../../platform/bus/event-bus.js'
 import type { Sink, StartStream } from '../../../platform/streams/sink.js'
 import { systemTimers, type Timers } from '../../../platform/timers.js'
-import type { Room } from './entry.js'
-import { type FeedDeps, Feeds } from './feeds.js'
+import type { FollowedConversation } from './entry.js'
+import type { FeedDeps } from './feed.js'
+import { Feeds } from './feeds.js'
 import { Heartbeat } from './heartbeat.js'
-import { goneUsersTopic } from './hints.js'
-import { endUnlessTakesPart, type Guest, Listener } from './listener.js'
+import { endUnlessParticipant, Listener, type Subscriber } from './listener.js'
 
-export type { Entry, Piece, Render, Room } from './entry.js'
-export { announceGoneUser } from './hints.js'
-export type { Guest } from './listener.js'
+export type { Entry, FollowedConversation, Piece, Render } from './entry.js'
+export type { Subscriber } from './listener.js'
 export { streamLifetime, toSignal } from './open-streams.js'
 
-export interface ListeningOptions extends Omit<FeedDeps, 'timers'> {
+export interface ConversationStreamsOptions extends Omit<FeedDeps, 'timers'> {
   timers?: Timers
   limits: {
     /** Listeners that one user may have at a time in this process. */
     perUser: number
     /** Listeners of all users of this process. */
     perProcess: number
-    /** Bytes that may wait for one listener before it is let go. */
+    /** Bytes that may wait for one listener before it is disconnected. */
     pendingBytes: number
   }
 }
 
-/** Milliseconds that an answer waits at most for the listeners of this process to be told first. */
-const politeness = 500
+export type ConversationStreams = ReturnType<typeof createConversationStreams>
 
-export type Listening = ReturnType<typeof createListening>
+/** Milliseconds that an answer waits at most until the listeners of this process got the event. */
+const listenersFirstMs = 500
+/** Topic of the hints that a user was deleted, or its keys revoked; the key is its native id. */
+const revokedUsersTopic = 'gone-users'
 
-/** Tells those who listen to conversations what happens there. */
-export function createListening(options: ListeningOptions) {
+/** Ends the streams of a user who may not listen any more, in all processes. To be called after the commit. */
+export function announceRevokedUser(bus: EventBus, userId: string): void {
+  bus.publish({ topic: revokedUsersTopic, key: userId })
+}
+
+/** Sends what happens in conversations to their listeners. */
+export function createConversationStreams(options: ConversationStreamsOptions) {
   const { timers = systemTimers, clock, limits, log } = options
   const feeds = new Feeds({ ...options, timers })
-  const heartbeat = new Heartbeat(timers, clock, (listener) => void check(listener))
+  const heartbeat = new Heartbeat(timers, clock, (listener) => void endUnlessAuthorized(listener))
   const countByUser = new Map<string, number>()
   let count = 0
   let stopped = false
-  /** How often the parts of listeners may have ended without an event in the log. */
-  let unsettled = 0
+  /** How often users may have lost their participation without an event in a log. */
+  let revocations = 0
 
-  /** A user is gone, and its parts with it, of which nothing was written. */
-  function dismiss(userId: string): void {
-    unsettled += 1
+  /** A user was deleted or lost its keys: no log has an event of that. */
+  function recheckUser(userId: string): void {
+    revocations += 1
     if (!countByUser.has(userId)) return
     for (const listener of feeds.listeners()) {
-      if (listener.guest.userId === userId) void endUnlessTakesPart(listener)
+      if (listener.subscriber.userId === userId) void endUnlessParticipant(listener)
     }
   }
 
   /** Any user may be gone. One after the other: the database has enough to do after a gap. */
   async function recheckAll(): Promise<void> {
-    unsettled += 1
+    revocations += 1
     for (const listener of [...feeds.listeners()]) {
-      if (!listener.closed) await endUnlessTakesPart(listener)
+      if (!listener.closed) await endUnlessParticipant(listener)
     }
   }
 
   options.bus.subscribe(
-    { topic: goneUsersTopic },
-    { onHint: ({ key }) => dismiss(key), onGap: () => void recheckAll() },
+    { topic: revokedUsersTopic },
+    { onHint: ({ key }) => recheckUser(key), onGap: () => void recheckAll() },
   )
 
-  async function check(listener: Listener): Promise<void> {
-    const welcome = await listener.guest.stillWelcome().catch(() => true)
-    if (!welcome) listener.end()
+  async function endUnlessAuthorized(listener: Listener): Promise<void> {
+    const isAuthorized = await listener.subscriber.isAuthorized().catch(() => true)
+    if (!isAuthorized) listener.end()
   }
 
-  function enter(userId: string): () => void {
+  /** Counts one more listener. Returns what counts it off again. */
+  function reserve(userId: string): () => void {
     const own = countByUser.get(userId) ?? 0
     if (own >= limits.perUser || count >= limits.perProcess) {
       const whose = own >= limits.perUser ? 'You have' : 'The server has'
@@ -90,10 +98,16 @@ export function createListening(options: ListeningOptions) {
     }
   }
 
-  async function serve(room: Room, guest: Guest, sink: Sink, settled: number): Promise<void> {
-    const feed = await feeds.open(room)
+  /** @param verifiedAt value of `revocations` when the participation was verified */
+  async function serve(
+    conversation: FollowedConversation,
+    subscriber: Subscriber,
+    sink: Sink,
+    verifiedAt: number,
+  ): Promise<void> {
+    const feed = await feeds.open(conversation)
     if (stopped) return sink.end()
-    const listener = new Listener(guest, sink, {
+    const listener = new Listener(subscriber, sink, {
       maxPending: limits.pendingBytes,
       now: () => clock.now(),
     })
@@ -103,57 +117,63 @@ export function createListening(options: ListeningOptions) {
       heartbeat.remove(listener)
       feed.leave(listener)
     })
-    if (settled !== unsettled) void endUnlessTakesPart(listener)
+    if (verifiedAt !== revocations) void endUnlessParticipant(listener)
     await feed.join(listener)
   }
 
   return {
     /**
-     * Lets a guest in. What it answers serves a connection from the moment it is called. Rejects with
+     * Returns what serves the connection of a subscriber, from the moment it is called. Rejects with
      * `RateLimited` when there are too many listeners, and when the log cannot be read.
      */
-    async admit(room: Room, guest: Guest): Promise<StartStream> {
+    async subscribe(
+      conversation: FollowedConversation,
+      subscriber: Subscriber,
+    ): Promise<StartStream> {
       if (stopped) throw new ApiError('Internal', 'The server is stopping.')
-      const settled = unsettled
+      const verifiedAt = revocations
       // Before the connection is answered, so that a failure is an answer and not a broken stream.
-      await feeds.open(room)
-      const leave = enter(guest.userId)
+      await feeds.open(conversation)
+      const release = reserve(subscriber.userId)
       return (sink) => {
-        sink.onClose(leave)
-        serve(room, guest, sink, settled).catch((err: unknown) => {
-          log.error({ err, conversationId: room.id }, 'a listener could not be served')
+        sink.onClose(release)
+        serve(conversation, subscriber, sink, verifiedAt).catch((err: unknown) => {
+          log.error({ err, conversationId: conversation.id }, 'a listener could not be served')
           sink.cut()
         })
       }
     },
 
     /**
-     * Resolves when the listeners of this process have been told of an event, or after half a second:
-     * an answer that comes before the signal would let clients see things in the wrong order.
+     * Resolves when the listeners of this process got an event, or after half a second: an answer that
+     * comes before the signal would let clients see things in the wrong order.
      */
-    async reached(conversationId: string, sequence: number): Promise<void> {
+    async waitForListeners(conversationId: string, sequence: number): Promise<void> {
       const feed = feeds.find(conversationId)
       if (feed === undefined || feed.listeners.size === 0 || feed.position >= sequence) return
-      let cancel = () => {}
-      const late = new Promise<void>((resolve) => {
-        cancel = timers.after(politeness, resolve)
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          cancelTimer()
+          cancelWait()
+          resolve()
+        }
+        const cancelTimer = timers.after(listenersFirstMs, done)
+        const cancelWait = feed.onReached(sequence, done)
       })
-      await Promise.race([feed.reached(sequence), late])
-      cancel()
     },
 
-    /** Sends those away whose key or address is no longer good, in the conversations of a bot. */
-    recheck(botId: string): void {
+    /** Disconnects those whose key or address is no longer valid, in the conversations of a bot. */
+    recheckBot(botId: string): void {
       for (const feed of feeds.all) {
-        if (feed.room.botId !== botId) continue
-        for (const listener of feed.listeners) void check(listener)
+        if (feed.conversation.botId !== botId) continue
+        for (const listener of feed.listeners) void endUnlessAuthorized(listener)
       }
     },
 
     /** Grows whenever users may have been deleted or lost their keys: what is cached of them is stale. */
-    departures: () => unsettled,
+    revocations: () => revocations,
 
-    /** How many listen. */
+    /** How many listeners there are. */
     count: () => count,
 
     /** Ends all streams, so that clients come back to another process or to the next start. */

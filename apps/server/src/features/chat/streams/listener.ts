@@ -2,48 +2,52 @@ import type { Frame } from '../../../platform/streams/frame.js'
 import type { Sink } from '../../../platform/streams/sink.js'
 import type { Entry } from './entry.js'
 
-/** Somebody who listens to a conversation, and what made sure that they may. */
-export interface Guest {
+/** A user who subscribes to a conversation, and how the permission was verified. */
+export interface Subscriber {
   /** Native id of the user. */
   userId: string
-  /** Number of the newest event when it was found that the user takes part. */
+  /** Number of the newest event when it was verified that the user takes part. */
   authorizedAt: number
-  /** The last number the user has; undefined to begin with the present. */
+  /** Number of the last event that the client has; undefined to begin with the present. */
   after: number | undefined
-  /** Whether the key and the address by which the user came are still good. */
-  stillWelcome(): Promise<boolean>
+  /** Whether the user key and the chat address are still valid. */
+  isAuthorized(): Promise<boolean>
   /** Whether the user takes part in the conversation right now. */
-  stillTakesPart: () => Promise<boolean>
+  isParticipant(): Promise<boolean>
 }
 
-/** One open connection of a guest. Frames are sent once and in order, whoever offers them. */
+/** One open connection of a subscriber. Frames are sent once and in order, whoever offers them. */
 export class Listener {
-  readonly guest: Guest
+  readonly subscriber: Subscriber
   readonly sink: Sink
   readonly #maxPending: number
   readonly #now: () => number
   /** Number of the last event that was sent, or passed over. */
   position = 0
-  /** Events are offered as they come; before, the listener is reading what it has missed. */
+  /** Whether events are offered as they come; before that, the listener catches up. */
   live = false
   closed = false
   /** Milliseconds of the last byte. */
   sentAt: number
 
-  constructor(guest: Guest, sink: Sink, options: { maxPending: number; now: () => number }) {
-    this.guest = guest
+  constructor(
+    subscriber: Subscriber,
+    sink: Sink,
+    options: { maxPending: number; now: () => number },
+  ) {
+    this.subscriber = subscriber
     this.sink = sink
     this.#maxPending = options.maxPending
     this.#now = options.now
     this.sentAt = options.now()
   }
 
-  /** Sends an event unless the listener has it already, or ends if it says so. */
+  /** Sends an event unless the client has it already; ends with one that ends it. */
   offer(entry: Entry): void {
     if (this.closed || entry.sequence <= this.position) return
     this.position = entry.sequence
-    // An older one is history: the user has come back since.
-    if (entry.removed === this.guest.userId && entry.sequence > this.guest.authorizedAt) {
+    // An older removal is history: the user was added again since.
+    if (entry.removed === this.subscriber.userId && entry.sequence > this.subscriber.authorizedAt) {
       this.end()
       return
     }
@@ -51,8 +55,8 @@ export class Listener {
     if (entry.last) this.end()
   }
 
-  /** Goes past an event without telling of it. */
-  pass(entry: Entry): void {
+  /** Goes past an event without sending it. */
+  skip(entry: Entry): void {
     this.position = Math.max(this.position, entry.sequence)
   }
 
@@ -60,7 +64,7 @@ export class Listener {
     if (this.closed) return
     this.sink.send(frame)
     this.sentAt = this.#now()
-    // Whoever does not read is let go, and goes on from there when it comes back.
+    // A client that does not read is disconnected, and goes on from there when it comes back.
     if (this.live && this.sink.pending > this.#maxPending) this.cut()
   }
 
@@ -82,8 +86,8 @@ export class Listener {
   }
 }
 
-/** Asks whether the user still takes part, and ends the listener if not, or if nobody can say. */
-export async function endUnlessTakesPart(listener: Listener): Promise<void> {
-  const takesPart = await listener.guest.stillTakesPart().catch(() => false)
+/** Ends a listener whose user does not take part any more, or where that cannot be found out. */
+export async function endUnlessParticipant(listener: Listener): Promise<void> {
+  const takesPart = await listener.subscriber.isParticipant().catch(() => false)
   if (!takesPart) listener.end()
 }

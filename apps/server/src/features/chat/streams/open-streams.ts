@@ -1,22 +1,22 @@
 import { Frame } from '../../../platform/streams/frame.js'
-import type { Entry, Piece, Room } from './entry.js'
+import type { Entry, FollowedConversation, Piece } from './entry.js'
 
-/** Milliseconds after its last piece for which a message that is being written is remembered. */
+/** Milliseconds after its last piece for which a message that is being written is kept. */
 export const streamLifetime = 10 * 60 * 1000
 
 interface Written {
   pieces: Map<number, Piece>
   at: number
-  /** The text so far, once somebody has asked for it. */
+  /** The text so far, once it was needed. */
   summary: Frame | undefined
 }
 
-/** The messages that bots are writing in one conversation, kept for those who begin to listen later. */
+/** The messages that bots are writing in one conversation, kept for listeners that join later. */
 export class OpenStreams {
   readonly #written = new Map<string, Written>()
 
-  /** Takes note of the next event of the log. */
-  note({ piece, finished, at }: Entry): void {
+  /** Takes the next event of the log into account. */
+  record({ piece, finished, at }: Entry): void {
     if (finished !== undefined) this.#written.delete(finished)
     if (piece === undefined) return
     const written = this.#written.get(piece.streamId) ?? {
@@ -31,36 +31,36 @@ export class OpenStreams {
   }
 
   /** Whether the event is a piece of a message that is still being written. */
-  holds({ piece }: Entry): boolean {
+  includes({ piece }: Entry): boolean {
     return piece !== undefined && this.#written.has(piece.streamId)
   }
 
-  /** Forgets messages that nobody has gone on writing. */
+  /** Drops messages that got no further piece for long. */
   sweep(now: number): void {
     for (const [streamId, { at }] of this.#written) {
       if (now - at >= streamLifetime) this.#written.delete(streamId)
     }
   }
 
-  /** The text so far of each message, as one piece: made once for all who come before the next one. */
-  summaries(room: Room): Frame[] {
+  /** The text so far of each message, as one piece: made once for all listeners that join before the next piece. */
+  summaries(conversation: FollowedConversation): Frame[] {
     return [...this.#written.values()].flatMap((written) => {
-      written.summary ??= summaryOf(room, written.pieces.values())
+      written.summary ??= summaryOf(conversation, written.pieces.values())
       return written.summary ?? []
     })
   }
 }
 
-function summaryOf(room: Room, pieces: Iterable<Piece>): Frame | undefined {
+function summaryOf(conversation: FollowedConversation, pieces: Iterable<Piece>): Frame | undefined {
   const ordered = [...pieces].sort((a, b) => a.sequence - b.sequence)
   const last = ordered.at(-1)
   if (last === undefined) return undefined
   const delta = ordered.map((piece) => piece.delta).join('')
-  return new Frame(toSignal(room, { ...last, delta }), undefined)
+  return new Frame(toSignal(conversation, { ...last, delta }), undefined)
 }
 
-/** A piece as listeners get it. */
-export function toSignal({ publicId }: Room, piece: Piece) {
+/** A piece as clients get it. */
+export function toSignal({ publicId }: FollowedConversation, piece: Piece) {
   const { streamId, userId, createdAt, sequence, delta, clientMessageId } = piece
   return {
     type: 'message_stream_delta',

@@ -1,0 +1,165 @@
+import { LRUCache } from 'lru-cache'
+import type { EventBus } from '../../platform/bus/event-bus.js'
+import type { Clock } from '../../platform/clock.js'
+import { decodeJson } from '../../platform/db/columns.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
+import type { EventDispatcher } from '../../platform/domain-events.js'
+import type { EventPublisher } from '../../platform/events/publisher.js'
+import { readEvents } from '../../platform/events/read.js'
+import { factLifetime } from '../../platform/fact-cache.js'
+import type { BotsService, SignalPosting } from '../bots/bots/index.js'
+import type { Target } from '../calls/targets/index.js'
+import {
+  type ConversationsService,
+  news,
+  publicIdOf,
+} from '../conversations/conversations/index.js'
+import type { MessagesService } from '../conversations/messages/index.js'
+import { streamIdIn } from './message-streams.js'
+import type { Render } from './streams/index.js'
+
+export interface SignalDeliveriesDeps {
+  db: Db
+  bus: EventBus
+  clock: Clock
+  events: EventPublisher
+  domainEvents: Pick<EventDispatcher, 'raise'>
+  bots: Pick<BotsService, 'findSignalPosting' | 'findSignalAddress'>
+  conversations: Pick<ConversationsService, 'findAll' | 'findFor'>
+  messages: Pick<MessagesService, 'find'>
+  render: Render
+}
+
+/** An event of the log, as its taps get it. */
+type LoggedEvent = Parameters<Parameters<EventPublisher['tap']>[0]>[1]
+
+/** Topic of the hint that it may have changed whether the signals of a bot are posted; the key is the bot. */
+const postingTopic = 'signal-posting'
+const maxKnown = 10_000
+/** Milliseconds in which the webhook of an app has to answer. */
+const timeoutMs = 10_000
+
+/** Events that have no signal. */
+const withoutSignal: ReadonlySet<string> = new Set([news.conversationDeleted])
+
+/**
+ * Requests the delivery of every signal of bots whose chat has a webhook, in the transaction of the
+ * event behind it: none is lost, and none is posted of something that did not happen.
+ */
+export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
+  const { db, bus, clock, events, domainEvents, bots, conversations, messages, render } = deps
+  // Not a fact cache: what is missing is read in the transaction that asks.
+  const known = new LRUCache<string, { posting: SignalPosting | undefined; readAt: number }>({
+    max: maxKnown,
+  })
+  let forgotten = 0
+
+  function forgetHere(botId: string): void {
+    forgotten += 1
+    known.delete(botId)
+  }
+
+  events.tap((tx, event) => {
+    if (withoutSignal.has(event.type)) return undefined
+    const found = known.get(event.botId)
+    if (found === undefined || Math.abs(clock.now() - found.readAt) >= factLifetime) {
+      return readAndRequest(tx, event)
+    }
+    return found.posting && request(tx, event, found.posting)
+  })
+  // Other processes change bots too.
+  bus.subscribe(
+    { topic: postingTopic },
+    {
+      onHint: ({ key }) => forgetHere(key),
+      onGap: () => {
+        forgotten += 1
+        known.clear()
+      },
+    },
+  )
+
+  async function readAndRequest(tx: Tx, event: LoggedEvent): Promise<void> {
+    const { botId } = event
+    const before = forgotten
+    const readAt = clock.now()
+    const posting = await bots.findSignalPosting(tx, botId)
+    // What was read before the bot was forgotten may be stale already.
+    if (forgotten === before) known.set(botId, { posting, readAt })
+    if (posting !== undefined) await request(tx, event, posting)
+  }
+
+  async function request(tx: Tx, event: LoggedEvent, posting: SignalPosting): Promise<void> {
+    const { botId, stream: conversationId } = event
+    const [conversation] = await conversations.findAll(tx, botId, [conversationId])
+    if (conversation === undefined || posting.elsewhere.has(conversation.integration)) return
+    const position = `${conversationId}/${event.sequence}`
+    const subjects = [position]
+    if (await completesStream(tx, event)) subjects.unshift(`${position}/${complete}`)
+    for (const subjectId of subjects) {
+      await domainEvents.raise(tx, 'delivery.requested', {
+        botId,
+        integration: posting.alias,
+        kind: 'signal',
+        subjectId,
+        orderingKey: conversationId,
+      })
+    }
+  }
+
+  /** Whether the event is the message of a bot that it has written piece by piece before. */
+  async function completesStream(
+    tx: Tx,
+    { botId, type, subjectId }: LoggedEvent,
+  ): Promise<boolean> {
+    if (type !== news.messageCreated) return false
+    const message = await messages.find(tx, botId, subjectId)
+    if (message?.direction !== 'outgoing') return false
+    const { metadata } = decodeJson<Record<string, unknown>>(message.payload)
+    return streamIdIn(metadata) !== undefined
+  }
+
+  return {
+    /** Forgets whether the signals of a bot are posted, in all processes. */
+    forgetBot(botId: string): void {
+      forgetHere(botId)
+      bus.publish({ topic: postingTopic, key: botId })
+    },
+
+    /**
+     * The signal at a position in the log of its conversation, as JSON text. Undefined when its subject
+     * was deleted since, or the log does not reach back to it any more.
+     */
+    async describe(botId: string, position: string): Promise<string | undefined> {
+      const [conversationId = '', number, part] = position.split('/')
+      const sequence = Number(number)
+      const found = await conversations.findFor(db, { botId, userId: '' }, conversationId)
+      if (found === undefined) return undefined
+      const [event] = await readEvents(db, conversationId, sequence - 1, 1)
+      if (event?.sequence !== sequence) return undefined
+      const followed = { botId, id: conversationId, publicId: publicIdOf(found.conversation) }
+      const [entry] = await render(followed, [event])
+      const frame = part === complete ? entry?.frames.at(-2) : entry?.frames.at(-1)
+      return frame?.json
+    },
+
+    /** How the webhook of a bot's chat is called; undefined if it has none. */
+    async findTarget(botId: string): Promise<Target | undefined> {
+      const address = await bots.findSignalAddress(botId)
+      if (address === undefined) return undefined
+      return {
+        url: `${address.url.replace(/\/+$/, '')}/`,
+        headers: address.secret === '' ? {} : { 'x-secret-key': address.secret },
+        secrets: address.signingSecrets,
+        timeoutMs,
+        plain: true,
+      }
+    },
+  }
+}
+
+/**
+ * Last part of the position of a `message_stream_complete`, which goes before the `message_created` of the
+ * same event.
+ */
+const complete = 'complete'
