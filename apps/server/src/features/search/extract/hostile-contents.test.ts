@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { docx, odt, pptx, shape, wordTable, xlsx } from '../../../../test/formats/office.js'
 import { drawTaggedTable, pdf } from '../../../../test/formats/pdf.js'
-import { createIngestPool, type IngestPool, ingest } from '../pipeline.js'
+import { createIngestPool, type IngestPool, ingest } from '../indexing/pipeline.js'
 
 /** The same contents at every run, so that a failure can be looked into. */
 const seed = 20_261_122

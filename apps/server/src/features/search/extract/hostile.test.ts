@@ -14,7 +14,7 @@ import {
 } from '../../../../test/formats/office.js'
 import { drawTable, pdf, sentences } from '../../../../test/formats/pdf.js'
 import { zip } from '../../../../test/zip.js'
-import { createIngestPool, type IngestPool, ingest } from '../pipeline.js'
+import { createIngestPool, type IngestPool, ingest } from '../indexing/pipeline.js'
 
 const limits = { timeLimitMs: 15_000, memoryLimitMb: 512 }
 /** Hostile files of each format: cut off, with flipped bits, with parts in each other's place. */

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { TagCondition } from '../../files/index.js'
-import type { FileScope } from '../../files/reading.js'
+import type { FileScope } from '../../files/lookup/index.js'
 import type { IndexFields } from '../chunk/index-fields.js'
 import type { Query } from '../text/query.js'
 import { postgresKeywords } from './postgres-keywords.js'
