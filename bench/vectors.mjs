@@ -2,8 +2,8 @@
 // BENCH_VECTORS=20000 npm run bench -- vectors    another amount than 100,000
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
-import { toIndexText } from '../apps/server/dist/features/search/text/index-text.js'
 import { fitLsa } from '../apps/server/dist/features/search/vectors/lsa/fit.js'
 import { toLsaVector } from '../apps/server/dist/features/search/vectors/lsa/model.js'
 import {

@@ -1,7 +1,7 @@
+import { toEmbeddingText } from '@botstead/documents/text'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { indexingRequests, toIndexingConfiguration } from '../files/lookup/index.js'
-import { toEmbeddingText } from './chunk/index-fields.js'
 
 /** What a vector is made of. */
 export interface PassageText {

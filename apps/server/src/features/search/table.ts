@@ -1,6 +1,6 @@
+import type { PassageKind } from '@botstead/documents'
 import type { Generated } from 'kysely'
 import type { JsonColumn, TimeColumn } from '../../platform/db/columns.js'
-import type { PassageKind } from './chunk/passage.js'
 
 /** One row per passage. Which generation of a file is found is in the row of the file. */
 export interface PassagesTable {

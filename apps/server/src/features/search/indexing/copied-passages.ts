@@ -1,11 +1,10 @@
+import type { Passage } from '@botstead/documents'
+import { type ContextOptions, placeUnderName, takeFromName } from '@botstead/documents/text'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { FilesIndexing, PassagesOf } from '../../files/index.js'
-import type { ContextOptions } from '../chunk/index-fields.js'
-import type { Passage } from '../chunk/passage.js'
 import { listGeneration, type PassageRow } from '../store.js'
 import type { IngestedPassage } from './ingest-task.js'
-import { placeUnderName, takeFromName } from './name-title.js'
 import { type IngestPool, listPassageWords } from './pipeline.js'
 
 /** Passages that are read at a time: few enough that nobody waits long. */

@@ -1,6 +1,6 @@
+import type { ContextOptions } from '@botstead/documents/text'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { indexingRequests, toIndexingConfiguration } from '../../files/lookup/index.js'
-import type { ContextOptions } from '../chunk/index-fields.js'
 import type { PassageRow } from '../store.js'
 
 /** Where a passage stands, and below what. */

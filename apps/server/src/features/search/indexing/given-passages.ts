@@ -1,4 +1,4 @@
-import type { Passage, PassageKind } from '../chunk/passage.js'
+import type { Passage, PassageKind } from '@botstead/documents'
 
 /** A passage as a caller gives it. */
 export interface GivenPassage {

@@ -1,9 +1,5 @@
-import type { ContextOptions } from '../chunk/index-fields.js'
-import {
-  type ChunkOptions,
-  DEFAULT_CHUNK_OPTIONS,
-  SMALLEST_MAXIMUM_LENGTH,
-} from '../chunk/passage.js'
+import { type ChunkOptions, defaultChunkOptions, smallestMaximumLength } from '@botstead/documents'
+import type { ContextOptions } from '@botstead/documents/text'
 
 /** A passage is shown and prompted as a whole; no wish makes it longer than this. */
 const LARGEST_MAXIMUM_LENGTH = 20_000
@@ -29,15 +25,15 @@ export interface IngestConfiguration {
 /** How a document is cut, as its configuration and the limits of the server want it. */
 export function toChunkOptions(
   configuration: IngestConfiguration,
-  maximumPassages = DEFAULT_CHUNK_OPTIONS.maximumPassages,
+  maximumPassages = defaultChunkOptions.maximumPassages,
 ): ChunkOptions {
   const { parsing, chunking } = configuration
-  const wanted = chunking?.maximumChunkLength ?? DEFAULT_CHUNK_OPTIONS.maximumLength
-  const maximumLength = Math.min(Math.max(wanted, SMALLEST_MAXIMUM_LENGTH), LARGEST_MAXIMUM_LENGTH)
+  const wanted = chunking?.maximumChunkLength ?? defaultChunkOptions.maximumLength
+  const maximumLength = Math.min(Math.max(wanted, smallestMaximumLength), LARGEST_MAXIMUM_LENGTH)
   return {
     maximumLength: Math.trunc(maximumLength),
     minimumParagraphLength:
-      parsing?.minimumParagraphLength ?? DEFAULT_CHUNK_OPTIONS.minimumParagraphLength,
+      parsing?.minimumParagraphLength ?? defaultChunkOptions.minimumParagraphLength,
     // Who says how short a paragraph may be means it.
     packsShort: parsing?.minimumParagraphLength === undefined,
     maximumPassages,

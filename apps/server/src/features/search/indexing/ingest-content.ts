@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { ExtractionError } from '../extract/extraction-error.js'
+import { ExtractionError } from '@botstead/documents'
 import type { WorkerContent } from './ingest-task.js'
 
 /**
@@ -52,4 +52,17 @@ async function* bound(source: AsyncIterable<unknown>, maximumBytes: number) {
     }
     yield chunk
   }
+}
+
+/**
+ * A content that the storage of the server has lost or changed.
+ *
+ * @param what became of it
+ */
+export function lostContent(what: string): ExtractionError {
+  return new ExtractionError(
+    'lost',
+    `${what}: the storage of the server lost it. Upload the file again. ` +
+      'The operator of the server can find all such files with "botstead check --contents".',
+  )
 }

@@ -1,7 +1,5 @@
-import type { ContextOptions, IndexFields } from '../chunk/index-fields.js'
-import type { ChunkOptions, Passage } from '../chunk/passage.js'
-import type { ExtractionFailure } from '../extract/extraction-error.js'
-import type { ListedWord } from '../text/words.js'
+import type { ChunkOptions, ExtractionFailure, Passage } from '@botstead/documents'
+import type { ContextOptions, IndexFields, ListedWord } from '@botstead/documents/text'
 
 /** What of a passage says under which words it is found. */
 export type PassageText = Pick<Passage, 'content' | 'headings' | 'ownHeadings'>

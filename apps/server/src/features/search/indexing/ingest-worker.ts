@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
+import { chunkDocument, ExtractionError, extract, type Passage } from '@botstead/documents'
+import { placeUnderName } from '@botstead/documents/text'
 import { type Give, type Report, serveTasks } from '../../../platform/workers/worker-task.js'
-import { chunkDocument } from '../chunk/chunk-document.js'
-import type { Passage } from '../chunk/passage.js'
-import { lostContent } from '../extract/damaged.js'
-import { ExtractionError } from '../extract/extraction-error.js'
-import { extract } from '../extract/registry.js'
 import { toPassages } from './given-passages.js'
+import { lostContent } from './ingest-content.js'
 import type {
   DocumentInput,
   IngestInput,
@@ -15,7 +13,6 @@ import type {
   IngestProgress,
   TextsInput,
 } from './ingest-task.js'
-import { placeUnderName } from './name-title.js'
 import { createWordLister } from './passage-words.js'
 
 /** Share of the work that is done when a document is read; the rest is for cutting and indexing. */

@@ -2,9 +2,9 @@ import { rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
+import { pdf, sentences } from '../../../../../../packages/documents/test/pdf.js'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
-import { pdf, sentences } from '../../../../test/formats/pdf.js'
 import { indexFileJob } from '../../files/index.js'
 
 describeEachEngine('the progress of a file', (engine) => {

@@ -1,8 +1,7 @@
+import { toIndexText, toNewWords } from '@botstead/documents/text'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { SearchDeps } from '../service.js'
 import * as store from '../store.js'
-import { toIndexText } from '../text/index-text.js'
-import { toNewWords } from '../text/words.js'
 import { insertWords } from '../vocabulary-store.js'
 
 /** Asked for by the migration that made the list of words; its key is the id of the bot. */

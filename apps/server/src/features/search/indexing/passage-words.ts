@@ -1,5 +1,4 @@
-import { type ContextOptions, toIndexFields } from '../chunk/index-fields.js'
-import { toNewWords } from '../text/words.js'
+import { type ContextOptions, toIndexFields, toNewWords } from '@botstead/documents/text'
 import type { PassageText, PassageWords } from './ingest-task.js'
 
 /**

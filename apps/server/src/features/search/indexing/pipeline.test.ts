@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { ExtractionError } from '@botstead/documents'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { ExtractionError } from '../extract/extraction-error.js'
 import type { Ingestion, IngestProgress } from './ingest-task.js'
 import {
   createIngestPool,

@@ -1,11 +1,11 @@
 import { availableParallelism, totalmem } from 'node:os'
+import { ExtractionError } from '@botstead/documents'
 import { WorkerLimitError } from '../../../platform/workers/worker-errors.js'
 import {
   createWorkerPool,
   type WorkerPool,
   type WorkerPoolOptions,
 } from '../../../platform/workers/worker-pool.js'
-import { ExtractionError } from '../extract/extraction-error.js'
 import { type IngestConfiguration, listNotApplied, toChunkOptions } from './ingest-configuration.js'
 import { type Content, withWorkerContent } from './ingest-content.js'
 import type {

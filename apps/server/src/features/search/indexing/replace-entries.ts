@@ -1,3 +1,4 @@
+import { placeUnderName } from '@botstead/documents/text'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import { listFileKeys } from '../../files/lookup/index.js'
@@ -7,7 +8,6 @@ import { withoutMarks } from '../text/marks.js'
 import { deleteWords, holdWords, insertWords } from '../vocabulary-store.js'
 import * as store from './former-entries-store.js'
 import type { PassageText, PassageWords } from './ingest-task.js'
-import { placeUnderName } from './name-title.js'
 import { listPassageWords } from './pipeline.js'
 
 /** Asked for by the migration that brought the names of files; its key is the id of the bot. */

@@ -1,8 +1,7 @@
+import { type FileName, toFileName, toIndexText } from '@botstead/documents/text'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { fileKeys } from '../../files/lookup/index.js'
-import { type FileName, toFileName } from '../text/file-name.js'
-import { toIndexText } from '../text/index-text.js'
 
 /** What of a candidate is compared with a question, in the form of `toIndexText`. */
 export interface CandidateTexts {

@@ -1,8 +1,6 @@
+import { isGermanGrammar, mayBeGerman, normalise, toRuns } from '@botstead/documents/text'
 import type { Db } from '../../../platform/db/schema.js'
-import { isGermanGrammar, mayBeGerman } from '../text/function-words.js'
 import { beginningsOf, germanStem, nounStem, verbalStem } from '../text/german-stem.js'
-import { normalise } from '../text/normalise.js'
-import { toRuns } from '../text/tokens.js'
 import { findBeginnings, findWords, hasGermanWords } from '../vocabulary-store.js'
 import type { Substitutes } from './clues.js'
 

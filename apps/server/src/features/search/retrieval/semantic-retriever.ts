@@ -1,6 +1,6 @@
+import { toFoldedText } from '@botstead/documents/text'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
-import { toFoldedText } from '../text/index-text.js'
 import {
   createModelCache,
   createVectorIndex,

@@ -1,8 +1,8 @@
+import { toFoldedText } from '@botstead/documents/text'
 import type { Db } from '../../../../platform/db/schema.js'
 import { openSqliteReads } from '../../../../platform/db/sqlite-reads.js'
 import { serveTasks } from '../../../../platform/workers/worker-task.js'
 import { countPassages, listNumbers, readPassageTexts } from '../../passage-text-store.js'
-import { toFoldedText } from '../../text/index-text.js'
 import { fitLsa } from './fit.js'
 import type {
   DatabaseAddress,

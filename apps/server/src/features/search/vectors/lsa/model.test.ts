@@ -1,5 +1,5 @@
+import { toIndexText } from '@botstead/documents/text'
 import { describe, expect, it } from 'vitest'
-import { toIndexText } from '../../text/index-text.js'
 import { fitLsa } from './fit.js'
 import { decodeModel, encodeModel, type LsaModel, toLsaVector } from './model.js'
 

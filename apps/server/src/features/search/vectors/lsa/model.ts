@@ -1,4 +1,4 @@
-import { isStopword } from '../../text/stopwords.js'
+import { isStopword } from '@botstead/documents/text'
 
 /** What makes vectors of texts: a direction for each term, already scaled by how much it says. */
 export interface LsaModel {
