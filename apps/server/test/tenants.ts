@@ -3,6 +3,7 @@ import type { AccountActor, WorkspaceActor } from '../src/domain/actor.js'
 import { createAddresses } from '../src/domain/addresses.js'
 import { createBots } from '../src/features/bots/bots/index.js'
 import { createIntegrations, type Integrations } from '../src/features/bots/integrations/index.js'
+import { createOutbox, createSubjectRetention } from '../src/features/deliveries/index.js'
 import { createAccess, createOperatorTokens } from '../src/features/tenancy/access/index.js'
 import { createAccounts } from '../src/features/tenancy/accounts/index.js'
 import { createWorkspaces, type Role } from '../src/features/tenancy/workspaces/index.js'
@@ -13,6 +14,7 @@ import { followCommits } from '../src/platform/db/after-commit.js'
 import { encodeBoolean } from '../src/platform/db/columns.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createPager } from '../src/platform/db/pager.js'
+import type { Tx } from '../src/platform/db/schema.js'
 import { createEventDispatcher } from '../src/platform/domain-events.js'
 import { createEventPublisher } from '../src/platform/events/publisher.js'
 import { createIds } from '../src/platform/ids.js'
@@ -90,12 +92,12 @@ export async function createTenants(
     recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
     onChanged: (botId) => access.authenticator.forgetBot(botId),
   })
+  const outbox = createOutbox({ clock, ids, bus })
+  domainEvents.subscribe({ 'delivery.requested': outbox.enqueue })
   const runtime = createRuntimeSlices({
     ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
     domainEvents,
-    describeSignal: async () => undefined,
     missedEventsMs,
-    deliveryRetentionMs: 604_800_000,
     makers: { make: (...args) => integrations.makers.make(...args) },
   })
   const access = createAccess({
@@ -123,6 +125,22 @@ export async function createTenants(
     events,
     domainEvents,
     runtime,
+
+    /** One round of the retention of events and object changes. */
+    async sweepSubjects(tx: Tx): Promise<number> {
+      let removed = 0
+      const { events, changes } = runtime
+      for (const sweep of createSubjectRetention({
+        clock,
+        retentionMs: 604_800_000,
+        events: events.service,
+        changes,
+      })) {
+        removed += await sweep(tx)
+      }
+      return removed
+    },
+
     accounts: accounts.service,
     workspaces: workspaces.service,
     bots: bots.service,

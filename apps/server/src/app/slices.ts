@@ -4,6 +4,8 @@ import { builtInChat, createBots, purgeBotJob } from '../features/bots/bots/inde
 import { createIntegrations, type Integrations } from '../features/bots/integrations/index.js'
 import { createBotLogs } from '../features/bots/logs/index.js'
 import { type Actions, createActions } from '../features/calls/actions/index.js'
+import { createBotRegistration } from '../features/calls/registration/bots.js'
+import { createTargets } from '../features/calls/targets/index.js'
 import { type Chat, createChat } from '../features/chat/index.js'
 import { createDeliveries, pageAttempts } from '../features/deliveries/index.js'
 import { createFiles } from '../features/files/index.js'
@@ -73,7 +75,7 @@ export async function createSlices(
     },
     onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
     onAddressed: (tx, botId, wants) => runtime.events.service.tellMissed(tx, botId, wants),
-    onDeployed: (tx, botId) => deliveries.registration.enqueue(tx, botId),
+    onDeployed: (tx, botId) => registration.enqueue(tx, botId),
     recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
     onChanged: forgetBot,
   })
@@ -104,8 +106,6 @@ export async function createSlices(
     makers: integrations.makers,
     maxPayloadBytes: config.limits.messageBytes,
     missedEventsMs: config.missedEventsMs,
-    deliveryRetentionMs: config.deliveryRetentionMs,
-    describeSignal: (botId, place) => chat.describeSignal(botId, place),
   })
   const botLogs = createBotLogs({
     ...foundation,
@@ -113,27 +113,25 @@ export async function createSlices(
     retentionMs: config.botLogRetentionMs,
     pageAttempts,
   })
+  const targets = createTargets({
+    ...foundation,
+    bots: bots.service,
+    findInstallationTarget: integrations.findTarget,
+  })
+  const registration = createBotRegistration({
+    ...foundation,
+    note: botLogs.service.note,
+    bots: bots.service,
+  })
   const deliveries = createDeliveries({
     ...foundation,
     timers: systemTimers,
-    bodies: runtime.bodies,
+    events: runtime.events.service,
+    messages: runtime.messages,
+    changes: runtime.changes,
+    targets,
     note: botLogs.service.note,
     bots: bots.service,
-    findInstallationTarget: (receiver) =>
-      receiver.integration === builtInChat.alias
-        ? chat.findSignalTarget(receiver.botId)
-        : integrations.findTarget(receiver),
-    onFinished: async (tx, finished, failure) => {
-      const told = finished.filter(({ kind }) => kind === 'event_received')
-      // In one order: what they settle, others may be settling too.
-      for (const botId of [...new Set(told.map(({ bot_id }) => bot_id))].sort()) {
-        const ids = told.flatMap(({ bot_id, subject_id }) => (bot_id === botId ? subject_id : []))
-        await runtime.events.service.settle(tx, botId, ids, failure)
-      }
-    },
-    onReopened: async (tx, { kind, bot_id, subject_id }) => {
-      if (kind === 'event_received') await runtime.events.service.reopen(tx, bot_id, subject_id)
-    },
     alone: config.databaseUrl === undefined,
     leaseMs: config.jobLeaseMs,
     retentionMs: config.deliveryRetentionMs,
@@ -157,12 +155,15 @@ export async function createSlices(
     },
     version,
   })
+  foundation.domainEvents.subscribe(deliveries.on ?? {})
+  deliveries.provideSignals(chat.describeSignal)
+  targets.provide(builtInChat.alias, chat.findSignalTarget)
   const actions: Actions = createActions({
     ...foundation,
     bots: bots.service,
     retentionMs: config.botLogRetentionMs,
     audiences: bots.audiences,
-    targets: deliveries.targets,
+    targets,
     chat,
     findIntegrationAction: integrations.findAction,
   })
@@ -220,6 +221,7 @@ export async function createSlices(
       await botLogs.service.purge(botId)
       await actions.purge(botId)
       await runtime.purge(botId)
+      await deliveries.purge({ kind: 'bot', id: botId })
       await chat.purge?.({ kind: 'bot', id: botId })
       await search.purge(botId)
       await files.purge(botId)
@@ -242,7 +244,7 @@ export async function createSlices(
     jobs: {
       [purgeBotJob]: purgeBot,
       ...runtime.jobs,
-      ...deliveries.registration.jobs,
+      ...registration.jobs,
       ...integrations.jobs,
       ...files.jobs,
       ...search.jobs,
@@ -251,7 +253,7 @@ export async function createSlices(
       ...accounts.routes,
       ...workspaces.routes,
       ...bots.routes,
-      ...deliveries.routes,
+      ...(deliveries.routes ?? []),
       ...botLogs.routes,
       ...access.routes,
       ...files.routes,

@@ -1,2 +1,1 @@
-export { findBotTarget } from './bot-target.js'
-export { createTargets, type Target, type Targets } from './targets.js'
+export { createTargets, findBotTarget, type Target, type Targets } from './targets.js'
