@@ -1,5 +1,6 @@
 import type { BotActor, Caller, ChatUserActor } from '../src/domain/actor.js'
 import { createChat } from '../src/features/chat/index.js'
+import type { MessageStreamInput } from '../src/features/chat/message-streams.js'
 import type { EventBus } from '../src/platform/bus/event-bus.js'
 import type { Database } from '../src/platform/db/open.js'
 import type { Tx } from '../src/platform/db/schema.js'
@@ -38,7 +39,8 @@ export async function createChats(
     sharedSecret: Buffer.from('the secret of all addresses'),
   })
 
-  const { service, authenticator, forgetBot, streams } = chat
+  const { service, authenticator, streams, actions } = chat
+  if (chat.on) tenants.domainEvents.subscribe(chat.on)
 
   /** What the server knows of the holder of a key. */
   const holderOf = async (webhookId: string, key: string): Promise<ChatUserActor> =>
@@ -51,11 +53,15 @@ export async function createChats(
     messages,
     chat: service,
     streams,
-    publishMessageStream: chat.publishMessageStream,
+    /** As a bot does by the action of this name. */
+    publishMessageStream: async (botId: string, input: MessageStreamInput) =>
+      await actions?.publishMessageStream?.(botId, { ...input }),
     describeSignal: chat.describeSignal,
     sweepStreams: async (tx: Tx) => (await chat.sweeps?.[0]?.(tx)) ?? 0,
     authenticator,
-    forgetBot,
+    /** Has what is remembered of a bot forgotten, as by a change. */
+    forgetBot: async (botId: string) =>
+      await tenants.run((tx) => tenants.domainEvents.raise(tx, 'bot.changed', { botId })),
     maxPayloadBytes,
     holderOf,
 

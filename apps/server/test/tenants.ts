@@ -2,8 +2,9 @@ import { createRuntimeSlices } from '../src/app/runtime-slices.js'
 import type { AccountActor, WorkspaceActor } from '../src/domain/actor.js'
 import { createAddresses } from '../src/domain/addresses.js'
 import { createBots } from '../src/features/bots/bots/index.js'
-import { createIntegrations, type Integrations } from '../src/features/bots/integrations/index.js'
-import { createOutbox, createSubjectRetention } from '../src/features/deliveries/index.js'
+import { createIntegrations } from '../src/features/bots/integrations/index.js'
+import { createMakers } from '../src/features/calls/makers/index.js'
+import { createCallTargets } from '../src/features/calls/targets/index.js'
 import { createAccess, createOperatorTokens } from '../src/features/tenancy/access/index.js'
 import { createAccounts } from '../src/features/tenancy/accounts/index.js'
 import { createWorkspaces, type Role } from '../src/features/tenancy/workspaces/index.js'
@@ -14,7 +15,6 @@ import { followCommits } from '../src/platform/db/after-commit.js'
 import { encodeBoolean } from '../src/platform/db/columns.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createPager } from '../src/platform/db/pager.js'
-import type { Tx } from '../src/platform/db/schema.js'
 import { createEventDispatcher } from '../src/platform/domain-events.js'
 import { createEventPublisher } from '../src/platform/events/publisher.js'
 import { createIds } from '../src/platform/ids.js'
@@ -59,62 +59,35 @@ export async function createTenants(
   const bus = given ?? createLocalBus(log)
   const queue = createQueue({ ...shared, bus })
   const events = createEventPublisher(bus)
-  const domainEvents = createEventDispatcher()
   const addresses = createAddresses(() => 'http://localhost')
 
   const accounts = createAccounts(shared)
-  const workspaces = createWorkspaces({
-    ...shared,
-    countBots: (workspaceIds) => bots.service.countByWorkspace(workspaceIds),
-    removeBots: async (tx, workspaceId) => {
-      await bots.service.removeAll(tx, workspaceId)
-      await access.service.removeWorkspaceKeys(tx, workspaceId)
-      await integrations.service.removeAll(tx, workspaceId)
-    },
-    onRemoved: (workspaceId) => access.authenticator.forgetWorkspace(workspaceId),
+  const domainEvents = createEventDispatcher()
+  const outgoing = createOutgoing({
+    rules: createAddressRules({ allowLoopback: true, allowed: [] }),
   })
-  const bots = createBots({
-    ...shared,
-    queue,
-    addresses,
-    catalogue: {
-      find: (...args) => integrations.catalogue.find(...args),
-      declarationsOf: (id) => integrations.catalogue.declarationsOf(id),
-      onChanged: (...args) => integrations.catalogue.onChanged(...args),
-      untilSettled: (botId) => integrations.catalogue.untilSettled(botId),
-    },
-    onCreated: async (tx, botId) => {
-      await runtime.users.service.insertBot(tx, botId)
-    },
-    onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
-    onAddressed: (tx, botId, wants) => runtime.events.service.tellMissed(tx, botId, wants),
-    onDeployed: async () => {},
-    recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
-    onChanged: (botId) => access.authenticator.forgetBot(botId),
-  })
-  const outbox = createOutbox({ clock, ids, bus })
-  domainEvents.subscribe({ 'delivery.requested': outbox.enqueue })
+  const slice = { ...shared, bus, queue, events, addresses, domainEvents, outgoing }
+  const workspaces = createWorkspaces(slice)
+  const integrations = createIntegrations({ ...slice, workspaces: workspaces.service })
+  const bots = createBots({ ...slice, integrations })
+  workspaces.service.provideBotCounts(bots.service.countByWorkspace)
+  const access = createAccess({ ...slice, workspaces, bots, integrations })
   const runtime = createRuntimeSlices({
-    ...{ ...shared, bus, queue, events, bots, maxPayloadBytes },
-    domainEvents,
+    ...slice,
+    bots,
+    maxPayloadBytes,
+    describeSignal: async () => undefined,
     missedEventsMs,
-    makers: { make: (...args) => integrations.makers.make(...args) },
+    deliveryRetentionMs: 604_800_000,
+    makers: createMakers({ ...slice, integrations }),
   })
-  const access = createAccess({
-    ...shared,
-    workspaces: workspaces.service,
-    bots: bots.service,
-    requireIntegration: (actor, id, field) => integrations.service.requireIn(actor, id, field),
-  })
-  const integrations: Integrations = createIntegrations({
-    ...shared,
-    queue,
-    addresses,
-    outgoing: createOutgoing({ rules: createAddressRules({ allowLoopback: true, allowed: [] }) }),
-    bots: bots.service,
-    workspaces: workspaces.service,
-    onRemoved: (tx, id) => access.service.removeKeysOfIntegration(tx, id),
-    onChanged: (_id, installedIn) => installedIn.forEach(access.authenticator.forgetBot),
+  const targets = createCallTargets({ ...slice, bots, integrations })
+  for (const { on } of [bots, access, integrations, targets]) if (on) domainEvents.subscribe(on)
+  domainEvents.subscribe({
+    'bot.created': (tx, { botId }) => runtime.users.service.insertBot(tx, botId),
+    'bot.recurringEventsDeclared': (tx, { botId, declared }) =>
+      runtime.recurring.service.declare(tx, botId, declared),
+    'bot.addressed': (tx, { botId, wants }) => runtime.events.service.tellMissed(tx, botId, wants),
   })
   const tokens = createOperatorTokens({ ...shared, accounts: accounts.service })
 
@@ -124,23 +97,8 @@ export async function createTenants(
     queue,
     events,
     domainEvents,
+    targets,
     runtime,
-
-    /** One round of the retention of events and object changes. */
-    async sweepSubjects(tx: Tx): Promise<number> {
-      let removed = 0
-      const { events, changes } = runtime
-      for (const sweep of createSubjectRetention({
-        clock,
-        retentionMs: 604_800_000,
-        events: events.service,
-        changes,
-      })) {
-        removed += await sweep(tx)
-      }
-      return removed
-    },
-
     accounts: accounts.service,
     workspaces: workspaces.service,
     bots: bots.service,

@@ -67,7 +67,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     closers,
     options,
   )
-  closers.add('token usage', () => slices.access[Symbol.asyncDispose]())
+  closers.add('token usage', async () => await slices.access.stop?.(0))
 
   const made = await firstStart({
     ...foundation,
@@ -94,7 +94,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   })
   const app = await createApp({
     routes: [...probes, ...(config.roles.api ? slices.routes : []), ...(options.extraRoutes ?? [])],
-    ...(config.roles.api && { webhooks: slices.integrations.webhooks }),
+    ...(config.roles.api && { webhooks: slices.webhooks }),
     authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
     idempotency,
     rateLimiter: createLimiter(foundation),

@@ -1,4 +1,5 @@
-import { type Bots, builtInChat } from '../features/bots/bots/index.js'
+import type { Bots } from '../features/bots/bots/index.js'
+import { builtInChat } from '../features/bots/installations/index.js'
 import type { Makers } from '../features/calls/makers/index.js'
 import { announceRevokedUser } from '../features/chat/streams/index.js'
 import {
@@ -14,6 +15,11 @@ import { createStates } from '../features/conversations/states/index.js'
 import { createTags } from '../features/conversations/tags/index.js'
 import { createUsers, toUser } from '../features/conversations/users/index.js'
 import { createWorkflows } from '../features/conversations/workflows/index.js'
+import {
+  createDeliveryBodies,
+  createOutbox,
+  type DeliveryBodiesDeps,
+} from '../features/deliveries/index.js'
 import { isoTime } from '../platform/clock.js'
 import { afterCommit } from '../platform/db/after-commit.js'
 import type { Tx } from '../platform/db/schema.js'
@@ -28,18 +34,26 @@ export type RuntimeFoundation = Pick<
   makers: Makers
   /** Milliseconds that a bot is told of before it got an address; 0 for nothing. */
   missedEventsMs: number
+  /** Milliseconds that deliveries are kept, which tell of events and changes. */
+  deliveryRetentionMs: number
   /** Most bytes of the payload of a message, an event or a state. */
   maxPayloadBytes: number
+  /** A signal of the chat by its place, for its delivery. */
+  describeSignal: DeliveryBodiesDeps['describeSignal']
 }
 
-/** Milliseconds that observations of bots are kept: 30 days. */
+/** Milliseconds that events, changes and observations of bots are kept at least: 30 days. */
 const retention = 30 * 24 * 60 * 60 * 1000
 const rowsAtOnce = 500
 
 /** Builds the slices that bots and integrations work with, and tells each what it needs. */
 export function createRuntimeSlices(foundation: RuntimeFoundation) {
   const { audiences } = foundation.bots
-  const changes = createChanges(foundation)
+  const outbox = createOutbox(foundation)
+  foundation.domainEvents.subscribe({
+    'delivery.requested': outbox.enqueue,
+  })
+  const changes = createChanges({ ...foundation, outbox })
   const tags = createTags(foundation)
   const shutOut = (tx: Tx, userId: string) =>
     afterCommit(tx, () => announceRevokedUser(foundation.bus, userId))
@@ -68,6 +82,7 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
   })
   const events = createEvents({
     ...foundation,
+    outbox,
     audiences,
     describeMessages: (executor, botId, ids) => messages.describe(executor, botId, ids),
     subjects: {
@@ -80,9 +95,9 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     onRecurringSettled: (tx, botId, name, failure) =>
       recurring.service.settle(tx, botId, name, failure),
   })
-  foundation.domainEvents.subscribe(events.on)
   const messages = createMessages({
     ...foundation,
+    outbox,
     audiences,
     botEvents: events.service,
     changes,
@@ -130,13 +145,20 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
   const observations = createObservations({ ...foundation, events: events.service })
 
   return {
+    outbox,
     users,
     conversations,
     messages,
     events,
-    changes,
     recurring,
     observations,
+    /** Bodies of what the outbox holds. */
+    bodies: createDeliveryBodies({
+      events: events.service,
+      messages,
+      changes,
+      describeSignal: foundation.describeSignal,
+    }),
     jobs: {
       ...events.jobs,
       ...messages.jobs,
@@ -155,10 +177,15 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
       ...observations.routes,
     ],
 
-    /** Deletes some of the observations that are old enough; returns how many. */
+    /** Removes some of the events, changes and observations that have served their time; answers how many. */
     async sweep(tx: Tx): Promise<number> {
-      const before = isoTime(foundation.clock.now() - retention)
-      return await observations.service.trim(tx, before, rowsAtOnce)
+      const now = foundation.clock.now()
+      const before = isoTime(now - retention)
+      // What waits to be told of must be known as long as it may wait.
+      const longBefore = isoTime(now - Math.max(retention, foundation.deliveryRetentionMs))
+      const gone = await events.service.trim(tx, longBefore, rowsAtOnce)
+      const told = await changes.trim(tx, longBefore, rowsAtOnce)
+      return gone + told + (await observations.service.trim(tx, before, rowsAtOnce))
     },
 
     /** Removes what a deleted bot left behind. */
@@ -171,6 +198,7 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
       await observations.service.purge(botId)
       await events.service.purge(botId)
       await tags.service.purge(botId)
+      await outbox.purge(botId)
       await changes.purge(botId)
     },
   }

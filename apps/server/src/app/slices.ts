@@ -1,20 +1,23 @@
 import { join } from 'node:path'
 import type { Addresses } from '../domain/addresses.js'
-import { builtInChat, createBots, purgeBotJob } from '../features/bots/bots/index.js'
-import { createIntegrations, type Integrations } from '../features/bots/integrations/index.js'
+import { createBots, purgeBotJob } from '../features/bots/bots/index.js'
+import { createIntegrations } from '../features/bots/integrations/index.js'
 import { createBotLogs } from '../features/bots/logs/index.js'
-import { type Actions, createActions } from '../features/calls/actions/index.js'
-import { createBotRegistration } from '../features/calls/registration/bots.js'
-import { createTargets } from '../features/calls/targets/index.js'
+import { createActions } from '../features/calls/actions/index.js'
+import { createMakers } from '../features/calls/makers/index.js'
+import { createRegistration } from '../features/calls/registration/index.js'
+import { createCallTargets } from '../features/calls/targets/index.js'
+import { createWebhooks } from '../features/calls/webhooks/index.js'
 import { type Chat, createChat } from '../features/chat/index.js'
 import { createDeliveries, pageAttempts } from '../features/deliveries/index.js'
 import { createFiles } from '../features/files/index.js'
 import { createIngestPool, createSearch, type Weights } from '../features/search/index.js'
-import { type Access, createAccess } from '../features/tenancy/access/index.js'
+import { createAccess } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
 import { createWorkspaces } from '../features/tenancy/workspaces/index.js'
 import type { BlobStore } from '../platform/blobs/blob-store.js'
 import { openDiskBlobStore } from '../platform/blobs/disk.js'
+import { afterCommit } from '../platform/db/after-commit.js'
 import type { JobHandler } from '../platform/jobs/handler.js'
 import { createSigner } from '../platform/security/signing.js'
 import { systemTimers } from '../platform/timers.js'
@@ -44,94 +47,61 @@ export async function createSlices(
 ) {
   const { config, clock, log } = foundation
   const accounts = createAccounts(foundation)
-  const workspaces = createWorkspaces({
-    ...foundation,
-    countBots: (ids) => bots.service.countByWorkspace(ids),
-    removeBots: async (tx, workspaceId) => {
-      await bots.service.removeAll(tx, workspaceId)
-      await access.service.removeWorkspaceKeys(tx, workspaceId)
-      await integrations.service.removeAll(tx, workspaceId)
-    },
-    onRemoved: (workspaceId) => access.authenticator.forgetWorkspace(workspaceId),
-  })
-  /** Makes memories of a bot stale, when it or what is installed in it was changed or removed. */
-  function forgetBot(botId: string): void {
-    access.authenticator.forgetBot(botId)
-    chat.forgetBot(botId)
-    deliveries.changed(botId)
-    actions.forgetBot(botId)
-  }
-  const bots = createBots({
-    ...foundation,
-    addresses,
-    catalogue: {
-      find: (...args) => integrations.catalogue.find(...args),
-      declarationsOf: (id) => integrations.catalogue.declarationsOf(id),
-      onChanged: (...args) => integrations.catalogue.onChanged(...args),
-      untilSettled: (botId) => integrations.catalogue.untilSettled(botId),
-    },
-    onCreated: async (tx, botId) => {
-      await runtime.users.service.insertBot(tx, botId)
-    },
-    onRecurring: (tx, botId, declared) => runtime.recurring.service.declare(tx, botId, declared),
-    onAddressed: (tx, botId, wants) => runtime.events.service.tellMissed(tx, botId, wants),
-    onDeployed: (tx, botId) => registration.enqueue(tx, botId),
-    recurringHealth: (executor, botId) => runtime.recurring.service.healthOf(executor, botId),
-    onChanged: forgetBot,
-  })
-  const access: Access = createAccess({
+  const workspaces = createWorkspaces(foundation)
+  const integrations = createIntegrations({ ...foundation, workspaces: workspaces.service })
+  const bots = createBots({ ...foundation, addresses, integrations })
+  workspaces.service.provideBotCounts(bots.service.countByWorkspace)
+  const access = createAccess({
     ...foundation,
     timers: systemTimers,
-    workspaces: workspaces.service,
-    bots: bots.service,
-    requireIntegration: (actor, id, field) => integrations.service.requireIn(actor, id, field),
+    workspaces,
+    bots,
+    integrations,
   })
-  const integrations: Integrations = createIntegrations({
-    ...foundation,
-    addresses,
-    bots: bots.service,
-    workspaces: workspaces.service,
-    onRemoved: (tx, id) => access.service.removeKeysOfIntegration(tx, id),
-    onChanged: (_id, installedIn) => {
-      for (const botId of installedIn) {
-        bots.audiences.forget(botId)
-        forgetBot(botId)
-      }
-    },
-  })
+  const targets = createCallTargets({ ...foundation, bots, integrations })
+  const makers = createMakers({ ...foundation, integrations })
+  const webhooks = createWebhooks({ ...foundation, integrations })
 
   const runtime = createRuntimeSlices({
     ...foundation,
     bots,
-    makers: integrations.makers,
+    makers,
     maxPayloadBytes: config.limits.messageBytes,
     missedEventsMs: config.missedEventsMs,
+    deliveryRetentionMs: config.deliveryRetentionMs,
+    describeSignal: (botId, place) => chat.describeSignal(botId, place),
   })
   const botLogs = createBotLogs({
     ...foundation,
     bots: bots.service,
     retentionMs: config.botLogRetentionMs,
-    pageAttempts,
   })
-  const targets = createTargets({
+  botLogs.service.provideAttempts(pageAttempts)
+  const registration = createRegistration({
     ...foundation,
-    bots: bots.service,
-    findInstallationTarget: integrations.findTarget,
-  })
-  const registration = createBotRegistration({
-    ...foundation,
+    addresses,
+    bots,
+    integrations,
     note: botLogs.service.note,
-    bots: bots.service,
   })
   const deliveries = createDeliveries({
     ...foundation,
     timers: systemTimers,
-    events: runtime.events.service,
-    messages: runtime.messages,
-    changes: runtime.changes,
-    targets,
+    bodies: runtime.bodies,
     note: botLogs.service.note,
     bots: bots.service,
+    targets,
+    onFinished: async (tx, finished, failure) => {
+      const told = finished.filter(({ kind }) => kind === 'event_received')
+      // In one order: what they settle, others may be settling too.
+      for (const botId of [...new Set(told.map(({ bot_id }) => bot_id))].sort()) {
+        const ids = told.flatMap(({ bot_id, subject_id }) => (bot_id === botId ? subject_id : []))
+        await runtime.events.service.settle(tx, botId, ids, failure)
+      }
+    },
+    onReopened: async (tx, { kind, bot_id, subject_id }) => {
+      if (kind === 'event_received') await runtime.events.service.reopen(tx, bot_id, subject_id)
+    },
     alone: config.databaseUrl === undefined,
     leaseMs: config.jobLeaseMs,
     retentionMs: config.deliveryRetentionMs,
@@ -147,6 +117,7 @@ export async function createSlices(
     messages: runtime.messages.service,
     botEvents: runtime.events.service,
     audiences: bots.audiences,
+    targets,
     maxPayloadBytes: config.limits.messageBytes,
     limits: {
       perProcess: config.limits.listeners,
@@ -155,17 +126,24 @@ export async function createSlices(
     },
     version,
   })
-  foundation.domainEvents.subscribe(deliveries.on ?? {})
-  deliveries.provideSignals(chat.describeSignal)
-  targets.provide(builtInChat.alias, chat.findSignalTarget)
-  const actions: Actions = createActions({
+  const actions = createActions({
     ...foundation,
     bots: bots.service,
     retentionMs: config.botLogRetentionMs,
     audiences: bots.audiences,
     targets,
-    chat,
-    findIntegrationAction: integrations.findAction,
+    integrations,
+  })
+  if (chat.actions) actions.provide(chat.actions)
+  bots.service.provideRecurringHealth(runtime.recurring.service.healthOf)
+  const subscribers = [bots, access, integrations, targets, registration, actions, chat]
+  for (const { on } of subscribers) if (on) foundation.domainEvents.subscribe(on)
+  foundation.domainEvents.subscribe({
+    'bot.created': (tx, { botId }) => runtime.users.service.insertBot(tx, botId),
+    'bot.recurringEventsDeclared': (tx, { botId, declared }) =>
+      runtime.recurring.service.declare(tx, botId, declared),
+    'bot.addressed': (tx, { botId, wants }) => runtime.events.service.tellMissed(tx, botId, wants),
+    'bot.changed': async (tx, { botId }) => afterCommit(tx, () => deliveries.changed(botId)),
   })
 
   const blobs = await openBlobs(foundation, { sweep: true })
@@ -219,9 +197,8 @@ export async function createSlices(
     handler: async ({ payload: { botId } }) => {
       await access.service.purge(botId)
       await botLogs.service.purge(botId)
-      await actions.purge(botId)
+      await actions.purge?.({ kind: 'bot', id: botId })
       await runtime.purge(botId)
-      await deliveries.purge({ kind: 'bot', id: botId })
       await chat.purge?.({ kind: 'bot', id: botId })
       await search.purge(botId)
       await files.purge(botId)
@@ -234,6 +211,7 @@ export async function createSlices(
     access,
     chat,
     integrations,
+    webhooks,
     runtime,
     deliveries,
     botLogs,
@@ -250,18 +228,19 @@ export async function createSlices(
       ...search.jobs,
     },
     routes: [
-      ...accounts.routes,
-      ...workspaces.routes,
-      ...bots.routes,
-      ...(deliveries.routes ?? []),
-      ...botLogs.routes,
-      ...access.routes,
+      ...(accounts.routes ?? []),
+      ...(workspaces.routes ?? []),
+      ...(bots.routes ?? []),
+      ...deliveries.routes,
+      ...(botLogs.routes ?? []),
+      ...(access.routes ?? []),
       ...files.routes,
       ...search.routes,
       ...runtime.routes,
       ...(chat.routes ?? []),
-      ...actions.routes,
-      ...integrations.routes,
+      ...(actions.routes ?? []),
+      ...(integrations.routes ?? []),
+      ...(registration.routes ?? []),
     ],
   }
 }

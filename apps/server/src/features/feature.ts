@@ -21,6 +21,8 @@ export interface Feature {
   readonly sweeps?: readonly Sweep[]
   /** What it does when something happens in another slice, in the same transaction. */
   readonly on?: Subscriptions
+  /** What the server itself does as actions of the built-in chat, by name. */
+  readonly actions?: Readonly<Record<string, ServerAction>>
   readonly metrics?: readonly Metric[]
   /** What has to work before this process takes requests: `/readyz`. */
   readonly checks?: readonly Check[]
@@ -31,6 +33,12 @@ export interface Feature {
   /** Ends what runs by itself within `timeLeft` milliseconds, before what it stands on ends. */
   stop?(timeLeft: number): Promise<void>
 }
+
+/** Does an action for a bot and returns its output. Throws `ApiError` for input that is not its own. */
+export type ServerAction = (
+  botId: string,
+  input: Record<string, unknown>,
+) => Promise<Record<string, unknown>>
 
 /** Removes some rows that have served their time and returns how many. */
 export type Sweep = (tx: Tx) => Promise<number>

@@ -1,6 +1,7 @@
 import { allOperations, createOpenApi } from '@botstead/contract'
 import type { Authenticator } from '../../domain/authenticator.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
+import { afterCommit } from '../../platform/db/after-commit.js'
 import { purge } from '../../platform/db/purge.js'
 import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
@@ -8,11 +9,12 @@ import type { Log } from '../../platform/telemetry/log.js'
 import { gauge } from '../../platform/telemetry/metric.js'
 import type { Timers } from '../../platform/timers.js'
 import type { BotsService } from '../bots/bots/index.js'
-import type { Target } from '../calls/targets/index.js'
+import type { CallTargets } from '../calls/targets/index.js'
 import type { Feature } from '../feature.js'
 import { createChatAccess } from './access.js'
+import { createChatActions } from './actions.js'
 import { createChatAddresses, createChatAuthenticator } from './addresses.js'
-import { type MessageStreamInput, messageStreams } from './message-streams.js'
+import { messageStreams } from './message-streams.js'
 import { chatRoutes } from './routes.js'
 import { type ChatService, type ChatServiceDeps, createChatService } from './service.js'
 import { createSignalDeliveries } from './signal-deliveries.js'
@@ -30,6 +32,7 @@ export interface ChatDeps extends Omit<ChatServiceDeps, 'keys' | 'addresses' | '
   bus: EventBus
   events: EventPublisher
   domainEvents: Pick<EventDispatcher, 'raise'>
+  targets: Pick<CallTargets, 'provideChatTarget'>
   log: Log
   timers?: Timers
   sharedSecret: Uint8Array
@@ -46,16 +49,8 @@ export interface Chat extends Feature {
   /** Identifies callers at chat addresses. */
   authenticator: Pick<Authenticator, 'chat' | 'chatUser' | 'holderOf'>
   streams: ConversationStreams
-  /** Forgets what is known of a bot, after it or what is installed in it was changed or removed. */
-  forgetBot(botId: string): void
-  /** For the action `publishMessageStream` of a bot: pieces of a message that it is writing. */
-  publishMessageStream(botId: string, input: MessageStreamInput): Promise<void>
-  /** For the action `sendEvent` of a bot: what it sends the participants beside messages. */
-  sendEvent: ChatService['sendEvent']
   /** A signal by its position in the log of its conversation, for its delivery. */
   describeSignal(botId: string, position: string): Promise<string | undefined>
-  /** Where the signals of a bot are posted; undefined if nowhere. */
-  findSignalTarget(botId: string): Promise<Target | undefined>
 }
 
 export function createChat(deps: ChatDeps): Chat {
@@ -75,6 +70,7 @@ export function createChat(deps: ChatDeps): Chat {
   const access = createChatAccess(deps)
   const service = createChatService({ ...deps, keys, addresses, streams }, access)
   const signals = createSignalDeliveries({ ...deps, render })
+  deps.targets.provideChatTarget(signals.findTarget)
 
   return {
     name: 'chat',
@@ -85,15 +81,19 @@ export function createChat(deps: ChatDeps): Chat {
       findUser: access.findUser,
     }),
     streams,
-    forgetBot(botId) {
-      addresses.forget(botId)
-      streams.recheckBot(botId)
-      signals.forgetBot(botId)
-    },
-    publishMessageStream: writing.publishMessageStream,
-    sendEvent: service.sendEvent,
     describeSignal: signals.describe,
-    findSignalTarget: signals.findTarget,
+    actions: createChatActions({
+      publishMessageStream: writing.publishMessageStream,
+      sendEvent: service.sendEvent,
+    }),
+    on: {
+      'bot.changed': async (tx, { botId }) =>
+        afterCommit(tx, () => {
+          addresses.forget(botId)
+          streams.recheckBot(botId)
+          signals.forgetBot(botId)
+        }),
+    },
     sweeps: [writing.sweep],
     metrics: [
       gauge(

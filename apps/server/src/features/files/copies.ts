@@ -11,7 +11,6 @@ import { keySpaceOf, lockVisibleFile } from './require-file.js'
 import { requireIndexableKey } from './rules.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
-import type { FileRow } from './table.js'
 
 /** What a caller asks of a copy. */
 export interface CopyRequest extends Body<typeof contract.files.copy> {
@@ -47,7 +46,7 @@ export function createCopies(
     destination: BotActor,
     { destinationKey: key, overwrite = false, idOrKey }: CopyRequest,
     isBotKey: boolean,
-  ): Promise<FileRow> {
+  ): Promise<store.FileRow> {
     const now = isoTime(clock.now())
     const source = await lockVisibleFile(tx, actor, idOrKey, now)
     const { content: original, blobKey, sha256 } = await requireContent(tx, actor, source)
@@ -77,8 +76,8 @@ export function createCopies(
     async copy(
       actor: BotActor,
       request: CopyRequest,
-      remember: Remember<FileRow>,
-    ): Promise<FileRow> {
+      remember: Remember<store.FileRow>,
+    ): Promise<store.FileRow> {
       requireIndexableKey(request.destinationKey, 'params.destinationKey')
       const destination = await requireDestination(actor, request.destinationBotId)
       const isBotKey = await reach.isBotKey(actor)
@@ -100,7 +99,7 @@ export function createCopies(
 }
 
 /** The content that the source serves, as far as the caller may read it. */
-async function requireContent(tx: Tx, actor: BotActor, source: FileRow) {
+async function requireContent(tx: Tx, actor: BotActor, source: store.FileRow) {
   const { serving_generation: generation } = source
   const content =
     generation === null
@@ -122,7 +121,7 @@ async function requireContent(tx: Tx, actor: BotActor, source: FileRow) {
   return { content, blobKey: content.blob_key, sha256: content.sha256 }
 }
 
-function requireReplaceable(current: FileRow, source: FileRow): void {
+function requireReplaceable(current: store.FileRow, source: store.FileRow): void {
   if (current.id !== source.id) return
   throw new ApiError(
     'InvalidPayload',
@@ -132,7 +131,7 @@ function requireReplaceable(current: FileRow, source: FileRow): void {
 }
 
 /** With its key a bot replaces what it made itself, and likewise whom it acts for. */
-function requireOwn(destination: BotActor, current: FileRow): void {
+function requireOwn(destination: BotActor, current: store.FileRow): void {
   const own = ownerOf(destination)
   if (own.owner_type === current.owner_type && own.owner_id === current.owner_id) return
   throw new ApiError(
@@ -149,7 +148,7 @@ function alreadyExists(key: string): ApiError {
 }
 
 /** Wider policies that were said of a content still to come do not open the one that is copied. */
-function descriptionOf(source: FileRow, content: ContentRow): Description {
+function descriptionOf(source: store.FileRow, content: ContentRow): Description {
   return {
     content_type: content.content_type,
     tags: source.tags,
@@ -163,14 +162,14 @@ function descriptionOf(source: FileRow, content: ContentRow): Description {
 }
 
 /** The passages of the source, where they are of the content that is copied. */
-function passagesOf(actor: BotActor, source: FileRow, content: ContentRow) {
+function passagesOf(actor: BotActor, source: store.FileRow, content: ContentRow) {
   if (content.status !== 'indexing_completed' || source.passages_generation === null) {
     return undefined
   }
   return { botId: actor.botId, fileId: source.id, generation: source.passages_generation }
 }
 
-async function reread(tx: Tx, { bot_id, id }: FileRow): Promise<FileRow> {
+async function reread(tx: Tx, { bot_id, id }: store.FileRow): Promise<store.FileRow> {
   const file = await store.findFileById(tx, bot_id, id)
   if (file === undefined) throw new Error(`The file ${id} went while it was locked`)
   return file

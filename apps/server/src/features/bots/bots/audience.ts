@@ -3,11 +3,10 @@ import type { Clock } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
-import { builtInChat } from './built-in-chat.js'
-import type { Catalogue } from './catalogue.js'
+import { builtInChat, type InstallationRow, listInstallations } from '../installations/index.js'
+import type { IntegrationDefinition, KnownIntegrations } from '../integrations/index.js'
 import type { BotDefinition } from './definition.js'
-import { listInstallations } from './installation-store.js'
-import { findAudience, type InstallationRow } from './store.js'
+import { findAudience } from './store.js'
 
 /** Who has to be told of what happens in a bot. */
 export interface Audience {
@@ -41,28 +40,7 @@ export interface InstalledAs {
   /** Whether it takes part. */
   enabled: boolean
   /** Undefined for what is built in. */
-  declares: IntegrationDeclarations | undefined
-}
-
-/** What an integration declares, as far as calls inside a bot have to know. */
-export interface IntegrationDeclarations {
-  channels: Record<
-    string,
-    { messages: Record<string, { schema: JsonSchema }>; conversation: { creation: Creation } }
-  >
-  events: Record<string, { schema: JsonSchema }>
-  states: Record<string, { type: string; schema: JsonSchema }>
-  user: { creation: Creation }
-  /** Operations that it wants to be called with beside the common ones. */
-  extraOperations: Record<string, { enabled: boolean }>
-}
-
-type JsonSchema = Record<string, unknown>
-
-/** Whether a bot may have something made by an integration, and by which tags. */
-export interface Creation {
-  enabled: boolean
-  requiredTags: string[]
+  declares: IntegrationDefinition | undefined
 }
 
 /** What a bot declares of a state. */
@@ -96,10 +74,10 @@ const nobody: Audience = {
 export interface AudiencesDeps {
   db: Db
   clock: Clock
-  catalogue: Pick<Catalogue, 'declarationsOf'>
+  integrations: Pick<KnownIntegrations, 'of'>
 }
 
-export function createAudiences({ db, clock, catalogue }: AudiencesDeps): Audiences {
+export function createAudiences({ db, clock, integrations }: AudiencesDeps): Audiences {
   const known = createFactCache<Audience>({
     clock,
     read: async (botId) => {
@@ -108,7 +86,7 @@ export function createAudiences({ db, clock, catalogue }: AudiencesDeps): Audien
       const installed = await listInstallations(db, botId)
       const declared = await Promise.all(
         installed.map(async ({ integration_id: id }) =>
-          id === builtInChat.id ? undefined : await catalogue.declarationsOf(id),
+          id === builtInChat.id ? undefined : (await integrations.of(id))?.definition,
         ),
       )
       return toAudience(

@@ -1,10 +1,19 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
-import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
 import { requireShape } from '../../../domain/shapes.js'
 import { requireNewStates } from '../../../domain/state-names.js'
-import { afterCommit } from '../../../platform/db/after-commit.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+
+import {
+  byteLength,
+  checkEntries,
+  checkSchemas,
+  isMap,
+  logUncheckedPatterns,
+  mergeMap,
+  type Schemas,
+  withoutNullAttributes,
+} from '../definitions/index.js'
 
 type WireBot = Output<typeof contract.bots.get>['bot']
 type NewBot = Body<typeof contract.bots.create>
@@ -29,8 +38,6 @@ export type BotDefinition = Pick<WireBot, Part> & {
 /** The parts of a create or update that change what a bot declares. `null` removes an entry. */
 export type DefinitionPatch = Pick<BotPatch, Part | 'recurringEvents'>
 
-type JsonMap = Record<string, unknown>
-
 export const emptyDefinition: BotDefinition = {
   states: {},
   events: {},
@@ -48,14 +55,8 @@ export const emptyDefinition: BotDefinition = {
 const mostEntries = { states: 10, events: 20, actions: 200, recurringEvents: 20, tags: 50 }
 /** Most tags a bot may carry itself. */
 const mostOwnTags = 200
-/** Most bytes of one JSON schema, and of the configuration. */
-const maxSchemaBytes = 102_400
-/** The same of all schemas of a definition: they are held in memory, and checked in one go. */
-const maxBytesOfSchemas = 1_048_576
+/** Most bytes of the configuration of a bot. */
 const maxConfigurationBytes = 20_480
-/** Most patterns of one definition that are logged: each update may log them again. */
-const maxLoggedPatterns = 20
-
 /** Applies a merge patch and checks what comes out against the limits of a definition. */
 export function patchDefinition(current: BotDefinition, patch: DefinitionPatch): BotDefinition {
   requireNewStates(current.states, patch.states)
@@ -92,21 +93,7 @@ export function patchDefinition(current: BotDefinition, patch: DefinitionPatch):
   return next
 }
 
-/** A value sets, `null` removes, a key that is not mentioned stays. */
-export function mergeMap<Entry>(
-  current: Record<string, Entry>,
-  patch: Record<string, Entry | null> | undefined,
-): Record<string, Entry> {
-  if (patch === undefined) return current
-  const next = new Map(Object.entries(current))
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) next.delete(key)
-    else next.set(key, value)
-  }
-  return Object.fromEntries(next)
-}
-
-/** Tags of an update: as {@link mergeMap}, and an empty string removes too. */
+/** Tags of an update: as `mergeMap`, and an empty string removes too. */
 export function mergeTags(
   current: Record<string, string>,
   patch: Record<string, string | null> | undefined,
@@ -131,27 +118,6 @@ function patchSubscriptions(
   return { events: mergeMap(current.events ?? {}, patch.events) }
 }
 
-/** Attributes inside a definition are patched too: a null there removes the attribute. */
-export function withoutNullAttributes<Entry extends { attributes?: Record<string, string | null> }>(
-  patch: Record<string, Entry | null> | undefined,
-) {
-  if (patch === undefined) return undefined
-  return Object.fromEntries(
-    Object.entries(patch).map(([name, entry]) => [
-      name,
-      entry && { ...entry, attributes: entry.attributes && mergeMap<string>({}, entry.attributes) },
-    ]),
-  )
-}
-
-/** Throws `LimitExceeded` if a map of a definition holds too many. */
-export function checkEntries(field: string, map: JsonMap, most: number): void {
-  const count = Object.keys(map).length
-  if (count > most) {
-    throw new ApiError('LimitExceeded', `body.${field} may hold ${most} entries, not ${count}.`)
-  }
-}
-
 /** What recurs is made as it stands, so that it has to fit when it is declared. */
 function checkRecurring({ events, recurringEvents }: BotDefinition): void {
   for (const [name, { type, payload }] of Object.entries(recurringEvents)) {
@@ -174,9 +140,6 @@ function* schemasOf(definition: BotDefinition): Schemas {
   }
 }
 
-/** Schemas of a definition, each with its path in the definition. */
-type Schemas = Iterable<[field: string, schema: unknown]>
-
 /** Logs the patterns of a bot that are not enforced, after the transaction has committed. */
 export function logPatternsOfBot(
   tx: Tx,
@@ -187,74 +150,6 @@ export function logPatternsOfBot(
   logUncheckedPatterns(tx, log, { botId }, schemasOf(definition))
 }
 
-/**
- * Logs the patterns that are not enforced, because they look around or refer to a group: the author of
- * the definition expects them to be. Writes nothing if the transaction is rolled back.
- * @param owner what the definition belongs to, as fields of the log
- */
-export function logUncheckedPatterns(
-  tx: Tx,
-  log: Pick<Log, 'warn'>,
-  owner: Readonly<Record<string, string>>,
-  schemas: Schemas,
-): void {
-  const unchecked = [...schemas].flatMap(([field, schema]) =>
-    isMap(schema) ? listUncheckedPatterns(schema).map((pattern) => ({ field, pattern })) : [],
-  )
-  if (unchecked.length === 0) return
-  afterCommit(tx, () => {
-    for (const each of unchecked.slice(0, maxLoggedPatterns)) {
-      log.warn({ ...owner, ...each }, 'a pattern of a JSON schema is not checked')
-    }
-    if (unchecked.length > maxLoggedPatterns) {
-      log.warn(
-        { ...owner, patterns: unchecked.length },
-        'more patterns of JSON schemas are not checked than are logged',
-      )
-    }
-  })
-}
-
-/**
- * Throws unless these members of the body are JSON Schemas of which neither one nor all together are too
- * large, or too much work to judge values by; each may be left out.
- */
-export function checkSchemas(schemas: Schemas): void {
-  let bytes = 0
-  for (const [field, schema] of schemas) {
-    if (schema === undefined) continue
-    bytes += byteLength(schema)
-    if (bytes > maxBytesOfSchemas) {
-      throw new ApiError(
-        'LimitExceeded',
-        `body.${field} is too much: all schemas of a definition may have ${maxBytesOfSchemas} bytes together.`,
-      )
-    }
-    checkSchema(field, schema)
-  }
-}
-
-function checkSchema(field: string, schema: unknown): void {
-  if (byteLength(schema) > maxSchemaBytes) {
-    throw new ApiError('LimitExceeded', `body.${field} must have at most ${maxSchemaBytes} bytes.`)
-  }
-  if (!isMap(schema)) {
-    throw new ApiError('InvalidJsonSchema', `body.${field} must be a JSON schema, an object.`)
-  }
-  const fault = findSchemaFault(schema)
-  if (fault !== undefined) {
-    throw new ApiError('InvalidJsonSchema', `body.${field} is not a valid JSON schema: ${fault}.`)
-  }
-}
-
 function member(value: unknown, name: string): unknown {
   return isMap(value) ? value[name] : undefined
-}
-
-function isMap(value: unknown): value is JsonMap {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function byteLength(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value))
 }

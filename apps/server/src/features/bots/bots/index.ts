@@ -1,58 +1,41 @@
-import type { Route } from '../../../http/mount.js'
+import { afterCommit } from '../../../platform/db/after-commit.js'
+import type { Feature } from '../../feature.js'
+import type { KnownIntegrations } from '../integrations/index.js'
 import { type Audiences, createAudiences } from './audience.js'
 import { botsRoutes } from './routes.js'
 import { type BotsDeps, type BotsService, createBotsService } from './service.js'
 import type { BotView } from './view.js'
 
-export type {
-  Audience,
-  Audiences,
-  Creation,
-  DeclaredAction,
-  DeclaredState,
-  InstalledAs,
-  IntegrationDeclarations,
-} from './audience.js'
-export { builtInChat } from './built-in-chat.js'
-export type { Catalogue, CatalogueEntry, InstallationChange } from './catalogue.js'
-export type { ChatInstallation, SignalPosting } from './chat-installations.js'
-export { chatShapes } from './chat-shapes.js'
-export {
-  checkEntries,
-  checkSchemas,
-  logUncheckedPatterns,
-  mergeMap,
-  withoutNullAttributes,
-} from './definition.js'
-export {
-  findInstallation,
-  findInstallationByWebhook,
-  listRegistrationStatuses,
-  patchInstallation,
-  settleRegistration,
-} from './installation-store.js'
-export { mergeSecrets, type SealedSecrets } from './secrets.js'
-export { requireServerAddress } from './server-address.js'
+export type { Audience, Audiences, DeclaredAction, DeclaredState, InstalledAs } from './audience.js'
+export type { ChatInstallation, SignalPosting } from './lookups.js'
 export { type BotsService, purgeBotJob } from './service.js'
-export type { InstallationRow } from './store.js'
 
-export interface Bots {
+export interface Bots extends Feature {
   service: BotsService
-  /** Who has to be told of what happens in bots. */
+  /** What bots declare and have installed, from memory. */
   audiences: Audiences
-  routes: Route[]
+}
+
+interface Deps extends Omit<BotsDeps, 'integrations'>, Pick<BotView, 'addresses'> {
+  integrations: { service: BotsDeps['integrations']; known: Pick<KnownIntegrations, 'of'> }
 }
 
 /** Bots of a workspace and what is installed in them. */
-export function createBots(deps: BotsDeps & Pick<BotView, 'addresses'>): Bots {
-  const { addresses, sealer } = deps
-  const audiences = createAudiences(deps)
-  const service = createBotsService({
-    ...deps,
-    onChanged: (botId) => {
-      audiences.forget(botId)
-      deps.onChanged(botId)
+export function createBots(deps: Deps): Bots {
+  const { addresses, sealer, integrations } = deps
+  const audiences = createAudiences({ ...deps, integrations: integrations.known })
+  const service = createBotsService({ ...deps, integrations: integrations.service })
+  return {
+    name: 'bots',
+    service,
+    audiences,
+    routes: botsRoutes({ service, view: { addresses, sealer } }),
+    on: {
+      'workspace.removed': (tx, { workspaceId }) => service.removeAll(tx, workspaceId),
+      'bot.changed': async (tx, { botId }) => afterCommit(tx, () => audiences.forget(botId)),
+      'integration.changed': async (tx, { installedIn }) => {
+        for (const botId of installedIn) await service.raiseChanged(tx, botId)
+      },
     },
-  })
-  return { service, audiences, routes: botsRoutes({ service, view: { addresses, sealer } }) }
+  }
 }

@@ -1,11 +1,17 @@
 import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
-import { isoTime } from '../../../platform/clock.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
+import { openSigningSecrets } from '../definitions/index.js'
+import {
+  builtInChat,
+  findInstallationByWebhook,
+  type InstallationRow,
+  listInstallations,
+} from '../installations/index.js'
 import type { BotDefinition } from './definition.js'
-import * as installations from './installation-store.js'
-import { liveSecrets } from './secrets.js'
-import type { BotsDeps } from './service.js'
 import * as store from './store.js'
 
 /** The server of a bot, as calls to it need it. */
@@ -19,8 +25,52 @@ export interface BotServer {
   maxExecutionTime: number | undefined
 }
 
+/** Where a bot's public chat address leads. */
+export interface ChatInstallation {
+  workspaceId: string
+  botId: string
+  webhookId: string
+  alias: string
+  enabled: boolean
+  configuration: Record<string, unknown>
+}
+
+/** That the signals of a bot's chat are posted to an address. */
+export interface SignalPosting {
+  /** Alias of the chat. */
+  alias: string
+  /** Aliases of everything else that is installed: its conversations are not of the chat. */
+  elsewhere: ReadonlySet<string>
+}
+
+/** Where the signals of a bot's chat are posted. */
+export interface SignalAddress {
+  url: string
+  /** Sent along in clear; empty if there is none. */
+  secret: string
+  /** Secrets of the bot that sign the calls, the newest first. */
+  signingSecrets: readonly string[]
+}
+
+interface BotLookupsDeps {
+  db: Db
+  clock: Clock
+  sealer: Sealer
+}
+
 /** What other slices ask about bots, in nobody's name. */
-export function botLookups({ db, clock, sealer }: Pick<BotsDeps, 'db' | 'clock' | 'sealer'>) {
+export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
+  const signingSecretsOf = (bot: store.BotSecretColumns) =>
+    openSigningSecrets(
+      sealer,
+      {
+        current: bot.signing_secret,
+        previous: bot.previous_signing_secret,
+        previousUntil: bot.previous_secret_until,
+      },
+      isoTime(clock.now()),
+    )
+
   return {
     /** The workspace of a bot, or undefined if there is no such bot. */
     async workspaceOf(botId: string): Promise<string | undefined> {
@@ -40,7 +90,7 @@ export function botLookups({ db, clock, sealer }: Pick<BotsDeps, 'db' | 'clock' 
       return {
         url: bot.url,
         configuration: decodeJson<BotDefinition>(bot.definition).configuration.data,
-        secrets: liveSecrets(sealer, bot, isoTime(clock.now())),
+        secrets: signingSecretsOf(bot),
         maxExecutionTime: bot.max_execution_time ?? undefined,
       }
     },
@@ -51,8 +101,50 @@ export function botLookups({ db, clock, sealer }: Pick<BotsDeps, 'db' | 'clock' 
     },
 
     /** What is installed in a bot, by alias. */
-    async installationsOf(botId: string): Promise<store.InstallationRow[]> {
-      return await installations.listInstallations(db, botId)
+    async installationsOf(botId: string): Promise<InstallationRow[]> {
+      return await listInstallations(db, botId)
+    },
+
+    /** The installation behind a chat address, or undefined if there is none. */
+    async findChatInstallation(webhookId: string): Promise<ChatInstallation | undefined> {
+      const row = await findInstallationByWebhook(db, webhookId)
+      if (row === undefined) return undefined
+      const workspaceId = await store.findWorkspaceOf(db, row.bot_id)
+      if (workspaceId === undefined) return undefined
+      return {
+        workspaceId,
+        botId: row.bot_id,
+        webhookId,
+        alias: row.alias,
+        enabled: row.enabled === 1,
+        configuration: decodeJson(sealer.open(row.configuration)),
+      }
+    },
+
+    /** Whether signals are posted now, and of which conversations they are not. */
+    async findSignalPosting(executor: Db | Tx, botId: string): Promise<SignalPosting | undefined> {
+      const installed = await listInstallations(executor, botId)
+      const chat = installed.find(isOpenChat)
+      if (chat?.posts_signals !== 1) return undefined
+      const others = installed.filter((row) => row.integration_id !== builtInChat.id)
+      return { alias: chat.alias, elsewhere: new Set(others.map(({ alias }) => alias)) }
+    },
+
+    /** The address of signals; undefined if there is none, or the bot is blocked or gone. */
+    async findSignalAddress(botId: string): Promise<SignalAddress | undefined> {
+      const bot = await store.findBotServer(db, botId)
+      if (bot === undefined || bot.blocked === 1) return undefined
+      const chat = (await listInstallations(db, botId)).find(isOpenChat)
+      if (chat === undefined) return undefined
+      const { webhookUrl: url, webhookSecret: secret } = decodeJson<Record<string, unknown>>(
+        sealer.open(chat.configuration),
+      )
+      if (typeof url !== 'string' || url === '') return undefined
+      return {
+        url,
+        secret: typeof secret === 'string' ? secret : '',
+        signingSecrets: signingSecretsOf(bot),
+      }
     },
   }
 }
@@ -60,4 +152,8 @@ export function botLookups({ db, clock, sealer }: Pick<BotsDeps, 'db' | 'clock' 
 /** Says that there is no such bot for the caller. */
 export function unknownBot(id: string): ApiError {
   return new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
+}
+
+function isOpenChat({ integration_id: id, enabled }: InstallationRow): boolean {
+  return id === builtInChat.id && enabled === 1
 }

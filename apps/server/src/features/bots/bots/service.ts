@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { onlyTakesAway } from '../../../domain/only-takes-away.js'
@@ -8,40 +9,56 @@ import type { Database } from '../../../platform/db/engine.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
 import { type Ids, newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import { rotateSigningSecret } from '../definitions/index.js'
+import * as installations from '../installations/index.js'
+import type { IntegrationsService } from '../integrations/index.js'
 import { type Audience, wantsOf } from './audience.js'
-import { builtInEntry, type Catalogue, type CatalogueEntry } from './catalogue.js'
 import { type BotPatch, changesOf, type NewBot, newBot, requireNoPlugins } from './changes.js'
-import { chatInstallations } from './chat-installations.js'
 import {
   type BotDefinition,
   emptyDefinition,
   logPatternsOfBot,
   patchDefinition,
 } from './definition.js'
-import * as installations from './installation-store.js'
-import {
-  type InstallationPatches,
-  changesOf as installationChangesOf,
-  integrationsIn,
-  newChatInstallation,
-} from './installations.js'
 import { botLookups, unknownBot } from './lookups.js'
 import { createBotsRevision } from './revision.js'
 import * as store from './store.js'
+
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    'bot.created': { botId: string }
+    /** A bot, or what is installed in it, was changed or removed: what is remembered of it is stale. */
+    'bot.changed': { botId: string }
+    /** Its rows are deleted by a job that follows. */
+    'bot.removed': { botId: string }
+    /** It got an address, or new code at the one it has. */
+    'bot.deployed': { botId: string }
+    /** It got an address and had none before; `wants` returns whether it wants events of a type. */
+    'bot.addressed': { botId: string; wants: Audience['wants'] }
+    /** Its definition says anew which events recur. */
+    'bot.recurringEventsDeclared': { botId: string; declared: BotDefinition['recurringEvents'] }
+    /** What is installed in it changes. */
+    'installations.changed': {
+      botId: string
+      changes: readonly installations.InstallationChange[]
+    }
+  }
+}
 
 type BotListQuery = Query<typeof contract.bots.list>
 
 /** A bot with what is installed in it. */
 export interface BotRecord {
   bot: store.BotRow
-  installations: store.InstallationRow[]
+  installations: installations.InstallationRow[]
   /** What is installed, by id. */
-  catalogue: ReadonlyMap<string, CatalogueEntry>
+  integrations: ReadonlyMap<string, installations.InstallableIntegration>
   /** In clear only for whoever made the bot, in the answer to making it. */
   signingSecret: string
   /** How the deliveries of its recurring events went, by name. */
@@ -64,29 +81,22 @@ export interface BotsDeps {
   pager: Pager
   queue: Queue
   database: Pick<Database, 'foreignChanges'>
-  catalogue: Catalogue
-  /** Told in the transaction that makes a bot. */
-  onCreated: (tx: Tx, botId: string) => Promise<void>
-  /** Told in the transaction that changes what a bot wants to be told again and again. */
-  onRecurring: (tx: Tx, botId: string, declared: BotDefinition['recurringEvents']) => Promise<void>
-  /** Told in the transaction that gives a bot an address which had none; `wants` says what it wants to hear. */
-  onAddressed: (tx: Tx, botId: string, wants: Audience['wants']) => Promise<void>
-  /** Told in the transaction that gives a bot an address, or new code at the one it has. */
-  onDeployed: (tx: Tx, botId: string) => Promise<void>
-  /** How the deliveries of the recurring events of a bot went, by name. */
-  recurringHealth: (
-    executor: Db | Tx,
-    botId: string,
-  ) => Promise<ReadonlyMap<string, RecurringHealth>>
-  /** Told after a bot, or what is installed in it, has changed or gone: memories of it are stale. */
-  onChanged: (botId: string) => void
+  domainEvents: EventDispatcher
+  integrations: Pick<IntegrationsService, 'findInstallable' | 'countInstalls' | 'removeAll'>
 }
+
+/** Reads how the deliveries of the recurring events of a bot went, by name. */
+export type ReadRecurringHealth = (
+  executor: Db | Tx,
+  botId: string,
+) => Promise<ReadonlyMap<string, RecurringHealth>>
 
 /** Name of the job that removes what a deleted bot leaves behind. */
 export const purgeBotJob = 'bots.purge'
 
-/** Milliseconds that the signing secret before the newest still signs. */
-const overlapMs = 24 * 60 * 60 * 1000
+/** Milliseconds that whoever changes an installation waits to hear how its registration went. */
+const registrationPatienceMs = 3000
+const pollMs = 25
 
 /** Milliseconds: other processes trust what they know of a bot for five seconds and may still write. */
 const purgeDelay = 10_000
@@ -94,15 +104,13 @@ const purgeDelay = 10_000
 export type BotsService = ReturnType<typeof createBotsService>
 
 export function createBotsService(deps: BotsDeps) {
-  const { db, run, clock, ids, sealer, queue } = deps
+  const { db, run, clock, ids, sealer, queue, domainEvents, integrations } = deps
+  let readRecurringHealth: ReadRecurringHealth = async () => new Map()
   const revision = createBotsRevision(() => deps.database.foreignChanges())
 
-  /** Makes memories of a bot stale as soon as its change is stored. */
-  function announce(tx: Tx, id: string): void {
-    afterCommit(tx, () => {
-      revision.advance()
-      deps.onChanged(id)
-    })
+  async function raiseChanged(tx: Tx, botId: string): Promise<void> {
+    afterCommit(tx, revision.advance)
+    await domainEvents.raise(tx, 'bot.changed', { botId })
   }
 
   async function require(executor: Db | Tx, actor: WorkspaceActor, id: string) {
@@ -117,35 +125,50 @@ export function createBotsService(deps: BotsDeps) {
     return {
       bot,
       installations: installed,
-      catalogue: await entriesOf(
+      integrations: await installablesOf(
         executor,
         bot.workspace_id,
         installed.map((row) => row.integration_id),
       ),
       signingSecret: '',
-      recurring: await deps.recurringHealth(executor, id),
+      recurring: await readRecurringHealth(executor, id),
     }
   }
 
   /** Integrations by id, with the one that comes with the server. */
-  async function entriesOf(executor: Db | Tx, workspaceId: string, ids: readonly string[]) {
+  async function installablesOf(executor: Db | Tx, workspaceId: string, ids: readonly string[]) {
+    const { builtInEntry } = installations
     const others = ids.filter((id) => id !== builtInEntry.id)
     const found =
-      others.length === 0 ? [] : await deps.catalogue.find(executor, workspaceId, others)
+      others.length === 0 ? [] : await integrations.findInstallable(executor, workspaceId, others)
     return new Map([[builtInEntry.id, builtInEntry], ...found])
+  }
+
+  async function countInstalls(tx: Tx, changes: readonly installations.InstallationChange[]) {
+    for (const { before, after } of changes) {
+      if (before?.integration_id === after?.integration_id) continue
+      if (before) await integrations.countInstalls(tx, before.integration_id, -1)
+      if (after) await integrations.countInstalls(tx, after.integration_id, 1)
+    }
   }
 
   async function changeInstallations(
     tx: Tx,
     { bot, installations: installed }: BotRecord,
-    patches: InstallationPatches | undefined,
+    patches: installations.InstallationPatches | undefined,
     now: string,
   ): Promise<void> {
     if (patches === undefined) return
-    const ids = [...installed.map((row) => row.integration_id), ...integrationsIn(patches)]
-    const catalogue = await entriesOf(tx, bot.workspace_id, ids)
-    const making = { botId: bot.id, now, sealer, newWebhookId: () => deps.ids.uuid() }
-    const changes = installationChangesOf(installed, patches, catalogue, making)
+    const wanted = [
+      ...installed.map((row) => row.integration_id),
+      ...installations.integrationsIn(patches),
+    ]
+    const changes = installations.changesOf(
+      installed,
+      patches,
+      await installablesOf(tx, bot.workspace_id, wanted),
+      { botId: bot.id, now, sealer, newWebhookId: () => ids.uuid() },
+    )
     for (const { before, after } of changes) {
       if (after === undefined && before) {
         await installations.deleteInstallation(tx, bot.id, before.alias)
@@ -153,22 +176,32 @@ export function createBotsService(deps: BotsDeps) {
         await installations.patchInstallation(tx, bot.id, before.alias, after)
       } else if (after) await installations.insertInstallation(tx, after)
     }
-    await deps.catalogue.onChanged(tx, bot.id, changes)
+    await domainEvents.raise(tx, 'installations.changed', { botId: bot.id, changes })
+    await countInstalls(tx, changes)
   }
 
   async function removeIn(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
     if (!(await store.deleteBot(tx, workspaceId, id))) return false
     const installed = await installations.listInstallations(tx, id)
-    await deps.catalogue.onChanged(
-      tx,
-      id,
-      installed.map((before) => ({ before })),
-    )
+    const changes = installed.map((before) => ({ before }))
+    await domainEvents.raise(tx, 'installations.changed', { botId: id, changes })
+    await countInstalls(tx, changes)
     await installations.deleteInstallations(tx, id)
     const runAt = clock.now() + purgeDelay
     await queue.enqueue(tx, { kind: purgeBotJob, key: id, payload: { botId: id }, runAt })
-    announce(tx, id)
+    await domainEvents.raise(tx, 'bot.removed', { botId: id })
+    await raiseChanged(tx, id)
     return true
+  }
+
+  /** Waits a moment until no registration of a bot is under way. */
+  async function untilRegistered(botId: string): Promise<void> {
+    const deadline = performance.now() + registrationPatienceMs
+    while (performance.now() < deadline) {
+      const statuses = await installations.listRegistrationStatuses(db, botId)
+      if (!statuses.some((status) => status.endsWith('_pending'))) return
+      await sleep(pollMs)
+    }
   }
 
   return {
@@ -227,20 +260,31 @@ export function createBotsService(deps: BotsDeps) {
         now,
         sealer,
       })
-      const chat = newChatInstallation({ botId: id, webhookId: ids.uuid(), now, sealer })
+      const chat = installations.newChatInstallation({
+        botId: id,
+        webhookId: ids.uuid(),
+        now,
+        sealer,
+      })
       return await run(async (tx) => {
         await store.insertBot(tx, bot)
         logPatternsOfBot(tx, deps.log, id, definition)
         await installations.insertInstallation(tx, chat)
-        await deps.onCreated(tx, id)
-        if (input.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
-        if (input.url !== undefined) await deps.onDeployed(tx, id)
+        await domainEvents.raise(tx, 'bot.created', { botId: id })
+        if (input.recurringEvents) {
+          const declared = definition.recurringEvents
+          await domainEvents.raise(tx, 'bot.recurringEventsDeclared', { botId: id, declared })
+        }
+        if (input.url !== undefined) await domainEvents.raise(tx, 'bot.deployed', { botId: id })
         const made = {
-          ...{ bot, installations: [chat], signingSecret, recurring: new Map() },
-          catalogue: new Map([[builtInEntry.id, builtInEntry]]),
+          bot,
+          installations: [chat],
+          integrations: new Map([[installations.builtInEntry.id, installations.builtInEntry]]),
+          signingSecret,
+          recurring: new Map(),
         }
         await remember?.(tx, made)
-        announce(tx, id)
+        await raiseChanged(tx, id)
         return made
       })
     },
@@ -255,41 +299,47 @@ export function createBotsService(deps: BotsDeps) {
           const definition = decodeJson<BotDefinition>(changes.definition)
           await store.patchBot(tx, actor.workspaceId, id, changes)
           logPatternsOfBot(tx, deps.log, id, definition)
-          if (patch.recurringEvents) await deps.onRecurring(tx, id, definition.recurringEvents)
+          if (patch.recurringEvents) {
+            const declared = definition.recurringEvents
+            await domainEvents.raise(tx, 'bot.recurringEventsDeclared', { botId: id, declared })
+          }
           await changeInstallations(tx, current, patch.integrations, now)
           if (current.bot.url === null && typeof patch.url === 'string') {
-            await deps.onAddressed(tx, id, wantsOf(definition))
+            const wants = wantsOf(definition)
+            await domainEvents.raise(tx, 'bot.addressed', { botId: id, wants })
           }
-          const isNews = patch.code !== undefined && patch.url === undefined
-          if (patch.url || (isNews && current.bot.url !== null)) await deps.onDeployed(tx, id)
-          announce(tx, id)
+          const hasNewCode = patch.code !== undefined && patch.url === undefined
+          if (patch.url || (hasNewCode && current.bot.url !== null)) {
+            await domainEvents.raise(tx, 'bot.deployed', { botId: id })
+          }
+          await raiseChanged(tx, id)
           return await load(tx, actor, id)
         },
         { freesRoom: onlyTakesAway(patch) },
       )
       const pending = updated.installations.some(({ status }) => status.endsWith('_pending'))
       if (patch.integrations === undefined || !pending) return updated
-      // Most integrations register at once: then the answer already says how it went.
-      await deps.catalogue.untilSettled(id)
+      // Most integrations register at once: then the response already says how it went.
+      await untilRegistered(id)
       return await load(db, actor, id)
     },
 
-    /** Makes a new signing secret; the one before signs too for a day. Answers the new one. */
+    /** Makes a new signing secret and returns it; the one before signs too for a day. */
     async rotateSigningSecret(actor: WorkspaceActor, id: string): Promise<string> {
-      const secret = newSigningSecret()
-      await run(
+      return await run(
         async (tx) => {
           const bot = await require(tx, actor, id)
+          const { secret, stored } = rotateSigningSecret(sealer, bot.signing_secret, clock.now())
           await store.patchBot(tx, actor.workspaceId, id, {
-            signing_secret: sealer.seal(secret),
-            previous_signing_secret: bot.signing_secret,
-            previous_secret_until: isoTime(clock.now() + overlapMs),
+            signing_secret: stored.current,
+            previous_signing_secret: stored.previous,
+            previous_secret_until: stored.previousUntil,
           })
-          announce(tx, id)
+          await raiseChanged(tx, id)
+          return secret
         },
         { freesRoom: true },
       )
-      return secret
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
@@ -297,12 +347,21 @@ export function createBotsService(deps: BotsDeps) {
       if (!removed) throw unknownBot(id)
     },
 
-    /** Removes every bot of a workspace in the transaction that removes the workspace. */
+    /** Removes every bot and integration of a workspace in the transaction that removes the workspace. */
     async removeAll(tx: Tx, workspaceId: string): Promise<void> {
       for (const id of await store.listBotIds(tx, workspaceId)) await removeIn(tx, workspaceId, id)
+      // Rows are locked in one order everywhere: those of bots before those of integrations.
+      await integrations.removeAll(tx, workspaceId)
+    },
+
+    /** Raises `bot.changed` for bots whose integration was changed. */
+    raiseChanged,
+
+    /** Plugs in the slice that knows how recurring events went. */
+    provideRecurringHealth(read: ReadRecurringHealth): void {
+      readRecurringHealth = read
     },
 
     ...botLookups(deps),
-    ...chatInstallations(deps),
   }
 }

@@ -2,17 +2,18 @@ import type { Insertable, Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { BotsTable, InstallationsTable } from './table.js'
+import { installationsIn } from '../installations/index.js'
+import type { BotsTable } from './table.js'
 
 export type BotRow = Selectable<BotsTable>
-export type InstallationRow = Selectable<InstallationsTable>
 
 const secretColumns = [
   'signing_secret',
   'previous_signing_secret',
   'previous_secret_until',
 ] as const
-type SecretColumns = Pick<BotRow, (typeof secretColumns)[number]>
+/** The signing secrets of a bot, sealed. */
+export type BotSecretColumns = Pick<BotRow, (typeof secretColumns)[number]>
 
 /** A bot as lists show it. */
 export type BotSummaryRow = Pick<
@@ -72,7 +73,7 @@ export async function findBotServer(
   db: Db,
   id: string,
 ): Promise<
-  | Pick<BotRow, 'url' | 'blocked' | 'max_execution_time' | 'definition' | keyof SecretColumns>
+  | Pick<BotRow, 'url' | 'blocked' | 'max_execution_time' | 'definition' | keyof BotSecretColumns>
   | undefined
 > {
   return await db
@@ -98,14 +99,7 @@ export async function pageBots(
     query = query.where(({ ref }) => dialect.jsonText(ref('bots.tags'), name), '=', value)
   }
   for (const name of filter.integrationNames) {
-    query = query.where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('installations')
-          .select('alias')
-          .whereRef('installations.bot_id', '=', 'bots.id')
-          .where('installations.name', '=', name),
-      ),
-    )
+    query = query.where(({ exists, ref }) => exists(installationsIn(db, ref('bots.id'), { name })))
   }
   return await paginate(query, page)
 }

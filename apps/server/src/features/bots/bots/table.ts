@@ -32,42 +32,8 @@ export interface BotsTable {
   updated_at: string
 }
 
-/** An integration installed in a bot, by alias. */
-export interface InstallationsTable {
-  bot_id: string
-  alias: string
-  integration_id: string
-  name: string
-  version: string
-  /** Path segment of the installation's public address. */
-  webhook_id: string
-  enabled: number
-  configuration_type: string | null
-  /** Sealed JSON: configurations hold credentials. */
-  configuration: string
-  /** JSON list of channel names. */
-  disabled_channels: string
-  /** 1 if signals are posted to an address in the configuration, which is sealed. */
-  posts_signals: number
-  status:
-    | 'registration_pending'
-    | 'registered'
-    | 'registration_failed'
-    | 'unregistration_pending'
-    | 'unregistered'
-    | 'unregistration_failed'
-  status_reason: string | null
-  /** Account at the far end, as the integration says. */
-  identifier: string | null
-  /** How often `register` is called again; null for once. */
-  register_every: string | null
-  created_at: string
-  updated_at: string
-}
-
 declare module '../../../platform/db/schema.js' {
   interface Schema {
     bots: BotsTable
-    installations: InstallationsTable
   }
 }

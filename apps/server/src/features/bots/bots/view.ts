@@ -2,11 +2,14 @@ import type { contract, Output } from '@botstead/contract'
 import type { Addresses } from '../../../domain/addresses.js'
 import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
-import { builtInChat } from './built-in-chat.js'
-import type { CatalogueEntry } from './catalogue.js'
+import {
+  builtInChat,
+  type InstallableIntegration,
+  type InstallationRow,
+} from '../installations/index.js'
 import type { BotDefinition } from './definition.js'
 import type { BotRecord } from './service.js'
-import type { BotSummaryRow, InstallationRow } from './store.js'
+import type { BotSummaryRow } from './store.js'
 
 type WireBot = Output<typeof contract.bots.get>['bot']
 type WireBotSummary = Output<typeof contract.bots.list>['bots'][number]
@@ -57,7 +60,7 @@ export function toBot(record: BotRecord, view: BotView): WireBot {
     integrations: Object.fromEntries(
       record.installations.map((row) => [
         view.keyByAlias ? row.alias : row.integration_id,
-        toInstallation(row, record.catalogue.get(row.integration_id), view),
+        toInstallation(row, record.integrations.get(row.integration_id), view),
       ]),
     ),
     plugins: {},
@@ -66,7 +69,7 @@ export function toBot(record: BotRecord, view: BotView): WireBot {
 
 function toInstallation(
   row: InstallationRow,
-  integration: CatalogueEntry | undefined,
+  integration: InstallableIntegration | undefined,
   view: BotView,
 ): WireInstallation {
   const isChat = row.integration_id === builtInChat.id

@@ -8,7 +8,7 @@ import {
   logUncheckedPatterns,
   mergeMap,
   withoutNullAttributes,
-} from '../bots/index.js'
+} from '../definitions/index.js'
 
 type WireIntegration = Output<typeof contract.integrations.get>['integration']
 type Patch = Body<typeof contract.integrations.update>
@@ -16,6 +16,9 @@ type Channel = WireIntegration['channels'][string]
 type ChannelPatch = NonNullable<NonNullable<Patch['channels']>[string]>
 type Configuration = WireIntegration['configuration']
 type ConfigurationPatch = NonNullable<Patch['configuration']>
+
+/** Whether a bot may have something made by an integration, and by which tags. */
+export type Creation = WireIntegration['user']['creation']
 
 /** What an integration declares, as it is stored. Every map is always there. */
 export type IntegrationDefinition = Pick<

@@ -1,5 +1,5 @@
 import { ApiError, type contract, type Output, type Query } from '@botstead/contract'
-import { builtInChat, chatShapes } from '../bots/index.js'
+import { builtInChat, chatShapes } from '../installations/index.js'
 import { emptyDefinition } from './definition.js'
 import { highestOf } from './versions.js'
 

@@ -4,6 +4,7 @@ import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
+import { openSigningSecrets } from '../definitions/index.js'
 import type { IntegrationDefinition } from './definition.js'
 import { findInstalled } from './store.js'
 
@@ -40,14 +41,19 @@ export function createKnownIntegrations(deps: {
     read: async (id) => {
       const row = await findInstalled(db, id)
       if (row === undefined) return undefined
-      const { former_secret: former, former_secret_until: until } = row
-      const sealed = [row.signing_secret]
-      if (former !== null && until !== null && until > isoTime(clock.now())) sealed.push(former)
       return {
         id,
         name: row.name,
         url: row.url ?? undefined,
-        secrets: sealed.map((secret) => sealer.open(secret)),
+        secrets: openSigningSecrets(
+          sealer,
+          {
+            current: row.signing_secret,
+            previous: row.former_secret,
+            previousUntil: row.former_secret_until,
+          },
+          isoTime(clock.now()),
+        ),
         timeoutMs: Math.min(row.max_execution_time || seconds.default, seconds.most) * 1000,
         definition: decodeJson(row.definition),
       }

@@ -1,7 +1,6 @@
 import { ApiError, contract } from '@botstead/contract'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
-import type { createConfigure } from './configure.js'
 import { hub } from './hub.js'
 import type { IntegrationLogs } from './logs.js'
 import type { IntegrationRecord, IntegrationsService } from './service.js'
@@ -10,10 +9,9 @@ import { toIntegration, toLog, toSummary } from './view.js'
 interface IntegrationsRoutesDeps {
   service: IntegrationsService
   logs: Pick<IntegrationLogs, 'page'>
-  configure: ReturnType<typeof createConfigure>['configure']
 }
 
-export function integrationsRoutes({ service, logs, configure }: IntegrationsRoutesDeps): Route[] {
+export function integrationsRoutes({ service, logs }: IntegrationsRoutesDeps): Route[] {
   return [
     route(contract.integrations.list, async ({ actor, query }) => {
       const page = await service.list(actor, query)
@@ -67,11 +65,6 @@ export function integrationsRoutes({ service, logs, configure }: IntegrationsRou
       await service.get(actor, params.id)
       const { rows, nextToken } = await logs.page(actor, params.id, query)
       return { logs: rows.map(toLog), ...(nextToken !== undefined && { nextToken }) }
-    }),
-
-    route(contract.integrations.configure, async ({ actor, body }) => {
-      await configure(actor, body)
-      return {}
     }),
 
     route(contract.hub.listIntegrations, async ({ query }) => ({

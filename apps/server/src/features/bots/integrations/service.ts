@@ -1,17 +1,19 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import { afterCommit } from '../../../platform/db/after-commit.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
 import { type Ids, newSigningSecret } from '../../../platform/ids.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
-import type { BotsService } from '../bots/index.js'
+import { rotateSigningSecret } from '../definitions/index.js'
+import { type InstallableIntegration, listInstalledBots } from '../installations/index.js'
 import {
   changesOf,
   type IntegrationPatch,
@@ -22,6 +24,15 @@ import {
 import { type IntegrationDefinition, logPatternsOfIntegration } from './definition.js'
 import * as store from './store.js'
 import { highestOf } from './versions.js'
+import { toInstallable } from './view.js'
+
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** What is remembered of it, and of the bots in which it is installed, is stale. */
+    'integration.changed': { integrationId: string; installedIn: readonly string[] }
+    'integration.removed': { integrationId: string }
+  }
+}
 
 type ListQuery = Query<typeof contract.integrations.list>
 
@@ -39,23 +50,21 @@ export interface IntegrationsServiceDeps {
   ids: Ids
   sealer: Sealer
   pager: Pager
-  bots: Pick<BotsService, 'workspaceOf'>
+  queue: Queue
+  domainEvents: EventDispatcher
   workspaces: Pick<WorkspacesService, 'handleOf'>
-  /** Removes what belongs to an integration, in the transaction that removes it. */
-  onRemoved: (tx: Tx, id: string) => Promise<void>
-  /** Told after an integration has changed or gone: memories of it, and of the bots, are stale. */
-  onChanged: (id: string, installedIn: readonly string[]) => void
 }
 
-/** Milliseconds that a former signing secret is valid after a rotation. */
-const rotationTime = 24 * 60 * 60 * 1000
-/** Bots whose memories are told of a change at once; in others it is seen within five seconds. */
-const mostTold = 1000
+/** Name of the job that deletes the log of an integration that was removed; its key is the id. */
+export const purgeIntegrationJob = 'integrations.purge'
+
+/** Bots of which a change is noticed at once; in others it is seen within five seconds. */
+const mostNotified = 1000
 
 export type IntegrationsService = ReturnType<typeof createIntegrationsService>
 
 export function createIntegrationsService(deps: IntegrationsServiceDeps) {
-  const { db, run, clock, sealer } = deps
+  const { db, run, clock, sealer, domainEvents } = deps
 
   async function require(
     executor: Db | Tx,
@@ -73,9 +82,15 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     logPatternsOfIntegration(tx, deps.log, id, decodeJson<IntegrationDefinition>(definition))
   }
 
-  async function announce(tx: Tx, id: string): Promise<void> {
-    const installedIn = await store.listInstalledBots(tx, id, mostTold)
-    afterCommit(tx, () => deps.onChanged(id, installedIn))
+  async function raiseChanged(tx: Tx, integrationId: string): Promise<void> {
+    const installedIn = await listInstalledBots(tx, integrationId, mostNotified)
+    await domainEvents.raise(tx, 'integration.changed', { integrationId, installedIn })
+  }
+
+  /** Deletes the log in a job: it can have so many lines that others would wait for the transaction. */
+  async function enqueuePurge(tx: Tx, integrationId: string): Promise<void> {
+    const payload = { integrationId }
+    await deps.queue.enqueue(tx, { kind: purgeIntegrationJob, key: integrationId, payload })
   }
 
   async function requireOwn(executor: Db | Tx, { name, workspace_id }: store.IntegrationRow) {
@@ -178,7 +193,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
         const changes = changesOf(current, patch, isoTime(clock.now()), sealer)
         await store.patchIntegration(tx, actor.workspaceId, id, changes)
         logPatterns(tx, id, changes.definition)
-        await announce(tx, id)
+        await raiseChanged(tx, id)
         return { integration: { ...current, ...changes }, signingSecret: '' }
       })
     },
@@ -192,7 +207,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       await run(
         async (tx) => {
           await require(tx, actor, id)
-          const [botId] = await store.listInstalledBots(tx, id, 1)
+          const [botId] = await listInstalledBots(tx, id, 1)
           if (botId !== undefined) {
             throw new ApiError(
               'ReferenceConstraint',
@@ -200,31 +215,32 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
             )
           }
           await store.deleteIntegration(tx, actor.workspaceId, id)
-          await deps.onRemoved(tx, id)
-          await announce(tx, id)
+          await enqueuePurge(tx, id)
+          await domainEvents.raise(tx, 'integration.removed', { integrationId: id })
+          await raiseChanged(tx, id)
         },
         { freesRoom: true },
       )
     },
 
-    /** A new signing secret; the one before it signs too for a day. Answers it in clear. */
+    /** Makes a new signing secret and returns it; the one before it signs too for a day. */
     async rotateSigningSecret(actor: WorkspaceActor, id: string): Promise<string> {
-      const secret = newSigningSecret()
-      await run(
+      return await run(
         async (tx) => {
           const current = await require(tx, actor, id)
           const now = clock.now()
+          const { secret, stored } = rotateSigningSecret(sealer, current.signing_secret, now)
           await store.patchIntegration(tx, actor.workspaceId, id, {
-            signing_secret: sealer.seal(secret),
-            former_secret: current.signing_secret,
-            former_secret_until: isoTime(now + rotationTime),
+            signing_secret: stored.current,
+            former_secret: stored.previous,
+            former_secret_until: stored.previousUntil,
             updated_at: isoTime(now),
           })
-          await announce(tx, id)
+          await raiseChanged(tx, id)
+          return secret
         },
         { freesRoom: true },
       )
-      return secret
     },
 
     /** @param field where the id of the integration was given */
@@ -236,13 +252,14 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       )
     },
 
-    /** Those of some integrations that may be installed in the bots of a workspace. */
-    async findAll(
+    /** Those of some integrations that the bots of a workspace may install, by id. */
+    async findInstallable(
       executor: Db | Tx,
       workspaceId: string,
       integrationIds: readonly string[],
-    ): Promise<store.IntegrationRow[]> {
-      return await store.listByIds(executor, workspaceId, integrationIds)
+    ): Promise<ReadonlyMap<string, InstallableIntegration>> {
+      const rows = await store.listByIds(executor, workspaceId, integrationIds)
+      return new Map(rows.map((row) => [row.id, toInstallable(row)]))
     },
 
     /** Counts installations that were made or removed. */
@@ -252,7 +269,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
 
     /** Removes every integration of a workspace, after its bots, in the transaction that removes it. */
     async removeAll(tx: Tx, workspaceId: string): Promise<void> {
-      await store.deleteOfWorkspace(tx, workspaceId)
+      for (const id of await store.deleteOfWorkspace(tx, workspaceId)) await enqueuePurge(tx, id)
     },
   }
 }

@@ -2,6 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
+import { installationsIn } from '../installations/index.js'
 import type { IntegrationsTable } from './table.js'
 
 export type IntegrationRow = Selectable<IntegrationsTable>
@@ -111,13 +112,8 @@ export async function pageIntegrations(
   if (visibility === 'public') query = query.where('visibility', '=', 'public')
   else if (visibility !== undefined) query = query.where('visibility', '!=', 'public')
   if (botId !== undefined) {
-    query = query.where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('installations')
-          .select('alias')
-          .whereRef('installations.integration_id', '=', 'integrations.id')
-          .where('installations.bot_id', '=', botId),
-      ),
+    query = query.where(({ exists, ref }) =>
+      exists(installationsIn(db, botId, { id: ref('integrations.id') })),
     )
   }
   if (search !== undefined) {
@@ -158,29 +154,15 @@ export async function deleteIntegration(tx: Tx, workspaceId: string, id: string)
     .execute()
 }
 
-/** All of a workspace that is deleted with its bots. */
-export async function deleteOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
-  await tx
-    .deleteFrom('integration_logs')
-    .where('integration_id', 'in', ({ selectFrom }) =>
-      selectFrom('integrations').select('id').where('workspace_id', '=', workspaceId),
-    )
+/**
+ * All of a workspace that is deleted with its bots.
+ * @returns their ids
+ */
+export async function deleteOfWorkspace(tx: Tx, workspaceId: string): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('integrations')
+    .where('workspace_id', '=', workspaceId)
+    .returning('id')
     .execute()
-  await tx.deleteFrom('integrations').where('workspace_id', '=', workspaceId).execute()
-}
-
-/** Ids of bots in which an integration is installed, at most `limit`. */
-export async function listInstalledBots(
-  executor: Db | Tx,
-  id: string,
-  limit: number,
-): Promise<string[]> {
-  const rows = await executor
-    .selectFrom('installations')
-    .select('bot_id')
-    .distinct()
-    .where('integration_id', '=', id)
-    .limit(limit)
-    .execute()
-  return rows.map(({ bot_id }) => bot_id)
+  return rows.map(({ id }) => id)
 }

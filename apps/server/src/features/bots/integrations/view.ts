@@ -1,9 +1,10 @@
 import type { contract, Output } from '@botstead/contract'
 import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
+import type { InstallableIntegration } from '../installations/index.js'
 import { emptyDefinition, type IntegrationDefinition } from './definition.js'
 import type { LogRow } from './log-store.js'
 import type { IntegrationRecord } from './service.js'
-import type { IntegrationSummaryRow } from './store.js'
+import type { IntegrationRow, IntegrationSummaryRow } from './store.js'
 
 type WireIntegration = Output<typeof contract.integrations.get>['integration']
 type WireSummary = Output<typeof contract.integrations.list>['integrations'][number]
@@ -11,7 +12,7 @@ type WireSummary = Output<typeof contract.integrations.list>['integrations'][num
 type WireLog = Output<typeof contract.integrations.getLogs>['logs'][number]
 
 /** Integrations are shown with their icon in the address itself: it needs no place of its own. */
-export function iconUrlOf(icon: string): string {
+function iconUrlOf(icon: string): string {
   return dataUrl('image/svg+xml', icon)
 }
 
@@ -63,5 +64,24 @@ export function toLog(row: LogRow): WireLog {
     level: row.level,
     message: row.message,
     botId: row.bot_id,
+  }
+}
+
+/** What has to be known of an integration to install it. */
+export function toInstallable(row: IntegrationRow): InstallableIntegration {
+  const { configuration, configurations } = decodeJson<IntegrationDefinition>(row.definition)
+  return {
+    id: row.id,
+    name: row.name,
+    version: row.version,
+    title: row.title,
+    description: row.description,
+    iconUrl: iconUrlOf(row.icon),
+    visibility: row.visibility,
+    isBuiltIn: false,
+    configuration: configuration.schema,
+    configurations: new Map(
+      Object.entries(configurations).map(([name, { schema }]) => [name, schema]),
+    ),
   }
 }

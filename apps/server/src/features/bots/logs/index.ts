@@ -1,25 +1,26 @@
 import { contract } from '@botstead/contract'
-import { type Route, route } from '../../../http/mount.js'
-import type { Tx } from '../../../platform/db/schema.js'
+import { route } from '../../../http/mount.js'
+import type { Feature } from '../../feature.js'
 import { type BotLogsDeps, type BotLogsService, createBotLogsService } from './service.js'
 import type { BotLogsTable } from './table.js'
 
 export { lineOfReceiver } from './receiver-line.js'
 export type { LogLine } from './service.js'
 
-export interface BotLogs {
+export interface BotLogs extends Feature {
   service: BotLogsService
-  routes: Route[]
-  /** Forgets some of the lines that have served their time; answers how many. */
-  sweep(tx: Tx): Promise<number>
 }
 
 /** What happened in bots, for those who make them. */
 export function createBotLogs(deps: BotLogsDeps): BotLogs {
   const service = createBotLogsService(deps)
   return {
+    name: 'bot logs',
     service,
-    sweep: (tx) => service.sweep(tx),
+    sweeps: [service.sweep],
+    purge: async (owner) => {
+      if (owner.kind === 'bot') await service.purge(owner.id)
+    },
     routes: [
       route(contract.botLogs.get, async ({ actor, params, query }) => {
         const { rows, nextToken } = await service.page(actor, params.id, query)

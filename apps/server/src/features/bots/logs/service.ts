@@ -33,14 +33,18 @@ export interface BotLogsDeps {
   bots: Pick<BotsService, 'requireIn'>
   /** Milliseconds that lines are kept. */
   retentionMs: number
-  /** Attempts at deliveries as lines, so that none has to be written twice. */
-  pageAttempts: (
-    db: Db,
-    botId: string,
-    narrow: (db: Db) => ReturnType<typeof store.conditionsOf>,
-    page: PageRequest<'created_at'>,
-  ) => Promise<Page<store.LogRow>>
 }
+
+/**
+ * Pages through attempts at deliveries as lines of the log, so that none has to be written twice.
+ * @param conditions on the columns of a line
+ */
+export type PageAttempts = (
+  db: Db,
+  botId: string,
+  conditions: (db: Db) => ReturnType<typeof store.conditionsOf>,
+  page: PageRequest<'created_at'>,
+) => Promise<Page<store.LogRow>>
 
 const linesPerPage = 100
 const longestMessage = 4000
@@ -55,6 +59,7 @@ export type BotLogsService = ReturnType<typeof createBotLogsService>
 /** The log of each bot: what the server saw, and what the bot says itself. */
 export function createBotLogsService(deps: BotLogsDeps) {
   const { db, run, clock, ids } = deps
+  let pageAttempts: PageAttempts = async () => ({ rows: [], nextToken: undefined })
   const limiter = createRateLimiter({ perMinute: callsPerMinute, burst: callsAtOnce, clock })
 
   function toRow({ botId, level, message, ...about }: LogLine, at: number): store.LogRow {
@@ -80,12 +85,17 @@ export function createBotLogsService(deps: BotLogsDeps) {
   }
 
   return {
-    /** Writes a line down in the transaction of what it tells of. */
+    /** Plugs in the slice that has the attempts at deliveries. */
+    provideAttempts(page: PageAttempts): void {
+      pageAttempts = page
+    },
+
+    /** Writes a line in the transaction of what it is about. */
     async note(tx: Tx, line: LogLine): Promise<void> {
       await store.insertLogs(tx, [toRow(line, clock.now())])
     },
 
-    /** Writes down what a bot says. */
+    /** Writes lines of the bot itself. */
     async write({ botId }: BotActor, lines: NewLines): Promise<void> {
       const { allowed, retryAfterSeconds } = limiter.take(botId)
       if (!allowed) {
@@ -126,12 +136,12 @@ export function createBotLogsService(deps: BotLogsDeps) {
         nextToken,
         pageSize: linesPerPage,
       })
-      const narrow = (executor: Db) => store.conditionsOf(executor, filter)
+      const conditions = (executor: Db) => store.conditionsOf(executor, filter)
       const written = await store.pageLogs(db, botId, filter, page)
-      return mergePages([written, await deps.pageAttempts(db, botId, narrow, page)], page)
+      return mergePages([written, await pageAttempts(db, botId, conditions, page)], page)
     },
 
-    /** Forgets some of the lines that have served their time; answers how many. */
+    /** Deletes some of the lines that are old enough and returns how many. */
     async sweep(tx: Tx): Promise<number> {
       return await store.deleteOld(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce)
     },

@@ -1,36 +1,32 @@
-import type { Route } from '../../../http/mount.js'
-import type { Tx } from '../../../platform/db/schema.js'
-import type { Chat } from '../../chat/index.js'
+import { afterCommit } from '../../../platform/db/after-commit.js'
+import type { Feature } from '../../feature.js'
 import { createActionAnswers } from './answers.js'
-import { createChatActions } from './chat-actions.js'
 import { actionsRoutes } from './routes.js'
 import { type ActionRunsDeps, createActionRuns } from './runs.js'
-import { type ActionsDeps, createActionsService } from './service.js'
+import { type ActionsDeps, type ActionsService, createActionsService } from './service.js'
 
-export interface Actions {
-  routes: Route[]
-  /** Forgets some of the runs that have served their time; answers how many. */
-  sweep(tx: Tx): Promise<number>
-  /** Removes what a deleted bot left behind. */
-  purge(botId: string): Promise<void>
-  /** To be told when a bot or what is installed in it was changed or removed. */
-  forgetBot(botId: string): void
+export interface Actions extends Feature {
+  /** Plugs in actions that this server does itself. */
+  provide: ActionsService['provide']
 }
 
 /** What bots have done by integrations, and by themselves. */
 export function createActions(
-  deps: Omit<ActionsDeps, 'answers' | 'chatActions' | 'runs'> &
-    ActionRunsDeps & {
-      chat: Pick<Chat, 'publishMessageStream' | 'sendEvent'>
-    },
+  deps: Omit<ActionsDeps, 'answers' | 'runs'> & ActionRunsDeps,
 ): Actions {
   const answers = createActionAnswers(deps)
-  const chatActions = createChatActions(deps.chat)
   const runs = createActionRuns(deps)
+  const service = createActionsService({ ...deps, answers, runs })
   return {
-    routes: actionsRoutes(createActionsService({ ...deps, answers, chatActions, runs }), runs),
-    sweep: runs.sweep,
-    purge: runs.purge,
-    forgetBot: answers.forget,
+    name: 'actions',
+    routes: actionsRoutes(service, runs),
+    provide: service.provide,
+    sweeps: [runs.sweep],
+    on: {
+      'bot.changed': async (tx, { botId }) => afterCommit(tx, () => answers.forget(botId)),
+    },
+    purge: async (owner) => {
+      if (owner.kind === 'bot') await runs.purge(owner.id)
+    },
   }
 }

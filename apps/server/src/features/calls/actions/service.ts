@@ -1,18 +1,13 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
-import type { Awaitable } from '../../../domain/authenticator.js'
 import { requireShape } from '../../../domain/shapes.js'
-import {
-  type Audience,
-  type Audiences,
-  builtInChat,
-  type DeclaredAction,
-} from '../../bots/bots/index.js'
-import type { CallDeps } from '../requests/index.js'
-import type { Targets } from '../targets/index.js'
+import type { Audience, Audiences, DeclaredAction } from '../../bots/bots/index.js'
+import { builtInChat } from '../../bots/installations/index.js'
+import type { KnownIntegrations } from '../../bots/integrations/index.js'
+import type { ServerAction } from '../../feature.js'
+import { askReceiver, type CallDeps } from '../requests/index.js'
+import type { Target, Targets } from '../targets/index.js'
 import type { ActionAnswers } from './answers.js'
-import type { BuiltInAction } from './chat-actions.js'
-import { perform } from './perform.js'
 import type { ActionRuns } from './runs.js'
 
 type ActionCall = Body<typeof contract.actions.call>
@@ -24,26 +19,21 @@ export interface ActionOutcome {
 }
 
 /** What has to be known of an action that somebody else does. */
-export type RemoteAction = Pick<DeclaredAction, 'cacheable' | 'input'>
+type RemoteAction = Pick<DeclaredAction, 'cacheable' | 'input'>
 
 export interface ActionsDeps extends CallDeps {
   audiences: Audiences
   targets: Pick<Targets, 'of'>
   answers: Pick<ActionAnswers, 'find' | 'keep'>
   runs: Pick<ActionRuns, 'record'>
-  /** Actions of the built-in chat, by name. */
-  chatActions: ReadonlyMap<string, BuiltInAction>
-  /** What an integration declares of an action; undefined if it does not. */
-  findIntegrationAction: (
-    integrationId: string,
-    name: string,
-  ) => Awaitable<RemoteAction | undefined>
+  integrations: { known: Pick<KnownIntegrations, 'of'> }
 }
 
 export type ActionsService = ReturnType<typeof createActionsService>
 
 export function createActionsService(deps: ActionsDeps) {
-  const { audiences, answers, chatActions } = deps
+  const { audiences, answers } = deps
+  const serverActions = new Map<string, ServerAction>()
 
   async function callIntegration(
     botId: string,
@@ -60,11 +50,13 @@ export function createActionsService(deps: ActionsDeps) {
       throw new ApiError('Runtime', `body.type: the integration ${alias} is switched off.`)
     }
     if (installed.integrationId === builtInChat.id) {
-      const builtIn = chatActions.get(name)
+      const builtIn = serverActions.get(name)
       if (builtIn === undefined) throw unknownAction(type, `${alias} has no action ${name}`)
       return { output: await builtIn(botId, input), cached: false }
     }
-    const action = await deps.findIntegrationAction(installed.integrationId, name)
+    const known = await deps.integrations.known.of(installed.integrationId)
+    const actions = known?.definition.actions ?? {}
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined
     if (action === undefined) throw unknownAction(type, `${alias} has no action ${name}`)
     const { name: integration } = installed
     return await deps.runs.record({ botId, alias, integration, action: name, input }, () =>
@@ -94,6 +86,11 @@ export function createActionsService(deps: ActionsDeps) {
   }
 
   return {
+    /** Plugs in actions that this server does itself, by the name that they have in the built-in chat. */
+    provide(actions: Readonly<Record<string, ServerAction>>): void {
+      for (const [name, act] of Object.entries(actions)) serverActions.set(name, act)
+    },
+
     /** Has an action done, and waits for it. */
     async call(actor: BotActor, call: ActionCall): Promise<ActionOutcome> {
       if (actor.caller.type === 'integration') {
@@ -116,4 +113,33 @@ function unknownAction(type: string, why: string): ApiError {
   return new ApiError('ResourceNotFound', `body.type: there is no action ${type}: ${why}.`, {
     metadata: { in: 'body', field: 'type' },
   })
+}
+
+/**
+ * Calls the code behind an action and returns its output.
+ * @param name as the code knows the action, without the alias of an integration
+ * @throws ApiError `Runtime` with what the code says went wrong
+ */
+async function perform(
+  deps: CallDeps,
+  target: Target,
+  name: string,
+  input: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const output = outputOf(
+    await askReceiver(deps, target, 'action_triggered', { type: name, input }),
+  )
+  if (output !== undefined) return output
+  throw new ApiError('Runtime', 'The answer is not {"output": {...}}, which actions answer with.')
+}
+
+function outputOf(body: Buffer): Record<string, unknown> | undefined {
+  try {
+    const { output } = Object(JSON.parse(body.toString('utf8')))
+    return typeof output === 'object' && output !== null && !Array.isArray(output)
+      ? output
+      : undefined
+  } catch {
+    return undefined
+  }
 }

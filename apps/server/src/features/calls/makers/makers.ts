@@ -1,7 +1,8 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import { aliasOf } from '../../../domain/caller.js'
-import type { Audience, Creation, InstalledAs } from '../../bots/bots/index.js'
+import type { Audience, InstalledAs } from '../../bots/bots/index.js'
+import type { Creation } from '../../bots/integrations/index.js'
 
 /** Makes users and conversations that only an integration can make. */
 export interface Makers {

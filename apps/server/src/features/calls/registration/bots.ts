@@ -7,14 +7,14 @@ import { type LogLine, lineOfReceiver } from '../../bots/logs/index.js'
 import { askReceiver } from '../requests/ask.js'
 import type { CallDeps } from '../requests/request.js'
 import { isFinal } from '../requests/verdict.js'
-import { findBotTarget } from '../targets/index.js'
+import { findBotTarget } from '../targets/bot-target.js'
 
 export interface BotRegistrationDeps extends CallDeps {
   /** Writes a line into the log of a bot. */
   note: (tx: Tx, line: LogLine) => Promise<void>
   run: Run
   queue: Queue
-  bots: Pick<BotsService, 'findServer'>
+  bots: { service: Pick<BotsService, 'findServer'> }
 }
 
 /** Name of the job that calls a bot which was deployed; its key is the id of the bot. */
@@ -35,7 +35,7 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
   const register: JobHandler<{ botId: string }> = {
     concurrency: 4,
     handler: async ({ payload: { botId } }) => {
-      const target = await findBotTarget(bots, botId)
+      const target = await findBotTarget(bots.service, botId)
       if (target === undefined) return
       try {
         await askReceiver(deps, target, 'register', {})

@@ -178,7 +178,7 @@ describeEachEngine('listening', (engine) => {
     await chats.bots.update(workspace, own.actor.botId, {
       integrations: { chat: { configuration } },
     })
-    chats.forgetBot(own.actor.botId)
+    await chats.forgetBot(own.actor.botId)
     await settle()
     expect(sink.ended).toBe('end')
   })

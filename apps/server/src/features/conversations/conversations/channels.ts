@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
-import type { InstalledAs, IntegrationDeclarations } from '../../bots/bots/index.js'
+import type { InstalledAs } from '../../bots/bots/index.js'
+import type { IntegrationDefinition } from '../../bots/integrations/index.js'
 
 /**
  * What an integration declares of a channel. Throws `ReferenceNotFound` if it declares others only;
@@ -9,7 +10,7 @@ export function requireChannel(
   installed: InstalledAs | undefined,
   alias: string,
   channel: string,
-): IntegrationDeclarations['channels'][string] | undefined {
+): IntegrationDefinition['channels'][string] | undefined {
   const channels = installed?.declares?.channels ?? {}
   const names = Object.keys(channels)
   if (names.length === 0 || Object.hasOwn(channels, channel)) return channels[channel]

@@ -1,6 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import { requireShape } from '../../../domain/shapes.js'
-import { type Audience, builtInChat, chatShapes } from '../../bots/bots/index.js'
+import type { Audience } from '../../bots/bots/index.js'
+import { builtInChat, chatShapes } from '../../bots/installations/index.js'
 
 /** The channel that a message goes through. */
 interface Channel {

@@ -1,4 +1,6 @@
-import { functionWordsOf, isEnding, normalise, toBigrams, toRuns } from '@botstead/documents/text'
+import { functionWordsOf, isEnding } from './function-words.js'
+import { normalise } from './normalise.js'
+import { toBigrams, toRuns } from './tokens.js'
 
 // Its dictionary holds the words of Chinese and of Japanese.
 const SEGMENTER = new Intl.Segmenter('zh', { granularity: 'word' })

@@ -265,7 +265,7 @@ describeEachEngine('authentication', (engine) => {
 
     other.clock.advance(31_000)
     await other.access.authenticator.account(ann.token)
-    await other.access[Symbol.asyncDispose]()
+    await other.access.stop?.(0)
     expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThanOrEqual(
       Date.parse(first ?? '') + 60_000,
     )

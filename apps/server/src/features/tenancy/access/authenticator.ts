@@ -10,8 +10,8 @@ import type { Clock } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { hashToken } from '../../../platform/ids.js'
-import type { BotsService } from '../../bots/bots/index.js'
 import { mayWrite, type Role, readsOnly, type WorkspacesService } from '../workspaces/index.js'
+import type { BotDirectory } from './bot-directory.js'
 import { callerOf, type InstalledIntegration, ownInstallation } from './caller.js'
 import { findTokenByHash, type TokenRow } from './store.js'
 import type { TokenUsage } from './usage.js'
@@ -32,7 +32,7 @@ export interface AuthenticatorDeps {
   clock: Clock
   usage: Pick<TokenUsage, 'note'>
   workspaces: Pick<WorkspacesService, 'roleOf'>
-  bots: Pick<BotsService, 'workspaceOf' | 'installationsOf'>
+  bots: BotDirectory
 }
 
 /** Who a token is. */

@@ -1,11 +1,10 @@
-import type { Route } from '../../../http/mount.js'
+import { afterCommit } from '../../../platform/db/after-commit.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Timers } from '../../../platform/timers.js'
-import {
-  type AuthenticatorDeps,
-  createTokenAuthenticator,
-  type TokenAuthenticator,
-} from './authenticator.js'
+import type { Feature } from '../../feature.js'
+import type { WorkspacesService } from '../workspaces/index.js'
+import { createTokenAuthenticator, type TokenAuthenticator } from './authenticator.js'
+import type { BotDirectory } from './bot-directory.js'
 import { createReach, type Reach } from './reach.js'
 import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
@@ -14,29 +13,52 @@ import { createTokenUsage } from './usage.js'
 export { createOperatorTokens, type OperatorTokens } from './operator.js'
 export type { Reach } from './reach.js'
 
-export interface Access {
+export interface Access extends Feature {
   service: AccessService
-  routes: Route[]
   authenticator: TokenAuthenticator
   reach: Reach
-  /** Stores what is not stored yet of the last uses of tokens; before the database is closed. */
-  [Symbol.asyncDispose](): Promise<void>
+}
+
+interface Deps extends Omit<AccessDeps, 'bots' | 'integrations' | 'forgetToken'> {
+  timers: Timers
+  log: Log
+  workspaces: { service: Pick<WorkspacesService, 'roleOf'> }
+  bots: { service: BotDirectory }
+  integrations: { service: AccessDeps['integrations'] }
 }
 
 /** Who holds which token, and what it opens. */
-export function createAccess(
-  deps: Omit<AccessDeps, 'onRevoked'> &
-    Omit<AuthenticatorDeps, 'usage'> & { timers: Timers; log: Log },
-): Access {
+export function createAccess(deps: Deps): Access {
   const usage = createTokenUsage(deps)
-  const authenticator = createTokenAuthenticator({ ...deps, usage })
-  const service = createAccessService({ ...deps, onRevoked: authenticator.forgetToken })
-  const reach = createReach(deps)
+  const named = {
+    ...deps,
+    usage,
+    workspaces: deps.workspaces.service,
+    bots: deps.bots.service,
+    integrations: deps.integrations.service,
+  }
+  const authenticator = createTokenAuthenticator(named)
+  const service = createAccessService({ ...named, forgetToken: authenticator.forgetToken })
+  const reach = createReach(named)
   return {
+    name: 'access',
     service,
-    routes: accessRoutes(service, reach),
     authenticator,
     reach,
-    [Symbol.asyncDispose]: () => usage[Symbol.asyncDispose](),
+    routes: accessRoutes(service, reach),
+    on: {
+      'integration.removed': (tx, { integrationId }) =>
+        service.removeKeysOfIntegration(tx, integrationId),
+      'workspace.removed': async (tx, { workspaceId }) => {
+        await service.removeWorkspaceKeys(tx, workspaceId)
+        afterCommit(tx, () => authenticator.forgetWorkspace(workspaceId))
+      },
+      'bot.changed': async (tx, { botId }) => afterCommit(tx, () => authenticator.forgetBot(botId)),
+    },
+    purge: async (owner) => {
+      if (owner.kind === 'bot') await service.purge(owner.id)
+    },
+    // Before the database is closed: stores what is not stored yet of the last uses of tokens.
+    stop: () => usage[Symbol.asyncDispose](),
   }
 }

@@ -1,7 +1,7 @@
 import type { BotActor } from '../../../domain/actor.js'
 import type { Db } from '../../../platform/db/schema.js'
-import type { BotsService } from '../../bots/bots/index.js'
 import { mayWrite, readsOnly, type WorkspacesService } from '../workspaces/index.js'
+import type { BotDirectory } from './bot-directory.js'
 import { findToken } from './store.js'
 
 /** What the holder of a token may do beyond the bot that a call is about. */
@@ -26,7 +26,7 @@ interface Holder {
 
 interface ReachDeps {
   db: Db
-  bots: Pick<BotsService, 'workspaceOf' | 'installationsOf'>
+  bots: BotDirectory
   workspaces: Pick<WorkspacesService, 'roleOf'>
 }
 

@@ -5,7 +5,7 @@ import { afterCommit } from '../../../platform/db/after-commit.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { BotsService } from '../../bots/bots/index.js'
+import type { BotDirectory } from './bot-directory.js'
 import { type MadeToken, makeToken, type TokenOwner } from './new-token.js'
 import * as store from './store.js'
 
@@ -18,11 +18,13 @@ export interface AccessDeps {
   run: Run
   clock: Clock
   ids: Ids
-  bots: Pick<BotsService, 'workspaceOf'>
-  /** Throws `ReferenceNotFound` unless the integration is one of the workspace. */
-  requireIntegration: (actor: WorkspaceActor, id: string, field: string) => Promise<void>
-  /** Told after a token is gone, so that it is refused at once. */
-  onRevoked: (tokenId: string) => void
+  bots: Pick<BotDirectory, 'workspaceOf'>
+  integrations: {
+    /** Throws `ReferenceNotFound` unless the integration is one of the workspace. */
+    requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void>
+  }
+  /** Called after a token is gone, so that it is refused at once. */
+  forgetToken: (tokenId: string) => void
 }
 
 export type AccessService = ReturnType<typeof createAccessService>
@@ -58,7 +60,7 @@ export function createAccessService(deps: AccessDeps) {
     if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id), { freesRoom: true }))) {
       throw new ApiError('ResourceNotFound', `There is no key ${id} in this workspace.`)
     }
-    deps.onRevoked(id)
+    deps.forgetToken(id)
   }
 
   return {
@@ -82,7 +84,7 @@ export function createAccessService(deps: AccessDeps) {
       ) {
         throw new ApiError('ResourceNotFound', `There is no personal access token ${id}.`)
       }
-      deps.onRevoked(id)
+      deps.forgetToken(id)
     },
 
     async listBotKeys(actor: WorkspaceActor, botId: string): Promise<store.TokenSummaryRow[]> {
@@ -109,7 +111,7 @@ export function createAccessService(deps: AccessDeps) {
       actor: WorkspaceActor,
       integrationId: string,
     ): Promise<store.TokenSummaryRow[]> {
-      await deps.requireIntegration(actor, integrationId, 'query.integrationId')
+      await deps.integrations.requireIn(actor, integrationId, 'query.integrationId')
       return await store.listIntegrationKeys(db, actor.workspaceId, integrationId)
     },
 
@@ -120,7 +122,7 @@ export function createAccessService(deps: AccessDeps) {
     ): Promise<MadeToken> {
       const { workspaceId } = actor
       const { integrationId, note = '' } = input
-      await deps.requireIntegration(actor, integrationId, 'body.integrationId')
+      await deps.integrations.requireIn(actor, integrationId, 'body.integrationId')
       return await create({ kind: 'integration', workspaceId, integrationId }, note, remember)
     },
 
@@ -131,7 +133,7 @@ export function createAccessService(deps: AccessDeps) {
     /** Removes all keys of an integration in the transaction that removes it. */
     async removeKeysOfIntegration(tx: Tx, integrationId: string): Promise<void> {
       const gone = await store.deleteKeysOfIntegration(tx, integrationId)
-      afterCommit(tx, () => gone.forEach(deps.onRevoked))
+      afterCommit(tx, () => gone.forEach(deps.forgetToken))
     },
 
     /** Removes all keys of a workspace in the transaction that removes the workspace. */

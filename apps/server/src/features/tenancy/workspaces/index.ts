@@ -1,17 +1,16 @@
-import type { Route } from '../../../http/mount.js'
+import type { Feature } from '../../feature.js'
 import { workspacesRoutes } from './routes.js'
 import { createWorkspacesService, type WorkspacesDeps, type WorkspacesService } from './service.js'
 
 export { mayWrite, type Role, readsOnly } from './policy.js'
 export type { WorkspacesService } from './service.js'
 
-export interface Workspaces {
+export interface Workspaces extends Feature {
   service: WorkspacesService
-  routes: Route[]
 }
 
 /** Tenants and who may reach them. */
 export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const service = createWorkspacesService(deps)
-  return { service, routes: workspacesRoutes(service) }
+  return { name: 'workspaces', service, routes: workspacesRoutes(service) }
 }

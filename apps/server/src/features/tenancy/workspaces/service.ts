@@ -6,10 +6,18 @@ import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
 import type { Ids } from '../../../platform/ids.js'
 import { mayDeleteWorkspace, mayWrite, type Role } from './policy.js'
 import * as store from './store.js'
+
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** What belongs to it is removed in the same transaction. */
+    'workspace.removed': { workspaceId: string }
+  }
+}
 
 type NewWorkspace = Body<typeof contract.workspaces.create>
 type WorkspacePatch = Body<typeof contract.workspaces.update>
@@ -28,13 +36,11 @@ export interface WorkspacesDeps {
   clock: Clock
   ids: Ids
   pager: Pager
-  /** How many bots each of these workspaces has; those without bots may be missing. */
-  countBots: (workspaceIds: readonly string[]) => Promise<Map<string, number>>
-  /** Removes all bots of a workspace with their keys, in the transaction that removes it. */
-  removeBots: (tx: Tx, workspaceId: string) => Promise<void>
-  /** Told after a workspace is gone, so that what is remembered about it goes too. */
-  onRemoved: (workspaceId: string) => void
+  domainEvents: EventDispatcher
 }
+
+/** Counts the bots of some workspaces; those without bots may be missing. */
+export type CountBots = (workspaceIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 
 export type WorkspacesService = ReturnType<typeof createWorkspacesService>
 
@@ -43,6 +49,7 @@ const mostOwned = 1000
 
 export function createWorkspacesService(deps: WorkspacesDeps) {
   const { db, run, clock, ids } = deps
+  let countBots: CountBots = async () => new Map()
 
   async function require(executor: Db | Tx, actor: WorkspaceActor, id: string) {
     const workspace = await store.findForMember(executor, actor.accountId, id)
@@ -56,7 +63,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
   }
 
   async function counted(workspace: store.WorkspaceRow): Promise<WorkspaceRecord> {
-    const counts = await deps.countBots([workspace.id])
+    const counts = await countBots([workspace.id])
     return { workspace, botCount: counts.get(workspace.id) ?? 0 }
   }
 
@@ -104,7 +111,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
           pageSize,
         }),
       )
-      const counts = await deps.countBots(page.rows.map(({ id }) => id))
+      const counts = await countBots(page.rows.map(({ id }) => id))
       return {
         rows: page.rows.map((workspace) => ({
           workspace,
@@ -165,12 +172,16 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
         async (tx) => {
           const { role } = await require(tx, actor, id)
           if (!mayDeleteWorkspace(role)) throw forbidden('delete', role)
-          await deps.removeBots(tx, id)
+          await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId: id })
           await store.deleteWorkspace(tx, id)
         },
         { freesRoom: true },
       )
-      deps.onRemoved(id)
+    },
+
+    /** Plugs in the slice that has the bots. */
+    provideBotCounts(count: CountBots): void {
+      countBots = count
     },
 
     /** The short name that a workspace chose; null if it has none. */

@@ -1,0 +1,19 @@
+// What bots and integrations have in common: declared schemas, secrets, and the address of a server.
+export {
+  byteLength,
+  checkEntries,
+  checkSchemas,
+  isMap,
+  logUncheckedPatterns,
+  mergeMap,
+  type Schemas,
+  withoutNullAttributes,
+} from './schemas.js'
+export {
+  mergeSecrets,
+  openSigningSecrets,
+  rotateSigningSecret,
+  type SealedSecrets,
+  type SigningSecrets,
+} from './secrets.js'
+export { isHttpAddress, requireServerAddress } from './server-address.js'

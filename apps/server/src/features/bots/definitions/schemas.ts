@@ -1,0 +1,120 @@
+import { ApiError } from '@botstead/contract'
+import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
+import { afterCommit } from '../../../platform/db/after-commit.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+
+type JsonMap = Record<string, unknown>
+
+/** Schemas of a definition, each with its path in the definition. */
+export type Schemas = Iterable<[field: string, schema: unknown]>
+
+/** Most bytes of one JSON schema. */
+const maxSchemaBytes = 102_400
+/** The same of all schemas of a definition: they are held in memory, and checked in one go. */
+const maxBytesOfSchemas = 1_048_576
+/** Most patterns of one definition that are logged: each update may log them again. */
+const maxLoggedPatterns = 20
+
+/** A value sets, `null` removes, a key that is not mentioned stays. */
+export function mergeMap<Entry>(
+  current: Record<string, Entry>,
+  patch: Record<string, Entry | null> | undefined,
+): Record<string, Entry> {
+  if (patch === undefined) return current
+  const next = new Map(Object.entries(current))
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) next.delete(key)
+    else next.set(key, value)
+  }
+  return Object.fromEntries(next)
+}
+
+/** Attributes inside a definition are patched too: a null there removes the attribute. */
+export function withoutNullAttributes<Entry extends { attributes?: Record<string, string | null> }>(
+  patch: Record<string, Entry | null> | undefined,
+) {
+  if (patch === undefined) return undefined
+  return Object.fromEntries(
+    Object.entries(patch).map(([name, entry]) => [
+      name,
+      entry && { ...entry, attributes: entry.attributes && mergeMap<string>({}, entry.attributes) },
+    ]),
+  )
+}
+
+/** Throws `LimitExceeded` if a map of a definition holds too many. */
+export function checkEntries(field: string, map: JsonMap, most: number): void {
+  const count = Object.keys(map).length
+  if (count > most) {
+    throw new ApiError('LimitExceeded', `body.${field} may hold ${most} entries, not ${count}.`)
+  }
+}
+
+/**
+ * Logs the patterns that are not enforced, because they look around or refer to a group: the author of
+ * the definition expects them to be. Writes nothing if the transaction is rolled back.
+ * @param owner what the definition belongs to, as fields of the log
+ */
+export function logUncheckedPatterns(
+  tx: Tx,
+  log: Pick<Log, 'warn'>,
+  owner: Readonly<Record<string, string>>,
+  schemas: Schemas,
+): void {
+  const unchecked = [...schemas].flatMap(([field, schema]) =>
+    isMap(schema) ? listUncheckedPatterns(schema).map((pattern) => ({ field, pattern })) : [],
+  )
+  if (unchecked.length === 0) return
+  afterCommit(tx, () => {
+    for (const each of unchecked.slice(0, maxLoggedPatterns)) {
+      log.warn({ ...owner, ...each }, 'a pattern of a JSON schema is not checked')
+    }
+    if (unchecked.length > maxLoggedPatterns) {
+      log.warn(
+        { ...owner, patterns: unchecked.length },
+        'more patterns of JSON schemas are not checked than are logged',
+      )
+    }
+  })
+}
+
+/**
+ * Throws unless these members of the body are JSON Schemas of which neither one nor all together are too
+ * large, or too much work to judge values by; each may be left out.
+ */
+export function checkSchemas(schemas: Schemas): void {
+  let bytes = 0
+  for (const [field, schema] of schemas) {
+    if (schema === undefined) continue
+    bytes += byteLength(schema)
+    if (bytes > maxBytesOfSchemas) {
+      throw new ApiError(
+        'LimitExceeded',
+        `body.${field} is too much: all schemas of a definition may have ${maxBytesOfSchemas} bytes together.`,
+      )
+    }
+    checkSchema(field, schema)
+  }
+}
+
+function checkSchema(field: string, schema: unknown): void {
+  if (byteLength(schema) > maxSchemaBytes) {
+    throw new ApiError('LimitExceeded', `body.${field} must have at most ${maxSchemaBytes} bytes.`)
+  }
+  if (!isMap(schema)) {
+    throw new ApiError('InvalidJsonSchema', `body.${field} must be a JSON schema, an object.`)
+  }
+  const fault = findSchemaFault(schema)
+  if (fault !== undefined) {
+    throw new ApiError('InvalidJsonSchema', `body.${field} is not a valid JSON schema: ${fault}.`)
+  }
+}
+
+export function isMap(value: unknown): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function byteLength(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}

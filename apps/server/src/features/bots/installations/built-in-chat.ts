@@ -1,0 +1,106 @@
+import { ApiError, messagePayloads } from '@botstead/contract'
+import { nearest } from '../../../platform/nearest.js'
+import { isHttpAddress } from '../definitions/index.js'
+
+/**
+ * The integration that every bot has from the start: its installation is the bot's chat address.
+ * The version is the one that the chat client for this interface asks for.
+ */
+export const builtInChat = {
+  id: '6f1c1f5e-4c52-4d0e-9d0a-5b1d1f0c7a11',
+  name: 'chat',
+  alias: 'chat',
+  version: '0.7.6',
+  title: 'Chat',
+  description: 'Web and app chat through the chat address of this server.',
+} as const
+
+/** Settings of the chat installation; all optional texts. */
+const textSettings = [
+  // Verifies user keys: with it, users sign their own keys and createUser is refused.
+  'encryptionKey',
+  // Where every signal is posted too, and what is sent along in the header `x-secret-key`.
+  'webhookUrl',
+  'webhookSecret',
+]
+
+/** Checks settings given to an installation of chat. A misspelt one would leave a chat open, or silent. */
+export function requireChatConfiguration(
+  field: string,
+  configuration: Record<string, unknown>,
+): Record<string, unknown> {
+  for (const name of Object.keys(configuration)) {
+    if (textSettings.includes(name)) continue
+    throw new ApiError('InvalidDataFormat', `${field}.${shortened(name)} ${adviceFor(name)}`)
+  }
+  for (const name of textSettings) {
+    const value = configuration[name]
+    if (value !== undefined && typeof value !== 'string') {
+      throw new ApiError('InvalidDataFormat', `${field}.${name} must be a string.`)
+    }
+  }
+  const { webhookUrl } = configuration
+  if (typeof webhookUrl === 'string' && webhookUrl !== '' && !isHttpAddress(webhookUrl)) {
+    throw new ApiError(
+      'InvalidDataFormat',
+      `${field}.webhookUrl must be an address such as https://www.example.com/signals.`,
+    )
+  }
+  return configuration
+}
+
+function adviceFor(name: string): string {
+  const likeness = name.replaceAll(/[^a-z]/gi, '').toLowerCase()
+  const known = new Map(textSettings.map((setting) => [setting.toLowerCase(), setting]))
+  const guess = known.get(nearest(likeness.slice(0, 50), [...known.keys()]) ?? '')
+  const settings = textSettings.join(', ')
+  return `is no setting of chat, which has ${settings}.${guess ? ` Did you mean ${guess}?` : ''}`
+}
+
+function shortened(name: string): string {
+  return name.length > 50 ? `${name.slice(0, 50)}…` : name
+}
+
+/** Whether the app wants every signal posted to an address of its own. */
+export function postsSignals({ webhookUrl }: Record<string, unknown>): boolean {
+  return typeof webhookUrl === 'string' && webhookUrl !== ''
+}
+
+type Schema = Record<string, unknown>
+
+/** Kinds of content that a bloc can hold. */
+const parts = ['text', 'markdown', 'image', 'audio', 'video', 'file', 'location'] as const
+
+/** What the built-in chat can show, by type of message: the type stands beside the payload here. */
+export const chatShapes: Readonly<Record<string, { schema: Schema }>> = {
+  ...Object.fromEntries(
+    Object.entries(messagePayloads).map(([type, schema]) => [
+      type,
+      { schema: withoutType(schema) },
+    ]),
+  ),
+  carousel: { schema: list(withoutType(messagePayloads.card)) },
+  bloc: {
+    schema: list({
+      type: 'object',
+      required: ['type', 'payload'],
+      properties: { type: { enum: parts }, payload: { type: 'object' } },
+      // One rule per type names the member that is wrong; alternatives would only say that none fits.
+      allOf: parts.map((type) => ({
+        if: { properties: { type: { const: type } } },
+        // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+        then: { properties: { payload: withoutType(messagePayloads[type]) } },
+      })),
+    }),
+  },
+}
+
+function withoutType(schema: { required?: readonly string[]; properties: Schema }): Schema {
+  const { type: _, ...properties } = schema.properties
+  const required = schema.required?.filter((name) => name !== 'type') ?? []
+  return { type: 'object', properties, required }
+}
+
+function list(items: Schema): Schema {
+  return { type: 'object', required: ['items'], properties: { items: { type: 'array', items } } }
+}

@@ -1,0 +1,304 @@
+import { ApiError, type Body, type contract, installationMembers } from '@botstead/contract'
+import { findViolation } from '@botstead/json-schema'
+import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
+import { nearest } from '../../../platform/nearest.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
+import { builtInChat, postsSignals, requireChatConfiguration } from './built-in-chat.js'
+import type { InstallationRow } from './store.js'
+
+/** What a bot has to know of an integration that is, or is to be, installed in it. */
+export interface InstallableIntegration {
+  id: string
+  name: string
+  version: string
+  title: string
+  description: string
+  iconUrl: string
+  visibility: 'public' | 'private' | 'unlisted'
+  isBuiltIn: boolean
+  /** JSON Schema of the default configuration. */
+  configuration: Record<string, unknown>
+  /** JSON Schemas of the other configurations, by name. */
+  configurations: ReadonlyMap<string, Record<string, unknown>>
+}
+
+/** What becomes of an installation: made without `before`, removed without `after`. */
+export interface InstallationChange {
+  before?: InstallationRow
+  after?: InstallationRow
+}
+
+/** The integration that comes with the server. Its settings are checked by its own rules. */
+export const builtInEntry: InstallableIntegration = {
+  id: builtInChat.id,
+  name: builtInChat.name,
+  version: builtInChat.version,
+  title: builtInChat.title,
+  description: builtInChat.description,
+  iconUrl: '',
+  visibility: 'public',
+  isBuiltIn: true,
+  configuration: {},
+  configurations: new Map(),
+}
+
+export type InstallationPatches = NonNullable<Body<typeof contract.bots.update>['integrations']>
+type InstallationPatch = NonNullable<InstallationPatches[string]>
+
+const maxConfigurationBytes = 20_480
+const mostInstallations = 30
+const aliasPattern = /^[a-zA-Z0-9][a-zA-Z0-9/_.-]{0,199}$/
+
+interface NewInstallation {
+  botId: string
+  now: string
+  sealer: Sealer
+  newWebhookId: () => string
+}
+
+/** The chat installation that is made with every bot. */
+export function newChatInstallation(
+  input: Omit<NewInstallation, 'newWebhookId'> & { webhookId: string },
+) {
+  const { botId, webhookId, now, sealer } = input
+  return {
+    ...emptyRow(builtInChat, { botId, alias: builtInChat.alias, webhookId, now, sealer }),
+    enabled: 1,
+    status: 'registered',
+  } as const
+}
+
+function emptyRow(
+  integration: Pick<InstallableIntegration, 'id' | 'name' | 'version'>,
+  made: { botId: string; alias: string; webhookId: string; now: string; sealer: Sealer },
+): InstallationRow {
+  return {
+    bot_id: made.botId,
+    alias: made.alias,
+    integration_id: integration.id,
+    name: integration.name,
+    version: integration.version,
+    webhook_id: made.webhookId,
+    enabled: 0,
+    configuration_type: null,
+    configuration: made.sealer.seal(encodeJson({})),
+    disabled_channels: encodeJson([]),
+    posts_signals: 0,
+    status: 'unregistered',
+    status_reason: null,
+    identifier: null,
+    register_every: null,
+    created_at: made.now,
+    updated_at: made.now,
+  }
+}
+
+/** Ids of the integrations that a patch of `integrations` may be about. */
+export function integrationsIn(patches: InstallationPatches | undefined): string[] {
+  return Object.entries(patches ?? {}).map(([key, patch]) => patch?.integrationId ?? key)
+}
+
+/** The changes that a patch of `integrations` makes to what is installed. */
+export function changesOf(
+  installed: readonly InstallationRow[],
+  patches: InstallationPatches | undefined,
+  integrations: ReadonlyMap<string, InstallableIntegration>,
+  defaults: NewInstallation,
+): InstallationChange[] {
+  const changes: InstallationChange[] = []
+  for (const [key, patch] of Object.entries(patches ?? {})) {
+    const field = `body.integrations.${key}`
+    const before = findInstalled(installed, key, patch?.integrationId)
+    if (patch === null) {
+      if (before === undefined) continue
+      refuseBuiltIn(before, field)
+      changes.push({ before })
+      continue
+    }
+    refuseMisspelt(patch, field)
+    const id = patch.integrationId ?? before?.integration_id ?? key
+    const integration = integrations.get(id)
+    if (integration === undefined) {
+      throw new ApiError('ReferenceNotFound', `${field}: there is no integration ${id}.`)
+    }
+    if (before && before.integration_id !== id) refuseBuiltIn(before, field)
+    if (before === undefined && integration.isBuiltIn) {
+      throw new ApiError(
+        'ReferenceConstraint',
+        `${field}: the integration ${integration.name} is installed already, as ${builtInChat.alias}.`,
+      )
+    }
+    const alias = patch.integrationId === undefined ? integration.name : requireAlias(key, field)
+    const base = before ?? {
+      ...emptyRow(integration, { ...defaults, alias, webhookId: defaults.newWebhookId() }),
+      enabled: 1,
+    }
+    changes.push({
+      ...(before && { before }),
+      after: patched(base, before, patch, integration, field, defaults),
+    })
+  }
+  requireCapacity(installed, changes)
+  return changes
+}
+
+function patched(
+  base: InstallationRow,
+  before: InstallationRow | undefined,
+  patch: InstallationPatch,
+  integration: InstallableIntegration,
+  field: string,
+  { now, sealer }: NewInstallation,
+): InstallationRow {
+  const { id, name, version } = integration
+  const enabled = patch.enabled ?? base.enabled === 1
+  const type =
+    patch.configurationType === undefined ? base.configuration_type : patch.configurationType
+  const configuration =
+    patch.configuration ?? decodeJson<Record<string, unknown>>(sealer.open(base.configuration))
+  checkConfiguration(field, integration, type, configuration, enabled || !!patch.configuration)
+  // What was stored before its members were checked stays, and can be switched on and off.
+  if (integration.isBuiltIn && patch.configuration) {
+    requireChatConfiguration(`${field}.configuration`, configuration)
+  }
+  const row: InstallationRow = {
+    ...base,
+    integration_id: id,
+    name,
+    version,
+    configuration_type: type,
+    updated_at: now,
+    enabled: encodeBoolean(enabled),
+    ...(patch.configuration && {
+      configuration: sealer.seal(encodeJson(configuration)),
+      posts_signals: encodeBoolean(integration.isBuiltIn && postsSignals(configuration)),
+    }),
+    ...(patch.disabledChannels && { disabled_channels: encodeJson(patch.disabledChannels) }),
+  }
+  const status = statusAfter(before, row, patch, integration.isBuiltIn)
+  return status === undefined ? row : { ...row, status, status_reason: null }
+}
+
+/** How far a registration is after a change; undefined if the change does not concern it. */
+function statusAfter(
+  before: InstallationRow | undefined,
+  after: InstallationRow,
+  patch: InstallationPatch,
+  isBuiltIn: boolean,
+): InstallationRow['status'] | undefined {
+  if (isBuiltIn) return after.enabled === 1 ? 'registered' : 'unregistered'
+  if (after.enabled === 0) {
+    if (before === undefined || before.enabled === 0) return undefined
+    return before.status === 'registration_failed' ? 'unregistered' : 'unregistration_pending'
+  }
+  const isNews =
+    before?.enabled !== 1 ||
+    before.status === 'registration_failed' ||
+    before.integration_id !== after.integration_id ||
+    before.configuration_type !== after.configuration_type ||
+    patch.configuration !== undefined
+  return isNews ? 'registration_pending' : undefined
+}
+
+/** With `integrationId` the key of an entry is its alias; without it the key is the id or an alias. */
+function findInstalled(
+  installed: readonly InstallationRow[],
+  key: string,
+  integrationId: string | undefined,
+): InstallationRow | undefined {
+  return (
+    installed.find(({ alias }) => alias === key) ??
+    (integrationId === undefined ? installed.find((row) => row.integration_id === key) : undefined)
+  )
+}
+
+function refuseBuiltIn(row: InstallationRow, field: string): void {
+  if (row.integration_id !== builtInChat.id) return
+  throw new ApiError(
+    'ReferenceConstraint',
+    `${field} is built in and cannot be removed: switch it off with enabled: false.`,
+  )
+}
+
+function requireAlias(alias: string, field: string): string {
+  if (aliasPattern.test(alias)) return alias
+  throw new ApiError(
+    'InvalidIdentifier',
+    `${field}: an alias is made of letters, digits, /, _, . and -, and begins with a letter or a digit.`,
+  )
+}
+
+function requireCapacity(
+  installed: readonly InstallationRow[],
+  changes: readonly InstallationChange[],
+): void {
+  const aliases = new Set(installed.map(({ alias }) => alias))
+  for (const { before, after } of changes) {
+    if (after === undefined && before) aliases.delete(before.alias)
+    if (before === undefined && after) {
+      if (aliases.has(after.alias)) {
+        throw new ApiError('AlreadyExists', `body.integrations: ${after.alias} is there already.`)
+      }
+      aliases.add(after.alias)
+    }
+  }
+  if (aliases.size <= mostInstallations) return
+  throw new ApiError(
+    'LimitExceeded',
+    `body.integrations: a bot may have ${mostInstallations} installations, not ${aliases.size}.`,
+  )
+}
+
+function checkConfiguration(
+  field: string,
+  integration: InstallableIntegration,
+  type: string | null,
+  configuration: Record<string, unknown>,
+  isUsed: boolean,
+): void {
+  const schema = type === null ? integration.configuration : integration.configurations.get(type)
+  if (schema === undefined) {
+    throw new ApiError(
+      'ReferenceNotFound',
+      `${field}.configurationType: ${integration.name} has no configuration ${type}.`,
+    )
+  }
+  if (Buffer.byteLength(encodeJson(configuration)) > maxConfigurationBytes) {
+    throw new ApiError(
+      'LimitExceeded',
+      `${field}.configuration must have at most ${maxConfigurationBytes} bytes of JSON.`,
+    )
+  }
+  // What is switched off may be configured later.
+  const violation = isUsed ? findViolation(schema, configuration) : undefined
+  if (violation === undefined) return
+  const path = [field, 'configuration', violation.field].filter((part) => part !== '').join('.')
+  throw new ApiError(
+    'InvalidDataFormat',
+    `${path} ${violation.rule}, by the schema of the configuration.`,
+  )
+}
+
+/** Members in lower case, by which slips in the case of letters are found too. */
+const members: ReadonlyMap<string, string> = new Map(
+  installationMembers.map((name) => [name.toLowerCase(), name]),
+)
+/** Longer names are no slips. */
+const longestSlip = 50
+
+/**
+ * Refuses a member of an installation that is nearly one of those that change it. Members that mean
+ * nothing are passed over elsewhere; here a slip would leave a chat open that its owner believes closed.
+ * @param field where the installation stands in the body
+ */
+function refuseMisspelt(patch: object, field: string): void {
+  for (const name of Object.keys(patch)) {
+    if (name.length > longestSlip || installationMembers.includes(name)) continue
+    const meant = members.get(nearest(name.toLowerCase(), [...members.keys()]) ?? '')
+    if (meant === undefined) continue
+    throw new ApiError(
+      'InvalidPayload',
+      `${field}.${name} is no member of an installation. Did you mean ${meant}?`,
+    )
+  }
+}

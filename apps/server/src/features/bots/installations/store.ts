@@ -1,0 +1,135 @@
+import type { Expression, Insertable, Selectable, Updateable } from 'kysely'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { InstallationsTable } from './table.js'
+
+export type InstallationRow = Selectable<InstallationsTable>
+
+export async function insertInstallation(
+  tx: Tx,
+  row: Insertable<InstallationsTable>,
+): Promise<void> {
+  await tx.insertInto('installations').values(row).execute()
+}
+
+/** Installations of a bot, oldest first. */
+export async function listInstallations(
+  executor: Db | Tx,
+  botId: string,
+): Promise<InstallationRow[]> {
+  return await executor
+    .selectFrom('installations')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .orderBy('created_at')
+    .orderBy('alias')
+    .execute()
+}
+
+/** The installation that a public address names; webhook ids are unique in the whole server. */
+export async function findInstallationByWebhook(
+  db: Db,
+  webhookId: string,
+): Promise<InstallationRow | undefined> {
+  return await db
+    .selectFrom('installations')
+    .selectAll()
+    .where('webhook_id', '=', webhookId)
+    .executeTakeFirst()
+}
+
+export async function patchInstallation(
+  tx: Tx,
+  botId: string,
+  alias: string,
+  patch: Updateable<InstallationsTable>,
+): Promise<void> {
+  if (Object.keys(patch).length === 0) return
+  await tx
+    .updateTable('installations')
+    .set(patch)
+    .where('bot_id', '=', botId)
+    .where('alias', '=', alias)
+    .execute()
+}
+
+export async function deleteInstallation(tx: Tx, botId: string, alias: string): Promise<void> {
+  await tx
+    .deleteFrom('installations')
+    .where('bot_id', '=', botId)
+    .where('alias', '=', alias)
+    .execute()
+}
+
+export async function deleteInstallations(tx: Tx, botId: string): Promise<void> {
+  await tx.deleteFrom('installations').where('bot_id', '=', botId).execute()
+}
+
+/** One installation, as calls about it need it. */
+export async function findInstallation(
+  executor: Db | Tx,
+  botId: string,
+  alias: string,
+): Promise<InstallationRow | undefined> {
+  return await executor
+    .selectFrom('installations')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('alias', '=', alias)
+    .executeTakeFirst()
+}
+
+/** How far the registrations of a bot are. */
+export async function listRegistrationStatuses(
+  db: Db,
+  botId: string,
+): Promise<InstallationRow['status'][]> {
+  const rows = await db
+    .selectFrom('installations')
+    .select('status')
+    .where('bot_id', '=', botId)
+    .execute()
+  return rows.map(({ status }) => status)
+}
+
+/** Stores how a registration went, unless the installation was changed since. */
+export async function settleRegistration(
+  tx: Tx,
+  { bot_id, alias, updated_at }: InstallationRow,
+  outcome: Pick<InstallationRow, 'status' | 'status_reason'>,
+): Promise<void> {
+  await tx
+    .updateTable('installations')
+    .set(outcome)
+    .where('bot_id', '=', bot_id)
+    .where('alias', '=', alias)
+    .where('updated_at', '=', updated_at)
+    .execute()
+}
+
+/** Ids of bots in which an integration is installed, at most `limit`. */
+export async function listInstalledBots(
+  executor: Db | Tx,
+  integrationId: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await executor
+    .selectFrom('installations')
+    .select('bot_id')
+    .distinct()
+    .where('integration_id', '=', integrationId)
+    .limit(limit)
+    .execute()
+  return rows.map(({ bot_id }) => bot_id)
+}
+
+/** The installations of a bot, as a subquery for `exists`: by the name or the id of an integration. */
+export function installationsIn(
+  db: Db,
+  botId: Expression<string> | string,
+  integration: { name: string } | { id: Expression<string> },
+) {
+  const ofBot = db.selectFrom('installations').select('alias').where('bot_id', '=', botId)
+  return 'name' in integration
+    ? ofBot.where('name', '=', integration.name)
+    : ofBot.where('integration_id', '=', integration.id)
+}

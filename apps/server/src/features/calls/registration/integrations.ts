@@ -1,0 +1,217 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import type { Addresses } from '../../../domain/addresses.js'
+import type { Clock } from '../../../platform/clock.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import { OutgoingError } from '../../../platform/outgoing/errors.js'
+import {
+  builtInChat,
+  findInstallation,
+  type InstallationChange,
+  type InstallationRow,
+  patchInstallation,
+  settleRegistration,
+} from '../../bots/installations/index.js'
+import type { IntegrationLogs } from '../../bots/integrations/index.js'
+import { type CallDeps, reasonOf, sendCall } from '../requests/index.js'
+import { type IntegrationTargetDeps, targetOfInstallation } from '../targets/index.js'
+
+type Settings = Body<typeof contract.integrations.configure>
+
+export interface IntegrationRegistrationDeps extends CallDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  queue: Queue
+  sealer: IntegrationTargetDeps['sealer']
+  addresses: Pick<Addresses, 'webhooks'>
+  integrations: IntegrationTargetDeps['integrations'] & { logs: Pick<IntegrationLogs, 'note'> }
+}
+
+type Operation = 'register' | 'unregister'
+/** Identifies an installation. */
+interface InstallationRef {
+  botId: string
+  alias: string
+}
+
+const registerJob = 'integrations.register'
+const againJob = 'integrations.register-again'
+const unregisterJob = 'integrations.unregister'
+
+const hour = 60 * 60 * 1000
+const day = 24 * hour
+/** Milliseconds between two registrations, by the name that integrations ask for them. */
+const intervals: Readonly<Record<string, number>> = {
+  hourly: hour,
+  daily: day,
+  weekly: 7 * day,
+  'bi-weekly': 14 * day,
+  monthly: 30 * day,
+  'bi-monthly': 60 * day,
+  quarterly: 91 * day,
+  yearly: 365 * day,
+}
+
+/** Bytes of an answer that are read for its reason. */
+const answerBytes = 4096
+const longestReason = 2000
+
+/** Calls integrations about their installations: `register`, again and again if they ask, and `unregister`. */
+export function createIntegrationRegistration(deps: IntegrationRegistrationDeps) {
+  const { db, run, clock, queue, addresses, integrations } = deps
+
+  /** Calls an integration about an installation. Returns why it failed, undefined if it did not. */
+  async function call(
+    operation: Operation,
+    row: InstallationRow,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const failure = await attempt(operation, row, signal)
+    integrations.logs.note({
+      integrationId: row.integration_id,
+      botId: row.bot_id,
+      level: failure === undefined ? 'info' : 'error',
+      message: `${operation} ${failure === undefined ? 'succeeded' : `failed: ${failure}`}`,
+    })
+    return failure?.slice(0, longestReason)
+  }
+
+  async function attempt(operation: Operation, row: InstallationRow, signal: AbortSignal) {
+    const target = await targetOfInstallation(deps, row)
+    if (target === undefined) return 'The integration has no address to be called at.'
+    const body = JSON.stringify({ webhookUrl: `${addresses.webhooks()}/${row.webhook_id}` })
+    try {
+      const { status, body: answer } = await sendCall(
+        deps,
+        target,
+        { operation, type: operation, body, signal },
+        answerBytes,
+      )
+      return status >= 200 && status < 300 ? undefined : reasonOf(answer)
+    } catch (error) {
+      if (error instanceof OutgoingError) return error.message
+      throw error
+    }
+  }
+
+  const register: JobHandler<InstallationRef> = {
+    concurrency: 8,
+    handler: async ({ payload: { botId, alias } }, { signal }) => {
+      const row = await findInstallation(db, botId, alias)
+      if (row === undefined) return
+      const operation = dueOperation(row)
+      if (operation === undefined) return
+      const failure = await call(operation, row, signal)
+      const status = outcomes[operation][failure === undefined ? 'done' : 'failed']
+      await run((tx) => settleRegistration(tx, row, { status, status_reason: failure ?? null }))
+    },
+  }
+
+  const again: JobHandler<InstallationRef> = {
+    concurrency: 4,
+    handler: async ({ payload: { botId, alias } }, { signal }) => {
+      const row = await findInstallation(db, botId, alias)
+      if (!row?.register_every || row.enabled !== 1) return
+      if (row.status !== 'registered' && row.status !== 'registration_failed') return
+      const failure = await call('register', row, signal)
+      const status = failure === undefined ? 'registered' : 'registration_failed'
+      await run(async (tx) => {
+        await settleRegistration(tx, row, { status, status_reason: failure ?? null })
+        await scheduleNext(tx, { botId, alias }, row.register_every)
+      })
+    },
+  }
+
+  const unregister: JobHandler<{ row: InstallationRow }> = {
+    concurrency: 4,
+    handler: async ({ payload: { row } }, { signal }) => {
+      await call('unregister', row, signal)
+    },
+  }
+
+  async function scheduleNext(
+    tx: Tx,
+    installation: InstallationRef,
+    every: string | null,
+  ): Promise<void> {
+    const interval = every === null ? undefined : intervals[every]
+    if (interval === undefined) return
+    await queue.enqueue(tx, {
+      kind: againJob,
+      key: keyOf(installation),
+      payload: installation,
+      runAt: clock.now() + interval,
+    })
+  }
+
+  return {
+    jobs: { [registerJob]: register, [againJob]: again, [unregisterJob]: unregister },
+
+    /** Asks, with the change of an installation, for the calls that follow from it. */
+    async enqueue(tx: Tx, change: InstallationChange): Promise<void> {
+      const { before, after } = change
+      const isGone = before && before.integration_id !== after?.integration_id
+      if (isGone && before.integration_id !== builtInChat.id && isRegistered(before)) {
+        // The row of the installation will be gone, so that the job carries what it was.
+        const key = `${before.webhook_id}/${before.integration_id}`
+        await queue.enqueue(tx, { kind: unregisterJob, key, payload: { row: before } })
+      }
+      if (after && dueOperation(after)) {
+        const installation = { botId: after.bot_id, alias: after.alias }
+        await queue.enqueue(tx, {
+          kind: registerJob,
+          key: keyOf(installation),
+          payload: installation,
+        })
+      }
+    },
+
+    /** The integration that calls names its account, or asks to be registered again and again. */
+    async configure({ botId, caller }: BotActor, settings: Settings): Promise<void> {
+      if (caller.type !== 'integration') {
+        throw new ApiError('Forbidden', 'Only an integration may configure its installation.')
+      }
+      const { alias } = caller
+      const { identifier, scheduleRegisterCall: every } = settings
+      await run(async (tx) => {
+        const row = await findInstallation(tx, botId, alias)
+        if (row === undefined || row.integration_id !== caller.id) {
+          throw new ApiError(
+            'Forbidden',
+            `The integration ${caller.id} is not installed in this bot.`,
+          )
+        }
+        await patchInstallation(tx, botId, alias, {
+          ...(identifier !== undefined && { identifier }),
+          ...(every !== undefined && { register_every: every }),
+        })
+        if (every !== undefined && every !== row.register_every) {
+          await scheduleNext(tx, { botId, alias }, every)
+        }
+      })
+    },
+  }
+}
+
+const outcomes = {
+  register: { done: 'registered', failed: 'registration_failed' },
+  unregister: { done: 'unregistered', failed: 'unregistration_failed' },
+} as const
+
+/** What an integration has to be called with about an installation. */
+function dueOperation({ status }: InstallationRow): Operation | undefined {
+  if (status === 'registration_pending') return 'register'
+  return status === 'unregistration_pending' ? 'unregister' : undefined
+}
+
+/** Whether the integration may believe that it is registered. */
+function isRegistered({ enabled, status }: InstallationRow): boolean {
+  return enabled === 1 && status !== 'registration_failed'
+}
+
+function keyOf({ botId, alias }: InstallationRef): string {
+  return `${botId}/${alias}`
+}
