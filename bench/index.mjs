@@ -2,12 +2,11 @@
 import { createRequire } from 'node:module'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { chunkDocument, extract } from '@botstead/documents'
+import { toIndexFields } from '@botstead/documents/text'
 import { tsImport } from 'tsx/esm/api'
-import { chunkDocument } from '../apps/server/dist/features/search/chunk/chunk-document.js'
-import { toIndexFields } from '../apps/server/dist/features/search/chunk/index-fields.js'
-import { extract } from '../apps/server/dist/features/search/extract/registry.js'
 
-const require = createRequire(new URL('../apps/server/package.json', import.meta.url))
+const require = createRequire(new URL('../packages/documents/package.json', import.meta.url))
 const options = { maximumLength: 1200, minimumParagraphLength: 200, maximumPassages: 50_000 }
 const rounds = 5
 const words =
@@ -62,7 +61,7 @@ const html = {
 }
 
 async function samples() {
-  const office = await tsImport('../apps/server/test/formats/office.ts', import.meta.url)
+  const office = await tsImport('../packages/documents/test/office.ts', import.meta.url)
   const prose = createProse()
   const word = {
     heading: (text) => office.wordParagraph(text, '<w:pStyle w:val="berschrift1"/>'),

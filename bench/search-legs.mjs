@@ -1,11 +1,12 @@
 // What each leg of a search does, by itself.
+
+import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
 import { createKeywordIndex } from '../apps/server/dist/features/search/keywords/keyword-index.js'
-import { readTexts } from '../apps/server/dist/features/search/rank/candidate-text-store.js'
-import { scoreGrams } from '../apps/server/dist/features/search/rank/grams.js'
-import { createRanker } from '../apps/server/dist/features/search/rank/ranker.js'
-import { createSemanticLeg } from '../apps/server/dist/features/search/rank/semantic-leg.js'
-import { toIndexText } from '../apps/server/dist/features/search/text/index-text.js'
+import { readTexts } from '../apps/server/dist/features/search/retrieval/candidate-text-store.js'
+import { scoreGrams } from '../apps/server/dist/features/search/retrieval/grams.js'
+import { createRanker } from '../apps/server/dist/features/search/retrieval/ranker.js'
+import { createSemanticLeg } from '../apps/server/dist/features/search/retrieval/semantic-retriever.js'
 import { toQuery } from '../apps/server/dist/features/search/text/query.js'
 import { sqliteDialect } from '../apps/server/dist/platform/db/dialect.js'
 

@@ -2,13 +2,15 @@
 // BENCH_VECTORS=20000 npm run bench -- vectors    another amount than 100,000
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
-import { fitLsa } from '../apps/server/dist/features/search/lsa/fit.js'
-import { toLsaVector } from '../apps/server/dist/features/search/lsa/model.js'
-import { toIndexText } from '../apps/server/dist/features/search/text/index-text.js'
-import { toBytes } from '../apps/server/dist/features/search/vectors/quantize.js'
-import { createShelf } from '../apps/server/dist/features/search/vectors/shelf.js'
-import { createSqliteVectors } from '../apps/server/dist/features/search/vectors/sqlite-vectors.js'
+import { fitLsa } from '../apps/server/dist/features/search/vectors/lsa/fit.js'
+import { toLsaVector } from '../apps/server/dist/features/search/vectors/lsa/model.js'
+import {
+  createSqliteVectors,
+  toBytes,
+} from '../apps/server/dist/features/search/vectors/sqlite-vectors.js'
+import { createVectorCache } from '../apps/server/dist/features/search/vectors/vector-cache.js'
 import { migrations } from '../apps/server/dist/migrations/index.js'
 import { migrate } from '../apps/server/dist/platform/db/migrate.js'
 import { openDatabase } from '../apps/server/dist/platform/db/open.js'
@@ -56,7 +58,7 @@ export async function measureVectors(folder) {
 }
 
 async function measureWays(db, space, asked) {
-  const [inMemory, byReading] = [createSqliteVectors(), createSqliteVectors(createShelf(1))]
+  const [inMemory, byReading] = [createSqliteVectors(), createSqliteVectors(createVectorCache(1))]
   const search = (vector, exact) => ({ space, vector, scope, tags: [], limit, exact })
   const numbersOf = (rows) => rows.map(({ number }) => number)
   const scan = async (table, convert, vector) => {

@@ -1,2 +1,2 @@
 // What commands that measure search may know of it, without loading the server.
-export { type Leg, legWeights, type Weights } from './features/search/rank/fusion.js'
+export { type Leg, legWeights, type Weights } from './features/search/retrieval/fusion.js'

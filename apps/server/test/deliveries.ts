@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { DeliveryRequest } from '../src/domain/delivery-request.js'
+import type { Receiver } from '../src/domain/receiver.js'
 import type { LogLine } from '../src/features/bots/logs/index.js'
 import { createTargets } from '../src/features/calls/targets/index.js'
 import { createDispatcher, type DispatcherDeps } from '../src/features/deliveries/dispatcher.js'
@@ -12,6 +13,7 @@ import { isoTime } from '../src/platform/clock.js'
 import { afterCommit } from '../src/platform/db/after-commit.js'
 import type { Database } from '../src/platform/db/open.js'
 import type { Run } from '../src/platform/db/schema.js'
+import { createEventDispatcher } from '../src/platform/domain-events.js'
 import { createIds } from '../src/platform/ids.js'
 import { OutgoingError } from '../src/platform/outgoing/errors.js'
 import type { Outgoing, OutgoingAnswer } from '../src/platform/outgoing/outgoing.js'
@@ -64,7 +66,8 @@ export async function createDeliveriesBench(database: Database) {
     destination: { write: (line) => logged.push(JSON.parse(line)) },
   })
   const bus = createLocalBus(log)
-  const outbox = createOutbox({ run, clock: time, ids, bus })
+  const outbox = createOutbox({ clock: time, ids, bus })
+  const domainEvents = createEventDispatcher()
   const noted: LogLine[] = []
   const calls: OpenCall[] = []
   const begun: OpenCall[] = []
@@ -73,6 +76,13 @@ export async function createDeliveriesBench(database: Database) {
   const homeless = new Set<string>()
   /** Subjects that were deleted. */
   const deleted = new Set<string>()
+
+  domainEvents.subscribe({
+    'delivery.ended': async (tx, { deliveries, failure }) => {
+      const ended = deliveries.map(({ subjectId: subject }) => ({ subject, failure }))
+      afterCommit(tx, () => void finished.push(...ended))
+    },
+  })
 
   function outgoingOf(by: string): Outgoing {
     return {
@@ -114,7 +124,20 @@ export async function createDeliveriesBench(database: Database) {
   }
 
   return {
-    ...{ time, calls, begun, finished, homeless, deleted, logged, noted, bus, db, run },
+    ...{
+      time,
+      calls,
+      begun,
+      finished,
+      homeless,
+      deleted,
+      logged,
+      noted,
+      bus,
+      db,
+      run,
+      domainEvents,
+    },
     enqueue: (delivery: Partial<DeliveryRequest> & Pick<DeliveryRequest, 'subjectId'>) =>
       run((tx) => outbox.enqueue(tx, { botId: 'bot', kind: 'event_received', ...delivery })),
     find: async (id: string): Promise<DeliveryRow | undefined> =>
@@ -138,19 +161,22 @@ export async function createDeliveriesBench(database: Database) {
     },
     /** Starts a dispatcher; with timers that nobody moves it is as one that was killed. */
     async start({ timers = time, name = 'one', limits, ...options }: BenchOptions = {}) {
+      const findTarget = async ({ botId, integration }: Receiver) =>
+        homeless.has(botId)
+          ? undefined
+          : {
+              url: `http://localhost/${botId}/${integration}`,
+              headers: { 'x-bot-id': botId },
+              secrets: ['secret'],
+              timeoutMs: 60_000,
+              plain: options.plain ?? false,
+            }
       const targets = createTargets({
         clock: time,
-        findTarget: async ({ botId, integration }) =>
-          homeless.has(botId)
-            ? undefined
-            : {
-                url: `http://localhost/${botId}/${integration}`,
-                headers: { 'x-bot-id': botId },
-                secrets: ['secret'],
-                timeoutMs: 60_000,
-                plain: options.plain ?? false,
-              },
+        bots: { findServer: async () => undefined },
+        findInstallationTarget: findTarget,
       })
+      targets.provide('', (botId) => findTarget({ botId, integration: '' }))
       const dispatcher = createDispatcher({
         ...{ db, run, bus, log, ids, clock: time, timers, targets },
         outgoing: outgoingOf(name),
@@ -168,10 +194,7 @@ export async function createDeliveriesBench(database: Database) {
             )
           },
         },
-        onFinished: async (tx, rows, failure) => {
-          const ended = rows.map(({ subject_id: subject }) => ({ subject, failure }))
-          afterCommit(tx, () => void finished.push(...ended))
-        },
+        domainEvents,
         note: async (_tx, line) => void noted.push(line),
         alone: false,
         retry: {

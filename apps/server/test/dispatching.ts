@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach } from 'vitest'
 import { announceReceiver } from '../src/features/deliveries/hints.js'
-import { hasten } from '../src/features/deliveries/receiver-store.js'
+import { retryNow } from '../src/features/deliveries/receiver-store.js'
 import { isoTime } from '../src/platform/clock.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createDeliveriesBench, type OpenCall } from './deliveries.js'
@@ -48,7 +48,7 @@ export function useDispatching(engine: TestEngine, database: () => Database) {
       statusOf: async (id: string) => (await bench.find(id))?.status,
       /** What happens when somebody changes the bot. */
       changed: async () => {
-        await bench.run((tx) => hasten(tx, botId, isoTime(bench.time.now()), 500))
+        await bench.run((tx) => retryNow(tx, botId, isoTime(bench.time.now()), 500))
         announceReceiver(bench.bus, botId)
       },
       begun: () => bench.begun.filter((call) => call.botId === botId),

@@ -54,6 +54,9 @@ describe('the files of the server', () => {
     const others = [
       await readSources('apps/server/test'),
       await readSources('packages/contract/src'),
+      await readSources('packages/documents/src'),
+      await readSources('packages/documents/test'),
+      await readSources('packages/json-schema/src'),
     ]
     const long = [...sources, ...others.flat()].filter(({ text }) => text.split('\n').length > 400)
     expect(long.map(({ path }) => path)).toEqual([])

@@ -4,7 +4,8 @@ import { createAddresses } from '../src/domain/addresses.js'
 import { createBots } from '../src/features/bots/bots/index.js'
 import { createIntegrations } from '../src/features/bots/integrations/index.js'
 import { createMakers } from '../src/features/calls/makers/index.js'
-import { createCallTargets } from '../src/features/calls/targets/index.js'
+import { createTargets } from '../src/features/calls/targets/index.js'
+import { createOutbox, createSubjectRetention } from '../src/features/deliveries/index.js'
 import { createAccess, createOperatorTokens } from '../src/features/tenancy/access/index.js'
 import { createAccounts } from '../src/features/tenancy/accounts/index.js'
 import { createWorkspaces, type Role } from '../src/features/tenancy/workspaces/index.js'
@@ -15,6 +16,7 @@ import { followCommits } from '../src/platform/db/after-commit.js'
 import { encodeBoolean } from '../src/platform/db/columns.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createPager } from '../src/platform/db/pager.js'
+import type { Tx } from '../src/platform/db/schema.js'
 import { createEventDispatcher } from '../src/platform/domain-events.js'
 import { createEventPublisher } from '../src/platform/events/publisher.js'
 import { createIds } from '../src/platform/ids.js'
@@ -72,16 +74,20 @@ export async function createTenants(
   const bots = createBots({ ...slice, integrations })
   workspaces.service.provideBotCounts(bots.service.countByWorkspace)
   const access = createAccess({ ...slice, workspaces, bots, integrations })
+  const outbox = createOutbox({ clock, ids, bus })
+  domainEvents.subscribe({ 'delivery.requested': outbox.enqueue })
   const runtime = createRuntimeSlices({
     ...slice,
     bots,
     maxPayloadBytes,
-    describeSignal: async () => undefined,
     missedEventsMs,
-    deliveryRetentionMs: 604_800_000,
     makers: createMakers({ ...slice, integrations }),
   })
-  const targets = createCallTargets({ ...slice, bots, integrations })
+  const targets = createTargets({
+    clock,
+    bots: bots.service,
+    findInstallationTarget: async () => undefined,
+  })
   for (const { on } of [bots, access, integrations, targets]) if (on) domainEvents.subscribe(on)
   domainEvents.subscribe({
     'bot.created': (tx, { botId }) => runtime.users.service.insertBot(tx, botId),
@@ -99,6 +105,22 @@ export async function createTenants(
     domainEvents,
     targets,
     runtime,
+
+    /** One round of the retention of events and object changes. */
+    async sweepSubjects(tx: Tx): Promise<number> {
+      let removed = 0
+      const { events, changes } = runtime
+      for (const sweep of createSubjectRetention({
+        clock,
+        retentionMs: 604_800_000,
+        events: events.service,
+        changes,
+      })) {
+        removed += await sweep(tx)
+      }
+      return removed
+    },
+
     accounts: accounts.service,
     workspaces: workspaces.service,
     bots: bots.service,

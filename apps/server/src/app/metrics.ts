@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { deliveryMetrics } from '../features/deliveries/index.js'
 import { freeBytes } from '../platform/disk/disk-room.js'
 import { jobMetrics } from '../platform/jobs/metrics.js'
 import type { Metric } from '../platform/telemetry/metric.js'
@@ -10,13 +9,13 @@ import type { Slices } from './slices.js'
 /** What the server tells about itself at `/metrics`, beside its requests and its process. */
 export function serverMetrics(
   foundation: Foundation,
-  slices: Pick<Slices, 'chat' | 'search'>,
+  slices: Pick<Slices, 'chat' | 'deliveries' | 'search'>,
 ): Metric[] {
   return [
     buildInfo(foundation),
     diskMetrics(foundation),
     jobMetrics(foundation.queue),
-    deliveryMetrics(foundation),
+    ...(slices.deliveries.metrics ?? []),
     ...slices.search.metrics,
     ...(slices.chat.metrics ?? []),
   ]

@@ -15,11 +15,6 @@ import { createStates } from '../features/conversations/states/index.js'
 import { createTags } from '../features/conversations/tags/index.js'
 import { createUsers, toUser } from '../features/conversations/users/index.js'
 import { createWorkflows } from '../features/conversations/workflows/index.js'
-import {
-  createDeliveryBodies,
-  createOutbox,
-  type DeliveryBodiesDeps,
-} from '../features/deliveries/index.js'
 import { isoTime } from '../platform/clock.js'
 import { afterCommit } from '../platform/db/after-commit.js'
 import type { Tx } from '../platform/db/schema.js'
@@ -34,26 +29,18 @@ export type RuntimeFoundation = Pick<
   makers: Makers
   /** Milliseconds that a bot is told of before it got an address; 0 for nothing. */
   missedEventsMs: number
-  /** Milliseconds that deliveries are kept, which tell of events and changes. */
-  deliveryRetentionMs: number
   /** Most bytes of the payload of a message, an event or a state. */
   maxPayloadBytes: number
-  /** A signal of the chat by its place, for its delivery. */
-  describeSignal: DeliveryBodiesDeps['describeSignal']
 }
 
-/** Milliseconds that events, changes and observations of bots are kept at least: 30 days. */
+/** Milliseconds that observations of bots are kept: 30 days. */
 const retention = 30 * 24 * 60 * 60 * 1000
 const rowsAtOnce = 500
 
 /** Builds the slices that bots and integrations work with, and tells each what it needs. */
 export function createRuntimeSlices(foundation: RuntimeFoundation) {
   const { audiences } = foundation.bots
-  const outbox = createOutbox(foundation)
-  foundation.domainEvents.subscribe({
-    'delivery.requested': outbox.enqueue,
-  })
-  const changes = createChanges({ ...foundation, outbox })
+  const changes = createChanges(foundation)
   const tags = createTags(foundation)
   const shutOut = (tx: Tx, userId: string) =>
     afterCommit(tx, () => announceRevokedUser(foundation.bus, userId))
@@ -82,7 +69,6 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
   })
   const events = createEvents({
     ...foundation,
-    outbox,
     audiences,
     describeMessages: (executor, botId, ids) => messages.describe(executor, botId, ids),
     subjects: {
@@ -95,9 +81,9 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
     onRecurringSettled: (tx, botId, name, failure) =>
       recurring.service.settle(tx, botId, name, failure),
   })
+  foundation.domainEvents.subscribe(events.on)
   const messages = createMessages({
     ...foundation,
-    outbox,
     audiences,
     botEvents: events.service,
     changes,
@@ -145,20 +131,13 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
   const observations = createObservations({ ...foundation, events: events.service })
 
   return {
-    outbox,
     users,
     conversations,
     messages,
     events,
+    changes,
     recurring,
     observations,
-    /** Bodies of what the outbox holds. */
-    bodies: createDeliveryBodies({
-      events: events.service,
-      messages,
-      changes,
-      describeSignal: foundation.describeSignal,
-    }),
     jobs: {
       ...events.jobs,
       ...messages.jobs,
@@ -177,15 +156,10 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
       ...observations.routes,
     ],
 
-    /** Removes some of the events, changes and observations that have served their time; answers how many. */
+    /** Deletes some of the observations that are old enough; returns how many. */
     async sweep(tx: Tx): Promise<number> {
-      const now = foundation.clock.now()
-      const before = isoTime(now - retention)
-      // What waits to be told of must be known as long as it may wait.
-      const longBefore = isoTime(now - Math.max(retention, foundation.deliveryRetentionMs))
-      const gone = await events.service.trim(tx, longBefore, rowsAtOnce)
-      const told = await changes.trim(tx, longBefore, rowsAtOnce)
-      return gone + told + (await observations.service.trim(tx, before, rowsAtOnce))
+      const before = isoTime(foundation.clock.now() - retention)
+      return await observations.service.trim(tx, before, rowsAtOnce)
     },
 
     /** Removes what a deleted bot left behind. */
@@ -198,7 +172,6 @@ export function createRuntimeSlices(foundation: RuntimeFoundation) {
       await observations.service.purge(botId)
       await events.service.purge(botId)
       await tags.service.purge(botId)
-      await outbox.purge(botId)
       await changes.purge(botId)
     },
   }

@@ -6,7 +6,7 @@ import { createBotLogs } from '../features/bots/logs/index.js'
 import { createActions } from '../features/calls/actions/index.js'
 import { createMakers } from '../features/calls/makers/index.js'
 import { createRegistration } from '../features/calls/registration/index.js'
-import { createCallTargets } from '../features/calls/targets/index.js'
+import { createTargets, findIntegrationTarget } from '../features/calls/targets/index.js'
 import { createWebhooks } from '../features/calls/webhooks/index.js'
 import { type Chat, createChat } from '../features/chat/index.js'
 import { createDeliveries, pageAttempts } from '../features/deliveries/index.js'
@@ -58,7 +58,12 @@ export async function createSlices(
     bots,
     integrations,
   })
-  const targets = createCallTargets({ ...foundation, bots, integrations })
+  const targets = createTargets({
+    clock,
+    bots: bots.service,
+    findInstallationTarget: (receiver) =>
+      findIntegrationTarget({ ...foundation, integrations }, receiver),
+  })
   const makers = createMakers({ ...foundation, integrations })
   const webhooks = createWebhooks({ ...foundation, integrations })
 
@@ -68,8 +73,6 @@ export async function createSlices(
     makers,
     maxPayloadBytes: config.limits.messageBytes,
     missedEventsMs: config.missedEventsMs,
-    deliveryRetentionMs: config.deliveryRetentionMs,
-    describeSignal: (botId, place) => chat.describeSignal(botId, place),
   })
   const botLogs = createBotLogs({
     ...foundation,
@@ -87,21 +90,12 @@ export async function createSlices(
   const deliveries = createDeliveries({
     ...foundation,
     timers: systemTimers,
-    bodies: runtime.bodies,
+    events: runtime.events.service,
+    messages: runtime.messages,
+    changes: runtime.changes,
+    targets,
     note: botLogs.service.note,
     bots: bots.service,
-    targets,
-    onFinished: async (tx, finished, failure) => {
-      const told = finished.filter(({ kind }) => kind === 'event_received')
-      // In one order: what they settle, others may be settling too.
-      for (const botId of [...new Set(told.map(({ bot_id }) => bot_id))].sort()) {
-        const ids = told.flatMap(({ bot_id, subject_id }) => (bot_id === botId ? subject_id : []))
-        await runtime.events.service.settle(tx, botId, ids, failure)
-      }
-    },
-    onReopened: async (tx, { kind, bot_id, subject_id }) => {
-      if (kind === 'event_received') await runtime.events.service.reopen(tx, bot_id, subject_id)
-    },
     alone: config.databaseUrl === undefined,
     leaseMs: config.jobLeaseMs,
     retentionMs: config.deliveryRetentionMs,
@@ -135,8 +129,9 @@ export async function createSlices(
     integrations,
   })
   if (chat.actions) actions.provide(chat.actions)
+  deliveries.provideSignals(chat.describeSignal)
   bots.service.provideRecurringHealth(runtime.recurring.service.healthOf)
-  const subscribers = [bots, access, integrations, targets, registration, actions, chat]
+  const subscribers = [bots, access, integrations, targets, registration, actions, chat, deliveries]
   for (const { on } of subscribers) if (on) foundation.domainEvents.subscribe(on)
   foundation.domainEvents.subscribe({
     'bot.created': (tx, { botId }) => runtime.users.service.insertBot(tx, botId),
@@ -199,6 +194,7 @@ export async function createSlices(
       await botLogs.service.purge(botId)
       await actions.purge?.({ kind: 'bot', id: botId })
       await runtime.purge(botId)
+      await deliveries.purge({ kind: 'bot', id: botId })
       await chat.purge?.({ kind: 'bot', id: botId })
       await search.purge(botId)
       await files.purge(botId)
@@ -231,7 +227,7 @@ export async function createSlices(
       ...(accounts.routes ?? []),
       ...(workspaces.routes ?? []),
       ...(bots.routes ?? []),
-      ...deliveries.routes,
+      ...(deliveries.routes ?? []),
       ...(botLogs.routes ?? []),
       ...(access.routes ?? []),
       ...files.routes,

@@ -34,7 +34,7 @@ export async function startWorker(
     sweeps: [
       ...(slices.chat.sweeps ?? []),
       // Before what they tell of.
-      ...slices.deliveries.sweeps,
+      ...(slices.deliveries.sweeps ?? []),
       slices.runtime.sweep,
       ...(slices.integrations.sweeps ?? []),
       ...(slices.botLogs.sweeps ?? []),
@@ -57,9 +57,9 @@ export async function startWorker(
     { freesRoom: true },
   )
   await runner.start()
-  await slices.deliveries.dispatcher.start()
-  closers.add('deliveries', (timeLeft) =>
-    slices.deliveries.dispatcher.stop(timeLeft * shareForJobs),
-  )
+  await slices.deliveries.start?.()
+  closers.add('deliveries', async (timeLeft) => {
+    await slices.deliveries.stop?.(timeLeft * shareForJobs)
+  })
   closers.add('jobs', (timeLeft) => runner.stop({ deadline: timeLeft * shareForJobs }))
 }

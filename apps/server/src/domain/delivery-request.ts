@@ -1,3 +1,5 @@
+import type { AliasedExpression } from 'kysely'
+
 /** What a delivery carries, by the kind of its body. */
 export type DeliveryKind =
   | 'event_received'
@@ -21,9 +23,34 @@ export interface DeliveryRequest {
   readonly orderingKey?: string | undefined
 }
 
+/** A delivery, by what it is about. */
+export interface DeliveryRef {
+  readonly botId: string
+  readonly kind: DeliveryKind
+  readonly subjectId: string
+}
+
+/** Deliveries that ended in the same way. */
+export interface DeliveriesEnded {
+  readonly deliveries: readonly DeliveryRef[]
+  /** Why the receivers did not accept them; null if they did, or had nothing to accept. */
+  readonly failure: string | null
+}
+
+/**
+ * Ids of subjects that deliveries are about, to be joined to: whoever deletes old subjects keeps
+ * these. A table and not a condition, so that either engine goes through it once: after a long outage
+ * it is large, and PostgreSQL compares each with each for `not in`.
+ */
+export type NeededSubjects = AliasedExpression<{ subject_id: string }, 'needed'>
+
 declare module '../platform/domain-events.js' {
   interface DomainEvents {
     /** Records a delivery in the transaction of the change that it is about. */
     'delivery.requested': DeliveryRequest
+    /** Deliveries are over, together: no further attempt is made. */
+    'delivery.ended': DeliveriesEnded
+    /** A delivery that was over is pending again, because somebody sends it once more. */
+    'delivery.reopened': DeliveryRef
   }
 }

@@ -9,7 +9,8 @@ import type { Log } from '../../platform/telemetry/log.js'
 import { gauge } from '../../platform/telemetry/metric.js'
 import type { Timers } from '../../platform/timers.js'
 import type { BotsService } from '../bots/bots/index.js'
-import type { CallTargets } from '../calls/targets/index.js'
+import { builtInChat } from '../bots/installations/index.js'
+import type { Targets } from '../calls/targets/index.js'
 import type { Feature } from '../feature.js'
 import { createChatAccess } from './access.js'
 import { createChatActions } from './actions.js'
@@ -32,7 +33,7 @@ export interface ChatDeps extends Omit<ChatServiceDeps, 'keys' | 'addresses' | '
   bus: EventBus
   events: EventPublisher
   domainEvents: Pick<EventDispatcher, 'raise'>
-  targets: Pick<CallTargets, 'provideChatTarget'>
+  targets: Pick<Targets, 'provide'>
   log: Log
   timers?: Timers
   sharedSecret: Uint8Array
@@ -70,7 +71,7 @@ export function createChat(deps: ChatDeps): Chat {
   const access = createChatAccess(deps)
   const service = createChatService({ ...deps, keys, addresses, streams }, access)
   const signals = createSignalDeliveries({ ...deps, render })
-  deps.targets.provideChatTarget(signals.findTarget)
+  deps.targets.provide(builtInChat.alias, signals.findTarget)
 
   return {
     name: 'chat',

@@ -6,7 +6,7 @@ import { createLocalBus } from '../../platform/bus/local.js'
 import { isoTime } from '../../platform/clock.js'
 import { trimEvents } from '../../platform/events/trim.js'
 import { createLog } from '../../platform/telemetry/log.js'
-import { keepWaitingSignals } from '../deliveries/signal-log-store.js'
+import { keepWaitingSignals } from '../deliveries/history-store.js'
 
 describeEachEngine('signals for the webhook of a chat', (engine) => {
   const database = useDatabase(engine)

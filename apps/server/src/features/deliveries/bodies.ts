@@ -35,12 +35,17 @@ export interface DeliveryBody {
   body: string
 }
 
+/**
+ * Returns the body of a signal of the chat as JSON text; undefined when its subject was deleted.
+ * @param subjectId position of the signal in the log of its conversation
+ */
+export type DescribeSignal = (botId: string, subjectId: string) => Promise<string | undefined>
+
 export interface DeliveryBodiesDeps {
   events: Pick<EventsService, 'findAll'>
   messages: Pick<Messages, 'describe'>
   changes: Pick<Changes, 'findAll'>
-  /** A signal of the chat as JSON text; undefined when what it tells of was deleted since. */
-  describeSignal: (botId: string, place: string) => Promise<string | undefined>
+  describeSignal: DescribeSignal
 }
 
 export type DeliveryBodies = ReturnType<typeof createDeliveryBodies>

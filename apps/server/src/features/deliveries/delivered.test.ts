@@ -25,7 +25,7 @@ describeEachEngine('what is settled together', (engine) => {
     await bench.run((tx) => tx.updateTable('delivery_lines').set({ waiting: 2 }).execute())
 
     const delivered = createDelivered({
-      ...{ run: bench.run, clock: bench.time, onFinished: async () => {} },
+      ...{ run: bench.run, clock: bench.time, domainEvents: bench.domainEvents },
     })
     const result: CallResult = {
       ...{ verdict: { result: 'delivered' }, startedAt: '2026-01-01T00:00:00.000Z' },

@@ -5,7 +5,7 @@ import { attemptOf, keepAttempts } from './attempt-store.js'
 import { endDelivered } from './claim-end-store.js'
 import { callFirst, claimNext, leaveLines, type NextClaim } from './line-store.js'
 import type { SettleDeps } from './settle.js'
-import type { DeliveryRow } from './store.js'
+import { type DeliveryRow, refOf } from './store.js'
 
 /** A delivery that its receiver has taken. */
 interface Taken {
@@ -25,8 +25,8 @@ const mostAtOnce = 64
 export function createDelivered({
   run,
   clock,
-  onFinished,
-}: Pick<SettleDeps, 'run' | 'clock' | 'onFinished'>): Batches<Taken, DeliveryRow | undefined> {
+  domainEvents,
+}: Pick<SettleDeps, 'run' | 'clock' | 'domainEvents'>): Batches<Taken, DeliveryRow | undefined> {
   return createBatches(mostAtOnce, async (taken) => {
     const { ended, next } = await run(async (tx) => {
       const now = isoTime(clock.now())
@@ -41,11 +41,10 @@ export function createDelivered({
         tx,
         own.map(({ row, result }) => attemptOf(row, result)),
       )
-      await onFinished(
-        tx,
-        own.map(({ row }) => row),
-        null,
-      )
+      await domainEvents.raise(tx, 'delivery.ended', {
+        deliveries: own.map(({ row }) => refOf(row)),
+        failure: null,
+      })
       const lines = own.flatMap(({ row }) => (row.order_key === null ? [] : [row.order_key]))
       const claims = new Map(own.map(({ row, nextClaim }) => [row.order_key, nextClaim]))
       const waiting = await leaveLines(tx, lines)

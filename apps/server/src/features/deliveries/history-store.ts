@@ -1,7 +1,10 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
+import type { DeliveryKind, NeededSubjects } from '../../domain/delivery-request.js'
+import { isoTime } from '../../platform/clock.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
+import type { KeepStream } from '../../platform/events/trim.js'
 import { lineOf } from './line-store.js'
 import type { DeliveryRow } from './store.js'
 import type { DeliveryAttemptsTable } from './table.js'
@@ -183,4 +186,37 @@ export async function expire(tx: Tx, id: string, reason: string, now: string): P
     .where('owner', 'is', null)
     .executeTakeFirst()
   return result.numUpdatedRows > 0n
+}
+
+/** Milliseconds by which a delivery may be written later than its subject, in one transaction. */
+const slackMs = 60_000
+
+/**
+ * Subjects from before an ISO 8601 time that deliveries of some kinds are about: they may still be
+ * sent, or sent once more by hand. Narrowed by age, since few deliveries are so old; there is no index
+ * on the subject.
+ */
+export function subjectsOfDeliveries(
+  tx: Tx,
+  kinds: readonly DeliveryKind[],
+  before: string,
+): NeededSubjects {
+  return tx
+    .selectFrom('deliveries')
+    .select('subject_id')
+    .where('created_at', '<', isoTime(Date.parse(before) + slackMs))
+    .where('kind', 'in', [...kinds])
+    .as('needed')
+}
+
+/**
+ * Keeps the log of a conversation while a signal of it waits for the webhook of its chat: the signals
+ * are made of the log when they are sent.
+ * @param alias of the built-in chat
+ */
+export function keepWaitingSignals(alias: string): KeepStream {
+  return ({ stream, botId }) => sql<SqlBool>`exists (
+    select 1 from deliveries as waiting
+    where waiting.order_key = ${botId} || ${sql.lit(`/${alias}/`)} || ${stream}
+      and waiting.status = 'pending')`
 }

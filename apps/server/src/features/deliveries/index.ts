@@ -1,50 +1,55 @@
-import type { Route } from '../../http/mount.js'
 import { isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
-import type { Tx } from '../../platform/db/schema.js'
+import { purge } from '../../platform/db/purge.js'
 import type { KeepStream } from '../../platform/events/trim.js'
-import type { Queue } from '../../platform/jobs/queue.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { builtInChat } from '../bots/installations/index.js'
-import { createDispatcher, type Dispatcher, type DispatcherDeps } from './dispatcher.js'
+import type { EventsService } from '../conversations/events/index.js'
+import type { Messages } from '../conversations/messages/index.js'
+import type { Changes } from '../conversations/object-changes/index.js'
+import type { Feature, Owner } from '../feature.js'
+import { createDeliveryBodies, type DescribeSignal } from './bodies.js'
+import { createDispatcher, type DispatcherDeps } from './dispatcher.js'
 import { announceReceiver } from './hints.js'
-import { hasten } from './receiver-store.js'
-import { createRetention } from './retention.js'
+import { keepWaitingSignals } from './history-store.js'
+import { deliveryMetrics } from './metrics.js'
+import { createOutbox } from './outbox.js'
+import { retryNow } from './receiver-store.js'
+import { createRetention, createSubjectRetention } from './retention.js'
 import { deliveriesRoutes } from './routes.js'
-import { createDeliveriesService, type DeliveriesServiceDeps } from './service.js'
-import { keepWaitingSignals } from './signal-log-store.js'
+import { createDeliveriesService } from './service.js'
+import { deleteSomeOfBot } from './store.js'
 
-export { createDeliveryBodies, type DeliveryBodiesDeps } from './bodies.js'
 export { pageAttempts } from './log-store.js'
-export { deliveryMetrics } from './metrics.js'
-export { createOutbox, type Outbox } from './outbox.js'
+export { createOutbox } from './outbox.js'
+export { createSubjectRetention } from './retention.js'
 
-export interface Deliveries {
-  /** Sends what waits; to be started by the processes that work in the background. */
-  dispatcher: Dispatcher
-  routes: Route[]
-  /** Which conversations keep their log, because signals of them wait. */
+export interface Deliveries extends Feature {
+  /** Which conversations keep their log, because signals of them are pending. */
   keepsSignals: KeepStream
-  /** Remove what has served its time, some per call, and answer how much it was. */
-  sweeps: readonly ((tx: Tx) => Promise<number>)[]
+  /** Has `describe` make the bodies of signals. */
+  provideSignals(describe: DescribeSignal): void
   /**
-   * To be told when a bot or what is installed in it was changed or removed: memories of it are
-   * stale, and one that fails, or was left alone for it, is asked at once whether it is back.
+   * Called when a bot or what is installed in it was changed or removed: what is cached of it is
+   * stale, and a receiver that fails, or is paused for failures, is tried again at once.
    */
   changed(botId: string): void
+  purge(owner: Owner): Promise<void>
 }
 
-type DeliveriesDeps = Omit<DispatcherDeps, 'retry' | 'pausing' | 'random' | 'limits'> & {
-  queue: Queue
-  bots: Pick<BotsService, 'findServer' | 'requireIn' | 'installationsOf'>
+interface DeliveriesDeps
+  extends Omit<DispatcherDeps, 'bodies' | 'retry' | 'pausing' | 'random' | 'limits'> {
+  bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
+  events: Pick<EventsService, 'findAll' | 'trim'>
+  messages: Pick<Messages, 'describe'>
+  changes: Pick<Changes, 'findAll' | 'trim'>
   pager: Pager
-  onReopened: DeliveriesServiceDeps['onReopened']
   /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
   retentionMs: number
-  /** Milliseconds without a sign of life after which others take up what a process was sending. */
+  /** Milliseconds without a heartbeat after which others take over what a process was sending. */
   leaseMs: number
   limits: {
-    /** Deliveries on the way at a time, and of those to one receiver. */
+    /** Deliveries in flight at a time, and of those to one receiver. */
     deliveries: number
     deliveriesPerReceiver: number
     /** Attempts before a delivery is given up. */
@@ -57,12 +62,17 @@ const batchSize = 500
 const second = 1000
 const minute = 60 * second
 
-/** How bots and integrations are told what they have to know. */
+/** Notifies bots and integrations of what happens, as webhooks that are repeated until they arrive. */
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
-  const { run, bus, log, clock, targets, limits } = deps
+  const { run, bus, log, clock, limits } = deps
+  let describeSignal: DescribeSignal = async () => undefined
+  const outbox = createOutbox(deps)
   const dispatcher = createDispatcher({
     ...deps,
-    targets,
+    bodies: createDeliveryBodies({
+      ...deps,
+      describeSignal: (botId, subjectId) => describeSignal(botId, subjectId),
+    }),
     random: Math.random,
     retry: {
       maximumAttempts: limits.deliveryAttempts,
@@ -77,21 +87,32 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       pollMs: 5 * second,
     },
   })
-  async function askAgain(botId: string): Promise<void> {
+
+  async function retryFailing(botId: string): Promise<void> {
     const now = isoTime(clock.now())
-    while (await run((tx) => hasten(tx, botId, now, batchSize)));
+    while (await run((tx) => retryNow(tx, botId, now, batchSize)));
     announceReceiver(bus, botId)
   }
 
   return {
-    dispatcher,
-    routes: deliveriesRoutes(createDeliveriesService({ ...deps, targets })),
+    name: 'deliveries',
+    routes: deliveriesRoutes(createDeliveriesService(deps)),
+    on: { 'delivery.requested': outbox.enqueue },
+    sweeps: [...createRetention(deps), ...createSubjectRetention(deps)],
+    metrics: [deliveryMetrics(deps)],
+    start: dispatcher.start,
+    stop: dispatcher.stop,
     keepsSignals: keepWaitingSignals(builtInChat.alias),
-    sweeps: createRetention(deps),
+    provideSignals(describe) {
+      describeSignal = describe
+    },
     changed(botId) {
-      askAgain(botId).catch((err: unknown) =>
+      retryFailing(botId).catch((err: unknown) =>
         log.warn({ err, botId }, 'a changed bot waits for its next ping or attempt'),
       )
+    },
+    async purge({ kind, id }) {
+      if (kind === 'bot') await purge(run, (tx, limit) => deleteSomeOfBot(tx, id, limit))
     },
   }
 }

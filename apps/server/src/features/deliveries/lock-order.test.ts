@@ -10,7 +10,7 @@ import { createIds } from '../../platform/ids.js'
 import { createTargets } from '../calls/targets/index.js'
 import * as history from './history-store.js'
 import { createOutbox } from './outbox.js'
-import { hasten } from './receiver-store.js'
+import { retryNow } from './receiver-store.js'
 import { createDeliveriesService } from './service.js'
 import { deleteSomeOfBot } from './store.js'
 
@@ -34,7 +34,7 @@ function numbers(seed: number) {
 function createCrowd(bench: Bench, next: (count: number) => number) {
   const { db, run, bus, time } = bench
   const ids = createIds(time)
-  const outbox = createOutbox({ run, clock: time, ids, bus })
+  const outbox = createOutbox({ clock: time, ids, bus })
   const service = createDeliveriesService({
     ...{ db, run, bus, ids, clock: time, pager: createPager(Buffer.from('the secret of pages')) },
     bots: { requireIn: async () => {}, installationsOf: async () => [] },
@@ -42,9 +42,13 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
       send: () => Promise.reject(new Error('Nobody is called.')),
       [Symbol.asyncDispose]: async () => {},
     },
-    targets: createTargets({ clock: time, findTarget: async () => undefined }),
+    targets: createTargets({
+      clock: time,
+      bots: { findServer: async () => undefined },
+      findInstallationTarget: async () => undefined,
+    }),
     note: async () => {},
-    onReopened: async () => {},
+    domainEvents: bench.domainEvents,
   })
   const actor = { kind: 'workspace', accountId: '', tokenId: '', workspaceId: 'workspace' } as const
   const pick = <T>(items: readonly T[]): T[] => items.filter(() => next(2) === 0)
@@ -96,7 +100,7 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
       await sleep(2)
       await service.resume(actor, botId, undefined)
     }),
-    repeat(() => run((tx) => hasten(tx, aBot(), isoTime(time.now()), 100))),
+    repeat(() => run((tx) => retryNow(tx, aBot(), isoTime(time.now()), 100))),
     repeat(async () => {
       const before = isoTime(time.now() - 20_000)
       await run((tx) => history.deleteOld(tx, before, 20))

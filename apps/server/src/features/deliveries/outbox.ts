@@ -3,12 +3,11 @@ import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import { beforeCommit } from '../../platform/db/before-commit.js'
-import { purge } from '../../platform/db/purge.js'
-import type { Run, Tx } from '../../platform/db/schema.js'
+import type { Tx } from '../../platform/db/schema.js'
 import type { Ids } from '../../platform/ids.js'
 import { announceDelivery } from './hints.js'
 import { inOneOrder, joinLine, lineOf } from './line-store.js'
-import { deleteSomeOfBot, insertDelivery } from './store.js'
+import { insertDelivery } from './store.js'
 
 /** Where slices put what others have to be told. */
 export interface Outbox {
@@ -17,12 +16,9 @@ export interface Outbox {
    * Answers its id.
    */
   enqueue(tx: Tx, delivery: DeliveryRequest): Promise<string>
-  /** Removes the deliveries that a deleted bot left behind. */
-  purge(botId: string): Promise<void>
 }
 
 export interface OutboxDeps {
-  run: Run
   clock: Clock
   ids: Ids
   bus: EventBus
@@ -36,7 +32,7 @@ interface Joining {
   row: NewRow
 }
 
-export function createOutbox({ run, clock, ids, bus }: OutboxDeps): Outbox {
+export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
   const joining = new WeakMap<Tx, Joining[]>()
 
   async function put(tx: Tx, row: NewRow): Promise<void> {
@@ -76,10 +72,6 @@ export function createOutbox({ run, clock, ids, bus }: OutboxDeps): Outbox {
         beforeCommit(tx, () => joinAll(tx, first))
       }
       return row.id
-    },
-
-    async purge(botId) {
-      await purge(run, (tx, limit) => deleteSomeOfBot(tx, botId, limit))
     },
   }
 }

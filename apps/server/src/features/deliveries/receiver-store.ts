@@ -236,7 +236,12 @@ export async function findNextProbe(db: Db): Promise<string | undefined> {
  * failures by a ping, those that only fail so far by the next attempts, some per transaction.
  * @returns whether there may be more attempts to make due
  */
-export async function hasten(tx: Tx, botId: string, now: string, limit: number): Promise<boolean> {
+export async function retryNow(
+  tx: Tx,
+  botId: string,
+  now: string,
+  limit: number,
+): Promise<boolean> {
   await tx
     .with('paused_ones', (cte) =>
       // In the order in which pauses are held.

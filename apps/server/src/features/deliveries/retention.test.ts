@@ -14,12 +14,11 @@ describeEachEngine('deliveries that have served their time', (engine) => {
 
   it('go with their attempts; what waits for so long is given up, and its line goes on', async () => {
     const bench = await createDeliveriesBench(database())
-    const told: { subject: string; failure: string | null }[] = []
     const sweeps = createRetention({
-      ...{ clock: bench.time, bus: bench.bus, retentionMs: 7 * day },
-      onFinished: async (_tx, rows, failure) => {
-        told.push(...rows.map(({ subject_id: subject }) => ({ subject, failure })))
-      },
+      clock: bench.time,
+      bus: bench.bus,
+      retentionMs: 7 * day,
+      domainEvents: bench.domainEvents,
       note: async (_tx, line) => void bench.noted.push(line),
     })
     const sweep = async () => {
@@ -64,7 +63,7 @@ describeEachEngine('deliveries that have served their time', (engine) => {
     }
     const failure = expect.stringMatching(/^Given up: it has waited/)
     expect(await bench.find(stuck)).toMatchObject({ status: 'failed', last_error: failure })
-    expect(told).toEqual([{ subject: 'stuck', failure }])
+    expect(bench.finished.slice(2)).toEqual([{ subject: 'stuck', failure }])
     expect(bench.noted.at(-1)).toMatchObject({
       level: 'error',
       message: failure && expect.any(String),

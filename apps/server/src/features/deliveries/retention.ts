@@ -1,14 +1,23 @@
+import type { DeliveryKind, NeededSubjects } from '../../domain/delivery-request.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Tx } from '../../platform/db/schema.js'
+import type { Sweep } from '../feature.js'
 import { announceDelivery } from './hints.js'
 import * as history from './history-store.js'
 import { callFirst, leaveLines } from './line-store.js'
 import { lineAbout } from './log-lines.js'
 import type { SettleDeps } from './settle.js'
+import { refOf } from './store.js'
 
-interface RetentionDeps extends Pick<SettleDeps, 'onFinished' | 'note'> {
+/** A slice below whose rows deliveries are about. */
+interface SubjectOwner {
+  /** Deletes rows from before an ISO 8601 time, at most `limit`, except for `needed`; returns how many. */
+  trim(tx: Tx, before: string, limit: number, needed: NeededSubjects): Promise<number>
+}
+
+export interface RetentionDeps extends Pick<SettleDeps, 'domainEvents' | 'note'> {
   clock: Clock
   bus: EventBus
   /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
@@ -17,21 +26,27 @@ interface RetentionDeps extends Pick<SettleDeps, 'onFinished' | 'note'> {
 
 const rowsAtOnce = 500
 const tooOld = 'Given up: it has waited for longer than deliveries are kept.'
+/** Milliseconds that events and changes are kept at least: 30 days. */
+const subjectRetentionMs = 30 * 24 * 60 * 60 * 1000
 
-/** Some of what has served its time, per call; each answers how much it was. */
-export function createRetention({ clock, bus, retentionMs, onFinished, note }: RetentionDeps) {
+/** Retention of deliveries. */
+export function createRetention(deps: RetentionDeps): Sweep[] {
+  const { clock, bus, retentionMs, domainEvents, note } = deps
   const before = () => isoTime(clock.now() - retentionMs)
   return [
-    (tx: Tx) => history.deleteOld(tx, before(), rowsAtOnce),
+    (tx) => history.deleteOld(tx, before(), rowsAtOnce),
 
     /** Gives up what waits for a receiver that does not come back. */
-    async (tx: Tx) => {
+    async (tx) => {
       const now = isoTime(clock.now())
       const stale = await history.listStale(tx, before(), rowsAtOnce)
       const lines: string[] = []
       for (const row of stale) {
         if (!(await history.expire(tx, row.id, tooOld, now))) continue
-        await onFinished(tx, [row], tooOld)
+        await domainEvents.raise(tx, 'delivery.ended', {
+          deliveries: [refOf(row)],
+          failure: tooOld,
+        })
         await note(tx, await lineAbout(tx, row, 'error', tooOld))
         if (row.order_key !== null) lines.push(row.order_key)
         const receiver = { botId: row.bot_id, integration: row.integration }
@@ -40,5 +55,30 @@ export function createRetention({ clock, bus, retentionMs, onFinished, note }: R
       await callFirst(tx, await leaveLines(tx, lines), now)
       return stale.length
     },
+  ]
+}
+
+/**
+ * Retention of what deliveries are about, which is kept for as long as a delivery may be sent, or sent
+ * once more. To run after the retention of deliveries.
+ */
+export function createSubjectRetention({
+  clock,
+  retentionMs,
+  events,
+  changes,
+}: Pick<RetentionDeps, 'clock' | 'retentionMs'> & {
+  events: SubjectOwner
+  changes: SubjectOwner
+}): Sweep[] {
+  const trim =
+    (owner: SubjectOwner, kinds: readonly DeliveryKind[]): Sweep =>
+    (tx) => {
+      const before = isoTime(clock.now() - Math.max(subjectRetentionMs, retentionMs))
+      return owner.trim(tx, before, rowsAtOnce, history.subjectsOfDeliveries(tx, kinds, before))
+    }
+  return [
+    trim(events, ['event_received']),
+    trim(changes, ['message_updated', 'conversation_updated']),
   ]
 }

@@ -7,6 +7,7 @@ import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../platform/db/schema.js'
+import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { BotsService } from '../bots/bots/index.js'
@@ -18,7 +19,7 @@ import * as history from './history-store.js'
 import { inOneOrder, joinLine } from './line-store.js'
 import * as receivers from './receiver-store.js'
 import type { SettleDeps } from './settle.js'
-import type { DeliveryRow } from './store.js'
+import { type DeliveryRow, refOf } from './store.js'
 
 type DeliveryQuery = Query<typeof contract.deliveries.list>
 type Replay = Body<typeof contract.deliveries.replayFailed>
@@ -34,8 +35,7 @@ export interface DeliveriesServiceDeps {
   outgoing: Outgoing
   targets: Targets
   note: SettleDeps['note']
-  /** Told in the same transaction when a finished delivery is pending again. */
-  onReopened: (tx: Tx, delivery: DeliveryRow) => Promise<void>
+  domainEvents: Pick<EventDispatcher, 'raise'>
   bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
 }
 
@@ -76,7 +76,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     const place = order_key === null ? undefined : await joinLine(tx, bot_id, order_key)
     const nextAttemptAt = (place?.isFirst ?? true) ? now : null
     await history.reopen(tx, delivery, { position: place?.position ?? 0, nextAttemptAt }, now)
-    await deps.onReopened(tx, delivery)
+    await deps.domainEvents.raise(tx, 'delivery.reopened', refOf(delivery))
     afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
   }
 

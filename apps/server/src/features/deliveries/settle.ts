@@ -1,6 +1,7 @@
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Run, Tx } from '../../platform/db/schema.js'
+import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import type { LogLine } from '../bots/logs/index.js'
 import { lineOfReceiver } from '../bots/logs/index.js'
@@ -12,7 +13,7 @@ import { callFirst, claimNext, leaveLines, type NextClaim } from './line-store.j
 import { lineAbout } from './log-lines.js'
 import { noteFailure, noteSuccess, pause } from './receiver-store.js'
 import { pauseAfter, type RetryPolicy } from './retry.js'
-import type { DeliveryRow } from './store.js'
+import { type DeliveryRow, refOf } from './store.js'
 
 /** When a receiver that fails is left alone. */
 export interface PausePolicy {
@@ -31,11 +32,7 @@ export interface SettleDeps {
   random: () => number
   retry: RetryPolicy
   pausing: PausePolicy
-  /**
-   * Told in the same transaction when deliveries are over.
-   * @param failure why the receivers did not take them; null if they did
-   */
-  onFinished: (tx: Tx, deliveries: readonly DeliveryRow[], failure: string | null) => Promise<void>
+  domainEvents: Pick<EventDispatcher, 'raise'>
   /** Writes a line into the log of a bot, in the transaction of what it tells of. */
   note: (tx: Tx, line: LogLine) => Promise<void>
 }
@@ -113,7 +110,10 @@ export function createSettle(deps: SettleDeps) {
         )
       })
     }
-    await deps.onFinished(tx, [row], status === 'failed' ? (last_error ?? '') : null)
+    await deps.domainEvents.raise(tx, 'delivery.ended', {
+      deliveries: [refOf(row)],
+      failure: status === 'failed' ? (last_error ?? '') : null,
+    })
     if (row.order_key === null) return undefined
     const waiting = await leaveLines(tx, [row.order_key])
     if (nextClaim !== undefined) return (await claimNext(tx, waiting, nextClaim))[0]

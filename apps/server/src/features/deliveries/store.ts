@@ -1,10 +1,16 @@
 import { type Selectable, sql } from 'kysely'
+import type { DeliveryRef } from '../../domain/delivery-request.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { DeliveriesTable } from './table.js'
 
 export type DeliveryRow = Selectable<DeliveriesTable>
+
+/** A delivery as events of the domain name it. */
+export function refOf({ bot_id: botId, kind, subject_id: subjectId }: DeliveryRow): DeliveryRef {
+  return { botId, kind, subjectId }
+}
 
 /**
  * The condition of the indexes that hold only what is pending. Written out, not a parameter: SQLite

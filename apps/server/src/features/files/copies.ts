@@ -11,6 +11,7 @@ import { keySpaceOf, lockVisibleFile } from './require-file.js'
 import { requireIndexableKey } from './rules.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
+import type { FileRow } from './table.js'
 
 /** What a caller asks of a copy. */
 export interface CopyRequest extends Body<typeof contract.files.copy> {
@@ -46,7 +47,7 @@ export function createCopies(
     destination: BotActor,
     { destinationKey: key, overwrite = false, idOrKey }: CopyRequest,
     isBotKey: boolean,
-  ): Promise<store.FileRow> {
+  ): Promise<FileRow> {
     const now = isoTime(clock.now())
     const source = await lockVisibleFile(tx, actor, idOrKey, now)
     const { content: original, blobKey, sha256 } = await requireContent(tx, actor, source)
@@ -76,8 +77,8 @@ export function createCopies(
     async copy(
       actor: BotActor,
       request: CopyRequest,
-      remember: Remember<store.FileRow>,
-    ): Promise<store.FileRow> {
+      remember: Remember<FileRow>,
+    ): Promise<FileRow> {
       requireIndexableKey(request.destinationKey, 'params.destinationKey')
       const destination = await requireDestination(actor, request.destinationBotId)
       const isBotKey = await reach.isBotKey(actor)
@@ -99,7 +100,7 @@ export function createCopies(
 }
 
 /** The content that the source serves, as far as the caller may read it. */
-async function requireContent(tx: Tx, actor: BotActor, source: store.FileRow) {
+async function requireContent(tx: Tx, actor: BotActor, source: FileRow) {
   const { serving_generation: generation } = source
   const content =
     generation === null
@@ -121,7 +122,7 @@ async function requireContent(tx: Tx, actor: BotActor, source: store.FileRow) {
   return { content, blobKey: content.blob_key, sha256: content.sha256 }
 }
 
-function requireReplaceable(current: store.FileRow, source: store.FileRow): void {
+function requireReplaceable(current: FileRow, source: FileRow): void {
   if (current.id !== source.id) return
   throw new ApiError(
     'InvalidPayload',
@@ -131,7 +132,7 @@ function requireReplaceable(current: store.FileRow, source: store.FileRow): void
 }
 
 /** With its key a bot replaces what it made itself, and likewise whom it acts for. */
-function requireOwn(destination: BotActor, current: store.FileRow): void {
+function requireOwn(destination: BotActor, current: FileRow): void {
   const own = ownerOf(destination)
   if (own.owner_type === current.owner_type && own.owner_id === current.owner_id) return
   throw new ApiError(
@@ -148,7 +149,7 @@ function alreadyExists(key: string): ApiError {
 }
 
 /** Wider policies that were said of a content still to come do not open the one that is copied. */
-function descriptionOf(source: store.FileRow, content: ContentRow): Description {
+function descriptionOf(source: FileRow, content: ContentRow): Description {
   return {
     content_type: content.content_type,
     tags: source.tags,
@@ -162,14 +163,14 @@ function descriptionOf(source: store.FileRow, content: ContentRow): Description 
 }
 
 /** The passages of the source, where they are of the content that is copied. */
-function passagesOf(actor: BotActor, source: store.FileRow, content: ContentRow) {
+function passagesOf(actor: BotActor, source: FileRow, content: ContentRow) {
   if (content.status !== 'indexing_completed' || source.passages_generation === null) {
     return undefined
   }
   return { botId: actor.botId, fileId: source.id, generation: source.passages_generation }
 }
 
-async function reread(tx: Tx, { bot_id, id }: store.FileRow): Promise<store.FileRow> {
+async function reread(tx: Tx, { bot_id, id }: FileRow): Promise<FileRow> {
   const file = await store.findFileById(tx, bot_id, id)
   if (file === undefined) throw new Error(`The file ${id} went while it was locked`)
   return file

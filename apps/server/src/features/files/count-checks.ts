@@ -2,7 +2,8 @@ import type { CheckOptions, ConsistencyDeps, Finding } from './consistency.js'
 import * as store from './consistency-store.js'
 import { type ContentRow, discardContents, findContent, listContents } from './content-store.js'
 import { discardParts } from './part-store.js'
-import { type FileRow, lockFile } from './store.js'
+import { lockFile } from './store.js'
+import type { FileRow } from './table.js'
 import { countOf, recount } from './usage.js'
 
 const batchSize = 200

@@ -11,6 +11,7 @@ import { lockOwnFile } from './require-file.js'
 import { expiryOf, requireIndexableTags } from './rules.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
+import type { FileRow } from './table.js'
 
 type Patch = Body<typeof contract.files.update>
 
@@ -26,7 +27,7 @@ export function createDescriptions(
   const { run, clock, queue, generations } = deps
 
   return {
-    async update(actor: BotActor, idOrKey: string, patch: Patch): Promise<store.FileRow> {
+    async update(actor: BotActor, idOrKey: string, patch: Patch): Promise<FileRow> {
       const expiresAt =
         patch.expiresAt === null ? null : expiryOf(patch.expiresAt ?? undefined, clock.now())
       return await run(
@@ -64,7 +65,7 @@ export function createDescriptions(
   }
 }
 
-function metadataOf(file: store.FileRow, patch: Record<string, unknown>): string {
+function metadataOf(file: FileRow, patch: Record<string, unknown>): string {
   const before = decodeJson<Record<string, unknown>>(file.metadata)
   const merged = merge(before, patch)
   // An upsert adds how it was to be indexed to what the caller may give, and that is no overflow.
@@ -82,7 +83,7 @@ function metadataOf(file: store.FileRow, patch: Record<string, unknown>): string
 }
 
 /** The caller speaks of the file as it is, so that its passages and served content follow at once. */
-function policiesOf(file: store.FileRow, policies: NonNullable<Patch['accessPolicies']>) {
+function policiesOf(file: FileRow, policies: NonNullable<Patch['accessPolicies']>) {
   const shared = encodeBoolean(policies.includes('integrations'))
   return {
     public_content: encodeBoolean(policies.includes('public_content')),

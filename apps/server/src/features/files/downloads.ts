@@ -12,6 +12,7 @@ import { type ContentRow, findContent } from './content-store.js'
 import { readAddress, sendToStore } from './direct-downloads.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
+import type { FileRow } from './table.js'
 
 /** The content of a file as a caller may have it. */
 export interface ServedContent {
@@ -137,7 +138,7 @@ function lost({ key }: ServedContent): ApiError {
 }
 
 /** The policy counts once both the file and this content have it, and the content is processed. */
-function isPublic({ file, content }: { file: store.FileRow; content: ContentRow }): boolean {
+function isPublic({ file, content }: { file: FileRow; content: ContentRow }): boolean {
   const allowed = file.public_content === 1 && content.public_content === 1
   return allowed && (content.immediate === 1 || content.status !== 'indexing_pending')
 }

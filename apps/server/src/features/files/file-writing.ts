@@ -7,11 +7,12 @@ import { scheduleExpiry } from './expiry.js'
 import type { Generations } from './generations.js'
 import { keySpaceOf } from './require-file.js'
 import * as store from './store.js'
+import type { FileRow } from './table.js'
 
 /** What is said of a file when a content of it is announced. */
 export interface Description
   extends Pick<
-    store.FileRow,
+    FileRow,
     'content_type' | 'tags' | 'metadata' | 'public_content' | 'shared' | 'indexed' | 'expires_at'
   > {
   /** The same as `tags`, for the filters. */
@@ -28,7 +29,7 @@ export async function lockForWriting(
   actor: BotActor,
   key: string,
   now: string,
-): Promise<store.FileRow | undefined> {
+): Promise<FileRow | undefined> {
   const found = await store.lockFileByKey(tx, actor.botId, keySpaceOf(actor), key)
   if (found === undefined || found.expires_at === null || found.expires_at > now) return found
   await generations.remove(tx, found)
@@ -48,10 +49,10 @@ interface WritingDeps {
 export async function announceContent(
   tx: Tx,
   { ids, queue, generations }: WritingDeps,
-  place: { actor: BotActor; key: string; now: string; current: store.FileRow | undefined },
+  place: { actor: BotActor; key: string; now: string; current: FileRow | undefined },
   { tagMap, ...description }: Description,
   announced: Announcement,
-): Promise<{ file: store.FileRow; content: ContentRow }> {
+): Promise<{ file: FileRow; content: ContentRow }> {
   const { actor, key, now, current } = place
   const base = current ?? newFile(actor, ids.next('file'), key, now)
   const next = {
@@ -63,7 +64,7 @@ export async function announceContent(
     generation: base.generation + 1,
     updated_at: now,
   } as const
-  const file: store.FileRow = { ...base, ...next }
+  const file: FileRow = { ...base, ...next }
   if (current === undefined) await store.insertFile(tx, file)
   else await store.patchFile(tx, file.bot_id, file.id, next)
   await store.replaceTags(tx, file, tagMap)
@@ -102,7 +103,7 @@ export function ownerOf({ botId, caller }: BotActor) {
 }
 
 /** A file that does not exist yet. */
-function newFile(actor: BotActor, id: string, key: string, now: string): store.FileRow {
+function newFile(actor: BotActor, id: string, key: string, now: string): FileRow {
   return {
     id,
     workspace_id: actor.workspaceId,

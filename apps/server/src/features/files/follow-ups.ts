@@ -10,7 +10,7 @@ import {
   indexFileJob,
   sweepBlobsJob,
 } from './job-kinds.js'
-import type { FileRow } from './store.js'
+import type { FileRow } from './table.js'
 
 /** The jobs that a change of a file leaves, in the transaction of the change. */
 export function createFollowUps(queue: Queue) {

@@ -20,8 +20,8 @@ import { createRemaking, type Remaking } from './remaking.js'
 import { createResumableUploads } from './resumable.js'
 import { filesRoutes } from './routes.js'
 import { createFilesService, type FilesDeps, type FilesService } from './service.js'
-import type { FileRow } from './store.js'
 import { createSweeps } from './sweeps.js'
+import type { FileRow } from './table.js'
 import { createFileTags } from './tags.js'
 import { createUploadGate } from './upload-gate.js'
 import { createUploads } from './uploads.js'
@@ -38,10 +38,9 @@ export {
   indexFileJob,
   type PassagesOf,
 } from './job-kinds.js'
+export { type FileScope, scopeOf, type TagCondition, toTagConditions } from './lookup/index.js'
 export type { Progress } from './progress.js'
-export { type FileScope, scopeOf } from './scope.js'
-export type { FileRow } from './store.js'
-export { type TagCondition, toTagConditions } from './tag-filter.js'
+export type { FileRow } from './table.js'
 
 export interface Files {
   service: FilesService

@@ -1,19 +1,14 @@
 import type { Readable } from 'node:stream'
-import type { Body, contract } from '@botstead/contract'
-import { decodeJson, encodeJson } from '../../platform/db/columns.js'
+import { encodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../platform/db/schema.js'
 import { findBlob, type StoredBytes } from './blob-use-store.js'
 import { type ContentRow, findContent, listContents } from './content-store.js'
 import type { Generations } from './generations.js'
 import type { IndexFile, PassagesOf } from './job-kinds.js'
+import { type IndexingConfiguration, toIndexingConfiguration } from './lookup/index.js'
 import type { Progress } from './progress.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
-
-/** How the file was asked to be indexed. */
-export type IndexingConfiguration = NonNullable<
-  Body<typeof contract.files.upsert>['indexing']
->['configuration']
 
 /** A generation that waits to be indexed. */
 export interface IndexableContent {
@@ -69,10 +64,7 @@ export function createIndexing(
         size,
         sha256,
         isPassages: content.passages_blob_key !== null,
-        configuration:
-          content.indexing === null
-            ? {}
-            : decodeJson<{ configuration: IndexingConfiguration }>(content.indexing).configuration,
+        configuration: toIndexingConfiguration(content.indexing),
         open: () => blobs.get(blobKey),
         path: blobs.localPath?.(blobKey),
       }

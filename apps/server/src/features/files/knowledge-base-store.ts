@@ -9,10 +9,8 @@ import {
 import { type Dialect, dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import type { FileScope } from './scope.js'
-import { isVisible } from './scope-store.js'
+import { type FileScope, isVisible, type TagCondition } from './lookup/index.js'
 import type { KnowledgeBasesTable } from './table.js'
-import type { TagCondition } from './tag-filter.js'
 
 export type KnowledgeBaseRow = Selectable<KnowledgeBasesTable>
 

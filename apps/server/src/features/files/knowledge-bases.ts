@@ -7,11 +7,10 @@ import type { Tx } from '../../platform/db/schema.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import { descriptionLimits } from './descriptions.js'
 import * as store from './knowledge-base-store.js'
+import { scopeOf, toTagConditions } from './lookup/index.js'
 import { merge } from './merge.js'
 import { keySpaceOf } from './require-file.js'
-import { scopeOf } from './scope.js'
 import type { FilesDeps } from './service.js'
-import { toTagConditions } from './tag-filter.js'
 
 type NewKnowledgeBase = Body<typeof contract.knowledgeBases.create>
 type Patch = Body<typeof contract.knowledgeBases.update>

@@ -9,7 +9,7 @@ import type { Generations } from './generations.js'
 import { besideLostBlob } from './lost-blobs.js'
 import { lockOwnFile } from './require-file.js'
 import type { FilesDeps } from './service.js'
-import type { FileRow } from './store.js'
+import type { FileRow } from './table.js'
 
 export type Remaking = ReturnType<typeof createRemaking>
 

@@ -1,8 +1,9 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import { scopeOf } from './scope.js'
-import { type FileRow, findFile, lockFile } from './store.js'
+import { scopeOf } from './lookup/index.js'
+import { findFile, lockFile } from './store.js'
+import type { FileRow } from './table.js'
 
 /** First segments below `/v1/files` that are no files; such a key is reached by the id of its file. */
 const reservedSegments = new Set(['search', 'tags', 'knowledge-bases', 'events'])

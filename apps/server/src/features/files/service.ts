@@ -15,6 +15,7 @@ import type { BotsService } from '../bots/bots/index.js'
 import type { Reach } from '../tenancy/access/index.js'
 import { announceContent, type Description, lockForWriting } from './file-writing.js'
 import type { Generations } from './generations.js'
+import { scopeOf, toTagConditions } from './lookup/index.js'
 import { lockOwnFile, requireFile } from './require-file.js'
 import {
   contentTypeOf,
@@ -25,15 +26,14 @@ import {
   requireIndexableTags,
   requireSize,
 } from './rules.js'
-import { scopeOf } from './scope.js'
 import * as store from './store.js'
-import { toTagConditions } from './tag-filter.js'
+import type { FileRow } from './table.js'
 import type { Quotas } from './usage.js'
 
 type Upsert = Body<typeof contract.files.upsert>
 type ListQuery = Query<typeof contract.files.list>
 
-export type { FileRow } from './store.js'
+export type { FileRow } from './table.js'
 
 export interface FilesDeps {
   db: Db
@@ -88,7 +88,7 @@ export function createFilesService(
 
   return {
     /** Describes a file whose content is to follow. The same key again begins a new generation. */
-    async upsert(actor: BotActor, input: Upsert): Promise<store.FileRow> {
+    async upsert(actor: BotActor, input: Upsert): Promise<FileRow> {
       requireSize(input, deps.limits)
       requireIndexableKey(input.key, 'body.key')
       requireIndexableTags(input.tags)
@@ -103,11 +103,11 @@ export function createFilesService(
       }
     },
 
-    async get(actor: BotActor, idOrKey: string): Promise<store.FileRow> {
+    async get(actor: BotActor, idOrKey: string): Promise<FileRow> {
       return await requireFile(db, actor, idOrKey, isoTime(clock.now()))
     },
 
-    async list(actor: BotActor, query: ListQuery): Promise<Page<store.FileRow>> {
+    async list(actor: BotActor, query: ListQuery): Promise<Page<FileRow>> {
       const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
       const scope = scopeOf(actor, isoTime(clock.now()))
       const page = deps.pager.page({
@@ -133,11 +133,6 @@ export function createFilesService(
         },
         { freesRoom: true },
       )
-    },
-
-    /** Files of a bot by id, those that exist, in no particular order. */
-    async listByIds(botId: string, ids: readonly string[]): Promise<store.FileRow[]> {
-      return await store.listFilesByIds(db, botId, ids)
     },
   }
 }

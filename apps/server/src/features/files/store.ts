@@ -1,14 +1,10 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Insertable, Updateable } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { IndexFile } from './job-kinds.js'
-import type { FileScope } from './scope.js'
-import { isVisible, matchesTags } from './scope-store.js'
-import type { FilesTable } from './table.js'
-import type { TagCondition } from './tag-filter.js'
-
-export type FileRow = Selectable<FilesTable>
+import { type FileScope, isVisible, matchesTags, type TagCondition } from './lookup/index.js'
+import type { FileRow, FilesTable } from './table.js'
 
 export type FileSort = 'key' | 'size' | 'created_at' | 'updated_at' | 'status'
 
@@ -102,21 +98,6 @@ export async function pageFiles(
       indexed.where('indexed', '=', filter.indexed ? 1 : 0),
     )
   return await paginate(query, page)
-}
-
-/** Files of a bot by id, those that exist, in no particular order. */
-export async function listFilesByIds(
-  db: Db,
-  botId: string,
-  ids: readonly string[],
-): Promise<FileRow[]> {
-  if (ids.length === 0) return []
-  return await db
-    .selectFrom('files')
-    .selectAll()
-    .where('bot_id', '=', botId)
-    .where('id', 'in', ids)
-    .execute()
 }
 
 export async function patchFile(

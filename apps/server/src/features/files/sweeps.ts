@@ -7,6 +7,7 @@ import { isStaged } from './direct-uploads.js'
 import type { Generations } from './generations.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
+import type { FileRow } from './table.js'
 
 const batchSize = 100
 /**
@@ -124,8 +125,8 @@ export function createSweeps(
 async function removeFiles(
   run: Run,
   generations: Generations,
-  files: readonly Pick<store.FileRow, 'bot_id' | 'id'>[],
-  isMeant: (file: store.FileRow) => boolean,
+  files: readonly Pick<FileRow, 'bot_id' | 'id'>[],
+  isMeant: (file: FileRow) => boolean,
 ): Promise<void> {
   for (const { bot_id: botId, id } of files) {
     await run(
@@ -138,6 +139,6 @@ async function removeFiles(
   }
 }
 
-function isExpired(file: store.FileRow, now: string): boolean {
+function isExpired(file: FileRow, now: string): boolean {
   return file.expires_at !== null && file.expires_at <= now
 }

@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely'
 import type { JsonColumn, TimeColumn } from '../../platform/db/columns.js'
 
 export type FileStatus =
@@ -62,6 +63,8 @@ export interface FilesTable {
   created_at: TimeColumn
   updated_at: TimeColumn
 }
+
+export type FileRow = Selectable<FilesTable>
 
 /** One row per generation that is still of use: the latest, the served one, and those between. */
 export interface FileContentsTable {

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Page, PageRequest } from '../../platform/db/paginate.js'
 import type { Db } from '../../platform/db/schema.js'
-import type { FileScope } from './scope.js'
-import { isVisible } from './scope-store.js'
+import { type FileScope, isVisible } from './lookup/index.js'
 
 /** The names of the tags of all files in a scope, each once, in order. */
 export async function pageTagNames(

@@ -2,7 +2,7 @@ import type { contract, Query } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
 import { isoTime } from '../../platform/clock.js'
 import type { Page } from '../../platform/db/paginate.js'
-import { scopeOf } from './scope.js'
+import { scopeOf } from './lookup/index.js'
 import type { FilesDeps } from './service.js'
 import { pageTagNames, pageTagValues } from './tag-store.js'
 

@@ -6,7 +6,7 @@ import { appendNextEvent } from '../../platform/events/append.js'
 import { announceEvents } from '../../platform/events/hints.js'
 import { eventStream, type FileEvent, type FileEventData } from './event-log.js'
 import { announceFile } from './hints.js'
-import type { FileRow } from './store.js'
+import type { FileRow } from './table.js'
 
 /** Writes down what happened to a file, in the transaction of the change. */
 export function createTeller({ clock, bus }: { clock: Clock; bus: EventBus }) {

@@ -6,6 +6,7 @@ import { type ContentRow, findContent, patchContent } from './content-store.js'
 import type { Generations } from './generations.js'
 import type { FilesDeps } from './service.js'
 import * as store from './store.js'
+import type { FileRow } from './table.js'
 import { takenOver } from './writers.js'
 
 export type UploadGate = ReturnType<typeof createUploadGate>
@@ -19,7 +20,7 @@ export function createUploadGate(
 ) {
   const { db, run, clock } = deps
 
-  function hasExpired(file: store.FileRow): boolean {
+  function hasExpired(file: FileRow): boolean {
     return file.expires_at !== null && file.expires_at <= isoTime(clock.now())
   }
 
@@ -41,7 +42,7 @@ export function createUploadGate(
   /** Runs `work` with the locked file and content if both still wait for bytes. */
   async function settle(
     pending: ContentRow,
-    work: (tx: Tx, file: store.FileRow, content: ContentRow) => Promise<void>,
+    work: (tx: Tx, file: FileRow, content: ContentRow) => Promise<void>,
   ): Promise<void> {
     await run(async (tx) => {
       const { bot_id: botId, file_id: fileId, generation } = pending

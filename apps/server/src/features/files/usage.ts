@@ -1,7 +1,8 @@
 import { ApiError } from '@botstead/contract'
 import type { Tx } from '../../platform/db/schema.js'
 import { type ContentRow, listContents } from './content-store.js'
-import { type FileRow, findFileById, patchFile } from './store.js'
+import { findFileById, patchFile } from './store.js'
+import type { FileRow } from './table.js'
 import { addUsage, type Usage } from './usage-store.js'
 
 /** Bytes that the files of one workspace may have together. */

@@ -5,7 +5,7 @@ import type { FileAddresses } from './addresses.js'
 import type { FileEvent, FileEventData } from './event-log.js'
 import type { KnowledgeBaseRow } from './knowledge-base-store.js'
 import type { Progress } from './progress.js'
-import type { FileRow } from './store.js'
+import type { FileRow } from './table.js'
 
 type WireFile = Output<typeof contract.files.get>['file']
 type WireKnowledgeBase = Output<typeof contract.knowledgeBases.create>['knowledgeBase']

@@ -3,7 +3,7 @@ import type { BotActor } from '../../domain/actor.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { fileTopic } from './hints.js'
 import type { FilesService } from './service.js'
-import type { FileRow } from './store.js'
+import type { FileRow } from './table.js'
 
 /** Requests of one process that wait at a time: each keeps a connection. */
 const maximumWaiters = 500

@@ -5,20 +5,20 @@ import { purge } from '../../platform/db/purge.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Metric } from '../../platform/telemetry/metric.js'
-import { createFinder } from './finder.js'
-import { createSearchJobs } from './jobs.js'
+import { createSearchJobs } from './indexing/jobs.js'
 import { createKeywordIndex } from './keywords/keyword-index.js'
 import { createSearchMeter, loadMetric } from './metrics.js'
 import { createPassagesService } from './passages.js'
-import { createRankingBackground, type EmbeddingsSettings } from './rank/background.js'
-import type { Weights } from './rank/fusion.js'
+import { createFinder } from './retrieval/finder.js'
+import type { Weights } from './retrieval/fusion.js'
 import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchDeps, type SearchService } from './service.js'
 import { deleteOfBot, passagesDeletedAtOnce } from './store.js'
+import { createVectors, type EmbeddingsSettings } from './vectors/index.js'
 import { deleteWordsOfBot } from './vocabulary-store.js'
 
-export { createIngestPool } from './pipeline.js'
-export type { Weights } from './rank/fusion.js'
+export { createIngestPool } from './indexing/pipeline.js'
+export type { Weights } from './retrieval/fusion.js'
 
 export interface Search extends AsyncDisposable {
   service: SearchService
@@ -74,15 +74,19 @@ export function createSearch({
     ...(findEntry && { entry: findEntry }),
     ...(weights && { weights }),
   })
-  const ranking = createRankingBackground({
-    ...given,
-    embeddings: given.embeddings,
-    database,
-    log,
-  })
-  const { vectors, questions } = ranking
+  const vectors = createVectors({ ...given, database, log })
   const meter = createSearchMeter()
-  const deps = { ...given, db, run, log, index, vectors, questions, finder, meter }
+  const deps = {
+    ...given,
+    db,
+    run,
+    log,
+    index,
+    vectors,
+    questions: vectors.questions,
+    finder,
+    meter,
+  }
   const service = createSearchService(deps)
   return {
     service,
@@ -106,12 +110,12 @@ export function createSearch({
       await purge(run, (tx, limit) => deleteWordsOfBot(tx, botId, limit))
       await vectors.purge(botId)
     },
-    open: ranking.open,
+    open: vectors.open,
     schedule: vectors.schedule,
-    missing: ranking.missing,
+    missing: vectors.missing,
     async [Symbol.asyncDispose]() {
       await finder[Symbol.asyncDispose]()
-      await ranking[Symbol.asyncDispose]()
+      await vectors[Symbol.asyncDispose]()
     },
   }
 }

@@ -6,13 +6,12 @@ import type { Ids } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import { type Files, scopeOf, toTagConditions } from '../files/index.js'
-import type { QuestionVectors } from './embeddings/question-vectors.js'
-import type { Finder } from './finder.js'
-import { byFile, type Found, toFound } from './found.js'
+import type { IngestPool } from './indexing/pipeline.js'
 import type { KeywordIndex } from './keywords/keyword-index.js'
 import type { SearchMeter } from './metrics.js'
-import type { IngestPool } from './pipeline.js'
-import type { VectorIndex } from './vectors/vector-index.js'
+import type { Finder } from './retrieval/finder.js'
+import { byFile, type Found, toFound } from './retrieval/found.js'
+import type { QuestionVectors, VectorJobs } from './vectors/index.js'
 
 type SearchQuery = Query<typeof contract.search.files>
 
@@ -24,7 +23,7 @@ export interface SearchDeps {
   queue: Queue
   files: Files
   index: KeywordIndex
-  vectors: VectorIndex
+  vectors: Pick<VectorJobs, 'add'>
   questions: QuestionVectors
   finder: Finder
   meter: SearchMeter

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import { type FileScope, searchableFiles } from '../files/reading.js'
+import { type FileScope, searchableFiles } from '../files/lookup/index.js'
 import type { PassagesTable } from './table.js'
 
 export type PassageRow = Selectable<PassagesTable>

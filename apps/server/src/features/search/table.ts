@@ -1,8 +1,8 @@
+import type { PassageKind } from '@botstead/documents'
 import type { Generated } from 'kysely'
-import type { JsonColumn } from '../../platform/db/columns.js'
-import type { PassageKind } from './chunk/passage.js'
+import type { JsonColumn, TimeColumn } from '../../platform/db/columns.js'
 
-/** One row per passage. Which generation of a file is found is said by the file. */
+/** One row per passage. Which generation of a file is found is in the row of the file. */
 export interface PassagesTable {
   /** The keyword index knows the passage by this number. */
   number: Generated<number>
@@ -34,9 +34,48 @@ interface BotWordsTable {
   reversed: string
 }
 
+/** What makes the vectors of one bot, at one time. */
+interface SemanticSpacesTable {
+  number: Generated<number>
+  bot_id: string
+  /** Which maker of vectors, in which version; vectors of different ones cannot be compared. */
+  embedder: string
+  dimensions: number
+  /** Whether searches use it; a bot has at most one of these. */
+  serving: number
+  /** How many passages of the bot it was built from. */
+  passages: number
+  /** How many it has, about: counted after vectors are made. */
+  size: Generated<number>
+  /** Grows whenever vectors are added, so that a copy in memory is known to be old. */
+  revision: Generated<number>
+  /** The fitted model, if the embedder is the built-in one. */
+  model: Uint8Array | null
+  created_at: TimeColumn
+}
+
+/** Passages that wait for the job that makes their vectors. */
+interface PassagesWithoutVectorTable {
+  bot_id: string
+  number: number
+}
+
+/** On PostgreSQL there only with pgvector. What is in the other columns is the engine's own. */
+interface PassageVectorsTable {
+  space: number
+  number: number
+  /** On SQLite, a byte per number. */
+  vector: Uint8Array
+  /** On SQLite, that of the space since when it is there. */
+  revision: number
+}
+
 declare module '../../platform/db/schema.js' {
   interface Schema {
     passages: PassagesTable
     bot_words: BotWordsTable
+    semantic_spaces: SemanticSpacesTable
+    passages_without_vector: PassagesWithoutVectorTable
+    passage_vectors: PassageVectorsTable
   }
 }

@@ -1,7 +1,7 @@
 import type { contract, Output } from '@botstead/contract'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { FileRow } from '../files/index.js'
-import type { Found } from './found.js'
+import type { Found } from './retrieval/found.js'
 import type { PassageRow } from './store.js'
 
 type WirePassage = Output<typeof contract.search.files>['passages'][number]

@@ -1,9 +1,8 @@
+import { germanSigns, type ListedWord, reverse } from '@botstead/documents/text'
 import { sql } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import { germanSigns } from './text/function-words.js'
-import { type ListedWord, reverse } from './text/words.js'
 
 /** Where to look for words in a list of words. */
 export interface Neighbourhood {

@@ -11,7 +11,7 @@ const members = { create_user: 'user', create_conversation: 'conversation' } as 
 export function createMakers(deps: MakersDeps): Makers {
   return {
     async make({ botId, alias }, operation, body) {
-      const target = await findIntegrationTarget(deps, botId, alias)
+      const target = await findIntegrationTarget(deps, { botId, integration: alias })
       if (target === undefined) {
         throw new ApiError(
           'Runtime',

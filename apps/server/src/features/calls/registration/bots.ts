@@ -7,7 +7,7 @@ import { type LogLine, lineOfReceiver } from '../../bots/logs/index.js'
 import { askReceiver } from '../requests/ask.js'
 import type { CallDeps } from '../requests/request.js'
 import { isFinal } from '../requests/verdict.js'
-import { findBotTarget } from '../targets/bot-target.js'
+import { findBotTarget } from '../targets/index.js'
 
 export interface BotRegistrationDeps extends CallDeps {
   /** Writes a line into the log of a bot. */

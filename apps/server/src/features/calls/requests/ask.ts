@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import { OutgoingError } from '../../../platform/outgoing/errors.js'
-import type { Target } from '../targets/targets.js'
+import type { Target } from '../targets/target.js'
 import { type CallDeps, sendCall } from './request.js'
 import { reasonOf } from './verdict.js'
 

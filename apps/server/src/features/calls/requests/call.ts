@@ -1,6 +1,6 @@
 import { isoTime } from '../../../platform/clock.js'
 import { OutgoingError } from '../../../platform/outgoing/errors.js'
-import type { Target } from '../targets/targets.js'
+import type { Target } from '../targets/target.js'
 import { type Call, type CallDeps, sendCall } from './request.js'
 import { judge, textOf, type Verdict } from './verdict.js'
 

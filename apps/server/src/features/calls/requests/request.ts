@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.js'
 import type { Outgoing, OutgoingAnswer } from '../../../platform/outgoing/outgoing.js'
-import type { Target } from '../targets/targets.js'
+import type { Target } from '../targets/target.js'
 import { signatureHeader, signatureOf } from './signature.js'
 
 /** One call to a bot or an integration. */

@@ -1,3 +1,4 @@
+import type { Receiver } from '../../../domain/receiver.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
@@ -7,7 +8,7 @@ import {
   type InstallationRow,
 } from '../../bots/installations/index.js'
 import type { KnownIntegration, KnownIntegrations } from '../../bots/integrations/index.js'
-import type { Target } from './targets.js'
+import type { Target } from './target.js'
 
 export interface IntegrationTargetDeps {
   db: Db
@@ -18,8 +19,7 @@ export interface IntegrationTargetDeps {
 /** How an installed integration is called; undefined if it is switched off, or has no server. */
 export async function findIntegrationTarget(
   deps: IntegrationTargetDeps,
-  botId: string,
-  alias: string,
+  { botId, integration: alias }: Receiver,
 ): Promise<Target | undefined> {
   const row = await findInstallation(deps.db, botId, alias)
   if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {

@@ -1,4 +1,5 @@
 import type { Route } from '../../../http/mount.js'
+import type { Subscriptions } from '../../../platform/domain-events.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import { missedEventsJob, type SecondLook } from './missed.js'
 import { eventsRoutes } from './routes.js'
@@ -17,6 +18,8 @@ export interface Events {
   service: EventsService
   routes: Route[]
   jobs: Record<string, JobHandler>
+  /** What becomes of events when their deliveries end or begin again. */
+  on: Subscriptions
 }
 
 /** What happens in bots, at once or later. */
@@ -37,5 +40,20 @@ export function createEvents(deps: EventsDeps): Events {
     service,
     routes: eventsRoutes(service),
     jobs: { [releaseEventJob]: release, [missedEventsJob]: missed },
+    on: {
+      'delivery.ended': async (tx, { deliveries, failure }) => {
+        const received = deliveries.filter(({ kind }) => kind === 'event_received')
+        // Sorted, because concurrent transactions lock events of the same bots.
+        for (const botId of [...new Set(received.map((delivery) => delivery.botId))].sort()) {
+          const ids = received.flatMap((delivery) =>
+            delivery.botId === botId ? delivery.subjectId : [],
+          )
+          await service.settle(tx, botId, ids, failure)
+        }
+      },
+      'delivery.reopened': async (tx, { kind, botId, subjectId }) => {
+        if (kind === 'event_received') await service.reopen(tx, botId, subjectId)
+      },
+    },
   }
 }

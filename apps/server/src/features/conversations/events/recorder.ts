@@ -1,8 +1,8 @@
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Audience } from '../../bots/bots/index.js'
-import type { Outbox } from '../../deliveries/index.js'
 import { type EventRow, insertEvent, patchEvent } from './store.js'
 
 /** Something that happened in a bot. */
@@ -25,11 +25,11 @@ export interface NewEvent {
 export interface EventRecorderDeps {
   clock: Clock
   ids: Ids
-  outbox: Outbox
+  domainEvents: Pick<EventDispatcher, 'raise'>
 }
 
-/** Writes down what happens in bots, and puts it into the outbox for those that listen. */
-export function createEventRecorder({ clock, ids, outbox }: EventRecorderDeps) {
+/** Writes down what happens in bots, and requests a delivery for those that listen. */
+export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderDeps) {
   function draft(event: NewEvent, status: EventRow['status']): EventRow {
     return {
       id: ids.next('evt'),
@@ -50,8 +50,8 @@ export function createEventRecorder({ clock, ids, outbox }: EventRecorderDeps) {
   }
 
   /** What is about one conversation or workflow reaches the bot in order. */
-  function send(tx: Tx, event: EventRow): Promise<string> {
-    return outbox.enqueue(tx, {
+  function send(tx: Tx, event: EventRow): Promise<void> {
+    return domainEvents.raise(tx, 'delivery.requested', {
       botId: event.bot_id,
       kind: 'event_received',
       subjectId: event.id,

@@ -53,9 +53,9 @@ describeEachEngine('events of bots', (engine) => {
     const { row: old } = await create('old')
     const { row: planned } = await create('planned', { delay: 60 * day })
     chats.clock.advance(29 * day)
-    expect(await chats.run((tx) => chats.runtime.sweep(tx))).toBe(0)
+    expect(await chats.run((tx) => chats.sweepSubjects(tx))).toBe(0)
     chats.clock.advance(2 * day)
-    expect(await chats.run((tx) => chats.runtime.sweep(tx))).toBeGreaterThan(0)
+    expect(await chats.run((tx) => chats.sweepSubjects(tx))).toBeGreaterThan(0)
     await expect(statusOf(old.id)).rejects.toMatchObject({ type: 'ResourceNotFound' })
     expect(await statusOf(planned.id)).toMatchObject({ status: 'scheduled' })
   })
@@ -75,7 +75,7 @@ describeEachEngine('events of bots', (engine) => {
         )
       ).row.id
     const sweep = async () => {
-      while ((await chats.run((tx) => chats.runtime.sweep(tx))) > 0);
+      while ((await chats.run((tx) => chats.sweepSubjects(tx))) > 0);
     }
     const kept = async () => {
       const { rows } = await events.service.list(actor, {})

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import { aliasOf } from '../../../domain/caller.js'
+import type { NeededSubjects } from '../../../domain/delivery-request.js'
 import { encodePayload } from '../../../domain/payload.js'
 import { dueTimeOf } from '../../../domain/times.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -260,9 +261,12 @@ export function createEventsService(deps: EventsDeps) {
       })
     },
 
-    /** Removes events made before an ISO 8601 time, at most `limit`. Answers how many. */
-    async trim(tx: Tx, before: string, limit: number): Promise<number> {
-      return await store.deleteOldEvents(tx, before, limit)
+    /**
+     * Deletes events that happened before an ISO 8601 time, at most `limit`, except for those of
+     * `needed`; returns how many.
+     */
+    async trim(tx: Tx, before: string, limit: number, needed: NeededSubjects): Promise<number> {
+      return await store.deleteOldEvents(tx, before, limit, needed)
     },
 
     /** Removes the events that a deleted bot left behind. */

@@ -1,9 +1,9 @@
 import type { Selectable, Updateable } from 'kysely'
+import type { NeededSubjects } from '../../../domain/delivery-request.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { stillTold } from '../../deliveries/told-store.js'
 import type { BotEventsTable } from './table.js'
 
 export type EventRow = Selectable<BotEventsTable>
@@ -180,18 +180,23 @@ export async function deleteSomeEvents(tx: Tx, botId: string, limit: number): Pr
 }
 
 /**
- * Removes events that happened before an ISO 8601 time; those that are still to come stay, and those
- * that a delivery tells of.
+ * Deletes events that happened before an ISO 8601 time; those that are still to come stay.
+ * @param needed other events that stay
  * @returns how many were deleted, at most `limit`
  */
-export async function deleteOldEvents(tx: Tx, before: string, limit: number): Promise<number> {
+export async function deleteOldEvents(
+  tx: Tx,
+  before: string,
+  limit: number,
+  needed: NeededSubjects,
+): Promise<number> {
   const result = await tx
     .deleteFrom('bot_events')
     .where('id', 'in', ({ selectFrom }) =>
       selectFrom('bot_events')
-        .leftJoin(stillTold(tx, ['event_received'], before), 'told.subject_id', 'bot_events.id')
+        .leftJoin(needed, 'needed.subject_id', 'bot_events.id')
         .select('id')
-        .where('told.subject_id', 'is', null)
+        .where('needed.subject_id', 'is', null)
         .where('created_at', '<', before)
         .where('status', '<>', 'scheduled')
         .where(({ eb, or }) => or([eb('released_at', 'is', null), eb('released_at', '<', before)]))

@@ -11,7 +11,10 @@ const messageCreated = 'message_created'
  * Who is told of a new message: the bot of what comes in, the installation that owns the conversation
  * of what goes out. Undefined when nobody is, so that the hot path waits for nothing.
  */
-export function messageDispatch({ botEvents, outbox }: Pick<MessagesDeps, 'botEvents' | 'outbox'>) {
+export function messageDispatch({
+  botEvents,
+  domainEvents,
+}: Pick<MessagesDeps, 'botEvents' | 'domainEvents'>) {
   return (
     tx: Tx,
     audience: Audience,
@@ -28,8 +31,12 @@ export function messageDispatch({ botEvents, outbox }: Pick<MessagesDeps, 'botEv
     }
     const { integration } = place
     if (!audience.delivers(integration)) return undefined
-    return outbox.enqueue(tx, {
-      ...{ botId, integration, kind: messageCreated, subjectId: id, orderingKey: conversationId },
+    return domainEvents.raise(tx, 'delivery.requested', {
+      botId,
+      integration,
+      kind: messageCreated,
+      subjectId: id,
+      orderingKey: conversationId,
     })
   }
 }

@@ -6,11 +6,11 @@ import type { Pager } from '../../../platform/db/pager.js'
 import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { EventPublisher } from '../../../platform/events/publisher.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Audience, Audiences } from '../../bots/bots/index.js'
-import type { Outbox } from '../../deliveries/index.js'
 import { type ConversationsService, news, type Place, type Told } from '../conversations/index.js'
 import type { EventsService } from '../events/index.js'
 import type { Changes } from '../object-changes/index.js'
@@ -48,7 +48,7 @@ export interface MessagesDeps {
   dialect: Dialect
   pager: Pager
   audiences: Audiences
-  outbox: Outbox
+  domainEvents: Pick<EventDispatcher, 'raise'>
   botEvents: Pick<EventsService, 'record'>
   changes: Pick<Changes, 'note'>
   users: UsersService

@@ -1,12 +1,13 @@
 import type { BotActor } from '../../../domain/actor.js'
 import { aliasOf } from '../../../domain/caller.js'
+import type { NeededSubjects } from '../../../domain/delivery-request.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Audience } from '../../bots/bots/index.js'
-import type { Outbox } from '../../deliveries/index.js'
 import * as store from './store.js'
 
 /** What was changed. */
@@ -32,7 +33,7 @@ export interface ChangesDeps {
   run: Run
   clock: Clock
   ids: Ids
-  outbox: Pick<Outbox, 'enqueue'>
+  domainEvents: Pick<EventDispatcher, 'raise'>
 }
 
 /** Changes of messages and conversations that integrations are told of. */
@@ -44,13 +45,15 @@ export interface Changes {
   note(tx: Tx, actor: BotActor, audience: Audience, changed: Changed): Promise<void>
   /** Those of some changes that are still known. */
   findAll(executor: Db | Tx, botId: string, ids: readonly string[]): Promise<Change[]>
-  /** Forgets some changes from before an ISO 8601 time; answers how many. */
-  trim(tx: Tx, before: string, limit: number): Promise<number>
+  /**
+   * Deletes some changes from before an ISO 8601 time, except for those of `needed`; returns how many.
+   */
+  trim(tx: Tx, before: string, limit: number, needed: NeededSubjects): Promise<number>
   /** Removes what a deleted bot left behind. */
   purge(botId: string): Promise<void>
 }
 
-export function createChanges({ run, clock, ids, outbox }: ChangesDeps): Changes {
+export function createChanges({ run, clock, ids, domainEvents }: ChangesDeps): Changes {
   return {
     async note(tx, actor, audience, changed) {
       const { kind, integration, conversationId, objectId } = changed
@@ -63,8 +66,12 @@ export function createChanges({ run, clock, ids, outbox }: ChangesDeps): Changes
         ...{ id, bot_id: botId, object_id: objectId, created_at: isoTime(clock.now()) },
         ...{ before: encodeJson(before), after: encodeJson(after) },
       })
-      await outbox.enqueue(tx, {
-        ...{ botId, integration, kind, subjectId: id, orderingKey: conversationId },
+      await domainEvents.raise(tx, 'delivery.requested', {
+        botId,
+        integration,
+        kind,
+        subjectId: id,
+        orderingKey: conversationId,
       })
     },
 

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createDeliveriesBench } from '../../../../test/deliveries.js'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { isoTime } from '../../../platform/clock.js'
+import { subjectsOfDeliveries } from '../../deliveries/history-store.js'
 import { deleteOld, insertChange, listChanges } from './store.js'
 
 describeEachEngine('changes that have served their time', (engine) => {
@@ -26,7 +27,10 @@ describeEachEngine('changes that have served their time', (engine) => {
     bench.time.advance(1000)
     const before = isoTime(bench.time.now())
     await write('new')
-    const sweep = () => bench.run((tx) => deleteOld(tx, before, 10))
+    const sweep = () =>
+      bench.run((tx) =>
+        deleteOld(tx, before, 10, subjectsOfDeliveries(tx, ['message_updated'], before)),
+      )
     expect(await sweep()).toBe(1)
     expect(await kept()).toEqual(['new', 'waiting'])
     await bench.run((tx) => tx.deleteFrom('deliveries').where('id', '=', id).execute())

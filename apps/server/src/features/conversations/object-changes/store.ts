@@ -1,5 +1,5 @@
+import type { NeededSubjects } from '../../../domain/delivery-request.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { stillTold } from '../../deliveries/told-store.js'
 import type { ObjectChangesTable } from './table.js'
 
 export type ChangeRow = ObjectChangesTable
@@ -34,21 +34,22 @@ export async function deleteSomeOf(tx: Tx, botId: string, limit: number): Promis
 }
 
 /**
- * Leaves what a delivery still tells of, or may be told again by hand.
+ * @param needed changes that stay
  * @returns how many from before an ISO 8601 time were deleted, at most `limit`
  */
-export async function deleteOld(tx: Tx, before: string, limit: number): Promise<number> {
+export async function deleteOld(
+  tx: Tx,
+  before: string,
+  limit: number,
+  needed: NeededSubjects,
+): Promise<number> {
   const result = await tx
     .deleteFrom('object_changes')
     .where('id', 'in', ({ selectFrom }) =>
       selectFrom('object_changes')
-        .leftJoin(
-          stillTold(tx, ['message_updated', 'conversation_updated'], before),
-          'told.subject_id',
-          'object_changes.id',
-        )
+        .leftJoin(needed, 'needed.subject_id', 'object_changes.id')
         .select('id')
-        .where('told.subject_id', 'is', null)
+        .where('needed.subject_id', 'is', null)
         .where('created_at', '<', before)
         .limit(limit),
     )

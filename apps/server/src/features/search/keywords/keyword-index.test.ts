@@ -1,10 +1,10 @@
+import { toIndexText } from '@botstead/documents/text'
 import { assert, asyncProperty, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { createIds } from '../../../platform/ids.js'
 import { type FileScope, toTagConditions } from '../../files/index.js'
 import { deleteOfBot, insertPassages } from '../store.js'
-import { toIndexText } from '../text/index-text.js'
 import { toQuery } from '../text/query.js'
 import { createKeywordIndex } from './keyword-index.js'
 

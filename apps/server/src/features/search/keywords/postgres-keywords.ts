@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../../../platform/db/schema.js'
-import { searchableFiles } from '../../files/reading.js'
+import { searchableFiles } from '../../files/lookup/index.js'
 import { toTsquery } from '../text/render-query.js'
 import type { IndexEntry, KeywordIndex } from './keyword-index.js'
 import {

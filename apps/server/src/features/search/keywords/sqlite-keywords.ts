@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { searchableFiles } from '../../files/reading.js'
+import { searchableFiles } from '../../files/lookup/index.js'
 import { toFts5Match } from '../text/render-query.js'
 import type { IndexEntry, KeywordIndex } from './keyword-index.js'
 import {

@@ -1,7 +1,13 @@
-import { functionWordsOf } from './function-words.js'
-import { joinedAsWhole, toJoined } from './joined.js'
-import { normalise } from './normalise.js'
-import { type Run, toBigrams, toIndexTokens, toRuns } from './tokens.js'
+import {
+  functionWordsOf,
+  joinedAsWhole,
+  normalise,
+  type Run,
+  toBigrams,
+  toIndexTokens,
+  toJoined,
+  toRuns,
+} from '@botstead/documents/text'
 
 /** Bounds the work of one search; a question has about eight terms. */
 const MAXIMUM_TERMS = 100

@@ -1,8 +1,8 @@
+import { toIndexText } from '@botstead/documents/text'
 import { DatabaseSync } from '@photostructure/sqlite'
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { toIndexText } from './index-text.js'
 import { toQuery } from './query.js'
 import { toFts5Match, toTsquery } from './render-query.js'
 

@@ -1,5 +1,5 @@
+import { normalise } from '@botstead/documents/text'
 import { withMarks } from './marks.js'
-import { normalise } from './normalise.js'
 
 const WORDS = /[\p{L}\p{M}]+/gu
 /** Letters of the north that the index holds without their marks. */

@@ -1,6 +1,4 @@
-import { functionWordsOf, isEnding } from './function-words.js'
-import { normalise } from './normalise.js'
-import { toBigrams, toRuns } from './tokens.js'
+import { functionWordsOf, isEnding, normalise, toBigrams, toRuns } from '@botstead/documents/text'
 
 // Its dictionary holds the words of Chinese and of Japanese.
 const SEGMENTER = new Intl.Segmenter('zh', { granularity: 'word' })

@@ -1,4 +1,4 @@
-import type { Neighbour } from './vector-store.js'
+import type { Neighbour } from './vector-index.js'
 
 /** Many vectors of one byte per number, side by side, so that all are compared in one go. */
 export interface PackedVectors {

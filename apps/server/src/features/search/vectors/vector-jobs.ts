@@ -3,20 +3,17 @@ import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import { countPassages, listNumbers, listUnchanged } from '../passage-text-store.js'
 import { type EmbeddedPassage, type Embedder, OtherLengthError } from './embedder.js'
-import { countPassages, listNumbers, listUnchanged } from './passage-text-store.js'
-import { planVectors, type VectorPlan } from './policy.js'
 import * as spaces from './space-store.js'
-import type { VectorIndex } from './vector-index.js'
-import type { Space, VectorStore } from './vector-store.js'
-import * as waiting from './waiting-store.js'
+import type { Space, VectorIndex } from './vector-index.js'
 
 /** Name of the job that makes the vectors of a bot; its key is the id of the bot. */
 const vectorsJob = 'search.vectors'
 
 interface MakeVectors {
   botId: string
-  /** Whether vectors seem to have become of another length. */
+  /** Whether the vectors may have another length than new ones. Stored with jobs, so that its name stays. */
   isDoubted?: boolean
 }
 
@@ -35,22 +32,30 @@ export interface VectorJobsDeps {
   run: Run
   clock: Clock
   queue: Queue
-  store: VectorStore
+  index: VectorIndex
   embedder: Embedder
 }
 
-export interface VectorJobs extends VectorIndex {
+/** The vectors of passages. They are made in the background and go with their passages. */
+export interface VectorJobs {
   jobs: Record<string, JobHandler>
-  /** Looks whether the vectors of a bot still have the length that new ones have; if not, makes them anew. */
-  doubt(botId: string): Promise<void>
-  /** Asks for what an earlier process left undone, or made otherwise. */
+  /**
+   * Records that passages were written, in the transaction that writes them: a job gives them their
+   * vectors soon after it commits.
+   *
+   * @param numbers of the rows of the passages
+   */
+  add(tx: Tx, botId: string, numbers: readonly number[]): Promise<void>
+  /** Compares the length of the vectors of a bot with that of new ones; makes all anew if they differ. */
+  markStale(botId: string): Promise<void>
+  /** Enqueues what an earlier process left undone, or made by another embedder. */
   schedule(tx: Tx): Promise<void>
   purge(botId: string): Promise<void>
 }
 
-/** Makes vectors behind the back of searches, which use what there is. */
+/** Makes vectors in the background; meanwhile searches use those that there are. */
 export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
-  const { db, run, clock, queue, store, embedder } = deps
+  const { db, run, clock, queue, index, embedder } = deps
 
   async function enqueue(tx: Tx, payload: MakeVectors): Promise<void> {
     const { botId } = payload
@@ -67,7 +72,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
 
   async function make({ botId, isDoubted }: MakeVectors, signal: AbortSignal): Promise<void> {
     // What waits goes on waiting: the extension may come with the next start.
-    if ((await store.missing(db)) !== undefined) return
+    if ((await index.missing(db)) !== undefined) return
     try {
       const serving = isDoubted ? await spaces.findServing(db, botId) : undefined
       if (serving?.embedder === embedder.id) await renewIfOutgrown(botId, serving, signal)
@@ -155,7 +160,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     after: number,
     signal: AbortSignal,
   ): Promise<number> {
-    const numbers = await waiting.findWaiting(db, botId, batchSize, after)
+    const numbers = await spaces.findWaiting(db, botId, batchSize, after)
     const last = numbers.at(-1)
     if (last === undefined) return after
     const made = await embedder.embed(botId, old, numbers, signal)
@@ -168,7 +173,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     const row = { botId, embedder: embedder.id, passages, createdAt: isoTime(clock.now()), ...made }
     const number = await run(async (tx) => {
       const space = await spaces.insertSpace(tx, row)
-      await store.prepare(tx, made.dimensions)
+      await index.prepare(tx, made.dimensions)
       return space
     })
     return { number, dimensions: made.dimensions, size: passages, revision: 0 }
@@ -176,7 +181,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
 
   async function fill(botId: string, space: Space, signal: AbortSignal): Promise<void> {
     for (;;) {
-      const numbers = await waiting.findWaiting(db, botId, batchSize)
+      const numbers = await spaces.findWaiting(db, botId, batchSize)
       if (numbers.length === 0) return
       await embed(botId, space, numbers, signal)
     }
@@ -193,7 +198,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     signal.throwIfAborted()
     await run(async (tx) => {
       const same = await addUnchanged(tx, space, made)
-      await waiting.deleteWaiting(
+      await spaces.deleteWaiting(
         tx,
         botId,
         numbers.filter((each) => isDone(each, made, same)),
@@ -209,15 +214,15 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
   ): Promise<ReadonlySet<number>> {
     const same = await listUnchanged(tx, made)
     const entries = made.filter(({ number }) => same.has(number))
-    await store.add(tx, space, entries)
+    await index.add(tx, space, entries)
     return same
   }
 
   async function clearWaiting(botId: string): Promise<void> {
     for (;;) {
-      const numbers = await waiting.findWaiting(db, botId, batchSize)
+      const numbers = await spaces.findWaiting(db, botId, batchSize)
       if (numbers.length === 0) return
-      await run((tx) => waiting.deleteWaiting(tx, botId, numbers), { freesRoom: true })
+      await run((tx) => spaces.deleteWaiting(tx, botId, numbers), { freesRoom: true })
     }
   }
 
@@ -241,16 +246,16 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
 
   return {
     jobs: { [vectorsJob]: handler },
-    async doubt(botId) {
+    async markStale(botId) {
       await run((tx) => enqueue(tx, { botId, isDoubted: true }))
     },
     async add(tx, botId, numbers) {
-      await waiting.insertWaiting(tx, botId, numbers)
+      await spaces.insertWaiting(tx, botId, numbers)
       await enqueue(tx, { botId })
     },
     async schedule(tx) {
       const bots = [
-        ...(await waiting.listWaitingBots(tx, botsAtOnce)),
+        ...(await spaces.listWaitingBots(tx, botsAtOnce)),
         ...(await spaces.listOtherwiseServed(tx, embedder.id, botsAtOnce)),
       ]
       for (const botId of new Set(bots)) await enqueue(tx, { botId })
@@ -261,6 +266,37 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
       await run((tx) => enqueue(tx, { botId }))
     },
   }
+}
+
+/** Growth or loss after which what was fitted to the passages of a bot is fitted anew. */
+const muchMore = 1.5
+const muchLess = 0.5
+
+/** What there is to do for the vectors of a bot. */
+type VectorPlan =
+  /** Nothing: the bot has too few passages for vectors to mean something. */
+  | 'none'
+  /** Make a new space of all passages; searches use the old one until it is whole. */
+  | 'build'
+  /** Give vectors to the passages that have none. */
+  | 'fill'
+
+/**
+ * @param passages how many the bot has now
+ * @param serving what searches use, if anything
+ */
+function planVectors(
+  embedder: Pick<Embedder, 'id' | 'fewestPassages' | 'isFitted'>,
+  passages: number,
+  serving: { embedder: string; passages: number } | undefined,
+): VectorPlan {
+  if (serving?.embedder === embedder.id) {
+    if (!embedder.isFitted || passages < embedder.fewestPassages) return 'fill'
+    const growth = passages / Math.max(1, serving.passages)
+    return growth >= muchMore || growth <= muchLess ? 'build' : 'fill'
+  }
+  if (passages >= embedder.fewestPassages) return 'build'
+  return 'none'
 }
 
 /** A passage that changed while its vector was made waits again by itself. */

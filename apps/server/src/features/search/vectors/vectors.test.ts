@@ -15,13 +15,12 @@ import { columnKinds } from '../../../platform/db/column-kinds.js'
 import { postgresDialect } from '../../../platform/db/dialect.js'
 import { createHandles, refuseToStream } from '../../../platform/db/executor.js'
 import type { Db, Run, Schema } from '../../../platform/db/schema.js'
-import { createRandom } from '../lsa/random.js'
-import { openPostgresVectors } from './open-postgres-vectors.js'
-import { postgresVectors } from './postgres-vectors.js'
-import { createShelf } from './shelf.js'
+import { openPostgresVectors, postgresVectors } from './postgres-vectors.js'
+import { createRandom } from './random.js'
 import { deleteVectors } from './space-store.js'
 import { createSqliteVectors } from './sqlite-vectors.js'
-import { largeSpace, type VectorStore } from './vector-store.js'
+import { createVectorCache } from './vector-cache.js'
+import { largeSpace, type VectorIndex } from './vector-index.js'
 
 const writer = {
   createAdapter: () => new PostgresAdapter(),
@@ -65,10 +64,10 @@ if (sqlite === undefined) throw new Error('There is no engine to test on')
 
 describe('vectors on sqlite', () => testVectors(createSqliteVectors(), useDatabase(sqlite)))
 describe('vectors on sqlite, too many for memory', () =>
-  testVectors(createSqliteVectors(createShelf(1)), useDatabase(sqlite)))
+  testVectors(createSqliteVectors(createVectorCache(1)), useDatabase(sqlite)))
 describe('vectors on pgvector', () => testVectors(postgresVectors, usePgvector()))
 
-function testVectors(store: VectorStore, database: () => { db: Db; run: Run }): void {
+function testVectors(store: VectorIndex, database: () => { db: Db; run: Run }): void {
   const now = '2026-03-01T12:00:00.000Z'
   const { normal } = createRandom(1)
   const random = () => Float32Array.from({ length: 128 }, normal)

@@ -1,0 +1,142 @@
+import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
+import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
+import type { FileRow } from '../table.js'
+
+/** What a caller may see of the files of a bot. */
+export interface FileScope {
+  botId: string
+  /** Set for an integration: it sees its own files and those shared with integrations. */
+  integrationId: string | undefined
+  /** ISO 8601; files that have expired by then are gone, swept or not. */
+  now: string
+}
+
+/** What one tag must be; all that are given must hold. */
+export interface TagCondition {
+  name: string
+  /** One of these values. */
+  in?: readonly string[]
+  /** None of these values; a file without the tag passes. */
+  not?: readonly string[]
+  exists?: boolean
+}
+
+/** Whether a row of `files` is there for the caller. */
+export function isVisible(
+  eb: ExpressionBuilder<Schema, 'files'>,
+  scope: FileScope,
+): ExpressionWrapper<Schema, 'files', SqlBool> {
+  const { integrationId } = scope
+  return eb.and([
+    eb('files.bot_id', '=', scope.botId),
+    eb.or([eb('files.expires_at', 'is', null), eb('files.expires_at', '>', scope.now)]),
+    ...(integrationId === undefined
+      ? []
+      : [eb.or([eb('files.key_space', '=', integrationId), eb('files.shared', '=', 1)])]),
+  ])
+}
+
+/** Whether the tags of a row of `files` meet all conditions. */
+export function matchesTags(
+  eb: ExpressionBuilder<Schema, 'files'>,
+  botId: string,
+  conditions: readonly TagCondition[],
+): ExpressionWrapper<Schema, 'files', SqlBool> {
+  // Ids of files by tag, not a look at each file: the index answers it, and only once per query.
+  const tagged = (name: string, values?: readonly string[]) =>
+    eb
+      .selectFrom('file_tags')
+      .select('file_tags.file_id')
+      .where('file_tags.bot_id', '=', botId)
+      .where('file_tags.name', '=', name)
+      .$if(values !== undefined, (query) =>
+        query.where('file_tags.value', 'in', atLeastOne(values)),
+      )
+  return eb.and(
+    conditions.flatMap((condition) => [
+      ...(condition.in ? [eb('files.id', 'in', tagged(condition.name, condition.in))] : []),
+      ...(condition.not ? [eb('files.id', 'not in', tagged(condition.name, condition.not))] : []),
+      ...(condition.exists !== undefined
+        ? [eb('files.id', condition.exists ? 'in' : 'not in', tagged(condition.name))]
+        : []),
+    ]),
+  )
+}
+
+/** PostgreSQL knows no empty list; null stands for it, because nothing equals null. */
+function atLeastOne(values: readonly string[] | undefined): (string | null)[] {
+  return values?.length ? [...values] : [null]
+}
+
+/**
+ * The files whose passages a caller may find, with the generation of those passages. Search joins this to its
+ * passages, so that visibility is decided here and in the same statement.
+ */
+export function searchableFiles(
+  executor: Db | Tx,
+  scope: FileScope,
+  conditions: readonly TagCondition[],
+) {
+  const { integrationId } = scope
+  return executor
+    .selectFrom('files')
+    .select(['files.id as file_id', 'files.passages_generation as generation'])
+    .where('files.passages_generation', 'is not', null)
+    .where((eb) => isVisible(eb, scope))
+    .where((eb) => matchesTags(eb, scope.botId, conditions))
+    .$if(integrationId !== undefined, (query) =>
+      // The passages must have been meant for integrations too, not only what follows them.
+      query.where((eb) =>
+        eb.or([
+          eb('files.key_space', '=', integrationId ?? ''),
+          eb('files.passages_shared', '=', 1),
+        ]),
+      ),
+    )
+}
+
+/** The keys of all files, to be joined to rows that name a file in `file_id`. */
+export function fileKeys(executor: Db | Tx) {
+  return executor.selectFrom('files').select(['files.id as file_id', 'files.key'])
+}
+
+/**
+ * How each generation was asked to be indexed, to be joined by `file_id` and `generation`;
+ * `toIndexingConfiguration` reads the column.
+ */
+export function indexingRequests(executor: Db | Tx) {
+  return executor
+    .selectFrom('file_contents')
+    .select(['file_contents.file_id', 'file_contents.generation', 'file_contents.indexing'])
+}
+
+/** Ids and keys of the files of a bot after an id, in the order of their ids. */
+export async function listFileKeys(
+  db: Db,
+  botId: string,
+  page: { after: string; limit: number },
+): Promise<Pick<FileRow, 'id' | 'key'>[]> {
+  return await db
+    .selectFrom('files')
+    .select(['id', 'key'])
+    .where('bot_id', '=', botId)
+    .where('id', '>', page.after)
+    .orderBy('id')
+    .limit(page.limit)
+    .execute()
+}
+
+/** Files of a bot by id, those that exist, in no particular order. */
+export async function listFilesByIds(
+  db: Db,
+  botId: string,
+  ids: readonly string[],
+): Promise<FileRow[]> {
+  if (ids.length === 0) return []
+  return await db
+    .selectFrom('files')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('id', 'in', ids)
+    .execute()
+}

@@ -1,0 +1,62 @@
+import type { Passage } from '@botstead/documents'
+import { type ContextOptions, placeUnderName, takeFromName } from '@botstead/documents/text'
+import { decodeJson } from '../../../platform/db/columns.js'
+import type { Db } from '../../../platform/db/schema.js'
+import type { FilesIndexing, PassagesOf } from '../../files/index.js'
+import { listGeneration, type PassageRow } from '../store.js'
+import type { IngestedPassage } from './ingest-task.js'
+import { type IngestPool, listPassageWords } from './pipeline.js'
+
+/** Passages that are read at a time: few enough that nobody waits long. */
+const readAtOnce = 100
+
+export interface CopyDeps {
+  db: Db
+  indexing: Pick<FilesIndexing, 'isFound'>
+  ingestPool: IngestPool
+}
+
+/**
+ * The passages of another file with the same content, which then needs no reading. Undefined when
+ * they are not found any more: their file was replaced or deleted meanwhile.
+ */
+export async function readCopied(
+  { db, indexing, ingestPool }: CopyDeps,
+  from: PassagesOf,
+  to: { key: string; context?: ContextOptions | undefined },
+  signal?: AbortSignal,
+): Promise<IngestedPassage[] | undefined> {
+  const { key, context = {} } = to
+  const read: Passage[] = []
+  for (;;) {
+    const rows = await listGeneration(db, from, { from: read.length, limit: readAtOnce })
+    if (rows.length === 0) break
+    read.push(...rows.map(toPassage))
+  }
+  const passages = placeUnderName(takeFromName(read), key)
+  const copied: IngestedPassage[] = []
+  while (copied.length < passages.length) {
+    const some = passages.slice(copied.length, copied.length + readAtOnce)
+    const words = await listPassageWords(ingestPool, some, { key, context }, signal)
+    for (const [at, each] of words.entries()) {
+      const passage = some[at]
+      if (passage !== undefined) copied.push({ ...passage, ...each })
+    }
+  }
+  // Asked after reading: what is still found now was complete then.
+  return copied.length > 0 && (await indexing.isFound(from)) ? copied : undefined
+}
+
+function toPassage(row: PassageRow): Passage {
+  return {
+    type: 'chunk',
+    content: row.content,
+    position: row.position,
+    subtype: row.subtype,
+    headings: decodeJson<string[]>(row.headings),
+    ownHeadings: decodeJson<string[]>(row.own_headings),
+    start: row.start_offset,
+    end: row.end_offset,
+    ...(row.page_number !== null && { pageNumber: row.page_number }),
+  }
+}

@@ -1,0 +1,63 @@
+import { type ChunkOptions, defaultChunkOptions, smallestMaximumLength } from '@botstead/documents'
+import type { ContextOptions } from '@botstead/documents/text'
+
+/** A passage is shown and prompted as a whole; no wish makes it longer than this. */
+const LARGEST_MAXIMUM_LENGTH = 20_000
+
+/** The `indexing.configuration` of an upload. Members that no part here knows are ignored. */
+export interface IngestConfiguration {
+  parsing?: {
+    /** `agent` asks a language model to read the document. */
+    mode?: string
+    /** UTF-16 units; shorter stand-alone paragraphs are merged into the following one. */
+    minimumParagraphLength?: number
+    /** Asks a language model to clean up the text of a PDF. */
+    smartCleanup?: boolean
+  }
+  chunking?: ContextOptions & {
+    /** UTF-16 units that no passage exceeds; from 64, at most 20,000. */
+    maximumChunkLength?: number
+  }
+  summarization?: { enable?: boolean; generateMasterSummary?: boolean }
+  vision?: { transcribePages?: unknown; indexPages?: unknown }
+}
+
+/** How a document is cut, as its configuration and the limits of the server want it. */
+export function toChunkOptions(
+  configuration: IngestConfiguration,
+  maximumPassages = defaultChunkOptions.maximumPassages,
+): ChunkOptions {
+  const { parsing, chunking } = configuration
+  const wanted = chunking?.maximumChunkLength ?? defaultChunkOptions.maximumLength
+  const maximumLength = Math.min(Math.max(wanted, smallestMaximumLength), LARGEST_MAXIMUM_LENGTH)
+  return {
+    maximumLength: Math.trunc(maximumLength),
+    minimumParagraphLength:
+      parsing?.minimumParagraphLength ?? defaultChunkOptions.minimumParagraphLength,
+    // Who says how short a paragraph may be means it.
+    packsShort: parsing?.minimumParagraphLength === undefined,
+    maximumPassages,
+  }
+}
+
+/**
+ * What of a configuration is not followed, because it takes a language or vision model: the paths of
+ * the members, such as `parsing.smartCleanup`. What a configuration turns off is not listed.
+ */
+export function listNotApplied(configuration: IngestConfiguration): string[] {
+  const { parsing, summarization, vision } = configuration
+  const wishes = {
+    'parsing.mode': parsing?.mode === 'agent',
+    'parsing.smartCleanup': parsing?.smartCleanup === true,
+    'summarization.enable': summarization?.enable === true,
+    'summarization.generateMasterSummary': summarization?.generateMasterSummary === true,
+    'vision.transcribePages': asksForPages(vision?.transcribePages),
+    'vision.indexPages': asksForPages(vision?.indexPages),
+  }
+  return Object.entries(wishes).flatMap(([path, wished]) => (wished ? [path] : []))
+}
+
+/** `true` or a list of page numbers. */
+function asksForPages(wish: unknown): boolean {
+  return wish === true || (Array.isArray(wish) && wish.length > 0)
+}

@@ -1,0 +1,239 @@
+import { rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Readable } from 'node:stream'
+import { describe, expect, it, vi } from 'vitest'
+import { pdf, sentences } from '../../../../../../packages/documents/test/pdf.js'
+import { describeEachEngine } from '../../../../test/engines.js'
+import { type TestBot, useFiles } from '../../../../test/files.js'
+import { indexFileJob } from '../../files/index.js'
+
+describeEachEngine('the progress of a file', (engine) => {
+  const lines: string[] = []
+  const logTo = { write: (line: string) => void lines.push(line) }
+  const bench = useFiles(engine, { logTo, progressPauseMs: 0 })
+
+  it('is told in the file and in the log, never falls, and goes once the file is indexed', async () => {
+    const pages = 15
+    const content = await pdf((document) => {
+      for (let page = 1; page <= pages; page += 1) {
+        if (page > 1) document.addPage()
+        document.fontSize(11).text(sentences(`page ${page}`, 20))
+      }
+    })
+    const bot = bench().newBot()
+    await bench().pauseJobs()
+    const configuration = { chunking: { maximumChunkLength: 100 } }
+    const { id } = await bot.upload(
+      { key: 'a.pdf', index: true, indexing: { configuration } },
+      content,
+    )
+    bench().startJobs()
+    const seen: NonNullable<Awaited<ReturnType<typeof bot.awaitStatus>>['indexingProgress']>[] = []
+    let file = (await bot.as().getFile({ id })).file
+    for (; file.status === 'indexing_pending'; file = (await bot.as().getFile({ id })).file) {
+      if (file.indexingProgress !== undefined) seen.push(file.indexingProgress)
+    }
+    expect(file.status).toBe('indexing_completed')
+    expect(file).not.toHaveProperty('indexingProgress')
+
+    const logged = lines
+      .map((line) => JSON.parse(line))
+      .filter(({ msg, file: about }) => msg === 'indexing' && about === id)
+    expect(new Set(logged.map(({ step }) => step))).toEqual(
+      new Set(['extract', 'chunk', 'embed', 'publish']),
+    )
+    for (const told of [seen, logged]) {
+      const percents = told.map(({ percent }) => percent)
+      expect(percents.length).toBeGreaterThan(1)
+      expect(percents).toEqual(percents.toSorted((a, b) => a - b))
+      expect(percents.at(-1)).toBeLessThan(100)
+      expect(told.every(({ attempt }) => attempt === 1)).toBe(true)
+    }
+    expect(logged.find(({ step }) => step === 'chunk')).toMatchObject({ pages })
+    const { passages, passagesTotal } = logged.at(-1)
+    expect([passages, passagesTotal > pages]).toEqual([passagesTotal, true])
+    const written = seen.find(({ step }) => step === 'embed')
+    if (written !== undefined) expect(written.passagesTotal).toBe(passagesTotal)
+  })
+})
+
+describeEachEngine('indexing', (engine) => {
+  const bench = useFiles(engine)
+
+  async function positions(bot: TestBot): Promise<number[]> {
+    const rows = await bench()
+      .database.db.selectFrom('passages')
+      .select('position')
+      .where('bot_id', '=', bot.id)
+      .orderBy('position')
+      .execute()
+    return rows.map(({ position }) => position)
+  }
+
+  /** Waits until a document is on its way into the index. */
+  const someWritten = (bot: TestBot) =>
+    vi.waitFor(async () => expect(await positions(bot)).not.toEqual([]), {
+      timeout: 15_000,
+      interval: 1,
+    })
+
+  /** A document of so many passages. */
+  function sections(count: number): string {
+    const parts = Array.from({ length: count }, (_, at) => `## Part ${at}\n\nWord${at} is here.`)
+    return `# Title\n\n${parts.join('\n\n')}`
+  }
+  const small = {
+    configuration: { parsing: { minimumParagraphLength: 0 }, chunking: { maximumChunkLength: 64 } },
+  }
+
+  it('reads a content where it lies, without a copy', async () => {
+    const copies = vi.spyOn(bench().blobs, 'get')
+    const file = await bench().newBot().uploadAndWait({ key: 'a.md', index: true }, '# Here')
+    expect(file.status).toBe('indexing_completed')
+    expect(copies).not.toHaveBeenCalled()
+    copies.mockRestore()
+  })
+
+  describe('a file that cannot be indexed', () => {
+    it.each([
+      ['an unknown format', { key: 'a.zip' }, 'x', 'cannot be indexed'],
+      ['no text', { key: 'a.md' }, ' \n', 'contains no text. Upload it again'],
+      ['no text in a page', { key: 'a.html' }, '<p>', 'as the browser shows it'],
+      ['no content at all', { key: 'a.txt' }, '', 'contains no text'],
+      ['something else inside', { key: 'a.txt' }, '%PDF-1.7 ...', 'PDF'],
+    ])('says why: %s', async (_name, input, content, reason) => {
+      const bot = bench().newBot()
+      const file = await bot.uploadAndWait({ ...input, index: true }, content)
+      expect(file).toMatchObject({
+        status: 'indexing_failed',
+        failedStatusReason: expect.stringContaining(reason),
+        size: content.length,
+      })
+      expect(file).not.toHaveProperty('indexingStack')
+    })
+
+    it('does not hold up another one', async () => {
+      const bot = bench().newBot()
+      const bad = bot.uploadAndWait({ key: 'bad.zip', index: true }, 'x')
+      const good = bot.uploadAndWait({ key: 'good.md', index: true }, '# Good')
+      expect((await good).status).toBe('indexing_completed')
+      expect((await bad).status).toBe('indexing_failed')
+    })
+  })
+
+  it('writes a long document in parts and shows it as a whole', async () => {
+    const bot = bench().newBot()
+    await bot.uploadAndWait({ key: 'long.md', index: true, indexing: small }, sections(250))
+    const written = await positions(bot)
+    expect(written.length).toBeGreaterThan(200)
+    expect(written).toEqual(written.map((_, at) => at))
+    const { passages } = await bot.as().searchFiles({ query: 'word249' })
+    expect(passages[0]?.content).toContain('Word249')
+  })
+
+  it('goes on after the process has stopped in the middle of it', async () => {
+    const bot = bench().newBot()
+    await bot.upload({ key: 'long.md', index: true, indexing: small }, sections(250))
+    await someWritten(bot)
+    await bench().pauseJobs()
+    bench().startJobs()
+    await bot.awaitStatus('long.md', 'indexing_completed')
+    const written = await positions(bot)
+    expect(written).toEqual(written.map((_, at) => at))
+  })
+
+  it('done again changes nothing', async () => {
+    const bot = bench().newBot()
+    const file = await bot.uploadAndWait({ key: 'a.md', index: true }, '# Title\n\nText.')
+    const payload = { botId: bot.id, fileId: file.id, generation: 1 }
+    await bench().database.run((tx) =>
+      bench().queue.enqueue(tx, { kind: indexFileJob, key: file.id, payload }),
+    )
+    await vi.waitFor(
+      async () => {
+        const busy = (await bench().queue.stats()).filter(
+          ({ waiting, running }) => waiting + running,
+        )
+        expect(busy).toEqual([])
+      },
+      { timeout: 15_000, interval: 10 },
+    )
+    expect((await bot.as().getFile({ id: file.id })).file).toEqual({
+      ...file,
+      url: expect.any(String),
+    })
+    expect((await bot.as().searchFiles({ query: 'text' })).passages).toHaveLength(1)
+    expect(await positions(bot)).toEqual([0])
+  })
+
+  it('leaves nothing of a file that is deleted meanwhile', async () => {
+    const bot = bench().newBot()
+    const { id } = await bot.upload({ key: 'a.md', index: true, indexing: small }, sections(250))
+    await someWritten(bot)
+    await bot.as().deleteFile({ id })
+    await vi.waitFor(async () => expect(await positions(bot)).toEqual([]), {
+      timeout: 10_000,
+      interval: 10,
+    })
+    expect((await bot.as().searchFiles({ query: 'word1' })).passages).toEqual([])
+  })
+
+  it('waits for contents that are all away, as for those of a disk that is not mounted', async () => {
+    const bot = bench().newBot()
+    const folder = dirname(dirname(bench().blobs.localPath?.('a'.repeat(8)) ?? ''))
+    await bench().pauseJobs()
+    const { id } = await bot.upload({ key: 'a.md', index: true }, '# Title')
+    // While the clock stands still there is no second attempt.
+    await bench().clock.hold(async () => {
+      await rename(folder, `${folder}-away`)
+      try {
+        bench().startJobs()
+        const failed = await vi.waitFor(async () => {
+          const job = await bench()
+            .database.db.selectFrom('jobs')
+            .selectAll()
+            .where('kind', '=', indexFileJob)
+            .where('key', '=', id)
+            .executeTakeFirstOrThrow()
+          expect(job.state).toBe('waiting')
+          expect(job.last_error).not.toBeNull()
+          return job
+        })
+        expect(failed.last_error).toContain('The store of contents cannot be reached')
+      } finally {
+        await rename(`${folder}-away`, folder)
+      }
+      expect((await bot.as().getFile({ id })).file.status).toBe('indexing_pending')
+    })
+    await bot.awaitStatus(id, 'indexing_completed')
+  })
+
+  it.each<[string, (key: string) => Promise<unknown>]>([
+    ['is missing', (key) => bench().blobs.remove(key)],
+    [
+      'is not what was uploaded',
+      (key) => bench().blobs.put(key, Readable.from([Buffer.from('# Other')])),
+    ],
+  ])('of a content that %s is given up at once, with a reason', async (what, lose) => {
+    const bot = bench().newBot()
+    await bench().pauseJobs()
+    const { id } = await bot.upload({ key: 'a.md', index: true }, '# Title')
+    const { blob_key } = await bench()
+      .database.db.selectFrom('file_contents')
+      .select('blob_key')
+      .where('file_id', '=', id)
+      .executeTakeFirstOrThrow()
+    await lose(blob_key ?? '')
+    bench().startJobs()
+    // The clock stands still, so that a second try would never come.
+    const failed = await vi.waitFor(async () => {
+      const { file } = await bot.as().getFile({ id })
+      expect(file.status).toBe('indexing_failed')
+      return file
+    })
+    expect(failed.failedStatusReason).toContain(`The stored content ${what}`)
+    expect(failed.failedStatusReason).toContain('Upload the file again')
+    expect(failed.failedStatusReason).toContain('botstead check')
+    expect((await bot.as().searchFiles({ query: 'other title' })).passages).toEqual([])
+  })
+})

@@ -1,0 +1,68 @@
+import { afterCommit } from '../../../platform/db/after-commit.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import { JobDeadlineError } from '../../../platform/jobs/errors.js'
+import type { Job, JobHandler } from '../../../platform/jobs/handler.js'
+import {
+  type ClearPassages,
+  clearPassagesJob,
+  type IndexFile,
+  indexFileJob,
+} from '../../files/index.js'
+import type { SearchDeps } from '../service.js'
+import { createClearPassages } from './clear-passages.js'
+import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-file.js'
+import { createListWords, listWordsJob } from './list-words.js'
+import { createReplaceEntries, replaceEntriesJob } from './replace-entries.js'
+
+/** Files that one process indexes at a time, at least. */
+const leastConcurrency = 4
+
+/** What search does in the background: read files into passages, and remove those of no use. */
+export function createSearchJobs(
+  deps: IndexFileDeps & Pick<SearchDeps, 'queue' | 'meter'>,
+): Record<string, JobHandler> {
+  const { indexing, log, meter } = deps
+
+  async function publish(tx: Tx, job: IndexFile, outcome: IndexOutcome): Promise<void> {
+    const { botId: bot, fileId: file, generation } = job
+    const failedReason = outcome && 'failedReason' in outcome ? outcome.failedReason : undefined
+    if (outcome !== undefined && (await indexing.finish(tx, job, failedReason))) {
+      afterCommit(tx, () => {
+        meter.indexed('passages' in outcome ? 'indexed' : 'failed')
+        if ('passages' in outcome) {
+          log.info({ bot, file, generation, passages: outcome.passages }, 'file indexed')
+        } else {
+          log.warn({ bot, file, generation, reason: failedReason }, 'file not indexed')
+        }
+      })
+      return
+    }
+    const payload: ClearPassages = { botId: bot, fileId: file }
+    afterCommit(tx, () => meter.indexed('superseded'))
+    await deps.queue.enqueue(tx, { kind: clearPassagesJob, key: file, payload })
+  }
+
+  const index: JobHandler<IndexFile, IndexOutcome> = {
+    // One more than are read, so that slow ones leave room for a file that is read already.
+    concurrency: Math.max(leastConcurrency, deps.ingestPool.places + 1),
+    handler: createIndexFile(deps),
+    onDone: (tx, { payload }, outcome) => publish(tx, payload, outcome),
+    onDead: (tx, job, error) => publish(tx, job.payload, { failedReason: adviceOn(error, job) }),
+  }
+
+  return {
+    [indexFileJob]: index,
+    [clearPassagesJob]: createClearPassages(deps),
+    [listWordsJob]: createListWords(deps),
+    [replaceEntriesJob]: createReplaceEntries(deps),
+  }
+}
+
+/** What its author reads when a file was given up, and what to do now. */
+function adviceOn(error: Error, { id, attempt }: Job<IndexFile>): string {
+  const again = 'index the file again, or upload it again'
+  if (error instanceof JobDeadlineError) {
+    return `Indexing was given up after ${attempt} attempts, each of which took too long. Split the file into smaller ones, or ${again} when the server is less busy.`
+  }
+  return `The server could not index the file, ${attempt} times. Its log says why under the job ${id}; when that is mended, ${again}.`
+}

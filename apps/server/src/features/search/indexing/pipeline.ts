@@ -1,0 +1,191 @@
+import { availableParallelism, totalmem } from 'node:os'
+import { ExtractionError } from '@botstead/documents'
+import { WorkerLimitError } from '../../../platform/workers/worker-errors.js'
+import {
+  createWorkerPool,
+  type WorkerPool,
+  type WorkerPoolOptions,
+} from '../../../platform/workers/worker-pool.js'
+import { type IngestConfiguration, listNotApplied, toChunkOptions } from './ingest-configuration.js'
+import { type Content, withWorkerContent } from './ingest-content.js'
+import type {
+  IngestedPassage,
+  IngestInput,
+  Ingestion,
+  IngestOutput,
+  IngestPiece,
+  IngestProgress,
+  PassageText,
+  PassageWords,
+  TextsInput,
+} from './ingest-task.js'
+
+const MEGABYTE = 1024 * 1024
+/** Processors are few and slow files go last, so that more of them would end no sooner. */
+const mostSlowPlaces = 3
+/** Files above this are not indexed. */
+const MAXIMUM_BYTES = 95_000_000
+
+/** Bounds of a single document. */
+interface DocumentLimits {
+  /** Pages or slides; documents with more are refused. */
+  maximumPages: number
+  /** What the parts of a packed document have together when they are unpacked, in bytes. */
+  maximumUnpackedBytes: number
+}
+
+/** Processes that turn files into passages. */
+export interface IngestPool
+  extends WorkerPool<IngestInput, IngestOutput, IngestProgress, IngestPiece> {
+  readonly limits: DocumentLimits
+  /** Files that are read at a time, slow ones included. */
+  readonly places: number
+}
+
+/** A file to be made searchable. */
+export interface IngestRequest {
+  content: Content
+  /** Whether the content is passages that a caller gave, as JSON. */
+  isPassages?: boolean
+  contentType: string
+  key: string
+  /** SHA-256 that the content must have, in hex; unchecked without. */
+  sha256?: string
+  configuration?: IngestConfiguration
+  /** More passages than this are refused; 5,000 by default. */
+  maximumPassages?: number
+  /** Larger files are refused, in bytes; 95 MB by default. */
+  maximumBytes?: number
+}
+
+/** What may go along with a request. */
+export interface IngestOptions {
+  /** Told how far the work is, a few times a second at most; it must not throw. */
+  onProgress?(progress: IngestProgress): void
+}
+
+/** Limits of the pool where they shall differ from the defaults. */
+export type IngestPoolOptions = Partial<Omit<WorkerPoolOptions, 'entry'> & DocumentLimits> &
+  Pick<WorkerPoolOptions, 'onError'>
+
+/** Starts the pool; it has no process until there is a file. */
+export function createIngestPool(options: IngestPoolOptions): IngestPool {
+  const { maximumPages = 5000, maximumUnpackedBytes = 256 * MEGABYTE, ...workers } = options
+  // One processor stays free for requests.
+  const { workers: ordinary = Math.max(1, availableParallelism() - 1) } = workers
+  const { memoryLimitMb = 512 } = workers
+  const { slow = { places: slowPlacesIn(memoryLimitMb, ordinary), afterMs: 1000 } } = workers
+  const pool = createWorkerPool<IngestInput, IngestOutput, IngestProgress, IngestPiece>({
+    maximumQueue: 100,
+    timeLimitMs: 120_000,
+    maximumOutputBytes: 64 * MEGABYTE,
+    idleTimeoutMs: 30_000,
+    ...workers,
+    ...{ workers: ordinary, slow, memoryLimitMb },
+    entry: new URL('./ingest-worker.js', import.meta.url),
+  })
+  return {
+    ...pool,
+    limits: { maximumPages, maximumUnpackedBytes },
+    places: ordinary + slow.places,
+  }
+}
+
+/**
+ * Files that take long and are read beside the others: a few, if all of them together can have half of
+ * the memory; at least one, because one slow file must never hold up the rest.
+ */
+function slowPlacesIn(memoryLimitMb: number, ordinary: number): number {
+  const allowed = process.constrainedMemory() || Number.POSITIVE_INFINITY
+  const readers = Math.floor(Math.min(totalmem(), allowed) / 2 / (memoryLimitMb * MEGABYTE))
+  return Math.min(mostSlowPlaces, Math.max(1, readers - ordinary))
+}
+
+/**
+ * Extracts and chunks one file in a worker.
+ *
+ * @throws ExtractionError if the file cannot be indexed, with a reason for its author
+ * @throws WorkerLimitError with limit `queue` if the pool is too busy to take it now
+ * @throws WorkerExitError if the worker ended for a reason that is not the file's
+ */
+export async function ingest(
+  pool: IngestPool,
+  request: IngestRequest,
+  signal?: AbortSignal,
+  options: IngestOptions = {},
+): Promise<Ingestion> {
+  const { content, isPassages = false, contentType, key, sha256, configuration = {} } = request
+  const { maximumBytes = MAXIMUM_BYTES, maximumPassages } = request
+  const input = {
+    isPassages,
+    contentType,
+    key,
+    ...(sha256 !== undefined && { sha256 }),
+    maximumBytes,
+    ...pool.limits,
+    chunking: toChunkOptions(configuration, maximumPassages),
+    context: configuration.chunking ?? {},
+  }
+  const passages: IngestedPassage[] = []
+  const run = {
+    ...options,
+    ...(signal && { signal }),
+    onPiece(piece: IngestPiece) {
+      if ('passages' in piece) passages.push(...piece.passages)
+    },
+  }
+  const output = await withWorkerContent(content, { maximumBytes, signal }, (opened) =>
+    pool.run({ ...input, content: opened }, run),
+  ).catch((error: unknown) => {
+    throw toExtractionError(error) ?? error
+  })
+  if ('failure' in output) throw new ExtractionError(output.failure, output.message)
+  return { ...output, passages, notApplied: listNotApplied(configuration) }
+}
+
+/**
+ * Lists the words of passages that were cut before, in their order: comparing letters by the thousand keeps
+ * others waiting, so that a worker does it too.
+ *
+ * @param texts few enough to be taken in at once; each word is listed once among them
+ * @throws ExtractionError if the worker gave up; otherwise as the pool, and not for what a file is
+ */
+export async function listPassageWords(
+  pool: IngestPool,
+  texts: readonly PassageText[],
+  { key, context }: Pick<TextsInput, 'key' | 'context'>,
+  signal?: AbortSignal,
+): Promise<PassageWords[]> {
+  const words: PassageWords[] = []
+  const output = await pool.run(
+    { texts, key, context },
+    {
+      ...(signal && { signal }),
+      onPiece(piece) {
+        if ('words' in piece) words.push(...piece.words)
+      },
+    },
+  )
+  // Fewer words than passages would have the caller ask for the rest for ever, or take them for none.
+  if ('failure' in output) throw new ExtractionError(output.failure, output.message)
+  return words
+}
+
+function toExtractionError(error: unknown): ExtractionError | undefined {
+  if (!(error instanceof WorkerLimitError)) return undefined
+  switch (error.limit) {
+    case 'time':
+      return failure('too_slow', `Reading the document was given up: ${error.message}.`, error)
+    case 'memory':
+      return failure('too_much_memory', `Reading the document failed: ${error.message}.`, error)
+    case 'output':
+      return failure('too_large', `The document holds too much text: ${error.message}.`, error)
+    case 'queue':
+      return undefined
+  }
+}
+
+function failure(kind: ExtractionError['failure'], cause: string, error: Error): ExtractionError {
+  const advice = 'Split it into smaller files, or simplify how it is built.'
+  return new ExtractionError(kind, `${cause} ${advice}`, { cause: error })
+}

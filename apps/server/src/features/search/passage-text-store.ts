@@ -1,0 +1,94 @@
+import { toEmbeddingText } from '@botstead/documents/text'
+import { decodeJson } from '../../platform/db/columns.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
+import { indexingRequests, toIndexingConfiguration } from '../files/lookup/index.js'
+
+/** What a vector is made of. */
+export interface PassageText {
+  number: number
+  /** UUID of the passage: a number can be used again, this cannot. */
+  id: string
+  /** Markdown, below the headings that lead to it as far as the upload wished. */
+  text: string
+}
+
+/** The texts of some passages of a bot; those that are gone are left out. */
+export async function readPassageTexts(
+  db: Db,
+  botId: string,
+  numbers: readonly number[],
+): Promise<PassageText[]> {
+  if (numbers.length === 0) return []
+  const rows = await db
+    .selectFrom('passages')
+    .leftJoin(indexingRequests(db).as('request'), (join) =>
+      join
+        .onRef('request.file_id', '=', 'passages.file_id')
+        .onRef('request.generation', '=', 'passages.generation'),
+    )
+    .select([
+      'passages.number',
+      'passages.id',
+      'passages.content',
+      'passages.headings',
+      'request.indexing',
+    ])
+    .where('passages.bot_id', '=', botId)
+    .where('passages.number', 'in', numbers)
+    .orderBy('passages.number')
+    .execute()
+  return rows.map(({ number, id, content, headings, indexing }) => ({
+    number,
+    id,
+    text: toEmbeddingText(
+      { content, headings: decodeJson(headings) },
+      toIndexingConfiguration(indexing).chunking,
+    ),
+  }))
+}
+
+/** Numbers of the passages of a bot after a number, in order. */
+export async function listNumbers(
+  db: Db,
+  botId: string,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('passages')
+    .select('number')
+    .where('bot_id', '=', botId)
+    .where('number', '>', after)
+    .orderBy('number')
+    .limit(limit)
+    .execute()
+  return rows.map(({ number }) => number)
+}
+
+export async function countPassages(db: Db, botId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('passages')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('bot_id', '=', botId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Which of some passages are still the same. */
+export async function listUnchanged(
+  tx: Tx,
+  passages: readonly Pick<PassageText, 'number' | 'id'>[],
+): Promise<Set<number>> {
+  if (passages.length === 0) return new Set()
+  const rows = await tx
+    .selectFrom('passages')
+    .select(['number', 'id'])
+    .where(
+      'number',
+      'in',
+      passages.map(({ number }) => number),
+    )
+    .execute()
+  const ids = new Map(rows.map(({ number, id }) => [number, id]))
+  return new Set(passages.flatMap(({ number, id }) => (ids.get(number) === id ? [number] : [])))
+}

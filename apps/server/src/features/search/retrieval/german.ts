@@ -1,0 +1,172 @@
+import { isGermanGrammar, mayBeGerman, normalise, toRuns } from '@botstead/documents/text'
+import type { Db } from '../../../platform/db/schema.js'
+import { beginningsOf, germanStem, nounStem, verbalStem } from '../text/german-stem.js'
+import { findBeginnings, findWords, hasGermanWords } from '../vocabulary-store.js'
+import type { Substitutes } from './clues.js'
+
+/** Words of a question for which others are looked for, the longest first. */
+const maximumWords = 8
+const maximumForms = 20
+const shortestWord = 3
+/** As the last part of a compound, a word has this many letters, unless it has an umlaut. */
+const shortestHead = 4
+/** Letters of what stands before the last part. */
+const shortestModifier = 3
+const shortestRest = 4
+/** From this length on a word of the question may be a compound. */
+const shortestCompound = 8
+/** Compounds of which is looked whether they are any. */
+const maximumCompounds = 100
+
+/** What joins the parts of a compound: _Betriebsstunde_, _Pumpengehäuse_, _Bilderrahmen_. */
+const LINKS = ['', 's', 'es', 'n', 'en', 'er', 'e']
+/** What a word may end with that is the last part of a compound. */
+const ENDINGS = ['', 'e', 'en', 'n', 's', 'es', 'er', 'ern', 't']
+const WORD = /^[a-z]{3,40}$/
+const UMLAUT = /ae|oe|ue/
+
+const worths = { form: 0.95, derived: 0.8, head: 0.75, modifier: 0.7, part: 0.9 }
+
+/**
+ * Other forms of the German words of a question, compounds with them, and parts of them, as the passages
+ * of the bot have them. Nothing where neither the question nor the passages are German.
+ *
+ * @param question as it was typed
+ */
+export async function findGermanForms(
+  db: Db,
+  botId: string,
+  question: string,
+  terms: readonly string[],
+): Promise<Substitutes> {
+  const words = terms
+    .filter((term) => term.length >= shortestWord && WORD.test(term))
+    .sort((a, b) => b.length - a.length)
+    .slice(0, maximumWords)
+  if (words.length === 0 || !mayBeGerman(toRuns(normalise(question)).map(({ text }) => text))) {
+    return new Map()
+  }
+  if (!(await hasGermanWords(db, botId))) return new Map()
+  const sought = words.map(toStemmed)
+  const listed = await findWords(db, botId, {
+    prefixes: distinct(sought.flatMap(toPrefixes)),
+    suffixes: distinct(
+      sought.filter(mayBeHead).flatMap(({ stem }) => ENDINGS.map((end) => stem + end)),
+    ),
+    words: distinct(words.flatMap(toParts)),
+  })
+  const others = listed.filter((word) => !isGermanGrammar(word)).map(toStemmed)
+  const known = await findRests(db, botId, sought, others)
+  const found = sought.map((each): [string, Map<string, number>] => {
+    const { word } = each
+    const near = others.flatMap((other): [string, number][] => {
+      const worth = other.word === word ? 0 : worthOf(each, other, known)
+      return worth > 0 ? [[other.word, worth]] : []
+    })
+    near.sort(([a, one], [b, another]) => another - one || (a < b ? -1 : 1))
+    return [word, new Map(near.slice(0, maximumForms))]
+  })
+  return new Map(found.filter(([, near]) => near.size > 0))
+}
+
+interface Stemmed {
+  word: string
+  stem: string
+  /** The stem if it is a noun. */
+  noun: string
+}
+
+function toStemmed(word: string): Stemmed {
+  return { word, stem: germanStem(word), noun: nounStem(word) }
+}
+
+function worthOf(sought: Stemmed, other: Stemmed, known: ReadonlySet<string>): number {
+  if (other.stem === sought.stem || other.noun === sought.noun) return worths.form
+  if (rootOf(other.stem) === rootOf(sought.stem)) return worths.derived
+  if (mayBeHead(sought) && endsWith(other.word, sought.stem)) return worths.head
+  if (restsOf(sought, other).some((rest) => known.has(rest))) return worths.modifier
+  // A part is worth as much as it is of the word.
+  return toParts(sought.word).includes(other.word) || isLastPart(sought, other)
+    ? (worths.part * other.word.length) / sought.word.length
+    : 0
+}
+
+function rootOf(stem: string): string {
+  return verbalStem(stem) ?? stem
+}
+
+function mayBeHead({ stem }: Stemmed): boolean {
+  return stem.length >= shortestHead || (stem.length >= shortestWord && UMLAUT.test(stem))
+}
+
+/** Whether a word ends with a form of a stem, behind something that may be a word. */
+function endsWith(word: string, stem: string): boolean {
+  const at = word.lastIndexOf(stem)
+  return at >= shortestModifier && germanStem(word.slice(at)) === stem
+}
+
+/** What stands behind a word at the beginning of another one, with and without what links them. */
+function restsOf({ stem }: Stemmed, other: Stemmed): string[] {
+  if (!other.word.startsWith(stem)) return []
+  const rest = other.word.slice(stem.length)
+  return LINKS.filter((link) => rest.startsWith(link))
+    .map((link) => rest.slice(link.length))
+    .filter(({ length }) => length >= shortestRest)
+}
+
+/** Which rests of possible compounds are words of the bot: `wechsel` in `oelwechsel`, not `matisch` in `automatisch`. */
+async function findRests(
+  db: Db,
+  botId: string,
+  sought: readonly Stemmed[],
+  others: readonly Stemmed[],
+): Promise<Set<string>> {
+  const rests = sought.flatMap((each) =>
+    others
+      .filter(({ stem }) => stem !== each.stem)
+      .map((other) => restsOf(each, other))
+      .filter(({ length }) => length > 0)
+      .slice(0, maximumCompounds)
+      .flat(),
+  )
+  return await findBeginnings(db, botId, distinct(rests))
+}
+
+/** Where forms of a word begin, and those of its last part if it is a compound. */
+function toPrefixes({ word, stem, noun }: Stemmed): string[] {
+  const verb = verbalStem(stem)
+  const own = [noun, ...beginningsOf(stem), ...(verb === undefined ? [] : beginningsOf(verb))]
+  return [...own, ...toLastParts(word).map(germanStem)]
+}
+
+/** The first parts that a compound may have, and its last ones as they stand. */
+function toParts(word: string): string[] {
+  if (word.length < shortestCompound) return []
+  const cuts = Array.from(
+    { length: word.length - 2 * shortestRest + 1 },
+    (_, at) => at + shortestRest,
+  )
+  const first = cuts.flatMap((at) =>
+    LINKS.map((link) => (word.slice(0, at).endsWith(link) ? word.slice(0, at - link.length) : '')),
+  )
+  return distinct([...first.filter(({ length }) => length >= shortestRest), ...toLastParts(word)])
+}
+
+function toLastParts(word: string): string[] {
+  if (word.length < shortestCompound) return []
+  return Array.from({ length: word.length - 2 * shortestRest + 1 }, (_, at) =>
+    word.slice(at + shortestRest),
+  )
+}
+
+function isLastPart({ word }: Stemmed, other: Stemmed): boolean {
+  return (
+    word.length >= shortestCompound &&
+    endsWith(word, other.stem) &&
+    other.stem.length >= shortestRest
+  )
+}
+
+function distinct(words: readonly string[]): string[] {
+  return [...new Set(words)]
+}

@@ -1,0 +1,112 @@
+import type { Db } from '../../../platform/db/schema.js'
+import type { Frequencies, KeywordHit, KeywordIndex } from '../keywords/keyword-index.js'
+import { toOtherEnglish } from '../text/english-spellings.js'
+import type { Query } from '../text/query.js'
+import { toSpellings } from '../text/spellings.js'
+import { findWords } from '../vocabulary-store.js'
+import type { Substitutes } from './clues.js'
+import { findGermanForms } from './german.js'
+import { neighbourhood, toSubstitutes, toWideWords } from './query-expansion.js'
+import type { RankRequest } from './ranker.js'
+
+/**
+ * What a hit by a word that is only like the one that was asked for is worth: less where that one is there,
+ * too, and counts already.
+ */
+const groups = [
+  { isMissing: true, worth: 0.7 },
+  { isMissing: false, worth: 0.5 },
+] as const
+/** What a word is worth that is only spelt otherwise. */
+const spellingWorth = 0.95
+
+/** What words find. */
+export interface WordFindings {
+  /** Best first. */
+  hits: KeywordHit[]
+  /** How common the words of the question are. */
+  frequencies: Frequencies
+  /** Words that were looked for besides those of the question. */
+  substitutes: Substitutes
+}
+
+/** Passages that have words of a question, or words like those that no passage has. */
+export async function findByWords(
+  keywords: KeywordIndex,
+  db: Db,
+  query: Query,
+  search: Pick<RankRequest, 'scope' | 'tags' | 'limit' | 'query'>,
+): Promise<WordFindings> {
+  const { botId } = search.scope
+  const frequencies = await keywords.frequencies(db, botId, query)
+  const hits = await keywords.search(db, { ...search, query })
+  const isFull = hits.length >= search.limit
+  const spellings = toSpellings(search.query)
+  const wide = toWideWords(
+    query.terms
+      .map((word) => ({
+        word,
+        spellings: spellings.get(word)?.similar ?? [],
+        marked: spellings.get(word)?.marked ?? [],
+        isMissing: frequencies.counts.get(word) === 0,
+      }))
+      // With as many hits as are looked at, compounds of a word add nothing.
+      .filter(({ isMissing }) => isMissing || !isFull),
+  )
+  const near =
+    wide.length === 0
+      ? new Map()
+      : toSubstitutes(wide, await findWords(db, botId, neighbourhood(wide)))
+  const german = await findGermanForms(db, botId, search.query, query.terms)
+  const substitutes = join([toEnglishForms(query.terms), german, near])
+  let all = hits
+  for (const { isMissing, worth } of groups) {
+    const ofGroup = [...substitutes].filter(
+      ([word]) => (frequencies.counts.get(word) === 0) === isMissing,
+    )
+    const terms = [...new Set(ofGroup.flatMap(([, others]) => [...others.keys()]))]
+    if (terms.length === 0) continue
+    const query = { terms, phrases: [], exact: [] }
+    all = merge(all, await keywords.search(db, { ...search, query }), worth, search.limit)
+  }
+  return { hits: all, frequencies, substitutes }
+}
+
+/** British for American words and the other way round, which mean the same. */
+function toEnglishForms(terms: readonly string[]): Substitutes {
+  const forms = terms.map((word): [string, ReadonlyMap<string, number>] => [
+    word,
+    new Map(toOtherEnglish(word).map((other) => [other, spellingWorth])),
+  ])
+  return new Map(forms.filter(([, others]) => others.size > 0))
+}
+
+/** All substitutes of each word; what is found in several ways is worth the most of them. */
+function join(found: readonly Substitutes[]): Substitutes {
+  const all = new Map<string, Map<string, number>>()
+  for (const [word, others] of found.flatMap((each) => [...each])) {
+    const known = all.get(word) ?? new Map<string, number>()
+    for (const [other, worth] of others) known.set(other, Math.max(worth, known.get(other) ?? 0))
+    all.set(word, known)
+  }
+  return all
+}
+
+/** Hits of words and of others that count less, together. */
+function merge(
+  hits: readonly KeywordHit[],
+  others: readonly KeywordHit[],
+  worth: number,
+  limit: number,
+): KeywordHit[] {
+  const all = new Map(hits.map((hit) => [hit.number, hit]))
+  for (const { number, rank, score } of others) {
+    const hit = all.get(number) ?? { number, rank: 0, score: 0 }
+    all.set(number, {
+      number,
+      rank: hit.rank + rank * worth,
+      score: Math.max(hit.score, score * worth),
+    })
+  }
+  return [...all.values()].sort((a, b) => b.rank - a.rank || a.number - b.number).slice(0, limit)
+}

@@ -1,0 +1,217 @@
+import {
+  array,
+  assert,
+  constantFrom,
+  double,
+  integer,
+  property,
+  record,
+  stringMatching,
+} from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fuse, legWeights } from './fusion.js'
+import { scoreGrams } from './grams.js'
+import { toSubstitutes, toWideWords } from './query-expansion.js'
+import { type Candidate, noiseFloor, score } from './score.js'
+import { isForm } from './word-likeness.js'
+
+const share = () => double({ min: 0, max: 1, noNaN: true })
+const candidate = record(
+  {
+    rank: double({ min: 0.01, max: 50, noNaN: true }),
+    grams: share(),
+    coverage: share(),
+    found: share(),
+    likeness: share(),
+  },
+  { requiredKeys: [] },
+)
+const candidates = array(candidate, { minLength: 1, maxLength: 30 }).map((list) =>
+  list.map((each, number): Candidate => ({ number, ...each })),
+)
+const options = { weights: legWeights, confidence: 1, isVague: false, limit: 20, minScore: 0 }
+
+describe('fusion', () => {
+  it('keeps the better one in front when it is better on every leg', () => {
+    const other = { number: 3, keyword: 1, grams: 0.1, semantic: 0.1 }
+    assert(
+      property(share(), share(), share(), (keyword, grams, semantic) => {
+        const worse = { number: 1, keyword, grams, semantic }
+        const better = { number: 2, keyword: keyword + 1, grams: grams + 1, semantic: semantic + 1 }
+        const fused = fuse([worse, better, other])
+        expect(fused.get(2)).toBeGreaterThan(fused.get(1) ?? 0)
+      }),
+      { seed: 11 },
+    )
+  })
+
+  it('does not change when a leg is measured in other units', () => {
+    const list = [1, 2, 3].map((number) => ({ number, keyword: number * 2, grams: 1 / number }))
+    const scaled = list.map((each) => ({ ...each, keyword: each.keyword * 100 }))
+    expect(fuse(scaled)).toEqual(fuse(list))
+  })
+})
+
+describe('scores', () => {
+  it('lie between the noise and 1, best first, as many as wanted', () => {
+    assert(
+      property(candidates, share(), integer({ min: 1, max: 5 }), (list, confidence, limit) => {
+        const scores = score(list, { ...options, confidence, limit }).map((each) => each.score)
+        expect(scores.length).toBeLessThanOrEqual(limit)
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a))
+        for (const each of scores) {
+          expect(each).toBeGreaterThanOrEqual(noiseFloor)
+          expect(each).toBeLessThanOrEqual(1)
+        }
+      }),
+      { seed: 3 },
+    )
+  })
+
+  it('are low when even the best has little of the question', () => {
+    const poor = [{ number: 1, rank: 9, word: 0.6, grams: 0.2, coverage: 0.2, found: 0.4 }]
+    const rich = [{ number: 1, rank: 9, word: 0.6, grams: 0.9, coverage: 0.9, found: 0.9 }]
+    expect(score(poor, options)[0]?.score).toBeCloseTo(0.3)
+    expect(score(rich, options)[0]?.score).toBeCloseTo(0.9)
+    expect(score(rich, { ...options, isVague: true })[0]?.score).toBeLessThanOrEqual(0.2)
+    const unrelated = { number: 1, rank: 9, coverage: 0.15, found: 0.15 }
+    expect(score([unrelated], options)).toEqual([])
+    expect(score([{ ...unrelated, likeness: 0.5 }], { ...options, confidence: 0.1 })).toEqual([])
+    expect(score([{ ...unrelated, likeness: 0.5 }], options)).toHaveLength(1)
+  })
+
+  it.each([
+    [0.068, 0.013, 0.7],
+    [0.1, 0.29, 0.72],
+  ])('put meaning before letters that are there by chance', (letters, faint, clear) => {
+    const chance = { number: 1, grams: letters, coverage: letters, found: 0, likeness: faint }
+    const meant = { number: 2, grams: 0, coverage: 0, found: 0, likeness: clear }
+    const other = { number: 3, grams: 0, coverage: 0, found: 0, likeness: 0.01 }
+    const [first, second] = score([chance, meant, other], options)
+    expect(first?.number).toBe(2)
+    expect(first?.score).toBeGreaterThan(0.5)
+    expect(second?.score ?? 0).toBeLessThan(0.4)
+  })
+
+  it('put what has the literal phrase before everything else', () => {
+    const found = score(
+      [
+        { number: 1, rank: 30, grams: 1, coverage: 0.9, likeness: 0.9, literal: 0 },
+        { number: 2, rank: 5, grams: 0.3, coverage: 0.9, likeness: 0.2, literal: 1 },
+      ],
+      options,
+    )
+    expect(found.map(({ number }) => number)).toEqual([2, 1])
+  })
+
+  it('leave out what is below the wish of the caller', () => {
+    const list = [1, 2].map((number) => ({
+      number,
+      rank: number * 10,
+      grams: number,
+      coverage: 1,
+      found: 1,
+    }))
+    expect(score(list, { ...options, minScore: 0.9 })).toHaveLength(1)
+  })
+})
+
+describe('grams', () => {
+  it('find a word by its letters, whatever its ending', () => {
+    const scores = scoreGrams(
+      'wartungsvertrag',
+      new Map([
+        [1, 'die wartung der pumpe'],
+        [2, 'der kuchen ist gut'],
+      ]),
+    )
+    expect(scores.get(1)?.coverage).toBeGreaterThan(0.25)
+    expect(scores.get(2)?.coverage).toBe(0)
+    expect(scoreGrams('pump', new Map([[1, 'the pump']])).get(1)?.coverage).toBe(1)
+  })
+})
+
+describe('widening', () => {
+  const wide = (word: string, isMissing = true, spellings: string[] = []) =>
+    toWideWords([{ word, spellings, isMissing }])
+
+  it.each([
+    ['instalation', 'installation'],
+    ['recieve', 'receive'],
+    ['valvee', 'valve'],
+    ['wartungsvertrag', 'wartung'],
+    ['wartungsvertrag', 'vertrag'],
+    ['pumpe', 'umwalzpumpe'],
+    ['pumpe', 'umwalzpumpen'],
+    ['micro', 'microphone'],
+  ])('of %s tries %s', (word, other) => {
+    const near = toSubstitutes(wide(word), [other, 'unrelated']).get(word)
+    expect([...(near?.keys() ?? [])]).toEqual([other])
+  })
+
+  it('finds a word whatever two letters of it are wrong', () => {
+    const letter = constantFrom('', ...'abcdeé')
+    const edit = record({
+      at: integer({ min: 0, max: 20 }),
+      letter,
+      left: integer({ min: 0, max: 1 }),
+    })
+    assert(
+      property(stringMatching(/^[a-zé]{10,20}$/), array(edit, { maxLength: 2 }), (word, edits) => {
+        const typed = edits.reduce(
+          (text, { at, letter, left }) => text.slice(0, at) + letter + text.slice(at + left),
+          word,
+        )
+        const near = toSubstitutes(wide(typed), [word]).get(typed)
+        if (typed !== word) expect(near?.get(word)).toBeGreaterThan(0.5)
+      }),
+    )
+  })
+
+  it('prefers what is more likely meant', () => {
+    const near = toSubstitutes(wide('umwaelzpumpe', true, ['umwalzpumpe']), [
+      'pumpe',
+      'umwaelzpumpen',
+      'umwalzpumpe',
+    ])
+    expect([...(near.get('umwaelzpumpe')?.keys() ?? [])]).toEqual([
+      'umwalzpumpe',
+      'umwaelzpumpen',
+      'pumpe',
+    ])
+  })
+
+  it('of a word that passages have tries compounds alone', () => {
+    const near = (word: string, listed: string[]) => [
+      ...(toSubstitutes(wide(word, false), listed).get(word)?.keys() ?? []),
+    ]
+    expect(near('pumpe', ['umwalzpumpe', 'lumpe', 'pumpenraum'])).toEqual(['umwalzpumpe'])
+    expect(near('port', ['support', 'report'])).toEqual([])
+  })
+
+  it('guesses by the beginning of a compound when there is nothing better', () => {
+    const near = (listed: string[]) => [
+      ...(toSubstitutes(wide('steuerbescheid'), listed).get('steuerbescheid') ?? []),
+    ]
+    expect(near(['steuererklarung', 'steuern', 'stempelbescheid'])).toEqual([
+      ['steuererklarung', 0.3],
+    ])
+    expect(near(['steuererklarung', 'steuerbescheide'])).toEqual([['steuerbescheide', 0.8]])
+  })
+
+  it('leaves short words, numbers and codes alone', () => {
+    for (const word of ['cat', '4711', 'ax12']) expect(wide(word)).toEqual([])
+  })
+
+  it('takes words for forms of one that differ by a short ending', () => {
+    for (const [one, other] of [
+      ['pumpe', 'pumpen'],
+      ['restart', 'restarting'],
+      ['valve', 'valves'],
+    ]) {
+      expect(isForm(one ?? '', other ?? '')).toBe(true)
+    }
+    expect(isForm('pump', 'lump')).toBe(false)
+    expect(isForm('config', 'configuration')).toBe(false)
+  })
+})

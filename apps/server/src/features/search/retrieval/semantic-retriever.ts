@@ -1,0 +1,130 @@
+import { toFoldedText } from '@botstead/documents/text'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Db } from '../../../platform/db/schema.js'
+import {
+  createModelCache,
+  createVectorIndex,
+  findServing,
+  hasWaiting,
+  lsaEmbedder,
+  type Neighbour,
+  type SpaceRow,
+  toLsaVector,
+  type VectorIndex,
+} from '../vectors/reading.js'
+import type { RankRequest } from './ranker.js'
+
+/** How alike the meaning of a passage and a question is, from 0, for chance, to 1. */
+interface Likeness {
+  number: number
+  likeness: number
+}
+
+/** A question as a point among the passages of a bot. */
+export interface SemanticQuestion {
+  /** Passages that mean something alike, nearest first. */
+  nearest: Likeness[]
+  /** How far the similarities can be believed, from 0 to 1. */
+  confidence: number
+  /** What is known of other passages. */
+  likenesses(numbers: readonly number[]): Promise<Likeness[]>
+}
+
+export interface SemanticLeg {
+  /** Answers the question, or why it cannot be asked; neither if there is nothing to say. */
+  ask(
+    db: Db,
+    request: RankRequest,
+    limit: number,
+  ): Promise<{ question?: SemanticQuestion; degraded?: string }>
+}
+
+interface Placed {
+  vector: Float32Array
+  confidence: number
+  toLikeness: (nearest: readonly Neighbour[]) => (similarity: number) => number
+}
+
+/** The part of a question's weight that a model must express for its similarities to count in full. */
+const fullyKnown = 0.5
+
+export function createSemanticLeg(dialect: Dialect): SemanticLeg {
+  const index = createVectorIndex(dialect)
+  const models = createModelCache()
+  let missing: Promise<string | undefined> | undefined
+
+  async function place(db: Db, space: SpaceRow, request: RankRequest): Promise<Placed | undefined> {
+    if (space.embedder !== lsaEmbedder) {
+      const vector = request.queryVector
+      return vector?.length === space.dimensions
+        ? { vector, confidence: 1, toLikeness: aboveOthers }
+        : undefined
+    }
+    const model = await models.get(db, space.number)
+    if (model === undefined) return undefined
+    const { values, known } = toLsaVector(model, toFoldedText(request.query))
+    const confidence = Math.min(1, known / fullyKnown)
+    return { vector: values, confidence, toLikeness: () => sharpened }
+  }
+
+  return {
+    async ask(db, request, limit) {
+      missing ??= index.missing(db)
+      if ((await missing) !== undefined) return { degraded: 'semantic-unavailable' }
+      const space = await findServing(db, request.scope.botId)
+      if (space === undefined) {
+        const isComing = await hasWaiting(db, request.scope.botId)
+        return isComing ? { degraded: 'semantic-pending' } : {}
+      }
+      const placed = await place(db, space, request)
+      if (placed === undefined) return { degraded: 'embeddings-unavailable' }
+      if (placed.confidence === 0) return {}
+      return { question: await askSpace(index, db, space, placed, request, limit) }
+    },
+  }
+}
+
+async function askSpace(
+  index: VectorIndex,
+  db: Db,
+  space: SpaceRow,
+  { vector, confidence, toLikeness }: Placed,
+  { scope, tags, exact = false }: RankRequest,
+  limit: number,
+): Promise<SemanticQuestion> {
+  const nearest = await index.nearest(db, { space, vector, scope, tags, limit, exact })
+  const likenessOf = toLikeness(nearest)
+  const judge = ({ number, similarity }: Neighbour) => ({
+    number,
+    likeness: likenessOf(similarity),
+  })
+  return {
+    nearest: nearest.map(judge),
+    confidence,
+    likenesses: async (numbers) =>
+      (await index.similarities(db, space, vector, numbers)).map(judge),
+  }
+}
+
+/** In a fitted space a small similarity is mostly chance: squared, it counts for little. */
+function sharpened(similarity: number): number {
+  return between0And1(similarity) ** 2
+}
+
+/** Neighbours enough that the last of them is one by chance. */
+const manyNeighbours = 20
+
+/**
+ * Models differ in how similar they find texts that have nothing to do with each other; .8 is common.
+ * What counts is how far a passage stands out from the last of many neighbours.
+ */
+function aboveOthers(nearest: readonly Neighbour[]): (similarity: number) => number {
+  const last = nearest.at(-1)?.similarity ?? 0
+  const chance = nearest.length < manyNeighbours ? 0 : Math.min(0.99, Math.max(0, last))
+  return (similarity) => between0And1((similarity - chance) / (1 - chance))
+}
+
+/** Rounding takes cosines of equal vectors above 1. */
+function between0And1(value: number): number {
+  return Math.min(1, Math.max(0, value))
+}

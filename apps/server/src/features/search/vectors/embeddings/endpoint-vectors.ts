@@ -1,0 +1,163 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../../../platform/clock.js'
+import type { Db } from '../../../../platform/db/schema.js'
+import type { Log } from '../../../../platform/telemetry/log.js'
+import { listNumbers, type PassageText, readPassageTexts } from '../../passage-text-store.js'
+import { type EmbeddedPassage, type Embedder, OtherLengthError } from '../embedder.js'
+import { findServing } from '../space-store.js'
+import { EmbeddingsError, type Endpoint } from './endpoint.js'
+
+interface EndpointEmbedderOptions {
+  db: Db
+  endpoint: Endpoint
+  url: string
+  model: string
+  /** Told of passages that the endpoint does not take. */
+  onRefused(passage: { botId: string; passageId: string; reason: string }): void
+}
+
+/** Texts of one call; more at once only makes a failure cost more. */
+const batchSize = 32
+/** UTF-16 units of a text: models look at some hundred words, and some refuse more than they can read. */
+const longestText = 6000
+const shortestTried = 500
+const passagesTimeoutMs = 60_000
+const attempts = 6
+
+/** Vectors of the endpoint that the settings name. */
+export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedder {
+  const { db, endpoint, url, model, onRefused } = options
+
+  async function ask(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    return await endpoint.embed({ model, texts, timeoutMs: passagesTimeoutMs, attempts, signal })
+  }
+
+  /** One text that is refused must not hold up the others: it is found by halving, and shortened. */
+  async function embedAll(
+    botId: string,
+    passages: readonly PassageText[],
+    length: number,
+    signal: AbortSignal,
+  ): Promise<EmbeddedPassage[]> {
+    const [only] = passages
+    if (only === undefined) return []
+    try {
+      const vectors = await ask(
+        passages.map(({ text }) => text.slice(0, length) || ' '),
+        signal,
+      )
+      return passages.flatMap(({ number, id }, at) => {
+        const vector = vectors[at]
+        return vector === undefined ? [] : [{ number, id, vector }]
+      })
+    } catch (error) {
+      if (!(error instanceof EmbeddingsError && error.isRefusal)) throw error
+      if (passages.length > 1) {
+        const middle = Math.ceil(passages.length / 2)
+        const left = await embedAll(botId, passages.slice(0, middle), length, signal)
+        return [...left, ...(await embedAll(botId, passages.slice(middle), length, signal))]
+      }
+      if (length > shortestTried) return await embedAll(botId, passages, length / 2, signal)
+      onRefused({ botId, passageId: only.id, reason: error.message })
+      return []
+    }
+  }
+
+  return {
+    id: endpointId(url, model),
+    fewestPassages: 1,
+    isFitted: false,
+    async prepare(botId, signal) {
+      const numbers = await listNumbers(db, botId, -1, 1)
+      const [first] = await readPassageTexts(db, botId, numbers)
+      const [vector] = await ask([first?.text.slice(0, shortestTried) || 'dimensions'], signal)
+      return { dimensions: vector?.length ?? 0, model: null }
+    },
+    async embed(botId, { dimensions }, numbers, signal) {
+      const passages = await readPassageTexts(db, botId, numbers)
+      const made: EmbeddedPassage[] = []
+      for (let start = 0; start < passages.length; start += batchSize) {
+        const batch = passages.slice(start, start + batchSize)
+        made.push(...(await embedAll(botId, batch, longestText, signal)))
+      }
+      const wrong = made.find(({ vector }) => vector.length !== dimensions)
+      if (wrong !== undefined) {
+        throw new OtherLengthError(dimensions, wrong.vector.length)
+      }
+      return made
+    },
+  }
+}
+
+const prefix = 'endpoint'
+
+/** What vectors of an endpoint are known by. */
+function endpointId(url: string, model: string): string {
+  return `${prefix} ${url} ${model}`
+}
+
+/** The model behind such a name, if it is one of this endpoint. */
+function modelOf(embedder: string, url: string): string | undefined {
+  const start = endpointId(url, '')
+  return embedder.startsWith(start) ? embedder.slice(start.length) : undefined
+}
+
+/** Vectors of questions, for bots whose passages have theirs from the endpoint. */
+export interface QuestionVectors {
+  /**
+   * Answers undefined if the bot needs none, and also if the endpoint gives none: a search does
+   * without then, and says so.
+   */
+  of(botId: string, question: string, signal?: AbortSignal): Promise<Float32Array | undefined>
+}
+
+/** Whoever asks waits for it, so the endpoint has little time, in milliseconds. */
+const questionTimeoutMs = 3000
+/** After a failure nobody waits for the endpoint so long, in milliseconds. */
+const restMs = 10_000
+const remembered = 500
+
+interface QuestionVectorsOptions {
+  db: Db
+  clock: Clock
+  log: Log
+  endpoint: Endpoint
+  url: string
+  /** Told when a question's vector has another length than those of the bot's passages. */
+  onOtherLength(botId: string): Promise<void>
+}
+
+export function createQuestionVectors(options: QuestionVectorsOptions): QuestionVectors {
+  const { db, clock, log, endpoint, url, onOtherLength } = options
+  const vectors = new LRUCache<string, Float32Array>({ max: remembered })
+  let restsUntil = 0
+
+  return {
+    async of(botId, question, signal) {
+      const serving = await findServing(db, botId)
+      // While vectors are made anew, the old model answers for the old ones.
+      const model = serving && modelOf(serving.embedder, url)
+      if (serving === undefined || model === undefined) return undefined
+      const key = `${model}\n${serving.dimensions}\n${question}`
+      const known = vectors.get(key)
+      if (known !== undefined) return known
+      if (clock.now() < restsUntil) return undefined
+      try {
+        const request = { model, texts: [question], timeoutMs: questionTimeoutMs, attempts: 1 }
+        const [vector] = await endpoint.embed({ ...request, ...(signal && { signal }) })
+        if (vector === undefined) return undefined
+        if (vector.length !== serving.dimensions) {
+          await onOtherLength(botId)
+          throw new OtherLengthError(serving.dimensions, vector.length)
+        }
+        vectors.set(key, vector)
+        return vector
+      } catch (err) {
+        if (signal?.aborted) throw err
+        restsUntil = clock.now() + restMs
+        log.warn({ err }, 'the embeddings endpoint gave no vector for a question')
+        return undefined
+      }
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { freePort, useEmbeddings } from '../../../../../test/embeddings.js'
+import { createAddressRules } from '../../../../platform/outgoing/address-rules.js'
+import { createOutgoing } from '../../../../platform/outgoing/outgoing.js'
+import { createEndpoint, EmbeddingsError } from './endpoint.js'
+
+const fake = useEmbeddings(await freePort())
+
+describe('an embeddings endpoint', () => {
+  const outgoing = createOutgoing({
+    rules: createAddressRules({ allowed: 'any', allowLoopback: true }),
+  })
+  const pauses: number[] = []
+  const endpoint = createEndpoint({
+    url: fake.url,
+    apiKey: 'a-key',
+    outgoing,
+    pause: async (milliseconds) => {
+      pauses.push(milliseconds)
+    },
+  })
+  const embed = (texts: string[], options: { timeoutMs?: number; attempts?: number } = {}) =>
+    endpoint.embed({ model: 'small', texts, timeoutMs: 5000, attempts: 3, ...options })
+
+  afterAll(async () => {
+    await outgoing[Symbol.asyncDispose]()
+  })
+  beforeEach(() => {
+    fake.mood = 'well'
+    fake.calls.length = 0
+    pauses.length = 0
+  })
+
+  it('gives vectors of length 1 in the order of the texts', async () => {
+    const [car, bread] = await embed(['a car', 'a loaf'])
+    expect(Math.hypot(...(car ?? []))).toBeCloseTo(1, 5)
+    expect(car?.indexOf(Math.max(...car))).toBe(0)
+    expect(bread?.indexOf(Math.max(...bread))).toBe(2)
+    expect(fake.calls).toEqual([{ model: 'small', texts: 2, authorization: 'Bearer a-key' }])
+  })
+
+  it('is asked again after the pause that it wishes', async () => {
+    fake.mood = 'busy once'
+    expect(await embed(['a car'])).toHaveLength(1)
+    expect(pauses).toEqual([0])
+  })
+
+  it('is given up after some attempts, with growing pauses', async () => {
+    fake.mood = 'down'
+    await expect(embed(['a car'])).rejects.toThrow(/answered 503/)
+    expect(fake.calls).toHaveLength(3)
+    expect(pauses).toHaveLength(2)
+    expect(pauses[1]).toBeGreaterThan(pauses[0] ?? 0)
+  })
+
+  it('is not waited for longer than asked', async () => {
+    fake.mood = 'silent'
+    await expect(embed(['a car'], { timeoutMs: 50, attempts: 1 })).rejects.toThrow(
+      'No answer within 50 ms',
+    )
+  })
+
+  it('that refuses a text is not asked the same again', async () => {
+    fake.mood = 'refusing long texts'
+    const error = await embed(['x'.repeat(2000)]).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(EmbeddingsError)
+    expect(error).toMatchObject({ isRefusal: true })
+    expect(fake.calls).toHaveLength(1)
+    expect(String(error)).not.toContain('a-key')
+  })
+})

@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { OutgoingError } from '../../../../platform/outgoing/errors.js'
+import type { Outgoing, OutgoingAnswer } from '../../../../platform/outgoing/outgoing.js'
+
+/** An embeddings endpoint that speaks the protocol of OpenAI. */
+export interface EndpointOptions {
+  /** Address below which `/embeddings` is, with or without `/v1`. */
+  url: string
+  apiKey: string | undefined
+  outgoing: Outgoing
+  /** Waits; tests have no patience. */
+  pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
+}
+
+interface EmbedRequest {
+  model: string
+  texts: readonly string[]
+  /** Milliseconds that one call may take. */
+  timeoutMs: number
+  /** Calls at most, from 1. */
+  attempts: number
+  signal?: AbortSignal
+}
+
+/** The endpoint gave no vectors. */
+export class EmbeddingsError extends Error {
+  override readonly name = 'EmbeddingsError'
+  /** Whether the texts themselves were refused, so that asking again is of no use. */
+  readonly isRefusal: boolean
+
+  constructor(message: string, options: ErrorOptions & { isRefusal?: boolean } = {}) {
+    super(message, options)
+    this.isRefusal = options.isRefusal ?? false
+  }
+}
+
+export interface Endpoint {
+  /**
+   * The vectors of texts, in their order, each of length 1.
+   * @throws EmbeddingsError
+   */
+  embed(request: EmbedRequest): Promise<Float32Array[]>
+}
+
+const maximumAnswerBytes = 64 * 1024 * 1024
+const largestDimensions = 16_000
+/** Longest pause that an endpoint may ask for, and between attempts, in milliseconds. */
+const longestPause = 60_000
+const firstPause = 500
+
+interface Call {
+  answer: OutgoingAnswer | OutgoingError
+}
+
+export function createEndpoint({ url, apiKey, outgoing, pause = wait }: EndpointOptions): Endpoint {
+  const address = addressOf(url)
+
+  async function call({ model, texts, timeoutMs, signal }: EmbedRequest): Promise<Call> {
+    const request = outgoing.send(address, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      },
+      body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
+      timeoutMs,
+      maximumAnswerBytes,
+      ...(signal && { signal }),
+    })
+    return {
+      answer: await request.catch((error: unknown) => {
+        if (error instanceof OutgoingError) return error
+        throw error
+      }),
+    }
+  }
+
+  return {
+    async embed(request) {
+      for (let attempt = 1; ; attempt++) {
+        const { answer } = await call(request)
+        if (!(answer instanceof Error) && answer.status === 200) {
+          return readVectors(answer, request.texts.length)
+        }
+        const error = toError(answer)
+        if (error.isRefusal || !isPassing(answer) || attempt >= request.attempts) throw error
+        await pause(pauseAfter(answer, attempt), request.signal)
+      }
+    },
+  }
+}
+
+function addressOf(url: string): string {
+  const base = url.replace(/\/+$/, '')
+  if (base.endsWith('/embeddings')) return base
+  return /\/v\d+$/.test(base) ? `${base}/embeddings` : `${base}/v1/embeddings`
+}
+
+/** Whether the same call may succeed later. */
+function isPassing(answer: OutgoingAnswer | OutgoingError): boolean {
+  if (answer instanceof Error) return answer.failure !== 'refused'
+  return answer.status === 408 || answer.status === 429 || answer.status >= 500
+}
+
+/** As long as the endpoint asks for; otherwise twice as long each time, and not for all at once. */
+function pauseAfter(answer: OutgoingAnswer | OutgoingError, attempt: number): number {
+  const asked = answer instanceof Error ? undefined : retryAfter(answer)
+  const growing = firstPause * 2 ** (attempt - 1) * (0.5 + Math.random())
+  return Math.min(longestPause, asked ?? growing)
+}
+
+function retryAfter({ headers }: OutgoingAnswer): number | undefined {
+  const given = headers['retry-after']
+  if (typeof given !== 'string') return undefined
+  const seconds = Number(given)
+  const milliseconds = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(given) - Date.now()
+  return milliseconds >= 0 ? milliseconds : undefined
+}
+
+/** What the endpoint says of itself is for the log; the key is in none of it. */
+function toError(answer: OutgoingAnswer | OutgoingError): EmbeddingsError {
+  if (answer instanceof Error) return new EmbeddingsError(answer.message, { cause: answer })
+  const said = answer.body.toString('utf8', 0, 300)
+  return new EmbeddingsError(`The embeddings endpoint answered ${answer.status}: ${said}`, {
+    isRefusal: [400, 413, 422].includes(answer.status),
+  })
+}
+
+function readVectors(answer: OutgoingAnswer, amount: number): Float32Array[] {
+  const vectors = new Array<Float32Array | undefined>(amount)
+  for (const { index, embedding } of readData(answer)) vectors[index] = toVector(embedding)
+  const whole = vectors.flatMap((vector) => vector ?? [])
+  const [first] = whole
+  if (whole.length !== amount || first === undefined) {
+    throw new EmbeddingsError(`The embeddings endpoint gave ${whole.length} of ${amount} vectors`)
+  }
+  if (whole.some(({ length }) => length !== first.length)) {
+    throw new EmbeddingsError('The embeddings endpoint gave vectors of different lengths')
+  }
+  return whole
+}
+
+function readData({ body, cut }: OutgoingAnswer): { index: number; embedding: unknown }[] {
+  if (cut) throw new EmbeddingsError('The answer of the embeddings endpoint is too long')
+  let answer: unknown
+  try {
+    answer = JSON.parse(body.toString('utf8'))
+  } catch (cause) {
+    throw new EmbeddingsError('The embeddings endpoint answered no JSON', { cause })
+  }
+  const data: unknown = property(answer, 'data')
+  if (!Array.isArray(data)) throw new EmbeddingsError('The embeddings endpoint gave no "data"')
+  return data.map((each: unknown, at) => {
+    const index = property(each, 'index')
+    return { index: typeof index === 'number' ? index : at, embedding: property(each, 'embedding') }
+  })
+}
+
+function toVector(embedding: unknown): Float32Array {
+  if (!Array.isArray(embedding) || embedding.length === 0 || embedding.length > largestDimensions) {
+    throw new EmbeddingsError('The embeddings endpoint gave something that is no vector')
+  }
+  const vector = Float32Array.from(embedding, Number)
+  const length = Math.hypot(...vector)
+  if (!Number.isFinite(length) || length === 0) {
+    throw new EmbeddingsError('The embeddings endpoint gave a vector without direction')
+  }
+  return vector.map((value) => value / length)
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+async function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, signal && { signal })
+}

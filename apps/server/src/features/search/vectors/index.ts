@@ -1,0 +1,122 @@
+import type { Clock } from '../../../platform/clock.js'
+import type { Database } from '../../../platform/db/open.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import { createAddressRules } from '../../../platform/outgoing/address-rules.js'
+import { createOutgoing } from '../../../platform/outgoing/outgoing.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import type { Embedder } from './embedder.js'
+import { createEndpoint } from './embeddings/endpoint.js'
+import {
+  createEndpointEmbedder,
+  createQuestionVectors,
+  type QuestionVectors,
+} from './embeddings/endpoint-vectors.js'
+import { createLsaEmbedder, type DatabaseAddress } from './lsa/lsa-embedder.js'
+import { createVectorIndex } from './reading.js'
+import { createVectorJobs, type VectorJobs } from './vector-jobs.js'
+
+export type { QuestionVectors } from './embeddings/endpoint-vectors.js'
+export type { VectorJobs } from './vector-jobs.js'
+
+/** The vectors of passages and of questions, which search by meaning compares. */
+export interface Vectors extends VectorJobs, AsyncDisposable {
+  /** To be asked for the vector of a question before it is ranked. */
+  questions: QuestionVectors
+  /** Makes the database ready for vectors; logs a warning if it cannot hold any. */
+  open(): Promise<void>
+  /** Why meaning is not searched, as a sentence; undefined if it is. */
+  missing(): Promise<string | undefined>
+}
+
+/** An embeddings endpoint, as the operator named it. */
+export interface EmbeddingsSettings {
+  url: string
+  model: string
+  apiKey: string | undefined
+}
+
+export interface VectorsDeps {
+  database: Database
+  clock: Clock
+  queue: Queue
+  log: Log
+  /** Undefined if meaning is learnt from the passages themselves. */
+  embeddings?: EmbeddingsSettings | undefined
+}
+
+/** Calls to the endpoint at a time, those for questions and those for passages together. */
+const connections = 8
+
+export function createVectors(deps: VectorsDeps): Vectors {
+  const { database, clock, queue, log } = deps
+  const { db, run, dialect } = database
+  const index = createVectorIndex(dialect)
+  const { embedder, createQuestions, close } =
+    deps.embeddings === undefined ? fittedToPassages(deps) : madeByEndpoint(deps, deps.embeddings)
+  const jobs = createVectorJobs({ db, run, clock, queue, index, embedder })
+
+  return {
+    ...jobs,
+    questions: createQuestions(jobs.markStale),
+    async open() {
+      await index.open(database).catch((err: unknown) => {
+        log.debug({ err }, 'the database could not be prepared for vectors')
+      })
+      const reason = await index.missing(db)
+      if (reason !== undefined) {
+        log.warn({ reason }, 'search goes by words alone: vectors cannot be compared')
+      }
+    },
+    missing: () => index.missing(db),
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** One way to make vectors, for passages and for questions. */
+interface VectorSource {
+  embedder: Embedder
+  /** @param onOtherLength notified when the vector of a question does not fit those of the bot's passages */
+  createQuestions(onOtherLength: (botId: string) => Promise<void>): QuestionVectors
+  close(): Promise<void>
+}
+
+function fittedToPassages({ database, log }: VectorsDeps): VectorSource {
+  const embedder = createLsaEmbedder({
+    database: addressOf(database),
+    onError: (err) => log.error({ err }, 'the process that fits models failed'),
+  })
+  return {
+    embedder,
+    createQuestions: () => ({ of: async () => undefined }),
+    close: async () => await embedder[Symbol.asyncDispose](),
+  }
+}
+
+function madeByEndpoint(
+  { database: { db }, clock, log }: VectorsDeps,
+  { url, model, apiKey }: EmbeddingsSettings,
+): VectorSource {
+  // The operator named the address, so it may be any; redirects are not followed, and only the
+  // endpoint itself gets the key.
+  const rules = createAddressRules({ allowed: 'any', allowLoopback: true })
+  const outgoing = createOutgoing({ rules, connectionsPerOrigin: connections })
+  const endpoint = createEndpoint({ url, apiKey, outgoing })
+  return {
+    embedder: createEndpointEmbedder({
+      db,
+      endpoint,
+      url,
+      model,
+      onRefused: (passage) => log.warn(passage, 'the embeddings endpoint refuses a passage'),
+    }),
+    createQuestions: (onOtherLength) =>
+      createQuestionVectors({ db, clock, log, endpoint, url, onOtherLength }),
+    close: async () => await outgoing[Symbol.asyncDispose](),
+  }
+}
+
+function addressOf({ file, url }: Database): DatabaseAddress {
+  if (file !== undefined) return { file }
+  if (url !== undefined) return { url }
+  throw new Error('A database has a file or an address')
+}

@@ -1,0 +1,101 @@
+import { countTerms, type LsaModel, termWeight } from './model.js'
+import type { SparseMatrix } from './sparse-matrix.js'
+import { truncatedSvd } from './truncated-svd.js'
+
+export interface FitOptions {
+  /** Numbers of a vector, at most. */
+  dimensions: number
+  /** Terms that the model knows, at most; the most common ones. */
+  maximumTerms: number
+}
+
+interface Counted {
+  /** Terms of each text as rows of `terms`, with how often they occur. */
+  texts: Array<Map<number, number>>
+  rows: Map<string, number>
+  /** In how many texts each term occurs. */
+  frequency: Float32Array
+}
+
+/**
+ * Fits a model to texts. The same texts in the same order give the same model.
+ *
+ * @param texts in the form of `toIndexText`
+ */
+export function fitLsa(texts: Iterable<string>, options: FitOptions): LsaModel {
+  const counted = countAll(texts, options.maximumTerms)
+  const amount = counted.texts.length
+  const rarity = counted.frequency.map((frequency) => Math.log((amount + 1) / (frequency + 0.5)))
+  // With as many directions as texts, nothing would be brought together.
+  const dimensions = Math.max(1, Math.min(options.dimensions, Math.floor(amount / 2)))
+  const { right } = truncatedSvd(toMatrix(counted, rarity), dimensions)
+  return {
+    dimensions: right.width,
+    rows: counted.rows,
+    rarity,
+    directions: right.values,
+  }
+}
+
+function countAll(texts: Iterable<string>, maximumTerms: number): Counted {
+  const all = new Map<string, number>()
+  const found: number[] = []
+  const counts: Array<Map<number, number>> = []
+  for (const text of texts) {
+    const own = new Map<number, number>()
+    for (const [term, count] of countTerms(text)) {
+      const row = all.get(term) ?? all.size
+      all.set(term, row)
+      found[row] = (found[row] ?? 0) + 1
+      own.set(row, count)
+    }
+    counts.push(own)
+  }
+  return keepCommon(all, found, counts, maximumTerms)
+}
+
+/** A term of one text alone connects it with nothing. */
+function keepCommon(
+  all: ReadonlyMap<string, number>,
+  found: readonly number[],
+  counts: ReadonlyArray<Map<number, number>>,
+  maximumTerms: number,
+): Counted {
+  const kept = [...all]
+    .filter(([, row]) => (found[row] ?? 0) > 1)
+    .sort(([, a], [, b]) => (found[b] ?? 0) - (found[a] ?? 0) || a - b)
+    .slice(0, maximumTerms)
+  const place = new Map(kept.map(([, row], at) => [row, at]))
+  return {
+    rows: new Map(kept.map(([term], at) => [term, at])),
+    frequency: Float32Array.from(kept, ([, row]) => found[row] ?? 0),
+    texts: counts.map((own) => {
+      const rows = new Map<number, number>()
+      for (const [row, count] of own) {
+        const at = place.get(row)
+        if (at !== undefined) rows.set(at, count)
+      }
+      return rows
+    }),
+  }
+}
+
+/** A row per text, of length 1, so that long texts do not outweigh short ones. */
+function toMatrix({ texts, rows }: Counted, rarity: Float32Array): SparseMatrix {
+  const entries = texts.reduce((sum, text) => sum + text.size, 0)
+  const starts = new Uint32Array(texts.length + 1)
+  const indices = new Uint32Array(entries)
+  const values = new Float32Array(entries)
+  let at = 0
+  for (const [row, text] of texts.entries()) {
+    const weights = [...text].map(([term, count]) => termWeight(count) * (rarity[term] ?? 0))
+    const length = Math.hypot(...weights) || 1
+    for (const [place, term] of [...text.keys()].entries()) {
+      indices[at] = term
+      values[at] = (weights[place] ?? 0) / length
+      at += 1
+    }
+    starts[row + 1] = at
+  }
+  return { rows: texts.length, columns: rows.size, starts, indices, values }
+}

@@ -1,0 +1,94 @@
+import { createWorkerPool } from '../../../../platform/workers/worker-pool.js'
+import type { Embedder } from '../embedder.js'
+import { lsaEmbedder } from './model.js'
+
+/** With more passages, a sample of so many says as much about how words are used. */
+const maximumFitted = 20_000
+/** A space with fewer passages than this would be made of chance. */
+const fewestPassages = 40
+
+/** Where the passages are. */
+export type DatabaseAddress = { file: string } | { url: string }
+
+/** Fits a model to the passages of a bot. */
+export interface FitTask {
+  kind: 'fit'
+  database: DatabaseAddress
+  botId: string
+  /** Passages that are looked at, at most; of more, a sample. */
+  maximumPassages: number
+}
+
+/** Makes vectors of passages by the model of a space. */
+export interface EmbedTask {
+  kind: 'embed'
+  database: DatabaseAddress
+  botId: string
+  space: number
+  numbers: readonly number[]
+}
+
+/** Base64 of what `encodeModel` makes. */
+export interface Fitted {
+  model: string
+  dimensions: number
+}
+
+export interface Embedded {
+  passages: { number: number; id: string }[]
+  /** Base64 of one vector after the other, numbers of single precision in the order of this machine. */
+  vectors: string
+}
+
+export type LsaTask = FitTask | EmbedTask
+export type LsaAnswer = Fitted | Embedded
+
+interface LsaEmbedderOptions {
+  database: DatabaseAddress
+  onError(error: Error): void
+}
+
+/** The built-in way: nothing to download, nobody to ask. */
+export function createLsaEmbedder({
+  database,
+  onError,
+}: LsaEmbedderOptions): Embedder & AsyncDisposable {
+  const pool = createWorkerPool<FitTask | EmbedTask, Fitted | Embedded>({
+    entry: new URL('./lsa-worker.js', import.meta.url),
+    workers: 1,
+    maximumQueue: 100,
+    timeLimitMs: 300_000,
+    memoryLimitMb: 1024,
+    maximumOutputBytes: 32 * 1024 * 1024,
+    idleTimeoutMs: 10_000,
+    onError,
+  })
+  return {
+    id: lsaEmbedder,
+    fewestPassages,
+    isFitted: true,
+    async prepare(botId, signal) {
+      const task: FitTask = { kind: 'fit', database, botId, maximumPassages: maximumFitted }
+      const answer = await pool.run(task, { signal })
+      if (!('model' in answer)) throw new TypeError('A fit answers a model')
+      return { dimensions: answer.dimensions, model: Buffer.from(answer.model, 'base64') }
+    },
+    async embed(botId, { number: space, dimensions }, numbers, signal) {
+      const task: EmbedTask = { kind: 'embed', database, botId, space, numbers }
+      const answer = await pool.run(task, { signal })
+      if (!('vectors' in answer)) throw new TypeError('Embedding answers vectors')
+      const all = toFloats(answer.vectors)
+      return answer.passages.map((passage, at) => ({
+        ...passage,
+        vector: all.subarray(at * dimensions, (at + 1) * dimensions),
+      }))
+    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  }
+}
+
+function toFloats(base64: string): Float32Array {
+  // Copied, because a buffer may begin at any byte and floats may not.
+  const bytes = Uint8Array.from(Buffer.from(base64, 'base64'))
+  return new Float32Array(bytes.buffer)
+}

@@ -1,0 +1,87 @@
+import { toFoldedText } from '@botstead/documents/text'
+import type { Db } from '../../../../platform/db/schema.js'
+import { openSqliteReads } from '../../../../platform/db/sqlite-reads.js'
+import { serveTasks } from '../../../../platform/workers/worker-task.js'
+import { countPassages, listNumbers, readPassageTexts } from '../../passage-text-store.js'
+import { fitLsa } from './fit.js'
+import type {
+  DatabaseAddress,
+  Embedded,
+  EmbedTask,
+  FitTask,
+  Fitted,
+  LsaAnswer,
+  LsaTask,
+} from './lsa-embedder.js'
+import { encodeModel, toLsaVector } from './model.js'
+import { createModelCache } from './model-cache.js'
+
+const dimensions = 128
+const maximumTerms = 40_000
+/** Passages that are read at a time. */
+const pageSize = 500
+
+const models = createModelCache()
+const opened = new Map<string, Promise<Reads>>()
+
+type Reads = <T>(work: (db: Db) => Promise<T>) => Promise<T>
+
+/** Runs in a process of its own: it takes seconds of computing and some memory. */
+serveTasks<LsaTask, LsaAnswer>(async (task) => {
+  const read = await open(task.database)
+  return task.kind === 'fit' ? await fit(read, task) : await embed(read, task)
+})
+
+function open(database: DatabaseAddress): Promise<Reads> {
+  const name = JSON.stringify(database)
+  const known = opened.get(name)
+  if (known !== undefined) return known
+  const opening = connect(database)
+  opened.set(name, opening)
+  opening.catch(() => opened.delete(name))
+  return opening
+}
+
+async function connect(database: DatabaseAddress): Promise<Reads> {
+  if ('file' in database) return (await openSqliteReads(database.file)).snapshot
+  const { openPostgres } = await import('../../../../platform/db/postgres-driver.js')
+  const { db } = await openPostgres({ url: database.url, poolSize: 1 })
+  return (work) => work(db)
+}
+
+async function fit(read: Reads, { botId, maximumPassages }: FitTask): Promise<Fitted> {
+  const texts: string[] = []
+  const amount = await read((db) => countPassages(db, botId))
+  const step = Math.ceil(amount / maximumPassages)
+  let after = -1
+  for (;;) {
+    // A page at a time, so that no snapshot keeps the log of SQLite from being moved into the file.
+    const numbers = await read((db) => listNumbers(db, botId, after, pageSize))
+    const last = numbers.at(-1)
+    if (last === undefined) break
+    const sample = numbers.filter((number) => number % step === 0)
+    for (const { text } of await read((db) => readPassageTexts(db, botId, sample))) {
+      texts.push(toFoldedText(text))
+    }
+    after = last
+  }
+  const model = fitLsa(texts, { dimensions, maximumTerms })
+  return {
+    model: Buffer.from(encodeModel(model)).toString('base64'),
+    dimensions: model.dimensions,
+  }
+}
+
+async function embed(read: Reads, { botId, space, numbers }: EmbedTask): Promise<Embedded> {
+  const model = await read((db) => models.get(db, space))
+  if (model === undefined) throw new Error('The space is gone')
+  const texts = await read((db) => readPassageTexts(db, botId, numbers))
+  const vectors = new Float32Array(texts.length * model.dimensions)
+  for (const [at, { text }] of texts.entries()) {
+    vectors.set(toLsaVector(model, toFoldedText(text)).values, at * model.dimensions)
+  }
+  return {
+    passages: texts.map(({ number, id }) => ({ number, id })),
+    vectors: Buffer.from(vectors.buffer).toString('base64'),
+  }
+}

@@ -1,0 +1,158 @@
+import { createRandom } from '../random.js'
+import {
+  type DenseMatrix,
+  gram,
+  multiply,
+  multiplyDense,
+  multiplyTransposed,
+  type SparseMatrix,
+} from './sparse-matrix.js'
+
+export interface TruncatedSvd {
+  /** Largest first; fewer than asked for if the matrix has a lower rank. */
+  singularValues: Float64Array
+  /** One row per column of the matrix: the right singular vectors are its columns. */
+  right: DenseMatrix
+}
+
+/** Directions beyond those wanted, which catch what would otherwise be lost at the edge. */
+const oversampling = 16
+/** Rounds that pull the sample towards the strong directions. */
+const powerIterations = 2
+/** Below this share of the strongest direction, what is left is rounding. */
+const negligible = 1e-6
+
+/**
+ * The strongest directions of a large sparse matrix, by random projection (Halko, Martinsson and Tropp).
+ * The same matrix always gives the same answer.
+ */
+export function truncatedSvd(matrix: SparseMatrix, rank: number): TruncatedSvd {
+  const width = Math.min(rank + oversampling, matrix.rows, matrix.columns)
+  let sample = multiply(matrix, randomMatrix(matrix.columns, width))
+  for (let round = 0; round < powerIterations; round++) {
+    const back = orthonormalize(multiplyTransposed(matrix, orthonormalize(sample)))
+    sample = multiply(matrix, back)
+  }
+  // transpose(matrix) * basis has the singular values of the matrix, and few enough columns for
+  // its own decomposition by way of the small matrix of their products.
+  const projected = multiplyTransposed(matrix, orthonormalize(sample))
+  const { values, vectors } = symmetricEigen(gram(projected), projected.width)
+  const kept = Math.min(rank, countSignificant(values))
+  const turn = columnsScaled(vectors, projected.width, kept, (at) => 1 / Math.sqrt(values[at] ?? 1))
+  return {
+    singularValues: values.slice(0, kept).map((value) => Math.sqrt(value)),
+    right: multiplyDense(projected, turn, kept),
+  }
+}
+
+/** An orthonormal basis of the space that the columns span; narrower if they depend on each other. */
+export function orthonormalize(matrix: DenseMatrix): DenseMatrix {
+  // The second round mends what the first one lost to rounding.
+  return halfOrthonormalize(halfOrthonormalize(matrix))
+}
+
+function halfOrthonormalize(matrix: DenseMatrix): DenseMatrix {
+  const { values, vectors } = symmetricEigen(gram(matrix), matrix.width)
+  const kept = countSignificant(values)
+  const turn = columnsScaled(vectors, matrix.width, kept, (at) => 1 / Math.sqrt(values[at] ?? 1))
+  return multiplyDense(matrix, turn, kept)
+}
+
+/** How many of the squared strengths, strongest first, are more than rounding. */
+function countSignificant(squares: Float64Array): number {
+  const floor = (squares[0] ?? 0) * negligible ** 2
+  return squares.filter((value) => value > 0 && value > floor).length
+}
+
+function columnsScaled(
+  vectors: Float64Array,
+  size: number,
+  count: number,
+  scale: (column: number) => number,
+): Float64Array {
+  const scaled = new Float64Array(size * count)
+  for (let column = 0; column < count; column++) {
+    const factor = scale(column)
+    for (let row = 0; row < size; row++) {
+      scaled[row * count + column] = (vectors[row * size + column] ?? 0) * factor
+    }
+  }
+  return scaled
+}
+
+function randomMatrix(rows: number, width: number): DenseMatrix {
+  const random = createRandom(0x5eed)
+  return { rows, width, values: Float32Array.from({ length: rows * width }, random.normal) }
+}
+
+export interface Eigen {
+  /** Largest first. */
+  values: Float64Array
+  /** Row by row; the columns are the vectors, in the order of the values. */
+  vectors: Float64Array
+}
+
+const maximumSweeps = 30
+const accuracy = 1e-14
+
+/**
+ * Eigenvalues and vectors of a symmetric matrix, by Jacobi's rotations: slow for large matrices, exact
+ * for those of a few hundred rows.
+ *
+ * @param matrix `size` times `size` numbers, row by row
+ */
+export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
+  const a = matrix.slice()
+  const vectors = new Float64Array(size * size)
+  for (let at = 0; at < size; at++) vectors[at * size + at] = 1
+  const scale = Math.hypot(...a)
+  for (let sweep = 0; sweep < maximumSweeps; sweep++) {
+    if (offDiagonal(a, size) <= accuracy * scale) break
+    for (let p = 0; p < size - 1; p++) {
+      for (let q = p + 1; q < size; q++) rotate(a, vectors, size, p, q)
+    }
+  }
+  return sorted(a, vectors, size)
+}
+
+function offDiagonal(a: Float64Array, size: number): number {
+  let sum = 0
+  for (let row = 0; row < size; row++) {
+    for (let column = row + 1; column < size; column++) sum += (a[row * size + column] ?? 0) ** 2
+  }
+  return Math.sqrt(2 * sum)
+}
+
+/** Turns the plane of the axes `p` and `q` so that the element between them becomes 0. */
+function rotate(a: Float64Array, vectors: Float64Array, size: number, p: number, q: number): void {
+  const apq = a[p * size + q] ?? 0
+  if (apq === 0) return
+  const theta = ((a[q * size + q] ?? 0) - (a[p * size + p] ?? 0)) / (2 * apq)
+  const t = (theta < 0 ? -1 : 1) / (Math.abs(theta) + Math.hypot(theta, 1))
+  const cosine = 1 / Math.hypot(t, 1)
+  const sine = t * cosine
+  for (let row = 0; row < size; row++) mix(a, row * size + p, row * size + q, cosine, sine)
+  for (let column = 0; column < size; column++) {
+    mix(a, p * size + column, q * size + column, cosine, sine)
+  }
+  for (let row = 0; row < size; row++) mix(vectors, row * size + p, row * size + q, cosine, sine)
+  a[p * size + q] = 0
+  a[q * size + p] = 0
+}
+
+function mix(a: Float64Array, left: number, right: number, cosine: number, sine: number): void {
+  const x = a[left] ?? 0
+  const y = a[right] ?? 0
+  a[left] = cosine * x - sine * y
+  a[right] = sine * x + cosine * y
+}
+
+function sorted(a: Float64Array, vectors: Float64Array, size: number): Eigen {
+  const diagonal = Float64Array.from({ length: size }, (_, at) => a[at * size + at] ?? 0)
+  const order = [...diagonal.keys()].sort((x, y) => (diagonal[y] ?? 0) - (diagonal[x] ?? 0))
+  const ordered = new Float64Array(size * size)
+  for (const [to, from] of order.entries()) {
+    for (let row = 0; row < size; row++) ordered[row * size + to] = vectors[row * size + from] ?? 0
+  }
+  return { values: Float64Array.from(order, (at) => diagonal[at] ?? 0), vectors: ordered }
+}

@@ -1,0 +1,148 @@
+import type { Nodes, Root } from 'mdast'
+import type { Extraction } from '../formats/extractor.js'
+import { plainText } from '../formats/tree.js'
+import type { PassageKind } from './passage.js'
+import { fence, isBlank, openingFence, renderBlock, renderTableHead } from './render-block.js'
+import { isImagesOnly } from './render-inline.js'
+import { createWriter, type PageMark, type Seam } from './writer.js'
+
+/** A paragraph that may introduce or describe what follows it, in UTF-16 units. */
+const LONGEST_LEAD_IN = 300
+/** Headings are repeated in every passage below them, so the path keeps only their beginning. */
+const LONGEST_PATH_ENTRY = 200
+
+/** A letter or a number, but that of an item of a list. */
+const WORD = /\p{L}|\p{N}(?!\p{N}*[.)]\s)/gu
+
+/** A top-level part of a document. */
+export interface Block {
+  kind: PassageKind
+  text: string
+  seams: readonly Seam[]
+  /** Where the block begins in the document's normalized text. */
+  start: number
+  /** The pages that it goes over, in order, if its format has any. */
+  pages: readonly PageMark[]
+  /** Level and text of a heading: 0 for a title that stands outside of the text, else 1 to 6. */
+  heading?: { depth: number; text: string }
+  /** Whether the block says what the next one is and must not be parted from it. */
+  leadsIn: boolean
+  /** What a later part of the block begins with, and what an earlier one ends with, when cut. */
+  repeat?: { before: string; after: string }
+}
+
+/** What stands between two blocks in the document's normalized text. */
+export const BLOCK_SEPARATOR = '\n\n'
+
+/**
+ * The parts of a document in order. Their texts, joined by `BLOCK_SEPARATOR`, are the document's
+ * normalized text, to which the ranges of passages refer.
+ */
+export function toBlocks(extraction: Extraction): Block[] {
+  const nodes = extraction.root.children.filter((node) => !isBlank(node))
+  const blocks: Block[] = []
+  let start = 0
+  const add = (block: Omit<Block, 'start'>) => {
+    if (block.text === '') return
+    blocks.push({ ...block, start })
+    start += block.text.length + BLOCK_SEPARATOR.length
+  }
+  const title = extraction.title
+  if (title !== undefined && !isStatedIn(extraction.root, title)) add(titleBlock(title))
+  nodes.forEach((node, index) => {
+    add(toBlock(node, nodes[index + 1], nodes[index - 1]))
+  })
+  return blocks
+}
+
+/** The page on which the first word of a block stands, from an offset of its text on. */
+export function pageAt({ text, pages }: Block, offset: number): number | undefined {
+  if (pages.length < 2) return pages[0]?.page
+  WORD.lastIndex = offset
+  // Marks of a list or a quote come before the word that says where they belong.
+  const from = WORD.exec(text)?.index ?? offset
+  return (pages.findLast((mark) => mark.offset <= from) ?? pages[0])?.page
+}
+
+function toBlock(node: Nodes, next?: Nodes, previous?: Nodes): Omit<Block, 'start'> {
+  const writer = createWriter()
+  renderBlock(writer, node)
+  const text = writer.text.trimEnd()
+  const repeat = repeatOf(node, previous)
+  const heading =
+    node.type === 'heading'
+      ? { heading: { depth: node.depth, text: toPathEntry(plainText(node)) } }
+      : {}
+  return {
+    kind: kindOf(node),
+    text,
+    seams: writer.seams,
+    pages: writer.pages,
+    leadsIn: isLeadIn(node, text, next),
+    ...heading,
+    ...(repeat === undefined ? {} : { repeat }),
+  }
+}
+
+function titleBlock(title: string): Omit<Block, 'start'> {
+  const heading = { depth: 0, text: toPathEntry(title) }
+  return { kind: 'title', text: `# ${title}`, seams: [], pages: [], leadsIn: false, heading }
+}
+
+/** Whether the document begins its text with its title, or with the essential part of it. */
+function isStatedIn(root: Root, title: string): boolean {
+  const first = root.children.find((node) => node.type === 'heading' && node.depth === 1)
+  const stated = first === undefined ? '' : simplify(plainText(first))
+  return stated !== '' && simplify(title).includes(stated)
+}
+
+function simplify(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+function kindOf(node: Nodes): PassageKind {
+  switch (node.type) {
+    case 'heading':
+      return node.depth === 1 ? 'title' : 'subtitle'
+    case 'paragraph':
+      return isImagesOnly(node.children) ? 'image' : 'paragraph'
+    case 'blockquote':
+    case 'list':
+    case 'table':
+    case 'code':
+    case 'image':
+      return node.type
+    default:
+      return 'paragraph'
+  }
+}
+
+function isLeadIn(node: Nodes, text: string, next: Nodes | undefined): boolean {
+  if (node.type !== 'paragraph' || next === undefined || next.type === 'heading') return false
+  return text.length <= LONGEST_LEAD_IN && (next.type === 'table' || /[:：]$/.test(text))
+}
+
+function repeatOf(node: Nodes, previous: Nodes | undefined): Block['repeat'] {
+  if (node.type === 'code') {
+    return { before: `${openingFence(node)}\n`, after: `\n${fence(node)}` }
+  }
+  if (node.type !== 'table') return undefined
+  const caption = previous?.type === 'paragraph' ? plainText(previous).trim() : ''
+  const kept = caption !== '' && caption.length <= LONGEST_LEAD_IN
+  return {
+    before: `${kept ? `${caption}${BLOCK_SEPARATOR}` : ''}${renderTableHead(node)}\n`,
+    after: '',
+  }
+}
+
+function toPathEntry(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  if (line.length <= LONGEST_PATH_ENTRY) return line
+  return `${[...line]
+    .slice(0, LONGEST_PATH_ENTRY - 1)
+    .join('')
+    .trimEnd()}…`
+}

@@ -1,0 +1,132 @@
+import { ExtractionError } from '../formats/extraction-error.js'
+import type { Extraction } from '../formats/extractor.js'
+import { BLOCK_SEPARATOR, type Block, pageAt, toBlocks } from './blocks.js'
+import { type Group, groupBlocks, type Lengths } from './groups.js'
+import {
+  type ChunkOptions,
+  type Passage,
+  type PassageKind,
+  smallestMaximumLength,
+} from './passage.js'
+import { splitBlock } from './split.js'
+
+/** Passages of a document above which it matters that they are short. */
+const LONG = 20
+/** Passages are short that are, on average, below this share of what they may be ... */
+const SHORT = 0.4
+/** ... and then go on up to this one. Figures: `docs/decisions/0002-document-pipeline.md`. */
+const PACKED = 0.5
+
+/** A passage before it knows its place. */
+type Draft = Omit<Passage, 'position'>
+
+/**
+ * Cuts a document into passages along its headings. Every character of its normalized text, white
+ * space around cuts aside, is in exactly one passage, and the passages keep its order.
+ *
+ * A heading is put into one passage with the text below it: alone it would match a question best
+ * and answer nothing. Headings that follow each other downwards stay together for the same reason.
+ *
+ * @throws ExtractionError if it takes more passages than allowed, however tightly it is packed
+ */
+export function chunkDocument(extraction: Extraction, options: ChunkOptions): Passage[] {
+  const room = Math.max(options.maximumLength, smallestMaximumLength)
+  const minimum = Math.min(options.minimumParagraphLength, room)
+  const blocks = toBlocks(extraction)
+  const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
+  if (length > room * options.maximumPassages) throw tooMany(length, options)
+  let drafts = toDrafts(blocks, { room, minimum })
+  if (options.packsShort === true && isShredded(drafts, room)) {
+    drafts = toDrafts(blocks, { room, minimum: Math.max(minimum, Math.ceil(room * PACKED)) })
+  }
+  if (drafts.length > options.maximumPassages) {
+    // A long book of short paragraphs: fewer, fuller passages are better than none.
+    drafts = toDrafts(blocks, { room, minimum: room })
+  }
+  if (drafts.length > options.maximumPassages) throw tooMany(length, options)
+  return drafts.map((draft, position) => ({ ...draft, position }))
+}
+
+/** Whether a document is a long row of short paragraphs, such as the options of a program. */
+function isShredded(drafts: readonly Draft[], room: number): boolean {
+  const length = drafts.reduce((sum, { content }) => sum + content.length, 0)
+  return drafts.length > LONG && length < drafts.length * room * SHORT
+}
+
+function toDrafts(blocks: readonly Block[], lengths: Lengths): Draft[] {
+  const drafts: Draft[] = []
+  for (const group of groupBlocks(blocks, lengths)) {
+    const [first, ...rest] = closeGroup(group, lengths.room)
+    if (first === undefined) continue
+    const previous = drafts.at(-1)
+    const joined =
+      previous !== undefined && rest.length === 0 ? joinShort(previous, first, lengths) : undefined
+    if (joined === undefined) drafts.push(first, ...rest)
+    else drafts.splice(-1, 1, joined)
+  }
+  return drafts
+}
+
+function closeGroup(group: Group, room: number): Draft[] {
+  const last = group.blocks.at(-1)
+  const first = group.blocks[0]
+  if (first === undefined || last === undefined) return []
+  const lead = group.blocks.slice(0, -1)
+  const leadLength = last.start - first.start
+  const own = group.blocks.flatMap((block) => block.heading?.text || [])
+  const fits = leadLength + last.text.length <= room
+  const pieces = fits
+    ? [{ content: last.text, start: 0, end: last.text.length }]
+    : splitBlock(last, room, room - leadLength)
+  return pieces.map((piece, index) => {
+    const begins = index === 0
+    // A title that stands outside of the text is on no page.
+    const paged = begins ? group.blocks.find((block) => block.pages.length > 0) : last
+    const pageNumber = paged && pageAt(paged, begins ? 0 : piece.start)
+    const texts = begins ? lead.map((block) => block.text) : []
+    return {
+      content: [...texts, piece.content].join(BLOCK_SEPARATOR),
+      type: 'chunk',
+      subtype: begins ? kindOf(group.blocks) : last.kind,
+      ...(pageNumber === undefined ? {} : { pageNumber }),
+      headings: begins ? [...group.headings] : [...group.headings, ...own],
+      ownHeadings: begins ? own : [],
+      start: begins ? first.start : last.start + piece.start,
+      end: last.start + piece.end,
+    }
+  })
+}
+
+/** A short rest of a section goes to the passage before it, having nothing after it to go to. */
+function joinShort(previous: Draft, short: Draft, lengths: Lengths): Draft | undefined {
+  if (short.content.length >= lengths.minimum || short.ownHeadings.length > 0) return undefined
+  if (short.pageNumber !== previous.pageNumber || !isSameSection(previous, short)) return undefined
+  const content = `${previous.content}${BLOCK_SEPARATOR}${short.content}`
+  return content.length <= lengths.room ? { ...previous, content, end: short.end } : undefined
+}
+
+function isSameSection(previous: Draft, next: Draft): boolean {
+  const path = [...previous.headings, ...previous.ownHeadings]
+  return (
+    path.length === next.headings.length && path.every((text, at) => text === next.headings[at])
+  )
+}
+
+/** A heading decides, else the longest block. */
+function kindOf(blocks: readonly Block[]): PassageKind {
+  const [first, ...rest] = blocks
+  if (first === undefined) return 'paragraph'
+  if (first.heading !== undefined) return first.kind
+  return rest.reduce((longest, block) => {
+    return block.text.length > longest.text.length ? block : longest
+  }, first).kind
+}
+
+function tooMany(length: number, options: ChunkOptions): ExtractionError {
+  return new ExtractionError(
+    'too_many_passages',
+    `The document has ${length} characters and would take more than ${options.maximumPassages} ` +
+      `passages of ${options.maximumLength} characters. Split it into several files, ask for longer ` +
+      'passages with maximumChunkLength, or raise BOTSTEAD_MAX_PASSAGES_PER_FILE.',
+  )
+}

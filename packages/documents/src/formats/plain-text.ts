@@ -1,0 +1,52 @@
+import { createLineJoiner } from '../layout/join-lines.js'
+import { charsetOf, decodeText } from './decode.js'
+import type { Extraction, Source } from './extractor.js'
+import { requireReadable } from './requirements.js'
+import { toTextBlocks, toTextLines } from './text-blocks.js'
+
+/** Characters from the beginning of a text in which words are looked up that a hyphen has broken. */
+const LOOKED_UP = 4 * 1024 * 1024
+
+/** Lines whose ends are looked at have so many characters together at most, so that no text takes long. */
+const LONGEST = 1000
+
+/** Blank lines and indentation. */
+const MARKUP = 2
+
+/**
+ * Reads plain text: blank lines separate paragraphs; lines that are underlined, numbered as sections, in
+ * capitals or further left than the text below them are headings; words that a hyphen has broken are
+ * whole again, as in manual pages; everything else stays as it is written.
+ */
+export async function extract(source: Source): Promise<Extraction> {
+  const decoded = decodeText(source.bytes, charsetOf(source.contentType))
+  const text = requireReadable(decoded, source, MARKUP)
+  return { root: { type: 'root', children: toTextBlocks(toTextLines(mendWords(text))) } }
+}
+
+/**
+ * Joins words that were broken at the end of a line by a hyphen that says so (U+2010, U+00AD). A line
+ * that ends with `-` stays: it may as well be an option or a range.
+ */
+function mendWords(text: string): string {
+  if (!/[\u00ad\u2010]$/m.test(text)) return text
+  const joiner = createLineJoiner(() => text.slice(0, LOOKED_UP).split('\n'))
+  const lines: string[] = []
+  for (const line of text.split('\n')) {
+    const head = lines.at(-1) ?? ''
+    const tail = /^(\s*)(\p{L}\S*)/u.exec(line)
+    if (
+      tail === null ||
+      head.length + line.length > LONGEST ||
+      !/\p{L}[\u00ad\u2010]$/u.test(head)
+    ) {
+      lines.push(line)
+      continue
+    }
+    const [start, margin = '', word = ''] = tail
+    lines[lines.length - 1] = joiner.join([head, word])
+    const rest = line.slice(start.length).trim()
+    if (rest !== '') lines.push(margin + rest)
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,267 @@
+import type { RootContent, Text } from 'mdast'
+import { buildList, type ListLine } from '../formats/list-builder.js'
+import { heading, onPage, paragraph, table } from '../formats/nodes.js'
+import { isContentsEntry } from './contents.js'
+import { isRestOfRow } from './continued.js'
+import { readTypography } from './headings.js'
+import { createLineJoiner, type LineJoiner } from './join-lines.js'
+import type { Line } from './lines.js'
+import { toColumns } from './listing.js'
+import type { Outline } from './outline.js'
+import { createParagraphRules, MARKED } from './paragraphs.js'
+import type { Span } from './table-rows.js'
+import { type FoundTable, tableAt } from './tables.js'
+import type { SetTable } from './tagged-tables.js'
+
+/** Lines of a heading; more in large type are a text in large type. */
+const MOST_HEADING_LINES = 4
+
+/** What printed documentation has behind its headings. */
+const linkToItself = /\s*¶$/u
+
+/** Characters of a line of code; a single sign is rather a part of a formula. */
+const LEAST_CODE = 3
+/** Lines of code further apart are not one piece, in sizes of the font. */
+const WIDEST_CODE_GAP = 2
+
+/** Blocks that were not closed yet. */
+interface Open {
+  kind: 'text' | 'item' | 'code'
+  lines: Line[]
+}
+
+/** The part of a table that was added last. */
+interface OpenTable {
+  rows: string[][]
+  columns: readonly Span[]
+  /** Its first page, and the last one that has lines of it. */
+  begin: number
+  page: number
+}
+
+/** The blocks that the lines of a document are, each on the page on which it begins. */
+export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline): RootContent[] {
+  const typography = readTypography(pages, outline)
+  const rules = createParagraphRules(pages)
+  const joiner = createLineJoiner(() => pages.flat().map((line) => line.text))
+  const lines = pages.flat()
+  const blocks: RootContent[] = []
+  let open: Open | undefined
+  let items: ListLine[] = []
+  /** Where a text in large type ends, the last lines of which are no heading either. */
+  let largeTextEnd = 0
+  let lastTable: OpenTable | undefined
+
+  const closeList = () => {
+    blocks.push(...buildList(items))
+    items = []
+  }
+  const close = () => {
+    const first = open?.lines[0]
+    if (open === undefined || first === undefined) return
+    const { kind, lines: closed } = open
+    open = undefined
+    if (kind === 'item') {
+      items.push(toItem(first, closed, joiner))
+      return
+    }
+    closeList()
+    const isCode = kind === 'code' && closed.some(({ text }) => text.trim().length >= LEAST_CODE)
+    const block = isCode ? toCode(closed) : paragraph(toPhrases(closed, joiner))
+    blocks.push(onPage(block, first.page))
+  }
+  const addTable = (found: Omit<FoundTable, 'begin' | 'end'>, page: number) => {
+    close()
+    closeList()
+    const before = lastTable
+    const isContinued =
+      before !== undefined &&
+      before.page === page - 1 &&
+      blocks.at(-1)?.type === 'table' &&
+      isSameGrid(before.columns, found.columns)
+    const [first = [], ...below] = found.rows
+    const header = isContinued ? (before.rows[0] ?? first) : first
+    const rest = header.join('|') === first.join('|') ? below : [...found.rows]
+    if (isContinued && isRestOfRow(before.rows.slice(1), rest[0])) {
+      const more = rest.shift() ?? []
+      const whole = (before.rows.pop() ?? []).map((cell, at) =>
+        joiner.join([cell, more[at] ?? ''].filter((text) => text !== '')),
+      )
+      before.rows.push(whole)
+      before.page = page
+      blocks.pop()
+      blocks.push(onPage(table(before.rows), before.begin))
+    }
+    // Nothing is left of a table that only ended on this page.
+    if (isContinued && rest.length === 0) return
+    lastTable = { rows: [header, ...rest], columns: found.columns, begin: page, page }
+    blocks.push(onPage(table(lastTable.rows), page))
+  }
+
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at]
+    if (line === undefined) break
+    const previous = lines[at - 1]
+    if (isContentsEntry(line)) {
+      close()
+      continue
+    }
+    if (line.table !== undefined) {
+      addTable(toCells(line.table), line.page)
+      continue
+    }
+    const above = open?.kind === 'text' ? open.lines.length : 0
+    const found =
+      line.segments.length >= 2 ? tableAt(lines, at, { above, join: joiner.join }) : undefined
+    if (found !== undefined && !isInListing(lines, at, found.end)) {
+      if (found.begin < at) open?.lines.splice(found.begin - at)
+      addTable(found, line.page)
+      at = found.end - 1
+      continue
+    }
+    const level = at < largeTextEnd ? undefined : typography.levelOf(line, previous)
+    if (level !== undefined) {
+      const end = headingEnd(lines, at)
+      if (end - at > MOST_HEADING_LINES) largeTextEnd = end
+      else {
+        close()
+        closeList()
+        const text = joiner.join(textsOf(lines.slice(at, end))).replace(linkToItself, '')
+        blocks.push(onPage(heading(level, text), line.page))
+        at = end - 1
+        continue
+      }
+    }
+    const kind = kindOf(line, open)
+    const isNew =
+      open === undefined || previous === undefined || open.kind !== kind
+        ? true
+        : kind !== 'code' && rules.begins(line, previous, open.lines.at(-2))
+    if (isNew) close()
+    // Text below a list, not set in like its items, ends it.
+    if (isNew && kind !== 'item') closeList()
+    if (open === undefined) open = { kind: isNew ? startKind(line, kind) : kind, lines: [line] }
+    else open.lines.push(line)
+  }
+  close()
+  closeList()
+  return blocks
+
+  function toCells({ rows, columns }: SetTable) {
+    return { rows: rows.map((row) => row.map(joiner.join)), columns }
+  }
+
+  function headingEnd(all: readonly Line[], start: number): number {
+    const first = all[start]
+    let end = start + 1
+    for (; first !== undefined && end < all.length; end += 1) {
+      const [line, before] = [all[end], all[end - 1]]
+      if (line === undefined || before === undefined || line.page !== first.page) break
+      const gap = line.y - before.y
+      const isSame = line.font === first.font && Math.abs(line.size - first.size) < 0.5
+      if (
+        !isSame ||
+        line.table !== undefined ||
+        gap <= 0 ||
+        gap > first.size * 1.6 ||
+        line.segments.length > 1
+      )
+        break
+      // Another entry of the outline is another heading.
+      if (typography.levelOf(line, before) !== typography.levelOf(first, all[start - 1])) {
+        if (first.size <= typography.size * 1.1) break
+      }
+    }
+    return end
+  }
+}
+
+function kindOf(line: Line, open: Open | undefined): Open['kind'] {
+  if (line.monospace) return 'code'
+  return MARKED.test(line.text) || open?.kind === 'item' ? 'item' : 'text'
+}
+
+/** A line that goes on with nothing is an item only if it has a mark. */
+function startKind(line: Line, kind: Open['kind']): Open['kind'] {
+  return kind === 'item' && !MARKED.test(line.text) ? 'text' : kind
+}
+
+function toItem(line: Line, lines: readonly Line[], joiner: LineJoiner): ListLine {
+  const mark = MARKED.exec(textOf(line))
+  const number = mark?.[2]
+  const ordered = number !== undefined && /\d/.test(number)
+  // Letters are no numbers in Markdown, so they stay a part of the text.
+  const skipped = mark === null || (number !== undefined && !ordered) ? 0 : mark[0].length
+  return {
+    level: 0,
+    ordered,
+    ...(ordered && { start: Number(number) }),
+    content: onPage(paragraph(toPhrases(lines, joiner, skipped)), line.page),
+  }
+}
+
+/**
+ * The text of lines, in as many pieces as there are pages that it goes over.
+ *
+ * @param skipped characters at the begin of the first line that are left out
+ */
+function toPhrases(lines: readonly Line[], { join }: LineJoiner, skipped = 0): Text[] {
+  const pages: { page: number; texts: string[]; start: number }[] = []
+  for (const line of lines) {
+    const last = pages.at(-1)
+    if (last?.page === line.page) last.texts.push(textOf(line))
+    else {
+      const text = textOf(line).slice(last === undefined ? skipped : 0)
+      pages.push({ page: line.page, texts: [text], start: 0 })
+    }
+  }
+  let whole = ''
+  for (const each of pages) {
+    const own = join(each.texts)
+    // Joined to what is before it, a word may lose its hyphen there, but nothing behind.
+    whole = join([whole, own])
+    each.start = whole.length - own.length
+  }
+  return pages.map(({ page, start }, at) => {
+    const value = whole.slice(start, pages[at + 1]?.start)
+    return { type: 'text', value, data: { pageNumber: page } }
+  })
+}
+
+/** Whether what looks like a table is columns within a piece of code, such as the output of a program. */
+function isInListing(lines: readonly Line[], start: number, end: number): boolean {
+  if (!lines.slice(start, end).every((line) => line.monospace)) return false
+  const isOneWith = (line: Line | undefined, other: Line | undefined) =>
+    line?.monospace === true &&
+    other !== undefined &&
+    line.page === other.page &&
+    Math.abs(line.y - other.y) < other.size * WIDEST_CODE_GAP
+  return isOneWith(lines[start - 1], lines[start]) || isOneWith(lines[end], lines[end - 1])
+}
+
+/** Code keeps its lines, and where on them its parts stand. */
+function toCode(lines: readonly Line[]): RootContent {
+  const value = toColumns(lines)
+  const pageBreaks = lines.flatMap(({ page }, line) => {
+    return line > 0 && lines[line - 1]?.page !== page ? [{ line, page }] : []
+  })
+  return { type: 'code', value: value.join('\n'), data: { pageBreaks } }
+}
+
+function textsOf(lines: readonly Line[]): string[] {
+  return lines.map(textOf)
+}
+
+function textOf(line: Line): string {
+  return line.text.replace(/\s+/g, ' ').trim()
+}
+
+function isSameGrid(before: readonly Span[], now: readonly Span[]): boolean {
+  return (
+    before.length === now.length &&
+    now.every((column, index) => {
+      const other = before[index]
+      return other !== undefined && column.x0 < other.x1 + 5 && column.x1 > other.x0 - 5
+    })
+  )
+}

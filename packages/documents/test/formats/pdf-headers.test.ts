@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { blocksOf } from '../outline.js'
+import { pdf, sentences } from '../pdf.js'
+
+/** Writes lines of cells, each cell at its own place. */
+function drawLines(
+  document: PDFKit.PDFDocument,
+  lines: readonly (readonly [x: number, text: string])[][],
+): void {
+  let { y } = document
+  for (const line of lines) {
+    for (const [x, text] of line) document.text(text, x, y, { lineBreak: false })
+    y += 18
+  }
+  document.x = 60
+  document.y = y + 20
+}
+
+test('names of columns stand over their cells, however either is set', async () => {
+  const cities = ['Oslo', 'Bern', 'Rome', 'Riga', 'Bonn', 'Cork'] as const
+  const content = await pdf((document) => {
+    document.fontSize(18).text('Limits ¶').fontSize(10).moveDown()
+    document.text(sentences('limits', 3)).moveDown()
+    drawLines(document, [
+      [
+        [95, 'City'],
+        [215, 'Country'],
+        [345, 'Limit'],
+        [450, 'Remarks'],
+      ],
+      ...cities.map((city, at): [number, string][] => [
+        [60, city],
+        [180, `Country ${at}`],
+        [310, `${at + 1}10`],
+        ...(at % 2 === 0 ? [[445, 'fair weeks'] satisfies [number, string]] : []),
+      ]),
+    ])
+    document.text(sentences('remarks', 3))
+  })
+  const [title, , table] = await blocksOf('a.pdf', content)
+  expect(title).toBe('# Limits')
+  expect(table?.split('\n').slice(0, 4)).toEqual([
+    '| City | Country | Limit | Remarks |',
+    '| --- | --- | --- | --- |',
+    '| Oslo | Country 0 | 110 | fair weeks |',
+    '| Bern | Country 1 | 210 |  |',
+  ])
+})
+
+test('a column without a name keeps its own place beside one that has cells', async () => {
+  const content = await pdf((document) => {
+    document.fontSize(10).text(sentences('a', 3)).moveDown()
+    drawLines(document, [
+      [
+        [200, 'Small'],
+        [320, 'Large'],
+      ],
+      ...['Power', 'Noise', 'Weight', 'Price'].map((name, at): [number, string][] => [
+        [60, name],
+        [200, `${at + 1}0`],
+        [320, `${at + 2}5`],
+      ]),
+    ])
+    document.text(sentences('b', 3))
+  })
+  const table = (await blocksOf('a.pdf', content)).find((block) => block.startsWith('|'))
+  expect(table?.split('\n').slice(0, 3)).toEqual([
+    '|  | Small | Large |',
+    '| --- | --- | --- |',
+    '| Power | 10 | 25 |',
+  ])
+})

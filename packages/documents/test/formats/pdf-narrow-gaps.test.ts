@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { blocksOf } from '../outline.js'
+import { pdf, sentences } from '../pdf.js'
+
+const fonts = ['Times-Roman', 'Times-Bold', 'Helvetica', 'Helvetica-Bold', 'Times-Italic'] as const
+
+describe('cells that are no further apart than words are parted where their gaps stand above each other', () => {
+  test.each(fonts)('in %s, with names on the left and numbers on the right', async (font) => {
+    const rows = Array.from({ length: 25 }, (_, at) => {
+      return [`P-${at + 10}`, `Seal ring ${at + 10}`, `${at + 10}.90`]
+    })
+    const content = await pdf((document) => {
+      document.font('Helvetica').fontSize(18).text('Prices').font(font).fontSize(10).moveDown()
+      const all = [['Code', 'Name', 'Price'], ...rows]
+      const widths = [0, 1, 2].map((column) => {
+        return Math.max(...all.map((row) => document.widthOfString(row[column] ?? '')))
+      })
+      const [code = 0, name = 0, price = 0] = widths
+      for (const [left, middle, right] of all) {
+        const { y } = document
+        document.text(left ?? '', 60, y, { lineBreak: false })
+        document.text(middle ?? '', 60 + code + 7, y, { lineBreak: false })
+        const end = 60 + code + 7 + name + 7 + price
+        const start = end - document.widthOfString(right ?? '')
+        document.text(right ?? '', start, y, { lineBreak: false })
+        document.y = y + 16
+      }
+    })
+    expect(await blocksOf('a.pdf', content)).toEqual([
+      '# Prices',
+      [
+        '| Code | Name | Price |',
+        '| --- | --- | --- |',
+        ...rows.map((row) => `| ${row.join(' | ')} |`),
+      ].join('\n'),
+    ])
+  })
+})
+
+/** Writes pieces of text so far apart that each of them is found alone, but not as cells are. */
+function drawPieces(document: PDFKit.PDFDocument, pieces: readonly string[]): void {
+  const { y } = document
+  let x = 60
+  for (const piece of pieces) {
+    document.text(piece, x, y, { lineBreak: false })
+    x += document.widthOfString(piece) + 7
+  }
+  document.y = y + 12
+}
+
+describe('is no table', () => {
+  test('a text that was stretched to its column, word for word', async () => {
+    const words = sentences('the pump', 30).split(' ')
+    const lines = Array.from({ length: 40 }, (_, at) => words.slice(at * 9, at * 9 + 9))
+    const content = await pdf((document) => {
+      document.fontSize(10)
+      for (const line of lines) drawPieces(document, line)
+    })
+    const text = lines.flat().join(' ').trim()
+    expect((await blocksOf('a.pdf', content)).join(' ')).toBe(text)
+  })
+
+  test('a list whose marks stand apart from its items', async () => {
+    const content = await pdf((document) => {
+      document.fontSize(10)
+      for (let at = 1; at <= 8; at += 1)
+        drawPieces(document, [`${at}.`, `Close valve number ${at}`])
+    })
+    expect((await blocksOf('a.pdf', content)).join('\n')).not.toContain('|')
+  })
+
+  test('an address and a paragraph with names in bold', async () => {
+    const content = await pdf((document) => {
+      document.fontSize(10)
+      for (const line of ['Pump Company', '12 Long Street', 'Bern 3000', 'Switzerland']) {
+        drawPieces(document, line.split(' '))
+      }
+      document.moveDown(2)
+      for (const name of ['open', 'shut', 'flushed quickly', 'run', 'washed out', 'watched']) {
+        document.font('Helvetica')
+        drawPieces(document, [`The valve that is ${name}`, 'is said to be', `${name} by hand and`])
+      }
+    })
+    expect((await blocksOf('a.pdf', content)).join('\n')).not.toContain('|')
+  })
+
+  test('code', async () => {
+    const content = await pdf((document) => {
+      document.font('Helvetica').fontSize(10).text(sentences('code', 4)).moveDown()
+      document.font('Courier')
+      for (const name of ['pump', 'seal', 'hose', 'ring', 'door']) {
+        drawPieces(document, [`const ${name}`, `= open('${name}')`])
+      }
+    })
+    expect((await blocksOf('a.pdf', content)).join('\n')).not.toContain('|')
+  })
+})

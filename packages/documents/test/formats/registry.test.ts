@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import { ExtractionError } from '../../src/formats/extraction-error.js'
+import { extract, formatOf } from '../../src/formats/registry.js'
+import { docx, pptx, shape, wordParagraph } from '../office.js'
+
+describe('formatOf', () => {
+  test.each([
+    ['text/markdown', 'notes', 'Markdown'],
+    ['text/markdown; charset=utf-8', 'notes.txt', 'Markdown'],
+    ['TEXT/HTML', 'page', 'HTML'],
+    ['application/octet-stream', 'guide.MD', 'Markdown'],
+    ['text/plain', 'guide.md', 'Markdown'],
+    ['text/plain', 'dir.html/notes', 'plain text'],
+    ['application/octet-stream', 'README', 'plain text'],
+    ['', 'page.htm', 'HTML'],
+    ['text/x-python', 'tool.py', 'plain text'],
+  ])('%s %s is read as %s', (contentType, key, name) => {
+    expect(formatOf(contentType, key).name).toBe(name)
+  })
+
+  test.each([
+    ['application/pdf', 'a', 'PDF'],
+    ['application/octet-stream', 'report.PDF', 'PDF'],
+    ['application/zip', 'offer.docx', 'Word (.docx)'],
+    ['application/vnd.ms-excel', 'prices.csv', 'CSV and TSV'],
+    ['application/problem+json', 'a', 'JSON and YAML'],
+    ['text/plain', 'page.mdx', 'MDX'],
+    ['text/yaml', 'settings', 'JSON and YAML'],
+    ['application/epub+zip', 'book', 'EPUB'],
+    ['message/rfc822', 'mail', 'e-mail (.eml)'],
+  ])('%s %s is read as %s', (contentType, key, name) => {
+    expect(formatOf(contentType, key).name).toBe(name)
+  })
+
+  test.each([
+    ['application/msword', 'a.doc', 'save the document as .docx'],
+    ['application/vnd.ms-excel', 'a.xls', 'Save the workbook as .xlsx'],
+    ['application/octet-stream', 'a.ppt', 'save the slides as .pptx'],
+    ['image/png', 'a.png', 'text recognition'],
+    ['application/octet-stream', 'scan.JPG', 'text recognition'],
+    ['text/rtf', 'a.rtf', 'Save the document as .docx or PDF'],
+    ['application/zip', 'all.zip', 'Unpack the archive'],
+    ['video/mp4', 'a', 'transcript'],
+    ['application/xml', 'a.xml', 'to JSON or CSV'],
+  ])('%s %s is refused with what would help', (contentType, key, advice) => {
+    expect(() => formatOf(contentType, key)).toThrow(ExtractionError)
+    expect(() => formatOf(contentType, key)).toThrow(advice)
+  })
+
+  test('what nobody has heard of is refused with what can be read', () => {
+    expect(() => formatOf('application/x-cad', 'a.cad')).toThrow(
+      /x-cad \(\.cad\) cannot be indexed, only Markdown, .* and plain text\. Convert/,
+    )
+  })
+})
+
+/** The beginning of an archive that states its type, as OpenDocument and EPUB have it. */
+const stored = (type: string) => `PK\x03\x04${'\0'.repeat(26)}mimetype${type}PK\x03\x04`
+
+describe('a file of another format than its name says is refused with its format', () => {
+  const refused = async (key: string, content: string | Buffer, contentType = '') => {
+    const bytes = typeof content === 'string' ? Buffer.from(content, 'latin1') : content
+    const source = { bytes, contentType, key }
+    const error = await extract(source).catch((reason: unknown) => reason)
+    return error instanceof ExtractionError ? error.message : undefined
+  }
+
+  test.each([
+    ['a.docx', '%PDF-1.7\n%âãÏÓ', 'Its content is a PDF, not Word (.docx): upload it as .pdf.'],
+    ['a.md', '%PDF-1.7\n%âãÏÓ', 'Its content is a PDF, not Markdown: upload it as .pdf.'],
+    ['a.pdf', '{"price": 3}', 'Its content is JSON, not PDF: upload it as .json.'],
+    [
+      'a.xlsx',
+      'name;price\nA;3',
+      'Its content is plain text, not Excel (.xlsx): upload it as .txt.',
+    ],
+    [
+      'a.json',
+      '<!DOCTYPE html><p>No',
+      'Its content is a web page, not JSON and YAML: upload it as .html.',
+    ],
+    [
+      'a.pdf',
+      '\x89PNG\r\n\x1a\n\0\0',
+      /^Its content is a PNG image, not PDF\. A picture has no text/,
+    ],
+  ])('%s with %j', async (key, content, reason) => {
+    expect(await refused(key, content)).toMatch(reason)
+  })
+
+  test.each([
+    ['a.xlsx', docx(wordParagraph('Pump')), 'Word (.docx), not Excel (.xlsx): upload it as .docx.'],
+    ['a.docx', pptx([shape('title', 'Pump')]), 'PowerPoint (.pptx), not Word (.docx)'],
+    ['a.docx', stored('application/vnd.oasis.opendocument.text'), 'OpenDocument text (.odt), not'],
+    ['a.pdf', stored('application/epub+zip'), 'EPUB, not PDF: upload it as .epub.'],
+  ])('%s with a packed document of another program', async (key, content, reason) => {
+    expect(await refused(key, content)).toContain(`Its content is ${reason}`)
+  })
+
+  test('where only the content type is wrong, the right one is named', async () => {
+    const reason = await refused('a.pdf', '%PDF-1.7\n', 'text/html')
+    expect(reason).toBe(
+      'Its content is a PDF, not HTML: upload it with the content type application/pdf.',
+    )
+  })
+
+  test('while a damaged file of that format, and broken JSON, keep their reasons', async () => {
+    expect(await refused('a.pdf', '%PDF-1.7\nnothing')).toContain('cannot be read as a PDF')
+    expect(await refused('a.docx', 'PK\x03\x04\x14\0')).toContain('cannot be read as a Word')
+    expect(await refused('a.json', '{"price": ')).not.toContain('Its content is')
+    expect(await refused('a.pdf', '')).not.toContain('Its content is')
+  })
+})
+
+describe('extract', () => {
+  test.each([
+    ['no bytes', 'text/plain', ''],
+    ['only blanks', 'text/markdown', ' \n\n\t'],
+    ['only front matter', 'text/markdown', '---\nauthor: me\n---\n'],
+    ['only markup', 'text/html', '<main><script>run()</script><div> </div></main>'],
+  ])('%s is an empty document', async (_, contentType, content) => {
+    const source = { bytes: Buffer.from(content), contentType, key: 'file' }
+    await expect(extract(source)).rejects.toMatchObject({ failure: 'empty' })
+  })
+
+  test.each([
+    ['quotes', 'text/markdown', '> '.repeat(100_000)],
+    ['lists', 'text/markdown', '- '.repeat(100_000)],
+    ['emphasis', 'text/markdown', `${'*a '.repeat(5000)}${' b*'.repeat(5000)}`],
+    ['elements', 'text/html', '<div>'.repeat(100_000)],
+    ['elements in Markdown', 'text/markdown', '<div>'.repeat(100_000)],
+  ])('%s nested without end are refused', async (_, contentType, content) => {
+    const source = { bytes: Buffer.from(`${content}x`), contentType, key: 'file' }
+    await expect(extract(source)).rejects.toMatchObject({ failure: 'too_deep' })
+  })
+})

@@ -1,0 +1,25 @@
+import { toBlocks } from '../src/chunking/blocks.js'
+import { chunkDocument } from '../src/chunking/chunk-document.js'
+import { defaultChunkOptions, type Passage } from '../src/chunking/passage.js'
+import type { Extraction } from '../src/formats/extractor.js'
+import { extract } from '../src/formats/registry.js'
+
+/** Reads a file that is known by the extension of its name alone. */
+export async function readFile(key: string, content: string | Uint8Array): Promise<Extraction> {
+  return await extract({ bytes: Buffer.from(content), contentType: '', key })
+}
+
+/** The Markdown of every block of a file. */
+export async function blocksOf(key: string, content: string | Uint8Array): Promise<string[]> {
+  return toBlocks(await readFile(key, content)).map((block) => block.text)
+}
+
+/** The passages of a file. */
+export async function passagesOf(
+  key: string,
+  content: string | Uint8Array,
+  maximumLength = defaultChunkOptions.maximumLength,
+): Promise<Passage[]> {
+  const options = { ...defaultChunkOptions, maximumLength }
+  return chunkDocument(await readFile(key, content), options)
+}

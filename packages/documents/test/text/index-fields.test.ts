@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { toEmbeddingText, toIndexFields } from '../../src/text/index-fields.js'
+
+const PASSAGE = {
+  content: '## Reset\n\nOpen [the settings](https://example.org/a_(b) "Title") now.',
+  headings: ['Manual', 'Passwords'],
+  ownHeadings: ['Reset'],
+}
+
+describe('toIndexFields', () => {
+  test('separates headings, its own included, from content', () => {
+    expect(toIndexFields(PASSAGE, 'docs/pumpManual_v2.pdf')).toEqual({
+      folders: 'docs',
+      name: 'pumpmanual v2 pdf pump manual v2 pdf',
+      headings: 'manual passwords reset',
+      body: 'reset open the settings now',
+    })
+  })
+
+  test('takes as many of the headings above as asked for, the nearest first', () => {
+    expect(toIndexFields(PASSAGE, 'manual.pdf', { embeddedContextLevels: 1 }).headings).toBe(
+      'passwords reset',
+    )
+    expect(toIndexFields(PASSAGE, 'manual.pdf', { embeddedContextLevels: 0 }).headings).toBe(
+      'reset',
+    )
+    expect(toIndexFields(PASSAGE, 'manual.pdf', { embeddedContextLevels: 9 }).headings).toBe(
+      'manual passwords reset',
+    )
+  })
+
+  test('takes none of them without breadcrumb', () => {
+    expect(toIndexFields(PASSAGE, 'manual.pdf', { embedBreadcrumb: false }).headings).toBe('reset')
+  })
+
+  test('counts the name of a file once where it stands in for a title', () => {
+    const passage = { ...PASSAGE, headings: ['pump Manual', 'Passwords'] }
+    expect(toIndexFields(passage, 'pumpManual.pdf').headings).toBe('passwords reset')
+  })
+
+  test('an image is found by what it shows, not by where it lies', () => {
+    const content = '![a chart](https://example.org/c.png)'
+    expect(toIndexFields({ content, headings: [], ownHeadings: [] }, 'a.md').body).toBe('a chart')
+  })
+})
+
+test('an embedding is made of the headings above and the content', () => {
+  expect(toEmbeddingText(PASSAGE)).toBe(`Manual\n\nPasswords\n\n${PASSAGE.content}`)
+  expect(toEmbeddingText(PASSAGE, { embedBreadcrumb: false })).toBe(PASSAGE.content)
+})

@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { toIndexText } from '../../src/text/index-text.js'
+
+describe('toIndexText', () => {
+  test.each([
+    ['case and punctuation go', 'Hello, World! (again)', 'hello world again'],
+    ['Markdown marks are no words', '## **Bold** `code` | cell |', 'bold code cell'],
+    ['codes become their parts in order', 'ERR_TLS_1042 in v1.2.3', 'err tls 1042 in v1 2 3'],
+    [
+      'a number is also one word',
+      '1.245,00 € or 12,500,000',
+      '1 245 00 or 12 500 000 1245 12500000',
+    ],
+    ['so are letters and a number', 'UTF-8 (ISO-9001)', 'utf 8 iso 9001 utf8 iso9001'],
+    [
+      'other numbers are not',
+      '2026-08-02 1.2.345 300-7001 12.34 E-Mail',
+      '2026 08 02 1 2 345 300 7001 12 34 e mail',
+    ],
+    ['addresses become their parts', 'jo.doe@mail.example.org', 'jo doe mail example org'],
+    ['accents of Latin and Greek go', 'Crème brûlée, Malmö, Ελλάδα', 'creme brulee malmoe ελλαδα'],
+    ['letters that only look accented stay', 'йод и ёлка', 'йод и ёлка'],
+    ['compatibility forms are unified', 'ﬁle Ｗｉｄｅ ①', 'file wide 1'],
+    ['a sharp s is two letters', 'Straße STRASSE', 'strasse strasse'],
+    ['soft hyphens are not there', 'data\u00adbase', 'database'],
+    ['CJK becomes pairs and a closing single', '東京都', '東京 京都 都'],
+    ['Hangul too', '한국어', '한국 국어 어'],
+    ['one character stays alone', '猫', '猫'],
+    ['half-width kana are widened', 'ｶﾀｶﾅ', 'カタ タカ カナ ナ'],
+    ['Latin words between CJK are kept whole', '用Python编程', '用 python 编程 程'],
+    ['a wrapped CJK line goes on', '東京\n都', '東京 京都 都'],
+    ['a wrapped Latin line is two words', 'new\nline', 'new line'],
+    ['nothing remains of punctuation', '?!… \0', ''],
+  ])('%s', (_, text, expected) => {
+    expect(toIndexText(text)).toBe(expected)
+  })
+
+  test('a word beyond 64 characters is cut, also inside of surrogate pairs', () => {
+    expect(toIndexText('a'.repeat(1000))).toBe('a'.repeat(64))
+    expect(toIndexText('𝒳'.normalize('NFD').repeat(3))).toBe('xxx')
+    expect(toIndexText('𐐨'.repeat(100))).toBe('𐐨'.repeat(64))
+  })
+
+  test('holds words and single spaces only', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const indexed = toIndexText(text)
+        expect(indexed).toMatch(/^(?:[\p{L}\p{N}\p{M}]+(?: [\p{L}\p{N}\p{M}]+)*)?$/u)
+      }),
+    )
+  })
+})
