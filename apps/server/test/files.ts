@@ -188,7 +188,7 @@ async function createBench(
     log,
     newRequestId: () => ids.next('req'),
     trustedProxies: [],
-    limits: { smallBody: 1_000_000, largeBody: 1_000_000 },
+    bodyLimits: { small: { bytes: 1_000_000 }, large: { bytes: 1_000_000 } },
     allowedOrigins: undefined,
     meter: undefined,
     checkAnswers: true,

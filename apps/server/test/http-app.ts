@@ -45,7 +45,7 @@ export async function listenApp(
     log: await createLog({ level: 'silent' }),
     newRequestId: () => createIds().next('req'),
     trustedProxies: [],
-    limits: { smallBody: 5_000_000, largeBody: 5_000_000 },
+    bodyLimits: { small: { bytes: 5_000_000 }, large: { bytes: 5_000_000 } },
     allowedOrigins: undefined,
     meter: undefined,
     checkAnswers: true,

@@ -39,8 +39,8 @@ type AnyOperation = {
 }[keyof Contract]
 /** Operations with a JSON answer and no raw body. */
 type JsonOperation = Exclude<
-  AnyOperation,
-  { upload: string } | { download: string } | { bare: string } | { stream: string }
+  Extract<AnyOperation, { answer: { kind: 'json' } }>,
+  { upload: string }
 >
 
 /** The input of a call; on chat addresses the webhook id may come from the options of the client. */
@@ -67,7 +67,7 @@ export type Client = {
 export function createClient(options: ClientOptions): Client {
   const methods: Record<string, (input?: object, call?: CallOptions) => Promise<unknown>> = {}
   for (const operation of allOperations) {
-    if (operation.result === undefined || operation.upload !== undefined) continue
+    if (operation.answer.kind !== 'json' || operation.upload !== undefined) continue
     methods[operation.id] = (input = {}, call = {}) => send(options, operation, input, call)
   }
   // The loop above makes exactly the methods of the type, which is derived from the same contract.

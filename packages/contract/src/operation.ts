@@ -43,6 +43,35 @@ export type Tag =
   | 'Chat'
   | 'Service'
 
+/** What a call that succeeds gets back. */
+export type Answer =
+  | {
+      kind: 'json'
+      schema: TSchema
+      /** When the answer is 307 instead, and what its address is for. */
+      redirect?: string
+    }
+  /** Content, streamed. */
+  | {
+      kind: 'download'
+      /** What it holds. */
+      description: string
+      /** When the answer is 307 instead, and what its address is for. */
+      redirect?: string
+    }
+  /** Headers without a body. */
+  | {
+      kind: 'headers'
+      /** What they say. */
+      description: string
+    }
+  /** Signals until one side ends the connection, as server-sent events or over WebSocket. */
+  | {
+      kind: 'stream'
+      /** What they are about. */
+      description: string
+    }
+
 /**
  * One operation of the interface. From this record follow validation, types, route, OpenAPI entry
  * and client method; nothing about an operation is written anywhere else.
@@ -65,18 +94,9 @@ export interface Operation {
   headers?: TObject
   /** JSON body. */
   body?: TObject
-  /** Raw body instead of JSON, streamed: what it holds. */
+  /** Raw body instead of a JSON `body`, streamed: what it holds. */
   upload?: string
-  /** JSON answer. Absent with `download` and `bare`. */
-  result?: TSchema
-  /** Raw answer instead of JSON, streamed: what it holds. */
-  download?: string
-  /** Answer of headers alone: what they say. */
-  bare?: string
-  /** When the answer is 307 instead, and what its address is for. */
-  redirect?: string
-  /** Raw answer that goes on until somebody ends it, also over WebSocket: what it tells. */
-  stream?: string
+  answer: Answer
   /** Status of success. */
   status: 200 | 201 | 204
   /** Errors of the operation itself, beyond those every operation of its kind can give. */
@@ -108,8 +128,13 @@ export type Query<Spec extends Operation> = StaticOf<Spec['query']>
 export type Headers<Spec extends Operation> = StaticOf<Spec['headers']>
 export type Body<Spec extends Operation> = StaticOf<Spec['body']>
 
-/** What the server sends back. */
-export type Output<Spec extends Operation> = StaticOf<Spec['result']>
+/** What the server sends back as JSON; unknown for other kinds of answers. */
+export type Output<Spec extends Operation> = Spec['answer'] extends {
+  kind: 'json'
+  schema: infer Schema
+}
+  ? StaticOf<Schema>
+  : unknown
 
 /** Everything a caller gives, flattened: params, query and body share no names. */
 export type Input<Spec extends Operation> = Params<Spec> & Query<Spec> & Body<Spec>

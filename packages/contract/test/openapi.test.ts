@@ -15,7 +15,10 @@ const probe = (title: string, member: string) =>
     tag: 'Service',
     summary: 'Probe',
     auth: 'public',
-    result: Type.Object({ [member]: Type.String({ description: 'Anything.' }) }, { title }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({ [member]: Type.String({ description: 'Anything.' }) }, { title }),
+    },
     status: 200,
     errors: [],
   })

@@ -29,11 +29,20 @@ export interface Place {
 
 /** Every schema of an operation, outermost first. */
 export function schemasOf(operation: Operation): Place[] {
-  return (['params', 'query', 'headers', 'body', 'result'] as const).flatMap((part) => {
-    const schema = operation[part] as Schema | undefined
-    const side = part === 'result' ? 'answer' : 'request'
-    return schema ? within(`${operation.id}.${part}`, schema, side) : []
-  })
+  return Object.entries(partsOf(operation)).flatMap(([part, schema]) =>
+    within(`${operation.id}.${part}`, schema as Schema, part === 'answer' ? 'answer' : 'request'),
+  )
+}
+
+/** The schemas of an operation by the part of the request or answer that they are of. */
+export function partsOf({ params, query, headers, body, answer }: Operation) {
+  return {
+    ...(params && { params }),
+    ...(query && { query }),
+    ...(headers && { headers }),
+    ...(body && { body }),
+    ...(answer.kind === 'json' && { answer: answer.schema }),
+  }
 }
 
 function within(path: string, schema: Schema, side: Place['side']): Place[] {

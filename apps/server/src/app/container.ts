@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { type Config, localAddress } from '../config/config.js'
+import { limitSettings } from '../config/limit-settings.js'
 import { createAddresses } from '../domain/addresses.js'
 import { type CheckOptions, checkFiles, type Finding } from '../features/files/index.js'
 import { createOperatorTokens, type OperatorTokens } from '../features/tenancy/access/index.js'
@@ -105,7 +106,10 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     newRequestId: () => foundation.ids.next('req'),
     trustedProxies: config.trustedProxies,
     meter,
-    limits: { smallBody: config.limits.bodyBytes, largeBody: config.limits.adminBodyBytes },
+    bodyLimits: {
+      small: { bytes: config.limits.bodyBytes, setting: limitSettings.bodyBytes.name },
+      large: { bytes: config.limits.adminBodyBytes, setting: limitSettings.adminBodyBytes.name },
+    },
     allowedOrigins: config.allowedOrigins,
     checkAnswers: options.checkAnswers ?? false,
     mountOthers: (others, context) => {

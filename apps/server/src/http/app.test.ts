@@ -30,7 +30,7 @@ const echo = operation({
     at: Type.Optional(Type.String({ format: 'date-time' })),
     nested: Type.Optional(Type.Object({ list: Type.Array(Type.Object({ value: Type.String() })) })),
   }),
-  result: Type.Unknown(),
+  answer: { kind: 'json', schema: Type.Unknown() },
   status: 200,
   errors: [],
 })
@@ -42,7 +42,7 @@ const fail = operation({
   tag: 'Service',
   summary: 'Fail in an unforeseen way',
   auth: 'public',
-  result: Type.Unknown(),
+  answer: { kind: 'json', schema: Type.Unknown() },
   status: 200,
   errors: [],
 })
@@ -100,7 +100,10 @@ async function createTestApp(
     log: await createLog({ level: 'silent' }),
     newRequestId: () => createIds().next('req'),
     trustedProxies,
-    limits: { smallBody: 1000, largeBody: 2000 },
+    bodyLimits: {
+      small: { bytes: 1000, setting: 'SMALL_BODY' },
+      large: { bytes: 2000, setting: 'LARGE_BODY' },
+    },
     allowedOrigins,
     meter: undefined,
     checkAnswers: true,

@@ -35,7 +35,7 @@ export interface AppOptions {
   newRequestId: () => string
   /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
   trustedProxies: readonly string[]
-  limits: HttpContext['limits']
+  bodyLimits: HttpContext['bodyLimits']
   /** Counts answers; undefined when nobody asks for the counts. */
   meter: RequestMeter | undefined
   /** Origins that browsers may call from; undefined allows any. */
@@ -62,7 +62,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     ...admission(options),
     idempotency: options.idempotency,
     holderOf: (actor) => options.authenticator.holderOf(actor),
-    limits: options.limits,
+    bodyLimits: options.bodyLimits,
     observe: (operation) => options.meter?.of(operation),
     checkAnswers: options.checkAnswers ? checkAnswers : () => undefined,
   }
@@ -74,7 +74,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     genReqId: options.newRequestId,
     requestIdHeader: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    bodyLimit: options.limits.smallBody,
+    bodyLimit: options.bodyLimits.small.bytes,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     serverFactory: connections.serverFactory,
@@ -105,8 +105,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
 
   const { newRequestId } = options
-  const isStream = streamAddresses(options.routes)
-  const upgrades = screenUpgrades(app, { newRequestId, connections, idleMilliseconds, isStream })
+  const isStreamAddress = streamAddresses(options.routes)
+  const upgrades = screenUpgrades(app, {
+    newRequestId,
+    connections,
+    idleMilliseconds,
+    isStreamAddress,
+  })
 
   app.setValidatorCompiler(createValidator)
   app.setErrorHandler(handleError)
@@ -135,11 +140,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   await app.register(async (streams) => {
     await acceptWebSockets(streams, upgrades, newRequestId)
-    for (const route of options.routes) if (route.operation.stream) route.register(streams, context)
+    for (const route of options.routes) if (isStream(route)) route.register(streams, context)
   })
   for (const route of options.routes) {
-    const { upload, stream } = route.operation
-    if (!upload && !stream) route.register(app, context)
+    if (!route.operation.upload && !isStream(route)) route.register(app, context)
   }
 
   if (options.webhooks) await mountWebhooks(app, context, options.webhooks)
@@ -221,11 +225,13 @@ function refuseUnknownRoutes(
   })
 }
 
-/** Tells addresses of operations that stream from others. */
+function isStream({ operation }: Route): boolean {
+  return operation.answer.kind === 'stream'
+}
+
+/** Distinguishes addresses of operations that stream from others. */
 function streamAddresses(routes: readonly Route[]): (url: string) => boolean {
-  const patterns = routes
-    .filter(({ operation }) => operation.stream !== undefined)
-    .map(({ operation }) => patternOf(operation))
+  const patterns = routes.filter(isStream).map(({ operation }) => patternOf(operation))
   return (url) => {
     const path = plainPath(encodeListenPath(url).split('?', 1)[0] ?? '/')
     return patterns.some((pattern) => pattern.test(path))
@@ -242,8 +248,8 @@ function plainPath(path: string): string {
 }
 
 function checkAnswers(operation: Operation): ((answer: unknown) => void) | undefined {
-  if (operation.result === undefined) return undefined
-  const validate = compileAnswerValidator(operation.result)
+  if (operation.answer.kind !== 'json') return undefined
+  const validate = compileAnswerValidator(operation.answer.schema)
   return (answer) => {
     const complaint = validate(JSON.parse(JSON.stringify(answer)))
     if (complaint) throw new Error(`${operation.id} answers against its contract: ${complaint}`)

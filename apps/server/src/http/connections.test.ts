@@ -16,7 +16,7 @@ const echo = operation({
   path: '/echo',
   summary: 'Answer the length of a text',
   body: Type.Object({ text: Type.String() }),
-  result: Type.Unknown(),
+  answer: { kind: 'json', schema: Type.Unknown() },
 })
 const secret = operation({ ...echo, id: 'secret', path: '/secret', auth: 'account' })
 const upload = operation({
@@ -26,7 +26,7 @@ const upload = operation({
   path: '/upload',
   summary: 'Answer the length of a content',
   upload: 'Anything',
-  result: Type.Unknown(),
+  answer: { kind: 'json', schema: Type.Unknown() },
 })
 const large = operation({
   ...shared,
@@ -34,7 +34,7 @@ const large = operation({
   method: 'GET',
   path: '/large',
   summary: 'Answer more than a connection takes at once',
-  result: Type.Unknown(),
+  answer: { kind: 'json', schema: Type.Unknown() },
 })
 const wait = operation({ ...large, id: 'wait', path: '/wait' })
 

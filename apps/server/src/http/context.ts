@@ -4,6 +4,13 @@ import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 
+/** Largest body of some operations. */
+export interface BodyLimit {
+  bytes: number
+  /** Name of the setting that changes it, for the error of a larger body. */
+  setting?: string
+}
+
 /** What mounting an operation needs from the application around it. */
 export interface HttpContext {
   /** Authenticates the caller and counts the request, before the body is read. */
@@ -18,13 +25,9 @@ export interface HttpContext {
   idempotency: IdempotencyStore
   /** Who has the key of a chat user at this moment: a remembered answer is for nobody else. */
   holderOf: Authenticator['holderOf']
-  limits: {
-    /** Bytes of a JSON body on chat and runtime. */
-    smallBody: number
-    /** Bytes of a JSON body where definitions and code are sent. */
-    largeBody: number
-  }
-  /** What is told of every answer of an operation; undefined when nobody counts. */
+  /** Largest JSON bodies, by the `bodyLimit` of operations. */
+  bodyLimits: Readonly<Record<NonNullable<Operation['bodyLimit']>, BodyLimit>>
+  /** Returns what counts the answers of an operation; undefined when nobody counts. */
   observe(operation: Operation): ((status: number, milliseconds: number) => void) | undefined
   /** Checks answers against the contract; undefined outside tests. */
   checkAnswers(operation: Operation): ((answer: unknown) => void) | undefined

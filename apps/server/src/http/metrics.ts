@@ -68,12 +68,12 @@ function durations(kind: string, bounds: readonly number[]): Histogram {
 
 /** Contents take as long as they are large; a stream lasts as long as somebody listens. */
 function histogramOf(
-  { upload, download, stream }: Operation,
+  { upload, answer }: Operation,
   calls: Histogram,
   contents: Histogram,
 ): Histogram | undefined {
-  if (stream !== undefined) return undefined
-  return upload === undefined && download === undefined ? calls : contents
+  if (answer.kind === 'stream') return undefined
+  return upload !== undefined || answer.kind === 'download' ? contents : calls
 }
 
 function countStatus(counts: Float64Array, status: number): void {

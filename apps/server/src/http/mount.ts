@@ -1,8 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Body, Headers, Operation, Output, Params, Query } from '@botstead/contract'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { limitSettings } from '../config/limit-settings.js'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RouteOptions as RouteOptionsOfFastify,
+} from 'fastify'
 import type { StartStream } from '../platform/streams/sink.js'
 import { createAnswerMemory, type Revision } from './answer-memory.js'
 import type { ActorByAuth } from './auth.js'
@@ -41,27 +45,33 @@ export class ContinueAt {
   }
 }
 
-/** Raw answer of a `download` operation, or the headers of a `bare` one. */
-interface Download {
+/** Answer of headers alone. */
+interface HeadersAnswer {
   status: number
   headers: Record<string, string | number>
+}
+
+/** Raw answer of a `download` operation. */
+interface Download extends HeadersAnswer {
   /** Opens the body, for GET only: HEAD has the same headers and reads nothing. Absent without a body. */
   open?(): Promise<Readable>
   /** Where the body is read instead, for GET only. */
   readAt?(): Promise<string>
 }
 
-type Answer<Spec extends Operation> = Spec['stream'] extends string
-  ? StartStream
-  : Spec['download'] extends string
-    ? Download
-    : Spec['bare'] extends string
-      ? Omit<Download, 'open'>
-      : Spec['upload'] extends string
-        ? Output<Spec> | ContinueAt
-        : Output<Spec>
+/** What a handler returns, by the kind of the answer of its operation. */
+interface AnswerByKind<Spec extends Operation> {
+  json: Spec['answer'] extends { redirect: string } ? Output<Spec> | ContinueAt : Output<Spec>
+  headers: HeadersAnswer
+  download: Download
+  stream: StartStream
+}
 
-export type Handler<Spec extends Operation> = (call: Call<Spec>) => Promise<Answer<Spec>>
+type AnswerKind = Operation['answer']['kind']
+
+export type Handler<Spec extends Operation> = (
+  call: Call<Spec>,
+) => Promise<AnswerByKind<Spec>[Spec['answer']['kind']]>
 
 /** What a slice hands to the HTTP layer: its operations with their handlers. */
 export interface Route {
@@ -91,50 +101,29 @@ function mount<const Spec extends Operation>(
   context: HttpContext,
   operation: Spec,
   handler: Handler<Spec>,
-  { revision }: RouteOptions<Spec>,
+  options: RouteOptions<Spec>,
 ): void {
   const readQuery = compileQueryReader(operation.query)
-  const checkAnswer = context.checkAnswers(operation)
-  const memory = createAnswerMemory()
   const observe = context.observe(operation)
-
-  const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
-    const answer = await handler(toCall(context, operation, request, reply))
-    if (operation.download !== undefined) {
-      return await sendDownload(request, reply, answer as Download)
-    }
-    if (operation.bare !== undefined) {
-      const { status, headers } = answer as Download
-      return reply.code(status).headers(headers).send()
-    }
-    if (answer instanceof ContinueAt) return reply.redirect(answer.location, 307)
-    checkAnswer?.(answer)
-    if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
-    return answer
-  }
-
-  const answerFromMemory = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    state: string,
-  ): Promise<string> => {
-    const known = memory.find(state, request.url)
-    const text = known ?? JSON.stringify(await answerTo(request, reply))
-    if (known === undefined) memory.keep(state, request.url, text)
-    reply.type('application/json; charset=utf-8')
-    return text
+  const isUpload = operation.upload !== undefined
+  const bodyLimit = context.bodyLimits[operation.bodyLimit ?? 'small']
+  const kind: Spec['answer']['kind'] = operation.answer.kind
+  const responders: Responders<Spec> = {
+    json: (work) => respondWithJson(work, operation, context, options),
+    headers: respondWithHeaders,
+    download: respondWithDownload,
+    stream: streamHandlers,
   }
 
   app.route({
     method: operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    bodyLimit: bodyLimitOf(operation, context),
+    // Streams are measured by whoever reads them.
+    bodyLimit: isUpload ? Number.MAX_SAFE_INTEGER : bodyLimit.bytes,
     config: {
-      isUpload: operation.upload !== undefined,
-      bodySetting: limitSettings[isLarge(operation) ? 'adminBodyBytes' : 'bodyBytes'].name,
+      isUpload,
+      ...(bodyLimit.setting !== undefined && { bodySetting: bodyLimit.setting }),
     },
-    // A stream has no length and no end to tell of.
-    ...(operation.stream !== undefined && { exposeHeadRoute: false }),
     schema: {
       ...(operation.params && { params: operation.params }),
       ...(operation.query && { querystring: operation.query }),
@@ -143,7 +132,7 @@ function mount<const Spec extends Operation>(
     },
     onRequest: (request, reply, done) => {
       request.query = readQuery(rawQueryOf(request.url))
-      if (operation.upload !== undefined) {
+      if (isUpload) {
         leavePaceToReader(request.raw)
         discardUnreadBody(request, reply)
       }
@@ -157,17 +146,86 @@ function mount<const Spec extends Operation>(
         done()
       },
     }),
-    handler: (request, reply) => {
-      const state = revision?.(request.actor as ActorByAuth[Spec['auth']])
-      if (state === undefined) return answerTo(request, reply)
-      return answerFromMemory(request, reply, state)
-    },
-    ...(operation.stream !== undefined &&
-      streamHandlers(
-        async (request, reply) =>
-          (await handler(toCall(context, operation, request, reply))) as StartStream,
-      )),
+    ...responders[kind]((request, reply) => handler(toCall(context, operation, request, reply))),
   })
+}
+
+/** Calls the handler of an operation for a request. */
+type Work<Result> = (request: FastifyRequest, reply: FastifyReply) => Promise<Result>
+
+type RouteHandlers = Pick<
+  RouteOptionsOfFastify,
+  'handler' | 'preHandler' | 'wsHandler' | 'exposeHeadRoute'
+>
+
+/** Makes the handlers of a route, by the kind of the answer. */
+type Responders<Spec extends Operation> = {
+  [Kind in AnswerKind]: (work: Work<AnswerByKind<Spec>[Kind]>) => RouteHandlers
+}
+
+function respondWithJson<Spec extends Operation>(
+  work: Work<AnswerByKind<Spec>['json']>,
+  operation: Spec,
+  context: HttpContext,
+  { revision }: RouteOptions<Spec>,
+): RouteHandlers {
+  const checkAnswer = context.checkAnswers(operation)
+
+  const respond = async (request: FastifyRequest, reply: FastifyReply) => {
+    const answer = await work(request, reply)
+    if (answer instanceof ContinueAt) return reply.redirect(answer.location, 307)
+    checkAnswer?.(answer)
+    if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
+    return answer
+  }
+  if (revision === undefined) return { handler: respond }
+
+  const memory = createAnswerMemory()
+  const respondFromMemory = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    state: string,
+  ): Promise<string> => {
+    const known = memory.find(state, request.url)
+    const text = known ?? JSON.stringify(await respond(request, reply))
+    if (known === undefined) memory.keep(state, request.url, text)
+    reply.type('application/json; charset=utf-8')
+    return text
+  }
+  return {
+    handler: (request, reply) => {
+      const state = revision(request.actor as ActorByAuth[Spec['auth']])
+      return state === undefined
+        ? respond(request, reply)
+        : respondFromMemory(request, reply, state)
+    },
+  }
+}
+
+function respondWithHeaders(work: Work<HeadersAnswer>): RouteHandlers {
+  return {
+    handler: async (request, reply) => {
+      const { status, headers } = await work(request, reply)
+      return reply.code(status).headers(headers).send()
+    },
+  }
+}
+
+function respondWithDownload(work: Work<Download>): RouteHandlers {
+  return {
+    handler: async (request, reply) => {
+      const download = await work(request, reply)
+      const isHead = request.method === 'HEAD'
+      if (download.readAt !== undefined && !isHead) {
+        // The address ends sooner than the permission to ask for it, so it is not to be kept.
+        return reply.header('cache-control', 'no-store').redirect(await download.readAt(), 307)
+      }
+      // The stream comes first: when it cannot be opened, the answer is an error with headers of its own.
+      // For HEAD an empty one stands in, because Fastify drains what it is given and forgets the length.
+      const body = isHead ? Readable.from([]) : await download.open?.()
+      return reply.code(download.status).headers(download.headers).send(body)
+    },
+  }
 }
 
 function toCall<Spec extends Operation>(
@@ -203,30 +261,9 @@ function idempotencyKeyOf(operation: Operation, request: FastifyRequest): string
   return typeof member === 'string' ? member : undefined
 }
 
-function bodyLimitOf(operation: Operation, context: HttpContext): number {
-  // Streams are measured by whoever reads them.
-  if (operation.upload !== undefined) return Number.MAX_SAFE_INTEGER
-  return isLarge(operation) ? context.limits.largeBody : context.limits.smallBody
-}
-
-function isLarge({ bodyLimit }: Operation): boolean {
-  return bodyLimit === 'large'
-}
-
 function rawQueryOf(url: string): string {
   const start = url.indexOf('?')
   return start < 0 ? '' : url.slice(start + 1)
-}
-
-async function sendDownload(request: FastifyRequest, reply: FastifyReply, download: Download) {
-  if (download.readAt !== undefined && request.method !== 'HEAD') {
-    // The address ends sooner than the permission to ask for it, so it is not to be kept.
-    return reply.header('cache-control', 'no-store').redirect(await download.readAt(), 307)
-  }
-  // The stream comes first: when it cannot be opened, the answer is an error with headers of its own.
-  // For HEAD an empty one stands in, because Fastify drains what it is given and forgets the length.
-  const body = request.method === 'HEAD' ? Readable.from([]) : await download.open?.()
-  return reply.code(download.status).headers(download.headers).send(body)
 }
 
 function abortSignalOf(reply: FastifyReply): AbortSignal {

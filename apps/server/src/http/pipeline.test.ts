@@ -14,7 +14,7 @@ const wait = operation({
   summary: 'Answer when the test says so',
   auth: 'public',
   params: Type.Object({ id: Type.Integer() }),
-  result: Type.Unknown(),
+  answer: { kind: 'json', schema: Type.Unknown() },
   status: 200,
   errors: [],
 })

@@ -12,15 +12,14 @@ const wait = operation({
   id: 'wait',
   path: '/wait',
   summary: 'Answer when the test says so',
-  result: Type.Unknown(),
+  answer: { kind: 'json', schema: Type.Unknown() },
 })
 const listen = operation({
   ...shared,
   id: 'listen',
   path: '/listen',
   summary: 'Listen to one event',
-  stream: 'The event.',
-  result: Type.Unknown(),
+  answer: { kind: 'stream', description: 'The event.' },
 })
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 

@@ -12,6 +12,8 @@ export function streamHandlers(
 ) {
   const starts = new WeakMap<FastifyRequest, StartStream>()
   return {
+    // A stream has no length and no end that HEAD could say.
+    exposeHeadRoute: false,
     // Before the handler, because the handshake comes between them: a refusal must be a response.
     preHandler: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       await turnOf(reply.raw)

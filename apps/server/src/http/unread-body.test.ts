@@ -13,7 +13,7 @@ const refuse = operation({
   summary: 'Refuse what is sent',
   auth: 'public',
   upload: 'What nobody reads.',
-  result: Type.Unknown(),
+  answer: { kind: 'json', schema: Type.Unknown() },
   status: 200,
   errors: ['ResourceGone'],
 })

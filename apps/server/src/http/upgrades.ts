@@ -13,7 +13,7 @@ interface UpgradeOptions {
   /** Milliseconds without a byte after which a connection is given up. */
   idleMilliseconds: number
   /** Whether an address is that of a stream. */
-  isStream(url: string): boolean
+  isStreamAddress(url: string): boolean
 }
 
 /** What may become a WebSocket. */
@@ -33,7 +33,7 @@ const maxHeaders = 1000
  */
 export function screenUpgrades(
   app: FastifyInstance,
-  { newRequestId, connections, idleMilliseconds, isStream }: UpgradeOptions,
+  { newRequestId, connections, idleMilliseconds, isStreamAddress }: UpgradeOptions,
 ): Upgrades {
   const server = new Server()
   const passedOn = new WeakMap<IncomingMessage, Socket>()
@@ -52,7 +52,7 @@ export function screenUpgrades(
       socket.once('end', () => socket.end()).resume()
       const headers: Record<string, string> = refusal.type === 'MethodNotFound' ? { allow: '' } : {}
       connections.afterAnswers(socket, () => refuseRaw(socket, refusal, newRequestId(), headers))
-    } else if (isWebSocket(request) && isStream(request.url ?? '')) {
+    } else if (isWebSocket(request) && isStreamAddress(request.url ?? '')) {
       passedOn.set(request, socket)
       if (!server.emit('upgrade', request, socket, head)) socket.destroy()
     } else {

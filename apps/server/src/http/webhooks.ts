@@ -19,6 +19,7 @@ const operation: Operation = {
   tag: 'Integrations',
   summary: 'Hand a request to an integration',
   auth: 'public',
+  answer: { kind: 'download', description: 'What the integration answers.' },
   status: 200,
   errors: [],
 }

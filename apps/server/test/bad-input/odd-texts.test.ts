@@ -20,7 +20,7 @@ const halves = ['\ud800', '\udc00x']
 
 const callable = allOperations.filter(
   // A stream that is let in has no end to wait for.
-  ({ auth, stream }) => auth !== 'public' && auth !== 'signature' && stream === undefined,
+  ({ auth, answer }) => auth !== 'public' && auth !== 'signature' && answer.kind !== 'stream',
 )
 
 /** Places where a request may hold a text, keyed maps included. */

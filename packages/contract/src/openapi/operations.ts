@@ -79,31 +79,42 @@ function requestBodyOf(operation: Operation, schemas: SchemaRegistry): JsonSchem
   return operation.body && { required: true, content: json(schemas.reference(operation.body)) }
 }
 
-function successesOf(operation: Operation, schemas: SchemaRegistry): Record<string, JsonSchema> {
-  const redirect = operation.redirect && { 307: { description: operation.redirect } }
-  if (operation.download !== undefined) {
-    return {
-      ...redirect,
-      200: { description: operation.download, headers: rateHeaders, content: { '*/*': {} } },
-      206: { description: 'The part that `range` asked for.', content: { '*/*': {} } },
-      304: { description: 'The copy named by `if-none-match` is still good.' },
+function successesOf(
+  { answer, status }: Operation,
+  schemas: SchemaRegistry,
+): Record<string, JsonSchema> {
+  const done = status === 201 ? 'Created.' : 'Done.'
+  switch (answer.kind) {
+    case 'json': {
+      const content = json(schemas.reference(answer.schema))
+      return {
+        ...redirectOf(answer),
+        [status]: { description: done, headers: rateHeaders, content },
+      }
     }
-  }
-  if (operation.stream !== undefined) {
-    const events = { 'text/event-stream': { schema: { type: 'string' } } }
-    return {
-      200: { description: operation.stream, headers: rateHeaders, content: events },
-      101: { description: 'The same over WebSocket, if the request asked for it.' },
+    case 'headers':
+      return { [status]: { description: answer.description, headers: rateHeaders } }
+    case 'download':
+      return {
+        ...redirectOf(answer),
+        200: { description: answer.description, headers: rateHeaders, content: { '*/*': {} } },
+        206: { description: 'The part that `range` asked for.', content: { '*/*': {} } },
+        304: { description: 'The copy named by `if-none-match` is still good.' },
+      }
+    case 'stream': {
+      const events = { 'text/event-stream': { schema: { type: 'string' } } }
+      return {
+        200: { description: answer.description, headers: rateHeaders, content: events },
+        101: { description: 'The same over WebSocket, if the request asked for it.' },
+      }
     }
+    default:
+      return answer satisfies never
   }
-  return {
-    ...redirect,
-    [operation.status]: {
-      description: operation.bare ?? (operation.status === 201 ? 'Created.' : 'Done.'),
-      headers: rateHeaders,
-      ...(operation.result && { content: json(schemas.reference(operation.result)) }),
-    },
-  }
+}
+
+function redirectOf({ redirect }: { redirect?: string }): Record<string, JsonSchema> {
+  return redirect === undefined ? {} : { 307: { description: redirect } }
 }
 
 const json = (schema: JsonSchema) => ({ 'application/json': { schema } })

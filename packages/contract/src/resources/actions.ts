@@ -53,17 +53,20 @@ export const actions = {
       type: Text(401, 'Name of the action, 1 to 401 characters.', 1),
       input: AnyMapInput('What the action gets; must fit the schema that is declared for it.'),
     }),
-    result: Type.Object({
-      output: AnyMap('What the action gave back.'),
-      meta: Type.Object(
-        {
-          cached: Type.Boolean({
-            description: 'Whether an earlier answer of an action that is `cacheable` was used.',
-          }),
-        },
-        { title: 'ActionMeta', description: 'How the output was come by.' },
-      ),
-    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        output: AnyMap('What the action gave back.'),
+        meta: Type.Object(
+          {
+            cached: Type.Boolean({
+              description: 'Whether an earlier answer of an action that is `cacheable` was used.',
+            }),
+          },
+          { title: 'ActionMeta', description: 'How the output was come by.' },
+        ),
+      }),
+    },
     status: 200,
     errors: ['ResourceNotFound', 'InvalidDataFormat', 'LimitExceeded', 'Runtime'],
   }),
@@ -83,7 +86,7 @@ export const actions = {
       timestampFrom: Type.Optional(TimeBound('beginning', 'Only runs from this time on.')),
       timestampUntil: Type.Optional(TimeBound('end', 'Only runs up to this time.')),
     }),
-    result: pageOf('data', ActionRun, 'Runs, newest first.'),
+    answer: { kind: 'json', schema: pageOf('data', ActionRun, 'Runs, newest first.') },
     status: 200,
     errors: ['ResourceNotFound'],
   }),

@@ -56,10 +56,15 @@ export const botLogs = {
       ),
       nextToken: Type.Optional(Text(4096, 'Value of `nextToken` of the page before.')),
     }),
-    result: Type.Object({
-      logs: Type.Array(BotLog, { description: 'Lines, newest first.' }),
-      nextToken: Type.Optional(Type.String({ description: 'For the next page, if there is one.' })),
-    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        logs: Type.Array(BotLog, { description: 'Lines, newest first.' }),
+        nextToken: Type.Optional(
+          Type.String({ description: 'For the next page, if there is one.' }),
+        ),
+      }),
+    },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -79,7 +84,7 @@ export const botLogs = {
         description: 'Lines, 1 to 100.',
       }),
     }),
-    result: Empty,
+    answer: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['RateLimited'],
   }),

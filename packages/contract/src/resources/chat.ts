@@ -18,10 +18,13 @@ export const chat = {
     summary: 'Check that a chat address is served',
     auth: 'chat',
     params: address,
-    result: Type.Object(
-      { status: OneOf(['ok'], 'The address is served.') },
-      { title: 'Hello', description: 'The address is served.' },
-    ),
+    answer: {
+      kind: 'json',
+      schema: Type.Object(
+        { status: OneOf(['ok'], 'The address is served.') },
+        { title: 'Hello', description: 'The address is served.' },
+      ),
+    },
     status: 200,
     errors: [],
   }),
@@ -33,7 +36,10 @@ export const chat = {
     summary: 'Get the description of the chat interface',
     auth: 'chat',
     params: address,
-    download: 'OpenAPI 3.1 document of the operations of a chat address.',
+    answer: {
+      kind: 'download',
+      description: 'OpenAPI 3.1 document of the operations of a chat address.',
+    },
     status: 200,
     errors: [],
   }),
@@ -45,7 +51,7 @@ export const chat = {
     summary: 'Open the reference of the chat interface',
     auth: 'chat',
     params: address,
-    download: 'Page that leads to the rendered reference.',
+    answer: { kind: 'download', description: 'Page that leads to the rendered reference.' },
     status: 200,
     errors: [],
   }),

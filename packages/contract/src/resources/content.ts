@@ -47,8 +47,11 @@ export const content = {
       ),
     }),
     upload: 'Content of the file, of any media type.',
-    result: Empty,
-    redirect: 'With `direct`: the content is to be sent to the address in `Location`.',
+    answer: {
+      kind: 'json',
+      schema: Empty,
+      redirect: 'With `direct`: the content is to be sent to the address in `Location`.',
+    },
     status: 200,
     errors: [
       'Forbidden',
@@ -92,8 +95,11 @@ export const content = {
         Text(1024, '`ETag` of a copy; `range` counts only when it is still good.'),
       ),
     }),
-    download: 'Content of the file, of the media type the file has.',
-    redirect: 'With `direct`: the content is read at the address in `Location`.',
+    answer: {
+      kind: 'download',
+      description: 'Content of the file, of the media type the file has.',
+      redirect: 'With `direct`: the content is read at the address in `Location`.',
+    },
     status: 200,
     errors: ['Forbidden', 'ResourceNotFound', 'ResourceGone'],
   }),

@@ -49,7 +49,7 @@ export const deliveries = {
       status: Type.Optional(OneOf(deliveryStatuses, 'Only those with this status.')),
       ...receiver,
     }),
-    result: pageOf('deliveries', Delivery, 'Deliveries, newest first.'),
+    answer: { kind: 'json', schema: pageOf('deliveries', Delivery, 'Deliveries, newest first.') },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -61,7 +61,7 @@ export const deliveries = {
     summary: 'Get a delivery with its attempts',
     auth: 'workspace',
     params: Type.Object(one),
-    result: wrap('delivery', DeliveryWithAttempts),
+    answer: { kind: 'json', schema: wrap('delivery', DeliveryWithAttempts) },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -75,7 +75,7 @@ export const deliveries = {
       'It takes a new place at the end of its conversation, and its calls say that they are repeats. One that is pending already is refused.',
     auth: 'workspace',
     params: Type.Object(one),
-    result: wrap('delivery', Delivery),
+    answer: { kind: 'json', schema: wrap('delivery', Delivery) },
     status: 200,
     errors: ['ResourceNotFound', 'RelationConflict'],
   }),
@@ -103,12 +103,15 @@ export const deliveries = {
         Text(2000, 'Where the call before ended, with the same other members.'),
       ),
     }),
-    result: Type.Object({
-      replayed: Type.Integer({ description: 'How many are pending again.' }),
-      nextToken: Type.Optional(
-        Type.String({ description: 'For the next call; left out when nothing is left.' }),
-      ),
-    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        replayed: Type.Integer({ description: 'How many are pending again.' }),
+        nextToken: Type.Optional(
+          Type.String({ description: 'For the next call; left out when nothing is left.' }),
+        ),
+      }),
+    },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -120,11 +123,14 @@ export const deliveries = {
     summary: 'List who of a bot and its integrations is failing or paused',
     auth: 'workspace',
     params: Type.Object(bot),
-    result: Type.Object({
-      receivers: Type.Array(DeliveryReceiver, {
-        description: 'Those that failed lately or are paused; one that works is not there.',
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        receivers: Type.Array(DeliveryReceiver, {
+          description: 'Those that failed lately or are paused; one that works is not there.',
+        }),
       }),
-    }),
+    },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -139,7 +145,7 @@ export const deliveries = {
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
-    result: Empty,
+    answer: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -153,7 +159,7 @@ export const deliveries = {
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
-    result: Empty,
+    answer: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -171,23 +177,26 @@ export const deliveries = {
       type: Type.Optional(Text(200, 'Type of the event; `test` by default.', 1)),
       payload: Type.Optional(AnyMapInput('Payload of the event; empty by default.')),
     }),
-    result: wrap(
-      'result',
-      Type.Object(
-        {
-          delivered: Type.Boolean({ description: 'Whether the bot took it.' }),
-          durationMs: Type.Integer({ description: 'Milliseconds to the end of the answer.' }),
-          status: Type.Optional(
-            Type.Integer({ description: 'HTTP status of the answer; absent without one.' }),
-          ),
-          answer: Type.Optional(
-            Type.String({ description: 'The first 4 KB of the body of the answer.' }),
-          ),
-          error: Type.Optional(Type.String({ description: 'Why it failed.' })),
-        },
-        { title: 'TestResult', description: 'What came of the call.' },
+    answer: {
+      kind: 'json',
+      schema: wrap(
+        'result',
+        Type.Object(
+          {
+            delivered: Type.Boolean({ description: 'Whether the bot took it.' }),
+            durationMs: Type.Integer({ description: 'Milliseconds to the end of the answer.' }),
+            status: Type.Optional(
+              Type.Integer({ description: 'HTTP status of the answer; absent without one.' }),
+            ),
+            answer: Type.Optional(
+              Type.String({ description: 'The first 4 KB of the body of the answer.' }),
+            ),
+            error: Type.Optional(Type.String({ description: 'Why it failed.' })),
+          },
+          { title: 'TestResult', description: 'What came of the call.' },
+        ),
       ),
-    ),
+    },
     status: 200,
     errors: ['ResourceNotFound', 'ReferenceNotFound'],
   }),

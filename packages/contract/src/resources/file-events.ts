@@ -55,7 +55,7 @@ export const fileEvents = {
         }),
       ),
     }),
-    result: pageOf('events', FileEvent, 'Events, oldest first.'),
+    answer: { kind: 'json', schema: pageOf('events', FileEvent, 'Events, oldest first.') },
     status: 200,
     errors: [],
   }),

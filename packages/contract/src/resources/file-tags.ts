@@ -13,7 +13,10 @@ export const fileTags = {
     description: 'Each name once, in the order of their bytes, of the files the caller may see.',
     auth: 'bot',
     query: Type.Object(paging),
-    result: pageOf('tags', Type.String({ description: 'Name of a tag.' }), 'Names in order.'),
+    answer: {
+      kind: 'json',
+      schema: pageOf('tags', Type.String({ description: 'Name of a tag.' }), 'Names in order.'),
+    },
     status: 200,
     errors: [],
   }),
@@ -30,7 +33,14 @@ export const fileTags = {
       tag: Text(200, 'Name of the tag; a `/` in it is percent-encoded.', 1),
     }),
     query: Type.Object(paging),
-    result: pageOf('values', Type.String({ description: 'Value of the tag.' }), 'Values in order.'),
+    answer: {
+      kind: 'json',
+      schema: pageOf(
+        'values',
+        Type.String({ description: 'Value of the tag.' }),
+        'Values in order.',
+      ),
+    },
     status: 200,
     errors: [],
   }),

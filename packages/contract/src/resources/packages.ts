@@ -32,7 +32,10 @@ const listOf = <const Id extends string, const Member extends string>(
     ...{ id, method: 'GET', path, tag: 'Integrations' },
     ...{ summary: `List ${member}`, description: nothing },
     ...{ auth: 'workspace', query: search, status: 200, errors: [] },
-    result: pageOf(member, Type.Unsafe<never>(AnyMap('Never given.')), 'None.'),
+    answer: {
+      kind: 'json',
+      schema: pageOf(member, Type.Unsafe<never>(AnyMap('Never given.')), 'None.'),
+    },
   })
 
 const lookFor = <const Id extends string>(what: string, id: Id, path: string, params: TObject) =>
@@ -40,7 +43,7 @@ const lookFor = <const Id extends string>(what: string, id: Id, path: string, pa
     ...{ id, method: 'GET', path, tag: 'Integrations' },
     ...{ summary: `Look for ${what}`, description: nothing },
     ...{ auth: 'workspace', params, status: 200, errors: ['ResourceNotFound'] },
-    result: Type.Unsafe<never>(wrap('found', AnyMap('Never given.'))),
+    answer: { kind: 'json', schema: Type.Unsafe<never>(wrap('found', AnyMap('Never given.'))) },
   })
 
 /** Lists of interfaces and plugins, of a workspace and of the hub. */

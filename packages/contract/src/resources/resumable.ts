@@ -69,7 +69,11 @@ export const resumable = {
       ...bytesHeaders,
     }),
     upload: 'The first bytes of the content, or nothing.',
-    bare: '`Location` is the address of the upload, `Upload-Offset` how many bytes are there.',
+    answer: {
+      kind: 'headers',
+      description:
+        '`Location` is the address of the upload, `Upload-Offset` how many bytes are there.',
+    },
     status: 201,
     errors: [...refusals, 'InvalidPayload', 'UnsupportedMediaType', 'LimitExceeded'],
   }),
@@ -84,7 +88,11 @@ export const resumable = {
     auth: 'signature',
     params,
     headers: Type.Object({ 'tus-resumable': version }),
-    bare: '`Upload-Offset` is how many bytes are there, `Upload-Length` how many there will be, `Upload-Expires` until when they can be sent.',
+    answer: {
+      kind: 'headers',
+      description:
+        '`Upload-Offset` is how many bytes are there, `Upload-Length` how many there will be, `Upload-Expires` until when they can be sent.',
+    },
     status: 200,
     errors: refusals,
   }),
@@ -108,7 +116,7 @@ export const resumable = {
       ...bytesHeaders,
     }),
     upload: 'The next bytes of the content.',
-    bare: '`Upload-Offset` is how many bytes are there now.',
+    answer: { kind: 'headers', description: '`Upload-Offset` is how many bytes are there now.' },
     status: 204,
     errors: [
       ...refusals,
@@ -130,7 +138,7 @@ export const resumable = {
     auth: 'signature',
     params,
     headers: Type.Object({ 'tus-resumable': version }),
-    bare: 'The upload is gone.',
+    answer: { kind: 'headers', description: 'The upload is gone.' },
     status: 204,
     errors: refusals,
   }),

@@ -177,9 +177,12 @@ export const search = {
         }),
       ),
     }),
-    result: Type.Object({
-      passages: Type.Array(Passage, { description: 'Passages, best match first.' }),
-    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        passages: Type.Array(Passage, { description: 'Passages, best match first.' }),
+      }),
+    },
     status: 200,
     errors: [],
   }),

@@ -13,7 +13,10 @@ export const service = {
     description: 'Looks at nothing else: a process that answers needs no restart.',
     auth: 'public',
     probe: true,
-    result: Type.Object({ status: OneOf(['ok'], 'The process is alive.') }, { title: 'Health' }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({ status: OneOf(['ok'], 'The process is alive.') }, { title: 'Health' }),
+    },
     status: 200,
     errors: [],
   }),
@@ -27,23 +30,26 @@ export const service = {
       'Answers `Internal` while a part that every request needs does not work, and when the server is about to stop.',
     auth: 'public',
     probe: true,
-    result: Type.Object(
-      {
-        status: OneOf(['ready'], 'The server can serve.'),
-        checks: Type.Array(
-          Type.Object(
-            {
-              name: Type.String({ description: 'Name of the part, for example `database`.' }),
-              status: OneOf(['ok', 'degraded'], '`degraded`: works with less than it could.'),
-              detail: Type.Optional(Type.String({ description: 'What is missing, and why.' })),
-            },
-            { title: 'ReadinessCheck', description: 'One part of the server.' },
+    answer: {
+      kind: 'json',
+      schema: Type.Object(
+        {
+          status: OneOf(['ready'], 'The server can serve.'),
+          checks: Type.Array(
+            Type.Object(
+              {
+                name: Type.String({ description: 'Name of the part, for example `database`.' }),
+                status: OneOf(['ok', 'degraded'], '`degraded`: works with less than it could.'),
+                detail: Type.Optional(Type.String({ description: 'What is missing, and why.' })),
+              },
+              { title: 'ReadinessCheck', description: 'One part of the server.' },
+            ),
+            { description: 'Parts that were looked at.' },
           ),
-          { description: 'Parts that were looked at.' },
-        ),
-      },
-      { title: 'Readiness' },
-    ),
+        },
+        { title: 'Readiness' },
+      ),
+    },
     status: 200,
     errors: ['Internal'],
   }),

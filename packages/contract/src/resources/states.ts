@@ -63,7 +63,7 @@ export const states = {
     method: 'GET',
     path,
     summary: 'Get a state',
-    result: cached,
+    answer: { kind: 'json', schema: cached },
     errors: ['ResourceNotFound'],
   }),
   set: operation({
@@ -78,7 +78,7 @@ export const states = {
       }),
       expiry,
     }),
-    result: wrap('state', State),
+    answer: { kind: 'json', schema: wrap('state', State) },
     errors: ['ResourceNotFound', 'InvalidIdentifier', 'InvalidDataFormat', 'LimitExceeded'],
   }),
   getOrSet: operation({
@@ -89,7 +89,7 @@ export const states = {
     summary: 'Get a state, set first if there is none',
     description: 'Of calls that find none at the same time, one sets it.',
     body: Type.Object({ payload, expiry }),
-    result: cached,
+    answer: { kind: 'json', schema: cached },
     errors: ['ResourceNotFound', 'InvalidIdentifier', 'InvalidDataFormat', 'LimitExceeded'],
   }),
   patch: operation({
@@ -100,7 +100,7 @@ export const states = {
     summary: 'Change members of a state',
     description: 'The members given replace those of the same name; the others stay.',
     body: Type.Object({ payload, expiry }),
-    result: wrap('state', State),
+    answer: { kind: 'json', schema: wrap('state', State) },
     errors: ['ResourceNotFound', 'InvalidDataFormat', 'LimitExceeded'],
   }),
   setExpiry: operation({
@@ -115,7 +115,7 @@ export const states = {
           'Milliseconds without a change after which it expires, 1 to 2,592,000,000 (30 days); `null` for never.',
       }),
     }),
-    result: wrap('state', State),
+    answer: { kind: 'json', schema: wrap('state', State) },
     errors: ['ResourceNotFound'],
   }),
 }

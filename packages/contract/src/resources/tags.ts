@@ -16,14 +16,17 @@ export const tags = {
       ...paging,
       type: OneOf(['user', 'conversation', 'message'], 'Whose tags are meant.'),
     }),
-    result: pageOf(
-      'tags',
-      Type.Object(
-        { value: Type.String({ description: 'Value of the tag.' }) },
-        { title: 'TagValue', description: 'One value.' },
+    answer: {
+      kind: 'json',
+      schema: pageOf(
+        'tags',
+        Type.Object(
+          { value: Type.String({ description: 'Value of the tag.' }) },
+          { title: 'TagValue', description: 'One value.' },
+        ),
+        'Each value once, in no order that means anything.',
       ),
-      'Each value once, in no order that means anything.',
-    ),
+    },
     status: 200,
     errors: [],
   }),

@@ -59,9 +59,12 @@ export const tokens = {
     tag: 'Account',
     summary: 'List the personal access tokens of the caller',
     auth: 'account',
-    result: Type.Object({
-      pats: Type.Array(PersonalAccessToken, { description: 'All tokens, newest first.' }),
-    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        pats: Type.Array(PersonalAccessToken, { description: 'All tokens, newest first.' }),
+      }),
+    },
     status: 200,
     errors: [],
   }),
@@ -76,7 +79,7 @@ export const tokens = {
     body: Type.Object({
       note: Text(500, 'What the token is for, at most 500 characters.'),
     }),
-    result: wrap('pat', NewPersonalAccessToken),
+    answer: { kind: 'json', schema: wrap('pat', NewPersonalAccessToken) },
     status: 201,
     errors: [],
     idempotent: true,
@@ -90,7 +93,7 @@ export const tokens = {
     description: 'The token stops working at once here, and within five seconds elsewhere.',
     auth: 'account',
     params: Type.Object({ id: Id('Id of the token.') }),
-    result: Empty,
+    answer: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -104,11 +107,14 @@ export const tokens = {
       'For services that bots, integrations and people call with their tokens. The body names the bot. A header `x-bot-id` is ignored.',
     auth: 'token',
     body: Type.Object({ botId: Id('Id of the bot that is asked about.') }),
-    result: Type.Object({
-      workspaceId: Id('Id of the workspace of the bot.'),
-      botId: Id('Id of the bot.'),
-      userId: Id('Id of the account of a personal token; of keys, the id of the bot.'),
-    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        workspaceId: Id('Id of the workspace of the bot.'),
+        botId: Id('Id of the bot.'),
+        userId: Id('Id of the account of a personal token; of keys, the id of the bot.'),
+      }),
+    },
     status: 200,
     errors: ['Forbidden', 'ReferenceNotFound'],
   }),
@@ -120,9 +126,12 @@ export const tokens = {
     summary: 'List the keys of a bot',
     auth: 'workspace',
     query: Type.Object({ botId: Id('Id of the bot.') }),
-    result: Type.Object({
-      baks: Type.Array(BotApiKey, { description: 'All keys of the bot, newest first.' }),
-    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        baks: Type.Array(BotApiKey, { description: 'All keys of the bot, newest first.' }),
+      }),
+    },
     status: 200,
     errors: ['ReferenceNotFound'],
   }),
@@ -138,7 +147,7 @@ export const tokens = {
       botId: Id('Id of the bot.'),
       note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
     }),
-    result: NewBotApiKey,
+    answer: { kind: 'json', schema: NewBotApiKey },
     status: 201,
     errors: ['ReferenceNotFound'],
     idempotent: true,
@@ -152,7 +161,7 @@ export const tokens = {
     description: 'The key stops working at once here, and within five seconds elsewhere.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
-    result: Empty,
+    answer: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -164,11 +173,14 @@ export const tokens = {
     summary: 'List the keys of an integration',
     auth: 'workspace',
     query: Type.Object({ integrationId: Id('Id of the integration.') }),
-    result: Type.Object({
-      iaks: Type.Array(IntegrationApiKey, {
-        description: 'All keys of the integration, newest first.',
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        iaks: Type.Array(IntegrationApiKey, {
+          description: 'All keys of the integration, newest first.',
+        }),
       }),
-    }),
+    },
     status: 200,
     errors: ['ReferenceNotFound'],
   }),
@@ -185,7 +197,7 @@ export const tokens = {
       integrationId: Id('Id of the integration.'),
       note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
     }),
-    result: NewIntegrationApiKey,
+    answer: { kind: 'json', schema: NewIntegrationApiKey },
     status: 201,
     errors: ['ReferenceNotFound'],
     idempotent: true,
@@ -199,7 +211,7 @@ export const tokens = {
     description: 'The key stops working at once here, and within five seconds elsewhere.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
-    result: Empty,
+    answer: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
