@@ -3,7 +3,7 @@
 import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
 import { createKeywordIndex } from '../apps/server/dist/features/search/keywords/keyword-index.js'
-import { readTexts } from '../apps/server/dist/features/search/retrieval/candidate-text-store.js'
+import { readTexts } from '../apps/server/dist/features/search/passage-text-store.js'
 import { scoreGrams } from '../apps/server/dist/features/search/retrieval/grams.js'
 import { createRanker } from '../apps/server/dist/features/search/retrieval/ranker.js'
 import { createSemanticLeg } from '../apps/server/dist/features/search/retrieval/semantic-retriever.js'

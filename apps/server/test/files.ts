@@ -271,7 +271,7 @@ async function createBench(
       app.server.closeAllConnections()
       await closed
       await pauseJobs()
-      await search[Symbol.asyncDispose]()
+      await search.stop()
       await ingestPool[Symbol.asyncDispose]()
       await bus[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })

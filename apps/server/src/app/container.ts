@@ -89,7 +89,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     checks: [
       { name: 'database', check: () => database.check() },
       { name: 'contents', check: () => slices.blobs.check() },
-      { name: 'vectors', check: () => slices.search.missing() },
+      ...slices.search.checks,
     ],
     isStopping: () => stopping,
   })

@@ -11,7 +11,7 @@ import { createWebhooks } from '../features/calls/webhooks/index.js'
 import { type Chat, createChat } from '../features/chat/index.js'
 import { createDeliveries, pageAttempts } from '../features/deliveries/index.js'
 import { createFiles } from '../features/files/index.js'
-import { createIngestPool, createSearch, type Weights } from '../features/search/index.js'
+import { createIngestPool, createSearch, type RetrieverWeights } from '../features/search/index.js'
 import { createAccess } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
 import { createWorkspaces } from '../features/tenancy/workspaces/index.js'
@@ -34,8 +34,8 @@ const sharedLeftoverAge = 60 * 60 * 1000
 export interface SlicesOptions {
   /** Module that the search threads run: for tests. */
   findEntry?: URL
-  /** How much each leg of ranking weighs: for measuring what each adds. */
-  weights?: Weights
+  /** How much each retriever of search weighs: for measuring what each adds. */
+  weights?: RetrieverWeights
 }
 
 /** Builds the slices and tells each what it needs of the others. */
@@ -183,7 +183,7 @@ export async function createSlices(
     ...(weights && { weights }),
   })
   closers.add('search', async () => {
-    await search[Symbol.asyncDispose]()
+    await search.stop()
   })
   await search.open()
 
@@ -196,7 +196,7 @@ export async function createSlices(
       await runtime.purge(botId)
       await deliveries.purge({ kind: 'bot', id: botId })
       await chat.purge?.({ kind: 'bot', id: botId })
-      await search.purge(botId)
+      await search.purge({ kind: 'bot', id: botId })
       await files.purge(botId)
     },
   }

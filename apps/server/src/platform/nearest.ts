@@ -6,7 +6,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   let best: string | undefined
   let bestDistance = Math.ceil(word.length / 3)
   for (const candidate of candidates) {
-    const distance = editDistance(word, candidate)
+    const distance = editDistance(word, candidate, bestDistance)
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance
@@ -15,16 +15,29 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best
 }
 
-/** Letters to insert, remove or replace to get from one word to the other (Levenshtein). */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at)
-  for (const [index, letter] of [...from].entries()) {
-    const next = [index + 1]
-    for (const [at, other] of [...to].entries()) {
-      const replaced = (row[at] ?? 0) + (letter === other ? 0 : 1)
-      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1))
+/**
+ * How many letters must be added, left out, replaced or swapped with their neighbour to get from one word to
+ * the other. Above `limit` the result is only known to be more than that, which saves most of the work.
+ */
+export function editDistance(left: string, right: string, limit: number): number {
+  if (Math.abs(left.length - right.length) > limit) return limit + 1
+  let before: number[] = []
+  let last = Array.from({ length: right.length + 1 }, (_, at) => at)
+  for (let row = 1; row <= left.length; row++) {
+    const next = [row]
+    for (let column = 1; column <= right.length; column++) {
+      const isSame = left[row - 1] === right[column - 1]
+      const isSwapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
+      next[column] = Math.min(
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+        (last[column] ?? 0) + 1,
+        (next[column - 1] ?? 0) + 1,
+        isSwapped ? (before[column - 2] ?? limit) + 1 : Number.POSITIVE_INFINITY,
+      )
     }
-    row = next
+    if (Math.min(...next) > limit) return limit + 1
+    before = last
+    last = next
   }
-  return row.at(-1) ?? 0
+  return last[right.length] ?? limit + 1
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { Weights } from '../../ranking.js'
+import type { RetrieverWeights } from '../../features/search/weights.js'
 import { ask, awaitSettled, idsOf } from './ask.js'
 import { type Dataset, type Question, readDataset, readQuestions } from './dataset.js'
 import { type Measures, measure } from './measures.js'
@@ -23,12 +23,12 @@ import {
 import { separate } from './separation.js'
 import { openTarget, type TargetOptions } from './target.js'
 import { awaitIndexed, uploadAll } from './upload.js'
-import { readLegs, readWeights } from './weights.js'
+import { readRetrievers, readWeights } from './weights.js'
 
 interface EvalOptions extends Omit<TargetOptions, 'weights'> {
   dataset: string
-  legs?: Weights
-  weights?: readonly Weights[]
+  legs?: RetrieverWeights
+  weights?: readonly RetrieverWeights[]
   offTopic?: string
   baseline?: string
   json?: string
@@ -52,7 +52,7 @@ export function evalCommand(): Command {
     .option('--skip-upload', 'ask only: the documents are there already')
     .addOption(
       new Option('--legs <list>', 'legs of the temporary server: keyword,grams,semantic')
-        .argParser(readLegs)
+        .argParser(readRetrievers)
         .conflicts('weights'),
     )
     .option(
@@ -80,7 +80,7 @@ export function evalCommand(): Command {
 /** Asks all questions once for each of the rankings, of the same passages. */
 async function evaluate(
   options: EvalOptions,
-  rankings: readonly (Weights | undefined)[],
+  rankings: readonly (RetrieverWeights | undefined)[],
 ): Promise<Results[]> {
   const { settle, timeout, skipUpload, dataset: folder, url, token, bot } = options
   const dataset = await readDataset(folder)
@@ -118,7 +118,7 @@ async function askAll(
   client: Client,
   { documents, questions, offTopic }: Dataset & { offTopic: Pick<Question, 'id' | 'text'>[] },
   name: string,
-  weights: Weights | undefined,
+  weights: RetrieverWeights | undefined,
 ): Promise<Results> {
   say(`asking ${questions.length + offTopic.length} questions`)
   const each = new Map<string, Measures>()

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { Weights } from '../../ranking.js'
+import type { RetrieverWeights } from '../../features/search/weights.js'
 import { compareRuns } from './compare.js'
 import { type Measures, mean, quantile } from './measures.js'
 import {
@@ -17,8 +17,8 @@ export interface Results {
   dataset: string
   documents: number
   questions: number
-  /** How much each leg weighed; the usual weights if it is missing. */
-  weights?: Weights
+  /** How much each retriever weighed; the default weights if it is missing. */
+  weights?: RetrieverWeights
   mean: Measures
   latency: { p50: number; p95: number }
   /** From questions about something else, where such were asked. */

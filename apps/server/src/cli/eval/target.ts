@@ -4,22 +4,22 @@ import { join } from 'node:path'
 import { type Client, createClient } from '@botstead/contract'
 import type { Server } from '../../app/container.js'
 import { loadConfig } from '../../config/config.js'
+import type { RetrieverWeights } from '../../features/search/weights.js'
 import { createLog } from '../../platform/telemetry/log.js'
-import type { Weights } from '../../ranking.js'
 
 /** A bot on a server, into which the documents go. */
 export interface Target extends AsyncDisposable {
   readonly client: Client
   /** Lets the same passages be ranked otherwise from now on; only a temporary server can do it. */
-  weigh(weights: Weights): Promise<void>
+  weigh(weights: RetrieverWeights): Promise<void>
 }
 
 export interface TargetOptions {
   url?: string
   token?: string
   bot?: string
-  /** Weights of the legs of a temporary server; the usual ones if undefined. */
-  weights?: Weights
+  /** Weights of the retrievers of a temporary server; the default ones if undefined. */
+  weights?: RetrieverWeights
 }
 
 /** The server that the options name, or a temporary one, which is gone afterwards. */
@@ -39,7 +39,7 @@ export async function openTarget(options: TargetOptions): Promise<Target> {
   }
 }
 
-async function startTemporary(weights: Weights | undefined): Promise<Target> {
+async function startTemporary(weights: RetrieverWeights | undefined): Promise<Target> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-eval-'))
   const remove = () => rm(dataDir, { recursive: true, force: true })
   try {
@@ -68,7 +68,7 @@ async function startTemporary(weights: Weights | undefined): Promise<Target> {
   }
 }
 
-async function startOn(dataDir: string, weights: Weights | undefined): Promise<Server> {
+async function startOn(dataDir: string, weights: RetrieverWeights | undefined): Promise<Server> {
   // What ranks is taken from the caller's settings, where the data lies is not.
   const { config } = loadConfig({
     ...embeddingsSettings(),

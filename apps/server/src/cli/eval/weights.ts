@@ -1,12 +1,16 @@
 import { InvalidArgumentError } from 'commander'
-import { type Leg, legWeights, type Weights } from '../../ranking.js'
+import {
+  defaultWeights,
+  type Retriever,
+  type RetrieverWeights,
+} from '../../features/search/weights.js'
 
-const names = Object.keys(legWeights).join(', ')
+const names = Object.keys(defaultWeights).join(', ')
 
-/** Reads `keyword,grams`: these legs with their usual weights, and no other. */
-export function readLegs(text: string): Weights {
-  const legs = text.split(',').map((name) => toLeg(name, `It is a list of ${names}`))
-  return Object.fromEntries(legs.map((leg) => [leg, legWeights[leg]]))
+/** Reads `keyword,grams`: these retrievers with their default weights, and no other. */
+export function readRetrievers(text: string): RetrieverWeights {
+  const retrievers = text.split(',').map((name) => toRetriever(name, `It is a list of ${names}`))
+  return Object.fromEntries(retrievers.map((name) => [name, defaultWeights[name]]))
 }
 
 /**
@@ -14,7 +18,10 @@ export function readLegs(text: string): Weights {
  *
  * @param before those that were read from earlier options
  */
-export function readWeights(text: string, before: readonly Weights[] = []): Weights[] {
+export function readWeights(
+  text: string,
+  before: readonly RetrieverWeights[] = [],
+): RetrieverWeights[] {
   const form = 'It is like keyword=.5,grams=.25,semantic=.25'
   const parts = text.split(',').map((part) => {
     const [name = '', value = ''] = part.split('=')
@@ -22,7 +29,7 @@ export function readWeights(text: string, before: readonly Weights[] = []): Weig
     if (value.trim() === '' || !(weight >= 0 && weight <= 1)) {
       throw new InvalidArgumentError(`${form}: numbers from 0 to 1, not "${part}".`)
     }
-    return [toLeg(name, form), weight] as const
+    return [toRetriever(name, form), weight] as const
   })
   if (parts.every(([, weight]) => weight === 0)) {
     throw new InvalidArgumentError(`${form}: some leg must weigh more than 0.`)
@@ -30,18 +37,18 @@ export function readWeights(text: string, before: readonly Weights[] = []): Weig
   return [...before, Object.fromEntries(parts)]
 }
 
-export function describeWeights(weights: Weights): string {
+export function describeWeights(weights: RetrieverWeights): string {
   return Object.entries(weights)
-    .map(([leg, weight]) => `${leg} ${weight}`)
+    .map(([name, weight]) => `${name} ${weight}`)
     .join(', ')
 }
 
-function toLeg(text: string, form: string): Leg {
+function toRetriever(text: string, form: string): Retriever {
   const name = text.trim()
-  if (isLeg(name)) return name
+  if (isRetriever(name)) return name
   throw new InvalidArgumentError(`${form}, with commas between them; legs are ${names}.`)
 }
 
-function isLeg(name: string): name is Leg {
-  return Object.hasOwn(legWeights, name)
+function isRetriever(name: string): name is Retriever {
+  return Object.hasOwn(defaultWeights, name)
 }

@@ -187,7 +187,7 @@ describeEachEngine('the copy of a file', (engine) => {
       expect(file).toMatchObject({ botId: other.id, owner: { type: 'bot', id: other.id } })
       await other.awaitStatus(file.id, 'indexing_completed')
       bench().forgetBot(bot)
-      await bench().search.purge(bot.id)
+      await bench().search.purge({ kind: 'bot', id: bot.id })
       await bench().files.purge(bot.id)
       const { file: left } = await other.as().getFile({ id: file.id })
       expect(await read(left.url)).toBe('# A\n\nOne word.')

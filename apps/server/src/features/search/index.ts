@@ -1,119 +1,138 @@
 import type { Route } from '../../http/mount.js'
+import type { Clock } from '../../platform/clock.js'
 import type { Database } from '../../platform/db/open.js'
 import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
 import type { Tx } from '../../platform/db/schema.js'
+import type { Ids } from '../../platform/ids.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
+import type { Queue } from '../../platform/jobs/queue.js'
+import type { Log } from '../../platform/telemetry/log.js'
 import type { Metric } from '../../platform/telemetry/metric.js'
+import type { Check, Feature, Owner } from '../feature.js'
+import type { Files } from '../files/index.js'
 import { createSearchJobs } from './indexing/jobs.js'
-import { createKeywordIndex } from './keywords/keyword-index.js'
+import type { IngestPool } from './indexing/pipeline.js'
+import { createKeywordIndex } from './keywords/index.js'
 import { createSearchMeter, loadMetric } from './metrics.js'
-import { createPassagesService } from './passages.js'
-import { createFinder } from './retrieval/finder.js'
-import type { Weights } from './retrieval/fusion.js'
+import { deleteOfBot, passagesDeletedAtOnce } from './passage-store.js'
+import { createFinder } from './retrieval/index.js'
 import { searchRoutes } from './routes.js'
-import { createSearchService, type SearchDeps, type SearchService } from './service.js'
-import { deleteOfBot, passagesDeletedAtOnce } from './store.js'
+import { createSearchService, type SearchService } from './service.js'
 import { createVectors, type EmbeddingsSettings } from './vectors/index.js'
 import { deleteWordsOfBot } from './vocabulary-store.js'
+import type { RetrieverWeights } from './weights.js'
 
 export { createIngestPool } from './indexing/pipeline.js'
-export type { Weights } from './retrieval/fusion.js'
+export type { RetrieverWeights } from './weights.js'
 
-export interface Search extends AsyncDisposable {
+export interface Search extends Feature {
   service: SearchService
-  routes: Route[]
+  routes: readonly Route[]
+  jobs: Readonly<Record<string, JobHandler>>
   metrics: readonly Metric[]
-  /** What the job runner does, by kind. */
-  jobs: Record<string, JobHandler>
-  /** Deletes the passages of a bot that is gone. */
-  purge(botId: string): Promise<void>
+  schedule(tx: Tx): Promise<void>
   /** Makes the database ready; to be awaited before the first search. */
   open(): Promise<void>
-  /** Asks for the work that a start begins with. */
-  schedule(tx: Tx): Promise<void>
-  /** Why search cannot do all it could, as a sentence; undefined if it can. */
-  missing(): Promise<string | undefined>
+  checks: readonly Check[]
+  purge(owner: Owner): Promise<void>
+  stop(): Promise<void>
 }
 
-export type SearchOptions = Omit<
-  SearchDeps,
-  'db' | 'run' | 'index' | 'vectors' | 'questions' | 'finder' | 'meter' | 'limits'
-> & {
+export interface SearchOptions {
   database: Database
+  clock: Clock
+  ids: Ids
+  queue: Queue
+  pager: Pager
+  log: Log
+  files: Files
+  ingestPool: IngestPool
   /** Whose vectors to use; undefined for those that are built in. */
   embeddings?: EmbeddingsSettings | undefined
-  pager: Pager
-  limits: SearchDeps['limits'] & {
+  limits: {
+    passagesPerFile: number
+    indexedFileBytes: number
     /** Searches that run at a time. */
     searchesAtOnce: number
     /** Milliseconds that a search may take. */
     searchTimeoutMs: number
   }
+  /** Milliseconds between two reports of progress. */
+  progressPauseMs?: number | undefined
   /** Module that the search threads run: for tests. */
   findEntry?: URL
-  /** How much each leg of ranking weighs: for measuring what each adds. */
-  weights?: Weights
+  /** How much each retriever weighs: for measuring what each adds. */
+  weights?: RetrieverWeights
 }
 
 /** Search in the files of bots: their passages and the index over them. */
-export function createSearch({
-  database,
-  log,
-  findEntry,
-  weights,
-  ...given
-}: SearchOptions): Search {
+export function createSearch(options: SearchOptions): Search {
+  const { database, clock, ids, queue, pager, log, files, ingestPool, limits } = options
   const { db, run } = database
   const index = createKeywordIndex(database.dialect)
+  const meter = createSearchMeter()
   const finder = createFinder({
     database,
-    atOnce: given.limits.searchesAtOnce,
-    timeLimitMs: given.limits.searchTimeoutMs,
+    atOnce: limits.searchesAtOnce,
+    timeLimitMs: limits.searchTimeoutMs,
     onError: (err) => log.error({ err }, 'a search thread failed'),
-    ...(findEntry && { entry: findEntry }),
-    ...(weights && { weights }),
+    ...(options.findEntry && { entry: options.findEntry }),
+    ...(options.weights && { weights: options.weights }),
   })
-  const vectors = createVectors({ ...given, database, log })
-  const meter = createSearchMeter()
-  const deps = {
-    ...given,
+  const vectors = createVectors({ database, clock, queue, log, embeddings: options.embeddings })
+  const service = createSearchService({
+    db,
+    clock,
+    pager,
+    files,
+    finder,
+    questions: vectors.questions,
+    meter,
+    limits,
+  })
+  const jobs = createSearchJobs({
     db,
     run,
+    clock,
+    ids,
+    queue,
     log,
     index,
     vectors,
-    questions: vectors.questions,
-    finder,
+    ingestPool,
+    indexing: files.indexing,
     meter,
-  }
-  const service = createSearchService(deps)
+    limits,
+    progressPauseMs: options.progressPauseMs,
+  })
+
   return {
+    name: 'search',
     service,
-    routes: searchRoutes({
-      service,
-      passages: createPassagesService(deps),
-      toFile: deps.files.toFile,
-    }),
+    routes: searchRoutes({ service, toFile: files.toFile }),
+    jobs: { ...jobs, ...vectors.jobs },
     metrics: [
       ...meter.all,
       loadMetric('botstead_searches', 'Searches of this process.', finder.load),
       loadMetric(
         'botstead_document_readers',
         'Files that processes of this one read, and files that wait for such a process.',
-        given.ingestPool.load,
+        ingestPool.load,
       ),
     ],
-    jobs: { ...createSearchJobs({ ...deps, indexing: deps.files.indexing }), ...vectors.jobs },
-    async purge(botId) {
-      await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit), passagesDeletedAtOnce)
-      await purge(run, (tx, limit) => deleteWordsOfBot(tx, botId, limit))
-      await vectors.purge(botId)
-    },
-    open: vectors.open,
+    checks: [{ name: 'vectors', check: vectors.missing }],
     schedule: vectors.schedule,
-    missing: vectors.missing,
-    async [Symbol.asyncDispose]() {
+    open: vectors.open,
+
+    async purge({ kind, id }) {
+      if (kind !== 'bot') return
+      await purge(run, (tx, limit) => deleteOfBot(tx, id, limit), passagesDeletedAtOnce)
+      await purge(run, (tx, limit) => deleteWordsOfBot(tx, id, limit))
+      await vectors.purge(id)
+    },
+
+    async stop() {
       await finder[Symbol.asyncDispose]()
       await vectors[Symbol.asyncDispose]()
     },

@@ -2,31 +2,29 @@ import { contract } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
 import type { Files } from '../files/index.js'
-import type { PassagesService } from './passages.js'
 import type { SearchService } from './service.js'
 import { toFilePassage, toPassage } from './view.js'
 
 interface SearchRoutesDeps {
   service: SearchService
-  passages: PassagesService
-  /** How files are shown. */
+  /** How a file is shown to callers. */
   toFile: Files['toFile']
 }
 
-export function searchRoutes({ service, passages, toFile }: SearchRoutesDeps): Route[] {
+export function searchRoutes({ service, toFile }: SearchRoutesDeps): Route[] {
   return [
     route(contract.filePassages.list, async ({ actor, params, query }) => {
-      const page = await passages.list(actor, params.id, query)
+      const page = await service.listPassages(actor, params.id, query)
       return { passages: page.rows.map(toFilePassage), meta: toPageMeta(page) }
     }),
 
     route(contract.filePassages.set, async ({ actor, params, body, signal }) => {
-      await passages.replace(actor, params.id, body, signal)
+      await service.replacePassages(actor, params.id, body, signal)
       return {}
     }),
 
     route(contract.filePassages.reindex, async ({ actor, params }) => ({
-      file: toFile(await passages.reindex(actor, params.id)),
+      file: toFile(await service.reindex(actor, params.id)),
     })),
 
     route(contract.search.files, async ({ actor, query, signal, setHeader }) => {

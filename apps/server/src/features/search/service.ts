@@ -1,52 +1,53 @@
-import { ApiError, type contract, type Query, searchLimitDefault } from '@botstead/contract'
+import {
+  ApiError,
+  type Body,
+  type contract,
+  type Query,
+  searchLimitDefault,
+  waitTimeoutDefault,
+} from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
-import type { Db, Run } from '../../platform/db/schema.js'
-import type { Ids } from '../../platform/ids.js'
-import type { Queue } from '../../platform/jobs/queue.js'
-import type { Log } from '../../platform/telemetry/log.js'
-import { type Files, scopeOf, toTagConditions } from '../files/index.js'
-import type { IngestPool } from './indexing/pipeline.js'
-import type { KeywordIndex } from './keywords/keyword-index.js'
+import type { Pager } from '../../platform/db/pager.js'
+import type { Page } from '../../platform/db/paginate.js'
+import type { Db } from '../../platform/db/schema.js'
+import { type FileRow, type Files, scopeOf, toTagConditions } from '../files/index.js'
 import type { SearchMeter } from './metrics.js'
-import type { Finder } from './retrieval/finder.js'
-import { byFile, type Found, toFound } from './retrieval/found.js'
-import type { QuestionVectors, VectorJobs } from './vectors/index.js'
+import { type PassageRow, pagePassages } from './passage-store.js'
+import { type Finder, type FoundPassage, joinByFile } from './retrieval/index.js'
+import type { QuestionVectors } from './vectors/index.js'
 
-type SearchQuery = Query<typeof contract.search.files>
-
-export interface SearchDeps {
+export interface SearchServiceDeps {
   db: Db
-  run: Run
   clock: Clock
-  ids: Ids
-  queue: Queue
-  files: Files
-  index: KeywordIndex
-  vectors: Pick<VectorJobs, 'add'>
+  pager: Pager
+  files: Pick<Files, 'service' | 'remaking' | 'waiting'>
+  finder: Pick<Finder, 'find'>
   questions: QuestionVectors
-  finder: Finder
-  meter: SearchMeter
-  ingestPool: IngestPool
-  log: Log
-  limits: {
-    passagesPerFile: number
-    indexedFileBytes: number
-  }
+  meter: Pick<SearchMeter, 'measure'>
+  limits: { passagesPerFile: number }
 }
 
 export type SearchService = ReturnType<typeof createSearchService>
 
-export function createSearchService(
-  deps: Pick<SearchDeps, 'clock' | 'finder' | 'questions' | 'meter'>,
-) {
-  const { clock, finder, questions, meter } = deps
+/** Search in the files of a bot, and the passages of single files for those who maintain them. */
+export function createSearchService(deps: SearchServiceDeps) {
+  const { db, clock, pager, files, finder, questions, meter, limits } = deps
+
+  /** Finds passages, best first: one per match, or one per file with `consolidate`. */
+  async function search(
+    actor: BotActor,
+    query: Query<typeof contract.search.files>,
+    signal?: AbortSignal,
+  ): Promise<{ found: FoundPassage[]; degraded: readonly string[] }> {
+    return await meter.measure(() => findPassages(actor, query, signal), signal)
+  }
 
   async function findPassages(
     actor: BotActor,
-    input: SearchQuery,
+    input: Query<typeof contract.search.files>,
     signal: AbortSignal | undefined,
-  ): Promise<{ found: Found[]; degraded: readonly string[] }> {
+  ) {
     if (input.query.trim() === '') {
       throw new ApiError('InvalidQuery', 'query.query must have more than white space.', {
         metadata: { in: 'query', field: 'query' },
@@ -62,14 +63,62 @@ export function createSearchService(
       depth: input.contextDepth ?? 1,
       ...(input.minScore !== undefined && { minScore: input.minScore }),
     }
-    const findings = await finder.find(request, signal)
-    const found = toFound(findings)
-    return { found: input.consolidate ? byFile(found) : found, degraded: findings.degraded }
+    const { found, degraded } = await finder.find(request, signal)
+    return { found: input.consolidate ? joinByFile(found) : found, degraded }
   }
 
-  return {
-    /** Finds passages, best first: one per match, or one per file with `consolidate`. */
-    search: (actor: BotActor, input: SearchQuery, signal?: AbortSignal) =>
-      meter.measure(() => findPassages(actor, input, signal), signal),
+  /** What search finds of a file, in reading order. */
+  async function listPassages(
+    actor: BotActor,
+    idOrKey: string,
+    query: Query<typeof contract.filePassages.list>,
+  ): Promise<Page<PassageRow>> {
+    const { id } = await files.service.get(actor, idOrKey)
+    const { nextToken, pageSize, limit } = query
+    const page = pager.page({
+      operation: 'listFilePassages',
+      scope: `${actor.botId} ${id}`,
+      sort: 'position',
+      direction: 'asc',
+      nextToken,
+      pageSize: Math.min(pageSize ?? limit ?? 20, limit ?? 100),
+    })
+    return await pagePassages(db, scopeOf(actor, isoTime(clock.now())), id, page)
   }
+
+  /** Gives a file passages of the caller; returns when they are found, or are still written after a while. */
+  async function replacePassages(
+    actor: BotActor,
+    idOrKey: string,
+    { passages }: Body<typeof contract.filePassages.set>,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (passages.length > limits.passagesPerFile) {
+      throw new ApiError(
+        'LimitExceeded',
+        `body.passages must have at most ${limits.passagesPerFile} items.`,
+        { metadata: { in: 'body', field: 'passages', maximum: limits.passagesPerFile } },
+      )
+    }
+    const blank = passages.findIndex(({ content }) => content.trim() === '')
+    if (blank >= 0) {
+      throw new ApiError(
+        'InvalidPayload',
+        `body.passages.${blank}.content must have more than white space.`,
+        { metadata: { in: 'body', field: `passages.${blank}.content` } },
+      )
+    }
+    const { id } = await files.remaking.replacePassages(actor, idOrKey, JSON.stringify(passages))
+    const file = await files.waiting.untilIndexed(actor, id, waitTimeoutDefault, signal)
+    if (file.status === 'indexing_failed') {
+      throw new ApiError('Internal', file.failed_reason ?? 'The passages could not be stored.')
+    }
+  }
+
+  /** Reads the content of a file again and cuts it into passages anew. */
+  async function reindex(actor: BotActor, idOrKey: string): Promise<FileRow> {
+    return await files.remaking.reindex(actor, idOrKey)
+  }
+
+  return { search, listPassages, replacePassages, reindex }
 }

@@ -1,8 +1,8 @@
 import type { contract, Output } from '@botstead/contract'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { FileRow } from '../files/index.js'
-import type { Found } from './retrieval/found.js'
-import type { PassageRow } from './store.js'
+import type { PassageRow } from './passage-store.js'
+import type { FoundPassage } from './retrieval/index.js'
 
 type WirePassage = Output<typeof contract.search.files>['passages'][number]
 type WireFilePassage = Output<typeof contract.filePassages.list>['passages'][number]
@@ -15,7 +15,7 @@ export interface PassageView {
   explain: boolean
 }
 
-export function toPassage(found: Found, view: PassageView): WirePassage {
+export function toPassage(found: FoundPassage, view: PassageView): WirePassage {
   if (view.consolidate) return toConsolidated(found, view)
   const match = found.matches[0]
   if (match === undefined) throw new Error('A found passage has a match')
@@ -28,7 +28,7 @@ export function toPassage(found: Found, view: PassageView): WirePassage {
     meta: toMeta(match),
     file: toPassageFile(found.file),
     ...(view.withContext && { context: toContext(match, found.around) }),
-    ...(view.explain && { explanation: found.legs }),
+    ...(view.explain && { explanation: found.explanation }),
   }
 }
 
@@ -45,7 +45,7 @@ function toMeta({ subtype, page_number, position }: PassageRow): WirePassage['me
   }
 }
 
-function toConsolidated(found: Found, view: PassageView): WirePassage {
+function toConsolidated(found: FoundPassage, view: PassageView): WirePassage {
   // The content begins with what stands before the first match, which may be on another page.
   const first = found.around[0]
   return {
@@ -57,7 +57,7 @@ function toConsolidated(found: Found, view: PassageView): WirePassage {
       ...(first && { position: first.position }),
     },
     file: toPassageFile(found.file),
-    ...(view.explain && { explanation: found.legs }),
+    ...(view.explain && { explanation: found.explanation }),
   }
 }
 

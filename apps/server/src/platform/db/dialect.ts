@@ -65,6 +65,8 @@ export interface Dialect {
   isFull(error: unknown): boolean
   /** Whether the same transaction may succeed when it is run again. */
   isTransient(error: unknown): boolean
+  /** Whether the error says that the engine ended a statement that took too long. SQLite has no such limit. */
+  isStatementTimeout(error: unknown): boolean
 }
 
 const sqliteBusy = 5
@@ -103,6 +105,7 @@ export const sqliteDialect: Dialect = {
   isFull: (error) => messageOf(error).endsWith('database or disk is full'),
   // The low byte is the error; the rest says which kind of it.
   isTransient: (error) => (Number(property(error, 'errcode')) & 0xff) === sqliteBusy,
+  isStatementTimeout: () => false,
 }
 
 // Serialization failure, deadlock, and a plan outdated by a change of the schema.
@@ -150,6 +153,8 @@ export const postgresDialect: Dialect = {
   isForeignKeyViolation: (error) => property(error, 'code') === '23503',
   isFull: (error) => property(error, 'code') === '53100',
   isTransient: (error) => postgresTransient.has(String(property(error, 'code'))),
+  // `query_canceled`, which only the time limit of statements causes here.
+  isStatementTimeout: (error) => property(error, 'code') === '57014',
 }
 
 /** The dialect behind a handle, for stores that are only given the handle. */

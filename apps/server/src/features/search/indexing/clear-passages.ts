@@ -1,18 +1,23 @@
 import { decodeJson } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { ClearPassages, FilesIndexing } from '../../files/index.js'
-import type { SearchDeps } from '../service.js'
-import * as store from '../store.js'
+import type { KeywordIndex } from '../keywords/index.js'
+import * as store from '../passage-store.js'
 import { deleteWords, holdWords } from '../vocabulary-store.js'
-import { listPassageWords } from './pipeline.js'
+import { type IngestPool, listPassageWords } from './pipeline.js'
 
 /** Passages that are read at a time: few enough that nobody waits long for the database. */
 const readAtOnce = 100
 /** Words that are looked up in one transaction: few enough that nobody waits long for the database. */
 const wordsAtOnce = 100
 
-export type ClearPassagesDeps = Pick<SearchDeps, 'db' | 'run' | 'index' | 'ingestPool'> & {
+export interface ClearPassagesDeps {
+  db: Db
+  run: Run
+  index: KeywordIndex
+  ingestPool: IngestPool
   indexing: Pick<FilesIndexing, 'usefulPassages'>
 }
 

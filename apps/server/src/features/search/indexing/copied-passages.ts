@@ -3,7 +3,7 @@ import { type ContextOptions, placeUnderName, takeFromName } from '@botstead/doc
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { FilesIndexing, PassagesOf } from '../../files/index.js'
-import { listGeneration, type PassageRow } from '../store.js'
+import { listGeneration, type PassageRow } from '../passage-store.js'
 import type { IngestedPassage } from './ingest-task.js'
 import { type IngestPool, listPassageWords } from './pipeline.js'
 

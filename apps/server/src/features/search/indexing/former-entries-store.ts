@@ -1,7 +1,7 @@
 import type { ContextOptions } from '@botstead/documents/text'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { indexingRequests, toIndexingConfiguration } from '../../files/lookup/index.js'
-import type { PassageRow } from '../store.js'
+import type { PassageRow } from '../passage-store.js'
 
 /** Where a passage stands, and below what. */
 export type PlacedRow = Pick<

@@ -1,17 +1,22 @@
 import { access } from 'node:fs/promises'
 import { ExtractionError } from '@botstead/documents'
 import { BlobNotFoundError, BlobStoreAwayError } from '../../../platform/blobs/blob-store.js'
+import type { Clock } from '../../../platform/clock.js'
 import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
 import { hasErrorCode } from '../../../platform/disk/durable-files.js'
+import type { Ids } from '../../../platform/ids.js'
 import type { Job, JobContext } from '../../../platform/jobs/handler.js'
+import type { Log } from '../../../platform/telemetry/log.js'
 import type { FilesIndexing, IndexableContent, IndexFile } from '../../files/index.js'
-import type { SearchDeps } from '../service.js'
-import * as store from '../store.js'
+import type { KeywordIndex } from '../keywords/index.js'
+import * as store from '../passage-store.js'
+import type { VectorJobs } from '../vectors/index.js'
 import { insertWords } from '../vocabulary-store.js'
 import { readCopied } from './copied-passages.js'
 import { type Content, lostContent } from './ingest-content.js'
 import type { IngestedPassage } from './ingest-task.js'
-import { ingest } from './pipeline.js'
+import { type IngestPool, ingest } from './pipeline.js'
 import { createProgressReport, type ProgressReport } from './progress-report.js'
 
 /** What one transaction takes: so little that nobody waits long for the database. */
@@ -28,10 +33,19 @@ export type IndexOutcome =
   /** It was replaced or deleted meanwhile. */
   | undefined
 
-export type IndexFileDeps = Pick<
-  SearchDeps,
-  'db' | 'run' | 'clock' | 'ids' | 'index' | 'vectors' | 'ingestPool' | 'limits' | 'log'
-> & {
+export interface IndexFileDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  log: Log
+  index: KeywordIndex
+  vectors: Pick<VectorJobs, 'add'>
+  ingestPool: IngestPool
+  limits: {
+    passagesPerFile: number
+    indexedFileBytes: number
+  }
   indexing: FilesIndexing
   /** Milliseconds between two reports of progress. */
   progressPauseMs?: number | undefined

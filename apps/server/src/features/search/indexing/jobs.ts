@@ -2,13 +2,14 @@ import { afterCommit } from '../../../platform/db/after-commit.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { JobDeadlineError } from '../../../platform/jobs/errors.js'
 import type { Job, JobHandler } from '../../../platform/jobs/handler.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
 import {
   type ClearPassages,
   clearPassagesJob,
   type IndexFile,
   indexFileJob,
 } from '../../files/index.js'
-import type { SearchDeps } from '../service.js'
+import type { SearchMeter } from '../metrics.js'
 import { createClearPassages } from './clear-passages.js'
 import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-file.js'
 import { createListWords, listWordsJob } from './list-words.js'
@@ -19,7 +20,7 @@ const leastConcurrency = 4
 
 /** What search does in the background: read files into passages, and remove those of no use. */
 export function createSearchJobs(
-  deps: IndexFileDeps & Pick<SearchDeps, 'queue' | 'meter'>,
+  deps: IndexFileDeps & { queue: Queue; meter: Pick<SearchMeter, 'indexed'> },
 ): Record<string, JobHandler> {
   const { indexing, log, meter } = deps
 

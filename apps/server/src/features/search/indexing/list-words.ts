@@ -1,7 +1,7 @@
 import { toIndexText, toNewWords } from '@botstead/documents/text'
+import type { Run } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
-import type { SearchDeps } from '../service.js'
-import * as store from '../store.js'
+import * as store from '../passage-store.js'
 import { insertWords } from '../vocabulary-store.js'
 
 /** Asked for by the migration that made the list of words; its key is the id of the bot. */
@@ -15,7 +15,7 @@ interface ListWords {
 const readAtOnce = 20
 
 /** Lists the words of passages that were indexed before words were listed. */
-export function createListWords({ run }: Pick<SearchDeps, 'run'>): JobHandler<ListWords> {
+export function createListWords({ run }: { run: Run }): JobHandler<ListWords> {
   return {
     handler: async ({ payload: { botId } }, { signal }) => {
       for (let after: number | undefined = -1; after !== undefined; ) {

@@ -1,20 +1,28 @@
 import { placeUnderName } from '@botstead/documents/text'
 import { decodeJson } from '../../../platform/db/columns.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import { listFileKeys } from '../../files/lookup/index.js'
+import type { KeywordIndex } from '../keywords/index.js'
 import { listUnchanged } from '../passage-text-store.js'
-import type { SearchDeps } from '../service.js'
 import { withoutMarks } from '../text/marks.js'
 import { deleteWords, holdWords, insertWords } from '../vocabulary-store.js'
 import * as store from './former-entries-store.js'
 import type { PassageText, PassageWords } from './ingest-task.js'
-import { listPassageWords } from './pipeline.js'
+import { type IngestPool, listPassageWords } from './pipeline.js'
 
 /** Asked for by the migration that brought the names of files; its key is the id of the bot. */
 export const replaceEntriesJob = 'search.names'
 
 interface ReplaceEntries {
   botId: string
+}
+
+export interface ReplaceEntriesDeps {
+  db: Db
+  run: Run
+  index: KeywordIndex
+  ingestPool: IngestPool
 }
 
 const filesAtOnce = 100
@@ -37,9 +45,7 @@ interface Place extends PassageText {
  * Makes the entries of a bot anew that an earlier release made: with names of files, and with `ö` told from
  * `o`. Until then a passage is found by its former entry. Doing it again does no harm.
  */
-export function createReplaceEntries(
-  deps: Pick<SearchDeps, 'db' | 'run' | 'index' | 'ingestPool'>,
-): JobHandler<ReplaceEntries> {
+export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<ReplaceEntries> {
   const { db, run, index, ingestPool } = deps
 
   async function readPlaces(file: { id: string; key: string }, generation: number) {

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { createIds } from '../../../platform/ids.js'
 import { type FileScope, toTagConditions } from '../../files/index.js'
-import { deleteOfBot, insertPassages } from '../store.js'
+import { deleteOfBot, insertPassages } from '../passage-store.js'
 import { toQuery } from '../text/query.js'
-import { createKeywordIndex } from './keyword-index.js'
+import { createKeywordIndex } from './index.js'
 
 interface Text {
   folders?: string

@@ -11,7 +11,7 @@ import {
   scopeWord,
   toFrequencies,
   toParts,
-} from './parts.js'
+} from './keyword-index.js'
 
 const fairWeight = 0.3
 

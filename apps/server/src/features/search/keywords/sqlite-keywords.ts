@@ -11,7 +11,7 @@ import {
   scopeWord,
   toFrequencies,
   toParts,
-} from './parts.js'
+} from './keyword-index.js'
 
 /** Passages that are counted at most: how rare a word is grows with the logarithm. */
 const mostPassages = 20_000

@@ -1,20 +1,77 @@
-import type { Clue } from './clues.js'
+import type { Frequencies } from '../keywords/index.js'
+import type { Query } from '../text/query.js'
+import type { Subject } from '../text/subject.js'
 import { isForm, leastAlike, likelyBeginning, toGrams } from './word-likeness.js'
 
-/** What a clue is worth in a text that has spaces around it, from 0 to 1. */
+/** A word of a question or a phrase that is meant literally, and how much of the question it is. */
+export interface QueryPart {
+  /** Tokens that stand next to each other, mostly one; the last may end with `*`. */
+  tokens: readonly string[]
+  /** Share of what the question says, from 0 to 1; those of all parts add up to 1. */
+  weight: number
+  /** Words that may be meant instead, and what finding one of them is worth, from 0 to 1. */
+  instead: ReadonlyMap<string, number>
+}
+
+/** Words that may be meant instead of words of a question, each with its worth. */
+export type Substitutes = ReadonlyMap<string, ReadonlyMap<string, number>>
+
+/**
+ * Passages that a bot is taken to have besides its own: a word is not common because one of two passages
+ * has it.
+ */
+const imagined = 10
+
+/** A question says nothing if all of it says less than one word that half of the passages have. */
+const leastInformation = Math.LN2
+
+/**
+ * Weighs the parts of a question by how rare they are among the passages of the bot. What no passage has
+ * weighs most, so that a question about something else has low scores in spite of the few words of it that are there.
+ *
+ * @returns also whether the question is vague: made of words alone that stand everywhere
+ */
+export function toQueryParts(
+  query: Query,
+  subject: Subject,
+  { passages, counts }: Frequencies,
+  substitutes: Substitutes,
+): { parts: QueryPart[]; isVague: boolean } {
+  const named = query.terms.filter((term) => subject.terms.has(term))
+  const terms = named.length > 0 ? named : query.terms
+  const phrases = query.exact.filter(({ length }) => length > 1)
+  const all = [...terms.map((term) => [term]), ...phrases]
+  const weights = all.map((tokens) =>
+    rarity(passages + imagined, Math.min(passages, counts.get(tokens.join(' ')) ?? 0)),
+  )
+  const sum = weights.reduce((total, weight) => total + weight, 0)
+  const parts = all.map((tokens, at) => ({
+    tokens,
+    weight: (weights[at] ?? 0) / sum,
+    instead: substitutes.get(tokens.join(' ')) ?? new Map(),
+  }))
+  return { parts, isVague: phrases.length === 0 && (subject.isGrammar || sum < leastInformation) }
+}
+
+/** As BM25 has it: how much it says that a passage has what `having` of `all` have; above 0. */
+function rarity(all: number, having: number): number {
+  return Math.log(1 + (all - having + 0.5) / (having + 0.5))
+}
+
+/** What a part is worth in a text that has spaces around it, from 0 to 1. */
 type Judge = (text: string) => number
 
 /**
- * How much of a question stands in each of some texts, from 0 to 1: the weights of its clues that are
+ * How much of a question stands in each of some texts, from 0 to 1: the weights of its parts that are
  * there, where a word that is only like the one asked for counts as far as it is like it.
  *
  * @param texts in the form of `toIndexText`
  */
 export function coverages(
-  clues: readonly Clue[],
+  parts: readonly QueryPart[],
   texts: ReadonlyMap<number, string>,
 ): Map<number, number> {
-  const judges = clues.map((clue) => ({ weight: clue.weight, worthIn: toJudge(clue) }))
+  const judges = parts.map((part) => ({ weight: part.weight, worthIn: toJudge(part) }))
   return new Map(
     [...texts].map(([number, text]) => {
       const spaced = ` ${text} `
@@ -36,7 +93,7 @@ function toPattern(tokens: readonly string[]): string {
 
 const hasDigit = /\p{N}/u
 
-function toJudge({ tokens, instead }: Clue): Judge {
+function toJudge({ tokens, instead }: QueryPart): Judge {
   const pattern = toPattern(tokens)
   const [term = ''] = tokens
   // Numbers and codes that are alike mean different things.
@@ -67,7 +124,7 @@ function formFinder(term: string): (text: string) => boolean {
   }
 }
 
-/** Looks for the word that has most runs of letters of a term; answers their share, or 0 if it is small. */
+/** Looks for the word that has most runs of letters of a term; returns their share, or 0 if it is small. */
 function likenessFinder(term: string): Judge {
   const grams = toGrams(term)
   const shareIn = (text: string) =>

@@ -1,22 +1,46 @@
 import { ApiError } from '@botstead/contract'
+import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Database } from '../../../platform/db/open.js'
 import { createGate, type Load } from '../../../platform/workers/gate.js'
 import { createThreadPool } from '../../../platform/workers/thread-pool.js'
 import { WorkerLimitError } from '../../../platform/workers/worker-errors.js'
-import { type Findings, type FindRequest, find } from './find.js'
-import type { FindSetup } from './find-task.js'
-import type { Weights } from './fusion.js'
+import type { FileRow } from '../../files/index.js'
+import type { NearbyRow, PassageRow } from '../passage-store.js'
+import type { RetrieverWeights } from '../weights.js'
+import { type Findings, type FindRequest, type FindSetup, find } from './find.js'
 import { createRanker } from './ranker.js'
+import type { RankedPassage } from './score.js'
 
 /** Reads the database for searches, where they keep nobody else waiting. */
 export interface Finder extends AsyncDisposable {
   /**
+   * Finds passages, best first.
+   *
    * @throws ApiError `RateLimited` when too many searches wait, `OperationTimeout` when one takes too
    *   long, waiting included
    */
-  find(request: FindRequest, signal?: AbortSignal): Promise<Findings>
+  find(request: FindRequest, signal?: AbortSignal): Promise<FindResult>
   /** Searches that run and wait now. */
   load(): Load
+}
+
+export interface FindResult {
+  found: FoundPassage[]
+  /** What could not be asked, as short names. */
+  degraded: readonly string[]
+}
+
+/** A passage that answers a query, with what stands around it; or several of one file. */
+export interface FoundPassage {
+  /** Of the best match. */
+  score: number
+  /** What each retriever found out about the best match. */
+  explanation: RankedPassage['explanation']
+  file: FileRow
+  /** In reading order; just one unless matches of a file were brought together. */
+  matches: PassageRow[]
+  /** The matches and their neighbours in reading order, each once. */
+  around: PassageRow[]
 }
 
 export interface FinderOptions {
@@ -26,10 +50,10 @@ export interface FinderOptions {
   atOnce: number
   /** Milliseconds that a search may take, waiting included. */
   timeLimitMs: number
-  /** Told about threads and connections that fail. */
+  /** Called with the errors of threads and connections that fail. */
   onError(error: Error): void
-  /** How much each leg weighs; those of every search by default. */
-  weights?: Weights
+  /** How much each retriever weighs; the default weights if undefined. */
+  weights?: RetrieverWeights
   /** Module that the threads run: for tests. */
   entry?: URL
 }
@@ -58,9 +82,9 @@ function createThreadFinder(options: FinderOptions, file: string): Finder {
   return {
     async find(request, signal) {
       try {
-        return await pool.run(request, signal)
+        return toResult(await pool.run(request, signal))
       } catch (error) {
-        throw toApiError(error, options.timeLimitMs, signal)
+        throw toApiError(error, options, signal)
       }
     },
     load: pool.load,
@@ -98,12 +122,12 @@ function createConnectionFinder(options: FinderOptions): Finder {
         const leave = await gate.enter(patience)
         try {
           const { db } = await connect()
-          return await find(db, ranker, request)
+          return toResult(await find(db, ranker, request))
         } finally {
           leave()
         }
       } catch (error) {
-        throw toApiError(error, timeLimitMs, signal)
+        throw toApiError(error, options, signal)
       }
     },
     load: gate.load,
@@ -114,10 +138,11 @@ function createConnectionFinder(options: FinderOptions): Finder {
   }
 }
 
-/** `query_canceled`: PostgreSQL ended a statement that took too long. */
-const statementTimeout = '57014'
-
-function toApiError(error: unknown, timeLimitMs: number, signal?: AbortSignal): unknown {
+function toApiError(
+  error: unknown,
+  { database, timeLimitMs }: FinderOptions,
+  signal?: AbortSignal,
+): unknown {
   if (signal?.aborted) {
     return new ApiError('OperationTimeout', 'The caller went away.', { cause: error })
   }
@@ -127,7 +152,7 @@ function toApiError(error: unknown, timeLimitMs: number, signal?: AbortSignal): 
       metadata: { retryAfterSeconds: 1 },
     })
   }
-  if (isTimeout(error)) {
+  if (isTimeout(error, database.dialect)) {
     return new ApiError(
       'OperationTimeout',
       `The search took longer than ${timeLimitMs} ms: ask for less, or try again later.`,
@@ -137,8 +162,56 @@ function toApiError(error: unknown, timeLimitMs: number, signal?: AbortSignal): 
   return error
 }
 
-function isTimeout(error: unknown): boolean {
+function isTimeout(error: unknown, dialect: Dialect): boolean {
   if (error instanceof WorkerLimitError) return error.limit === 'time'
-  if (!(error instanceof Error)) return false
-  return error.name === 'TimeoutError' || ('code' in error && error.code === statementTimeout)
+  if (error instanceof Error && error.name === 'TimeoutError') return true
+  return dialect.isStatementTimeout(error)
+}
+
+/** Puts each hit together with its file and its neighbours. */
+function toResult({ hits, nearby, files, degraded }: Findings): FindResult {
+  const around = groupByHit(nearby)
+  const fileById = new Map(files.map((file) => [file.id, file]))
+  const found = hits.flatMap(({ number, score, explanation }): FoundPassage[] => {
+    const passages = around.get(number) ?? []
+    const match = passages.find((row) => row.number === number)
+    const file = fileById.get(match?.file_id ?? '')
+    // A file can be deleted between two queries.
+    if (match === undefined || file === undefined) return []
+    return [{ score, explanation, file, matches: [match], around: passages }]
+  })
+  return { found, degraded }
+}
+
+function groupByHit(rows: readonly NearbyRow[]): Map<number, PassageRow[]> {
+  const groups = new Map<number, PassageRow[]>()
+  for (const row of rows) {
+    const group = groups.get(row.hit)
+    if (group === undefined) groups.set(row.hit, [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+/** Brings the matches of each file together, in reading order; files stay sorted by their best match. */
+export function joinByFile(found: readonly FoundPassage[]): FoundPassage[] {
+  const files = new Map<string, FoundPassage>()
+  for (const each of found) {
+    const known = files.get(each.file.id)
+    if (known === undefined) {
+      files.set(each.file.id, each)
+      continue
+    }
+    files.set(each.file.id, {
+      ...known,
+      matches: inReadingOrder([...known.matches, ...each.matches]),
+      around: inReadingOrder([...known.around, ...each.around]),
+    })
+  }
+  return [...files.values()]
+}
+
+function inReadingOrder(passages: readonly PassageRow[]): PassageRow[] {
+  const byNumber = new Map(passages.map((passage) => [passage.number, passage]))
+  return [...byNumber.values()].sort((a, b) => a.position - b.position)
 }

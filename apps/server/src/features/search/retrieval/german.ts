@@ -2,7 +2,7 @@ import { isGermanGrammar, mayBeGerman, normalise, toRuns } from '@botstead/docum
 import type { Db } from '../../../platform/db/schema.js'
 import { beginningsOf, germanStem, nounStem, verbalStem } from '../text/german-stem.js'
 import { findBeginnings, findWords, hasGermanWords } from '../vocabulary-store.js'
-import type { Substitutes } from './clues.js'
+import type { Substitutes } from './coverage.js'
 
 /** Words of a question for which others are looked for, the longest first. */
 const maximumWords = 8

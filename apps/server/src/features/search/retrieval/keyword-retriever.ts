@@ -1,13 +1,13 @@
 import type { Db } from '../../../platform/db/schema.js'
-import type { Frequencies, KeywordHit, KeywordIndex } from '../keywords/keyword-index.js'
+import type { FileScope, TagCondition } from '../../files/lookup/index.js'
+import type { Frequencies, KeywordHit, KeywordIndex } from '../keywords/index.js'
 import { toOtherEnglish } from '../text/english-spellings.js'
 import type { Query } from '../text/query.js'
 import { toSpellings } from '../text/spellings.js'
 import { findWords } from '../vocabulary-store.js'
-import type { Substitutes } from './clues.js'
+import type { Substitutes } from './coverage.js'
 import { findGermanForms } from './german.js'
-import { neighbourhood, toSubstitutes, toWideWords } from './query-expansion.js'
-import type { RankRequest } from './ranker.js'
+import { neighbourhood, toExpandable, toSubstitutes } from './query-expansion.js'
 
 /**
  * What a hit by a word that is only like the one that was asked for is worth: less where that one is there,
@@ -19,6 +19,15 @@ const groups = [
 ] as const
 /** What a word is worth that is only spelt otherwise. */
 const spellingWorth = 0.95
+
+/** A question as the keyword index is asked it. */
+export interface KeywordRequest {
+  /** What was asked, as it was typed. */
+  query: string
+  /** Whose files, and which of them. */
+  scope: FileScope
+  tags: readonly TagCondition[]
+}
 
 /** What words find. */
 export interface WordFindings {
@@ -35,14 +44,14 @@ export async function findByWords(
   keywords: KeywordIndex,
   db: Db,
   query: Query,
-  search: Pick<RankRequest, 'scope' | 'tags' | 'limit' | 'query'>,
+  search: KeywordRequest & { limit: number },
 ): Promise<WordFindings> {
   const { botId } = search.scope
   const frequencies = await keywords.frequencies(db, botId, query)
   const hits = await keywords.search(db, { ...search, query })
   const isFull = hits.length >= search.limit
   const spellings = toSpellings(search.query)
-  const wide = toWideWords(
+  const expandable = toExpandable(
     query.terms
       .map((word) => ({
         word,
@@ -54,9 +63,9 @@ export async function findByWords(
       .filter(({ isMissing }) => isMissing || !isFull),
   )
   const near =
-    wide.length === 0
+    expandable.length === 0
       ? new Map()
-      : toSubstitutes(wide, await findWords(db, botId, neighbourhood(wide)))
+      : toSubstitutes(expandable, await findWords(db, botId, neighbourhood(expandable)))
   const german = await findGermanForms(db, botId, search.query, query.terms)
   const substitutes = join([toEnglishForms(query.terms), german, near])
   let all = hits

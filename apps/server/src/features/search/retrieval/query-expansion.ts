@@ -1,10 +1,10 @@
+import { editDistance } from '../../../platform/nearest.js'
 import { withoutMarks } from '../text/marks.js'
 import type { Neighbourhood } from '../vocabulary-store.js'
-import { countBits, editDistance, letterSet } from './edit-distance.js'
-import { isForm } from './word-likeness.js'
+import { countBits, isForm, letterSet } from './word-likeness.js'
 
-/** A word of a question for which others are looked for. */
-export interface WideWord {
+/** A word of a question that may be expanded by other words. */
+export interface ExpandableWord {
   word: string
   /** How it may be spelt otherwise. */
   spellings: readonly string[]
@@ -15,9 +15,9 @@ export interface WideWord {
 }
 
 /** Shorter words have too many neighbours that mean something else. */
-const shortestWidened = 4
-const longestWidened = 40
-/** Words of a query that are widened, the longest first: they say most. */
+const shortestExpanded = 4
+const longestExpanded = 40
+/** Words of a query that are expanded, the longest first: they say most. */
 const maximumWords = 8
 const maximumNeighbours = 20
 /** Letters that the first part of a compound must have, so that `port` is not found in `support`. */
@@ -48,19 +48,19 @@ const worths = {
 const shortestBeginning = 6
 
 /** The words for which others are worth looking for. */
-export function toWideWords(words: readonly WideWord[]): WideWord[] {
+export function toExpandable(words: readonly ExpandableWord[]): ExpandableWord[] {
   return words
-    .filter(({ word, spellings }) => word.length >= shortestWidened || spellings.length > 0)
-    .filter(({ word }) => word.length <= longestWidened && /^[\p{L}\p{M}]+$/u.test(word))
+    .filter(({ word, spellings }) => word.length >= shortestExpanded || spellings.length > 0)
+    .filter(({ word }) => word.length <= longestExpanded && /^[\p{L}\p{M}]+$/u.test(word))
     .sort((a, b) => Number(b.isMissing) - Number(a.isMissing) || b.word.length - a.word.length)
     .slice(0, maximumWords)
 }
 
 /** Where in a list of words to look for neighbours of the words of a question. */
-export function neighbourhood(wide: readonly WideWord[]): Neighbourhood {
-  const missing = wide.filter(({ isMissing }) => isMissing).map(({ word }) => word)
-  const typed = missing.filter(({ length }) => length >= shortestWidened)
-  const ways = wide.flatMap(({ word, spellings, isMissing }) =>
+export function neighbourhood(words: readonly ExpandableWord[]): Neighbourhood {
+  const missing = words.filter(({ isMissing }) => isMissing).map(({ word }) => word)
+  const typed = missing.filter(({ length }) => length >= shortestExpanded)
+  const ways = words.flatMap(({ word, spellings, isMissing }) =>
     isMissing ? [word, ...spellings] : [word],
   )
   const tails = ways.flatMap((word) => endings.map((ending) => stemOf(word) + ending))
@@ -73,7 +73,7 @@ export function neighbourhood(wide: readonly WideWord[]): Neighbourhood {
     suffixes: distinct([...typed.map((word) => word.slice(-3)), ...tails]),
     words: distinct([
       ...typed.flatMap(toParts),
-      ...wide.flatMap(({ isMissing, spellings, marked = [] }) =>
+      ...words.flatMap(({ isMissing, spellings, marked = [] }) =>
         isMissing ? [...spellings, ...marked] : [],
       ),
     ]),
@@ -87,11 +87,11 @@ export function neighbourhood(wide: readonly WideWord[]): Neighbourhood {
  * @param listed words in the {@link neighbourhood}
  */
 export function toSubstitutes(
-  wide: readonly WideWord[],
+  words: readonly ExpandableWord[],
   listed: readonly string[],
 ): Map<string, Map<string, number>> {
   const others = listed.map(toListed)
-  const found = wide.map((each): [string, Map<string, number>] => {
+  const found = words.map((each): [string, Map<string, number>] => {
     const worthOf = toJudge(each)
     const near: [string, number][] = []
     for (const other of others) {
@@ -123,7 +123,7 @@ function toListed(word: string): Listed {
   return bare === word ? listed : { ...listed, bare: { word: bare, letters: letterSet(bare) } }
 }
 
-function toJudge({ word, spellings, isMissing }: WideWord): Judge {
+function toJudge({ word, spellings, isMissing }: ExpandableWord): Judge {
   if (!isMissing) {
     const stem = stemOf(word)
     return (other) => (headLength(stem, other.word) >= shortestHead ? worths.compound : 0)
@@ -144,7 +144,7 @@ function toJudge({ word, spellings, isMissing }: WideWord): Judge {
 }
 
 function toJudgeOfMissing(word: string): Judge {
-  if (word.length < shortestWidened) return (other) => Number(other.word === word)
+  if (word.length < shortestExpanded) return (other) => Number(other.word === word)
   const letters = letterSet(word)
   const stem = stemOf(word)
   const allowed = word.length >= 8 ? 2 : 1

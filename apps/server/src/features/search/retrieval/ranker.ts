@@ -1,42 +1,26 @@
 import { isStopword, toIndexText } from '@botstead/documents/text'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
-import type { FileScope, TagCondition } from '../../files/index.js'
-import { createKeywordIndex, type Frequencies, type KeywordHit } from '../keywords/keyword-index.js'
+import { createKeywordIndex, type Frequencies, type KeywordHit } from '../keywords/index.js'
+import { type CandidateTexts, readCandidateTexts } from '../passage-text-store.js'
 import { type Query, toQuery } from '../text/query.js'
 import { toSubject } from '../text/subject.js'
-import { type CandidateTexts, readTexts } from './candidate-text-store.js'
-import { type Clue, type Substitutes, toClues } from './clues.js'
-import { coverages, hasPhrase } from './coverage.js'
-import { type Leg, legWeights, type Weights } from './fusion.js'
+import { defaultWeights, type Retriever, type RetrieverWeights } from '../weights.js'
+import { coverages, hasPhrase, type QueryPart, type Substitutes, toQueryParts } from './coverage.js'
 import { scoreGrams } from './grams.js'
-import { findByWords } from './keyword-retriever.js'
-import { type Candidate, score } from './score.js'
-import { createSemanticLeg, type SemanticQuestion } from './semantic-retriever.js'
+import { findByWords, type KeywordRequest } from './keyword-retriever.js'
+import { type Candidate, type RankedPassage, score } from './score.js'
+import {
+  createSemanticRetriever,
+  type SemanticQuestion,
+  type SemanticRequest,
+} from './semantic-retriever.js'
 
-export interface RankRequest {
-  /** What was asked, as it was typed. */
-  query: string
-  /** Whose files, and which of them. */
-  scope: FileScope
-  tags: readonly TagCondition[]
+export interface RankRequest extends KeywordRequest, SemanticRequest {
   /** Passages at most, from 1. */
   limit: number
-  /** The question as a vector of the embeddings endpoint; without one, meaning is what LSA knows. */
-  queryVector?: Float32Array
   /** Passages with a lower score are left out; from 0 to 1. */
   minScore?: number
-  /** Compares the question with every vector, however many there are. */
-  exact?: boolean
-}
-
-/** How well a passage answers, and what each way of looking said about it. */
-export interface RankedPassage {
-  number: number
-  /** From 0 to 1, comparable between questions. */
-  score: number
-  /** Evidence of each leg that found the passage, from 0 to 1. */
-  legs: { keyword?: number; grams?: number; semantic?: number }
 }
 
 interface Ranking {
@@ -57,23 +41,23 @@ export interface Ranker {
 
 export interface RankerOptions {
   dialect: Dialect
-  /** Which legs are asked, and how much each weighs: for measuring what each adds. */
-  weights?: Weights
+  /** Which retrievers are asked, and how much each weighs: for measuring what each adds. */
+  weights?: RetrieverWeights
 }
 
-/** Passages that each of the legs which search the whole index may propose. */
+/** Passages that each retriever which searches the whole index may propose. */
 const proposals = 100
 
 /** Needs nothing but the handle it is given, so that it works on any thread with its own connection. */
-export function createRanker({ dialect, weights = legWeights }: RankerOptions): Ranker {
+export function createRanker({ dialect, weights = defaultWeights }: RankerOptions): Ranker {
   const keywords = createKeywordIndex(dialect)
-  const semantics = createSemanticLeg(dialect)
+  const semantics = createSemanticRetriever(dialect)
 
   return {
     async rank(db, request) {
       const query = toQuery(request.query)
       const limit = Math.max(proposals, request.limit)
-      const isAsked = (leg: Leg) => (weights[leg] ?? 0) > 0
+      const isAsked = (retriever: Retriever) => (weights[retriever] ?? 0) > 0
       const words = isAsked('keyword')
         ? await findByWords(keywords, db, query, { ...request, limit })
         : undefined
@@ -83,18 +67,18 @@ export function createRanker({ dialect, weights = legWeights }: RankerOptions): 
       const candidates = await gather(words?.hits ?? [], question)
       let isVague = false
       if (candidates.size > 0) {
-        const texts = await readTexts(db, [...candidates.keys()])
+        const texts = await readCandidateTexts(db, [...candidates.keys()])
         const frequencies =
           words?.frequencies ?? (await keywords.frequencies(db, request.scope.botId, query))
         const substitutes = words?.substitutes ?? new Map()
-        const said = toClues(query, toSubject(request.query), frequencies, substitutes)
-        isVague = said.isVague
+        const weighed = toQueryParts(query, toSubject(request.query), frequencies, substitutes)
+        isVague = weighed.isVague
         addTexts(
           candidates,
           texts,
           query,
-          toSpelt(meaningful(request.query), substitutes, frequencies),
-          said.clues,
+          asSpeltInPassages(meaningful(request.query), substitutes, frequencies),
+          weighed.parts,
         )
       }
       return {
@@ -111,7 +95,7 @@ export function createRanker({ dialect, weights = legWeights }: RankerOptions): 
   }
 }
 
-/** Everything that a leg proposed, with what the semantic leg knows of all of it. */
+/** Everything that a retriever proposed, with what the semantic one knows of all of it. */
 async function gather(
   hits: readonly KeywordHit[],
   question: SemanticQuestion | undefined,
@@ -134,11 +118,11 @@ function addTexts(
   { texts, names }: CandidateTexts,
   query: Query,
   words: string,
-  clues: readonly Clue[],
+  parts: readonly QueryPart[],
 ): void {
   const letters = scoreGrams(words, texts)
-  const found = coverages(clues, texts)
-  const named = coverages(clues, names)
+  const found = coverages(parts, texts)
+  const named = coverages(parts, names)
   for (const [number, text] of texts) {
     const candidate = candidates.get(number)
     if (candidate === undefined) continue
@@ -167,7 +151,11 @@ function meaningful(query: string): string {
 const surelyMeant = 0.85
 
 /** The words of a question as the passages spell them. */
-function toSpelt(words: string, substitutes: Substitutes, { counts }: Frequencies): string {
+function asSpeltInPassages(
+  words: string,
+  substitutes: Substitutes,
+  { counts }: Frequencies,
+): string {
   if (substitutes.size === 0) return words
   const spelt = words.split(' ').map((word) => {
     if (counts.get(word) !== 0) return word

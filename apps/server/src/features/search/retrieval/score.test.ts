@@ -9,10 +9,10 @@ import {
   stringMatching,
 } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fuse, legWeights } from './fusion.js'
+import { defaultWeights } from '../weights.js'
 import { scoreGrams } from './grams.js'
-import { toSubstitutes, toWideWords } from './query-expansion.js'
-import { type Candidate, noiseFloor, score } from './score.js'
+import { toExpandable, toSubstitutes } from './query-expansion.js'
+import { type Candidate, fuse, noiseFloor, score } from './score.js'
 import { isForm } from './word-likeness.js'
 
 const share = () => double({ min: 0, max: 1, noNaN: true })
@@ -29,10 +29,10 @@ const candidate = record(
 const candidates = array(candidate, { minLength: 1, maxLength: 30 }).map((list) =>
   list.map((each, number): Candidate => ({ number, ...each })),
 )
-const options = { weights: legWeights, confidence: 1, isVague: false, limit: 20, minScore: 0 }
+const options = { weights: defaultWeights, confidence: 1, isVague: false, limit: 20, minScore: 0 }
 
 describe('fusion', () => {
-  it('keeps the better one in front when it is better on every leg', () => {
+  it('keeps the better one in front when every retriever ranks it higher', () => {
     const other = { number: 3, keyword: 1, grams: 0.1, semantic: 0.1 }
     assert(
       property(share(), share(), share(), (keyword, grams, semantic) => {
@@ -45,7 +45,7 @@ describe('fusion', () => {
     )
   })
 
-  it('does not change when a leg is measured in other units', () => {
+  it('does not change when the values of a retriever are scaled', () => {
     const list = [1, 2, 3].map((number) => ({ number, keyword: number * 2, grams: 1 / number }))
     const scaled = list.map((each) => ({ ...each, keyword: each.keyword * 100 }))
     expect(fuse(scaled)).toEqual(fuse(list))
@@ -131,9 +131,9 @@ describe('grams', () => {
   })
 })
 
-describe('widening', () => {
-  const wide = (word: string, isMissing = true, spellings: string[] = []) =>
-    toWideWords([{ word, spellings, isMissing }])
+describe('query expansion', () => {
+  const expandable = (word: string, isMissing = true, spellings: string[] = []) =>
+    toExpandable([{ word, spellings, isMissing }])
 
   it.each([
     ['instalation', 'installation'],
@@ -145,7 +145,7 @@ describe('widening', () => {
     ['pumpe', 'umwalzpumpen'],
     ['micro', 'microphone'],
   ])('of %s tries %s', (word, other) => {
-    const near = toSubstitutes(wide(word), [other, 'unrelated']).get(word)
+    const near = toSubstitutes(expandable(word), [other, 'unrelated']).get(word)
     expect([...(near?.keys() ?? [])]).toEqual([other])
   })
 
@@ -162,14 +162,14 @@ describe('widening', () => {
           (text, { at, letter, left }) => text.slice(0, at) + letter + text.slice(at + left),
           word,
         )
-        const near = toSubstitutes(wide(typed), [word]).get(typed)
+        const near = toSubstitutes(expandable(typed), [word]).get(typed)
         if (typed !== word) expect(near?.get(word)).toBeGreaterThan(0.5)
       }),
     )
   })
 
   it('prefers what is more likely meant', () => {
-    const near = toSubstitutes(wide('umwaelzpumpe', true, ['umwalzpumpe']), [
+    const near = toSubstitutes(expandable('umwaelzpumpe', true, ['umwalzpumpe']), [
       'pumpe',
       'umwaelzpumpen',
       'umwalzpumpe',
@@ -183,7 +183,7 @@ describe('widening', () => {
 
   it('of a word that passages have tries compounds alone', () => {
     const near = (word: string, listed: string[]) => [
-      ...(toSubstitutes(wide(word, false), listed).get(word)?.keys() ?? []),
+      ...(toSubstitutes(expandable(word, false), listed).get(word)?.keys() ?? []),
     ]
     expect(near('pumpe', ['umwalzpumpe', 'lumpe', 'pumpenraum'])).toEqual(['umwalzpumpe'])
     expect(near('port', ['support', 'report'])).toEqual([])
@@ -191,7 +191,7 @@ describe('widening', () => {
 
   it('guesses by the beginning of a compound when there is nothing better', () => {
     const near = (listed: string[]) => [
-      ...(toSubstitutes(wide('steuerbescheid'), listed).get('steuerbescheid') ?? []),
+      ...(toSubstitutes(expandable('steuerbescheid'), listed).get('steuerbescheid') ?? []),
     ]
     expect(near(['steuererklarung', 'steuern', 'stempelbescheid'])).toEqual([
       ['steuererklarung', 0.3],
@@ -200,7 +200,7 @@ describe('widening', () => {
   })
 
   it('leaves short words, numbers and codes alone', () => {
-    for (const word of ['cat', '4711', 'ax12']) expect(wide(word)).toEqual([])
+    for (const word of ['cat', '4711', 'ax12']) expect(expandable(word)).toEqual([])
   })
 
   it('takes words for forms of one that differ by a short ending', () => {

@@ -1,6 +1,7 @@
 import { toFoldedText } from '@botstead/documents/text'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
+import type { FileScope, TagCondition } from '../../files/lookup/index.js'
 import {
   createModelCache,
   createVectorIndex,
@@ -12,7 +13,19 @@ import {
   toLsaVector,
   type VectorIndex,
 } from '../vectors/reading.js'
-import type { RankRequest } from './ranker.js'
+
+/** A question as the vectors are asked it. */
+export interface SemanticRequest {
+  /** What was asked, as it was typed. */
+  query: string
+  /** The question as a vector of the embeddings endpoint; without one, meaning is what LSA knows. */
+  queryVector?: Float32Array
+  /** Whose files, and which of them. */
+  scope: FileScope
+  tags: readonly TagCondition[]
+  /** Compares the question with every vector, however many there are. */
+  exact?: boolean
+}
 
 /** How alike the meaning of a passage and a question is, from 0, for chance, to 1. */
 interface Likeness {
@@ -30,16 +43,16 @@ export interface SemanticQuestion {
   likenesses(numbers: readonly number[]): Promise<Likeness[]>
 }
 
-export interface SemanticLeg {
-  /** Answers the question, or why it cannot be asked; neither if there is nothing to say. */
+export interface SemanticRetriever {
+  /** Compares the question with passages, or returns why that is not possible; neither if it means nothing. */
   ask(
     db: Db,
-    request: RankRequest,
+    request: SemanticRequest,
     limit: number,
   ): Promise<{ question?: SemanticQuestion; degraded?: string }>
 }
 
-interface Placed {
+interface QuestionVector {
   vector: Float32Array
   confidence: number
   toLikeness: (nearest: readonly Neighbour[]) => (similarity: number) => number
@@ -48,12 +61,16 @@ interface Placed {
 /** The part of a question's weight that a model must express for its similarities to count in full. */
 const fullyKnown = 0.5
 
-export function createSemanticLeg(dialect: Dialect): SemanticLeg {
+export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
   const index = createVectorIndex(dialect)
   const models = createModelCache()
   let missing: Promise<string | undefined> | undefined
 
-  async function place(db: Db, space: SpaceRow, request: RankRequest): Promise<Placed | undefined> {
+  async function locate(
+    db: Db,
+    space: SpaceRow,
+    request: SemanticRequest,
+  ): Promise<QuestionVector | undefined> {
     if (space.embedder !== lsaEmbedder) {
       const vector = request.queryVector
       return vector?.length === space.dimensions
@@ -76,10 +93,10 @@ export function createSemanticLeg(dialect: Dialect): SemanticLeg {
         const isComing = await hasWaiting(db, request.scope.botId)
         return isComing ? { degraded: 'semantic-pending' } : {}
       }
-      const placed = await place(db, space, request)
-      if (placed === undefined) return { degraded: 'embeddings-unavailable' }
-      if (placed.confidence === 0) return {}
-      return { question: await askSpace(index, db, space, placed, request, limit) }
+      const located = await locate(db, space, request)
+      if (located === undefined) return { degraded: 'embeddings-unavailable' }
+      if (located.confidence === 0) return {}
+      return { question: await askSpace(index, db, space, located, request, limit) }
     },
   }
 }
@@ -88,8 +105,8 @@ async function askSpace(
   index: VectorIndex,
   db: Db,
   space: SpaceRow,
-  { vector, confidence, toLikeness }: Placed,
-  { scope, tags, exact = false }: RankRequest,
+  { vector, confidence, toLikeness }: QuestionVector,
+  { scope, tags, exact = false }: SemanticRequest,
   limit: number,
 ): Promise<SemanticQuestion> {
   const nearest = await index.nearest(db, { space, vector, scope, tags, limit, exact })

@@ -33,3 +33,18 @@ export function toGrams(word: string): string[] {
   if (amount < fewestGrams) return []
   return Array.from({ length: amount }, (_, at) => padded.slice(at, at + gramLength))
 }
+
+/** The letters of a word as bits, of which some stand for several letters. */
+export function letterSet(word: string): number {
+  let letters = 0
+  for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31)
+  return letters
+}
+
+/** How many bits of a number are set. */
+export function countBits(bits: number): number {
+  let rest = bits
+  let count = 0
+  for (; rest !== 0; count++) rest &= rest - 1
+  return count
+}

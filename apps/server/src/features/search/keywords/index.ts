@@ -1,0 +1,11 @@
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { KeywordIndex } from './keyword-index.js'
+import { postgresKeywords } from './postgres-keywords.js'
+import { sqliteKeywords } from './sqlite-keywords.js'
+
+export type { Frequencies, IndexEntry, KeywordHit, KeywordIndex } from './keyword-index.js'
+
+/** The keyword index of an engine. */
+export function createKeywordIndex(dialect: Dialect): KeywordIndex {
+  return dialect.choose({ sqlite: sqliteKeywords, postgres: postgresKeywords })
+}

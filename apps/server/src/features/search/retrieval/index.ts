@@ -1,0 +1,1 @@
+export { createFinder, type Finder, type FoundPassage, joinByFile } from './finder.js'
