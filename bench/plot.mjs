@@ -21,9 +21,11 @@ const colours = ['#888888', '#0a84c1', '#d55e00', '#009e73', '#b0489a']
 
 const points = JSON.parse(await readFile(source, 'utf8'))
 const sizes = points.map(({ passages }) => passages)
-const legs = Object.keys(points[0].legs).filter((leg) => points[0].legs[leg].processor)
-const msAt = (point, leg) => point.legs[leg].processor.p95
-const values = points.flatMap((point) => legs.map((leg) => msAt(point, leg)))
+const retrievers = Object.keys(points[0].retrievers).filter(
+  (retriever) => points[0].retrievers[retriever].processor,
+)
+const msAt = (point, retriever) => point.retrievers[retriever].processor.p95
+const values = points.flatMap((point) => retrievers.map((retriever) => msAt(point, retriever)))
 const xRange = [Math.min(...sizes), Math.max(...sizes)].map(Math.log10)
 const yRange = [
   Math.floor(Math.log10(Math.min(...values))),
@@ -51,17 +53,17 @@ const line = (from, to, kind) =>
 /** Names beside the ends of the curves, moved apart where they would lie on each other. */
 function labels() {
   const last = points.at(-1)
-  const wanted = legs
-    .map((leg, at) => ({ leg, at, y: y(msAt(last, leg)) + 4 }))
+  const wanted = retrievers
+    .map((retriever, at) => ({ retriever, at, y: y(msAt(last, retriever)) + 4 }))
     .sort((a, b) => a.y - b.y)
   for (const [at, label] of wanted.entries()) {
     const above = wanted[at - 1]
     if (above && label.y < above.y + 15) label.y = above.y + 15
   }
-  return wanted.map(({ leg, at, y: place }) =>
+  return wanted.map(({ retriever, at, y: place }) =>
     text(
       { x: width - right + 10, y: place },
-      `${leg}, ${msAt(last, leg).toFixed(1)} ms`,
+      `${retriever}, ${msAt(last, retriever).toFixed(1)} ms`,
       `style="fill:${colours[at % colours.length]}"`,
     ),
   )
@@ -81,8 +83,8 @@ const grid = [
     ),
   ]),
 ]
-const curves = legs.map((leg, at) => {
-  const places = points.map((point) => `${x(point.passages)},${y(msAt(point, leg))}`)
+const curves = retrievers.map((retriever, at) => {
+  const places = points.map((point) => `${x(point.passages)},${y(msAt(point, retriever))}`)
   return `<polyline points="${places.join(' ')}" style="stroke:${colours[at % colours.length]}"/>`
 })
 

@@ -1,4 +1,4 @@
-// Search in the passages of one bot: each leg alone, all together, as a caller sees it, and what it costs others.
+// Search in the passages of one bot: each retriever alone, all together, as a caller sees it, and what it costs others.
 // BENCH_PASSAGES=1000,10000 npm run bench -- search-size    other sizes than 1,000, 10,000 and 100,000
 // BENCH_SEARCH_DATA=<folder>    keeps the filled databases there, and uses those that are there already
 // BENCH_JSON=<file>             writes the figures, for bench/plot.mjs
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { openSqliteReads } from '../apps/server/dist/platform/db/sqlite-reads.js'
 import { startCollection } from './collection.mjs'
 import { measureMessages } from './search-impact.mjs'
-import { legsOf } from './search-legs.mjs'
+import { retrieversOf } from './search-retrievers.mjs'
 import { describe, timed } from './timed.mjs'
 
 const sizes = (process.env.BENCH_PASSAGES ?? '1000,10000,100000').split(',').map(Number)
@@ -21,9 +21,9 @@ export async function searchBySize(folder) {
   const points = []
   for (const passages of sizes) {
     const dataDir = join(process.env.BENCH_SEARCH_DATA ?? folder, `search-${passages}`)
-    const { legs, messages } = await searchIn(dataDir, passages)
-    points.push({ passages, legs })
-    rows.push(...toRows(passages, legs), ...messages)
+    const { retrievers, messages } = await searchIn(dataDir, passages)
+    points.push({ passages, retrievers })
+    rows.push(...toRows(passages, retrievers), ...messages)
   }
   if (process.env.BENCH_JSON) {
     await writeFile(process.env.BENCH_JSON, `${JSON.stringify(points, null, 2)}\n`)
@@ -41,25 +41,25 @@ async function searchIn(dataDir, passages) {
       // Every tenth with a typing error: its first word is looked for among all words of the bot.
       return at % 10 === 0 ? question.replace(/^(.)(.)(.)/, '$1$3$2') : question
     })
-    const legs = {}
-    for (const [leg, ask] of Object.entries(legsOf(reads, botId))) {
-      legs[leg] = await timed(asked, ask)
+    const retrievers = {}
+    for (const [name, ask] of Object.entries(retrieversOf(reads, botId))) {
+      retrievers[name] = await timed(asked, ask)
     }
     const { clock } = await timed(asked, (query) => inBot.searchFiles({ query }))
-    legs[whole] = { clock }
-    return { legs, messages: await measureMessages(collection, passages, asked) }
+    retrievers[whole] = { clock }
+    return { retrievers, messages: await measureMessages(collection, passages, asked) }
   } finally {
     reads.close()
     await server.stop()
   }
 }
 
-function toRows(passages, legs) {
-  const alone = legs['FTS5 alone'].clock.p95
-  return Object.entries(legs).map(([leg, { clock, processor }]) => ({
-    work: `search ${passages.toLocaleString('en')} passages, ${leg}`,
+function toRows(passages, retrievers) {
+  const alone = retrievers['FTS5 alone'].clock.p95
+  return Object.entries(retrievers).map(([name, { clock, processor }]) => ({
+    work: `search ${passages.toLocaleString('en')} passages, ${name}`,
     figure: `${describe(clock)}${processor ? `; at the processor ${describe(processor)}` : ''}`,
-    ...(leg === 'all legs' && { against: 'FTS5 alone, p95', ratio: alone / clock.p95 }),
-    ...(leg === whole && { against: `${budgetMs} ms`, ratio: budgetMs / clock.p95, budget: 1 }),
+    ...(name === 'all retrievers' && { against: 'FTS5 alone, p95', ratio: alone / clock.p95 }),
+    ...(name === whole && { against: `${budgetMs} ms`, ratio: budgetMs / clock.p95, budget: 1 }),
   }))
 }

@@ -6,7 +6,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   let best: string | undefined
   let bestDistance = Math.ceil(word.length / 3)
   for (const candidate of candidates) {
-    const distance = editDistance(word, candidate, bestDistance)
+    const distance = editDistance(word, candidate, { limit: bestDistance, swap: 2 })
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance
@@ -15,11 +15,15 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best
 }
 
-/**
- * How many letters must be added, left out, replaced or swapped with their neighbour to get from one word to
- * the other. Above `limit` the result is only known to be more than that, which saves most of the work.
- */
-export function editDistance(left: string, right: string, limit: number): number {
+export interface EditOptions {
+  /** Above it, the result is only known to be more than that, which saves most of the work. */
+  limit: number
+  /** What two swapped neighbours count: as one edit, or as the two without which they are not swapped. */
+  swap: 1 | 2
+}
+
+/** How many letters must be added, left out, replaced or swapped to get from one word to the other. */
+export function editDistance(left: string, right: string, { limit, swap }: EditOptions): number {
   if (Math.abs(left.length - right.length) > limit) return limit + 1
   let before: number[] = []
   let last = Array.from({ length: right.length + 1 }, (_, at) => at)
@@ -32,7 +36,7 @@ export function editDistance(left: string, right: string, limit: number): number
         (last[column - 1] ?? 0) + (isSame ? 0 : 1),
         (last[column] ?? 0) + 1,
         (next[column - 1] ?? 0) + 1,
-        isSwapped ? (before[column - 2] ?? limit) + 1 : Number.POSITIVE_INFINITY,
+        isSwapped ? (before[column - 2] ?? limit) + swap : Number.POSITIVE_INFINITY,
       )
     }
     if (Math.min(...next) > limit) return limit + 1

@@ -154,7 +154,7 @@ function toJudgeOfMissing(word: string): Judge {
     if (other.startsWith(word)) return worths.longer
     // Each error changes two letters of the set at most.
     if (countBits(letters ^ listed.letters) <= 2 * allowed) {
-      const edits = editDistance(word, other, allowed)
+      const edits = editDistance(word, other, { limit: allowed, swap: 1 })
       if (edits <= allowed) return edits === 1 ? worths.typo : worths.typos
     }
     if (headLength(stem, other) >= shortestHeadOfMissing) return worths.compound

@@ -1,22 +1,22 @@
-// What each leg of a search does, by itself.
+// What each retriever of a search does, by itself.
 
 import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
-import { createKeywordIndex } from '../apps/server/dist/features/search/keywords/keyword-index.js'
-import { readTexts } from '../apps/server/dist/features/search/passage-text-store.js'
+import { createKeywordIndex } from '../apps/server/dist/features/search/keywords/index.js'
+import { readCandidateTexts } from '../apps/server/dist/features/search/passage-text-store.js'
 import { scoreGrams } from '../apps/server/dist/features/search/retrieval/grams.js'
 import { createRanker } from '../apps/server/dist/features/search/retrieval/ranker.js'
-import { createSemanticLeg } from '../apps/server/dist/features/search/retrieval/semantic-retriever.js'
+import { createSemanticRetriever } from '../apps/server/dist/features/search/retrieval/semantic-retriever.js'
 import { toQuery } from '../apps/server/dist/features/search/text/query.js'
 import { sqliteDialect } from '../apps/server/dist/platform/db/dialect.js'
 
-/** As many as each leg proposes in a search. */
+/** As many as each retriever proposes in a search. */
 const limit = 100
 
-/** Functions that put a question to the database as one leg does, by name, and to FTS5 as it comes. */
-export function legsOf(reads, botId) {
+/** Functions that put a question to the database as one retriever does, by name, and to FTS5 as it comes. */
+export function retrieversOf(reads, botId) {
   const keywords = createKeywordIndex(sqliteDialect)
-  const meaning = createSemanticLeg(sqliteDialect)
+  const meaning = createSemanticRetriever(sqliteDialect)
   const ranker = createRanker({ dialect: sqliteDialect })
   const scope = { botId, integrationId: undefined, now: new Date().toISOString() }
   const request = (query) => ({ query, scope, tags: [], limit: 20 })
@@ -25,7 +25,7 @@ export function legsOf(reads, botId) {
   const words = (db, query) =>
     keywords.search(db, { query: toQuery(query), scope, tags: [], limit })
   const nearest = async (db, query) => (await meaning.ask(db, request(query), limit)).question
-  /** Found before the time is taken, because other legs find them. */
+  /** Found before the time is taken, because other retrievers find them. */
   const candidatesOf = async (db, query) => {
     if (!candidates.has(query)) {
       const near = (await nearest(db, query))?.nearest ?? []
@@ -35,7 +35,7 @@ export function legsOf(reads, botId) {
     return candidates.get(query)
   }
 
-  const legs = {
+  const retrievers = {
     'FTS5 alone': (db, query) =>
       sql`
         select rowid from passage_words where passage_words match ${query.split(' ').join(' OR ')}
@@ -44,12 +44,12 @@ export function legsOf(reads, botId) {
     words,
     meaning: nearest,
     letters: async (db, query) =>
-      scoreGrams(toIndexText(query), await readTexts(db, await candidatesOf(db, query))),
-    'all legs': (db, query) => ranker.rank(db, request(query)),
+      scoreGrams(toIndexText(query), await readCandidateTexts(db, await candidatesOf(db, query))),
+    'all retrievers': (db, query) => ranker.rank(db, request(query)),
   }
   return Object.fromEntries(
-    Object.entries(legs).map(([leg, ask]) => [
-      leg,
+    Object.entries(retrievers).map(([name, ask]) => [
+      name,
       (query) => reads.snapshot((db) => ask(db, query)),
     ]),
   )
