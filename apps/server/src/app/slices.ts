@@ -85,7 +85,7 @@ export async function createSlices(
     addresses,
     bots,
     integrations,
-    note: botLogs.service.note,
+    writeLogLine: botLogs.service.note,
   })
   const deliveries = createDeliveries({
     ...foundation,

@@ -4,14 +4,12 @@ import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import { type LogLine, lineOfReceiver } from '../../bots/logs/index.js'
-import { askReceiver } from '../requests/ask.js'
-import type { CallDeps } from '../requests/request.js'
-import { isFinal } from '../requests/verdict.js'
+import { askReceiver, type CallDeps, isFinal } from '../requests/index.js'
 import { findBotTarget } from '../targets/index.js'
 
 export interface BotRegistrationDeps extends CallDeps {
   /** Writes a line into the log of a bot. */
-  note: (tx: Tx, line: LogLine) => Promise<void>
+  writeLogLine: (tx: Tx, line: LogLine) => Promise<void>
   run: Run
   queue: Queue
   bots: { service: Pick<BotsService, 'findServer'> }
@@ -20,16 +18,16 @@ export interface BotRegistrationDeps extends CallDeps {
 /** Name of the job that calls a bot which was deployed; its key is the id of the bot. */
 const registerBotJob = 'bots.register'
 
-/** Attempts with growing pauses: a bot may be told of here before it listens. */
-const attempts = 4
+/** Attempts with growing pauses: the bot may not listen yet when it is deployed. */
+const maxAttempts = 4
 
 /** Lets bots that were deployed prepare themselves, before or while events reach them. */
 export function createBotRegistration(deps: BotRegistrationDeps) {
-  const { run, queue, bots, note } = deps
+  const { run, queue, bots, writeLogLine } = deps
 
-  async function tell(tx: Tx, botId: string, failure: string): Promise<void> {
+  async function logFailure(tx: Tx, botId: string, failure: string): Promise<void> {
     const receiver = { botId, integration: '' }
-    await note(tx, lineOfReceiver(receiver, 'warn', `register failed: ${failure}`))
+    await writeLogLine(tx, lineOfReceiver(receiver, 'warn', `register failed: ${failure}`))
   }
 
   const register: JobHandler<{ botId: string }> = {
@@ -40,12 +38,12 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
       try {
         await askReceiver(deps, target, 'register', {})
       } catch (error) {
-        // Without an answer, or with one that may pass, it is tried again.
+        // Without a response, or with one that may pass, the job is tried again.
         if (!isRefusal(error)) throw error
-        await run((tx) => tell(tx, botId, error.message))
+        await run((tx) => logFailure(tx, botId, error.message))
       }
     },
-    onDead: (tx, { payload: { botId } }, error) => tell(tx, botId, error.message),
+    onDead: (tx, { payload: { botId } }, error) => logFailure(tx, botId, error.message),
   }
 
   return {
@@ -53,8 +51,12 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
 
     /** Has a bot called with `register`, after the transaction that deploys it. */
     async enqueue(tx: Tx, botId: string): Promise<void> {
-      const job = { kind: registerBotJob, key: botId, payload: { botId }, maxAttempts: attempts }
-      await queue.enqueue(tx, job)
+      await queue.enqueue(tx, {
+        kind: registerBotJob,
+        key: botId,
+        payload: { botId },
+        maxAttempts,
+      })
     },
   }
 }

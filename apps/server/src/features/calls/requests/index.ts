@@ -1,4 +1,2 @@
-export { askReceiver } from './ask.js'
-export { type CallResult, callReceiver } from './call.js'
-export { type CallDeps, sendCall } from './request.js'
-export { reasonOf } from './verdict.js'
+export { askReceiver, type CallDeps, type CallResult, callReceiver, sendCall } from './request.js'
+export { isFinal, reasonOf } from './verdict.js'

@@ -1,9 +1,12 @@
-import type { Clock } from '../../../platform/clock.js'
+import { createHmac } from 'node:crypto'
+import { ApiError } from '@botstead/contract'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { OutgoingError } from '../../../platform/outgoing/errors.js'
 import type { Outgoing, OutgoingAnswer } from '../../../platform/outgoing/outgoing.js'
-import type { Target } from '../targets/target.js'
-import { signatureHeader, signatureOf } from './signature.js'
+import type { Target } from '../targets/index.js'
+import { judge, reasonOf, textOf, type Verdict } from './verdict.js'
 
-/** One call to a bot or an integration. */
+/** One request to a bot or an integration. */
 export interface Call {
   /** Name of the operation in `x-bp-operation`. */
   operation: string
@@ -21,11 +24,14 @@ export interface CallDeps {
   clock: Clock
 }
 
+/** Header by which a receiver recognises requests of this server. */
+const signatureHeader = 'x-botstead-signature'
+
 /**
- * Sends one call to a receiver, signed, and answers what it answered, whatever its status.
+ * Sends one signed request to a receiver and returns the response, whatever its status.
  *
- * @param maximumAnswerBytes bytes of the answer that are read
- * @throws OutgoingError when there is no answer; an abort by the signal throws its reason
+ * @param maximumAnswerBytes bytes of the response that are read
+ * @throws OutgoingError when there is no response; an abort by the signal throws its reason
  */
 export async function sendCall(
   { outgoing, clock }: CallDeps,
@@ -47,5 +53,94 @@ export async function sendCall(
     timeoutMs: target.timeoutMs,
     maximumAnswerBytes,
     ...(call.signal && { signal: call.signal }),
+  })
+}
+
+/**
+ * `t=<Unix seconds>,v1=<hex>`, where the hex is HMAC-SHA256 of `<t>.<body>`: one `v1` per secret that
+ * is valid now, so that a receiver may know either of them while secrets are rotated.
+ */
+export function signatureOf(
+  secrets: readonly string[],
+  body: string,
+  nowMilliseconds: number,
+): string {
+  const time = Math.floor(nowMilliseconds / 1000)
+  const macs = secrets.map((secret) =>
+    createHmac('sha256', secret).update(`${time}.${body}`).digest('hex'),
+  )
+  return [`t=${time}`, ...macs.map((mac) => `v1=${mac}`)].join(',')
+}
+
+/** The outcome of a call. */
+export interface CallResult {
+  verdict: Verdict
+  startedAt: string
+  /** Milliseconds. */
+  durationMs: number
+  /** HTTP status; null without a response. */
+  status: number | null
+  /** Beginning of the body of the response, at most 4 KB; null without a response. */
+  answer: string | null
+}
+
+/** Bytes of a response that are kept: enough to see what went wrong. */
+const keptAnswerBytes = 4096
+
+/** Calls a receiver once and judges the response. Rejects only with the reason of the signal. */
+export async function callReceiver(
+  deps: CallDeps,
+  target: Target,
+  call: Call,
+): Promise<CallResult> {
+  const started = deps.clock.now()
+  const since = performance.now()
+  const result = (verdict: Verdict, status: number | null, answer: string | null): CallResult => ({
+    verdict,
+    startedAt: isoTime(started),
+    durationMs: Math.round(performance.now() - since),
+    status,
+    answer,
+  })
+  try {
+    const answer = await sendCall(deps, target, call, keptAnswerBytes)
+    return result(judge(answer), answer.status, textOf(answer.body))
+  } catch (error) {
+    if (!(error instanceof OutgoingError)) throw error
+    return result({ result: 'retry', error: error.message, waitMs: 0 }, null, null)
+  }
+}
+
+/** Bytes of a response that a caller waits for; it is no place for whole files. */
+const maximumAnswerBytes = 4 * 1024 * 1024
+
+/**
+ * Calls a bot or an integration once while somebody waits, and returns the body of the response.
+ * @param operation its name, for `x-bp-operation`
+ * @throws ApiError `Runtime` with the error of the receiver, or why there is no response
+ */
+export async function askReceiver(
+  deps: CallDeps,
+  target: Target,
+  operation: string,
+  body: object,
+): Promise<Buffer> {
+  const call = { operation, type: operation, body: JSON.stringify(body) }
+  const answer = await sendCall(deps, target, call, maximumAnswerBytes).catch((error: unknown) => {
+    throw error instanceof OutgoingError ? unreachable(target, error) : error
+  })
+  if (answer.status < 200 || answer.status >= 300) {
+    throw new ApiError('Runtime', reasonOf(answer.body), { metadata: { status: answer.status } })
+  }
+  if (!answer.cut) return answer.body
+  throw new ApiError('Runtime', `The answer has more than ${maximumAnswerBytes} bytes.`)
+}
+
+function unreachable(target: Target, error: OutgoingError): ApiError {
+  // Names the receiver, because a bot passes on errors of the integrations that it calls.
+  const alias = target.headers['x-integration-alias']
+  const receiver = alias === undefined ? 'bot' : `integration ${alias}`
+  return new ApiError('Runtime', `The ${receiver} cannot be reached: ${error.message}`, {
+    cause: error,
   })
 }

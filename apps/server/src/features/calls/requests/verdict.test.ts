@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { pauseAfter } from '../../deliveries/retry.js'
-import { signatureOf } from './signature.js'
+import { signatureOf } from './request.js'
 import { judge } from './verdict.js'
 
 const judged = (status: number, body = '', headers = {}) =>

@@ -1,19 +1,19 @@
 import type { OutgoingAnswer } from '../../../platform/outgoing/outgoing.js'
 
-/** What an answer means for a delivery. */
+/** What a response means for a delivery. */
 export type Verdict =
   | { result: 'delivered' }
   /** Worth another attempt, after at least `waitMs` milliseconds. */
   | { result: 'retry'; error: string; waitMs: number }
-  /** The receiver understood and will not take it: another attempt would end the same. */
+  /** The receiver rejected it: another attempt would end the same. */
   | { result: 'refused'; error: string }
 
-/** Statuses below 500 that speak of the moment and not of the request. */
-const momentary = new Set([408, 425, 429])
+/** Statuses below 500 that are about the moment and not about the request. */
+const transient = new Set([408, 425, 429])
 
 /**
- * Bots answer 4xx for what their code or the request did wrong, and 5xx for what may pass. Redirects
- * are not followed; they usually mean that something in front of the bot is being set up.
+ * Bots respond with 4xx to faults of their code or of the request, and with 5xx to what may pass.
+ * Redirects are not followed; they usually mean that something in front of the bot is being set up.
  */
 export function judge(answer: Pick<OutgoingAnswer, 'status' | 'headers' | 'body'>): Verdict {
   const { status } = answer
@@ -23,12 +23,12 @@ export function judge(answer: Pick<OutgoingAnswer, 'status' | 'headers' | 'body'
   return { result: 'retry', error, waitMs: waitOf(answer.headers['retry-after']) }
 }
 
-/** Whether a status says that another attempt would end the same. */
+/** Whether another attempt after this status would end the same. */
 export function isFinal(status: number): boolean {
-  return status >= 400 && status < 500 && !momentary.has(status)
+  return status >= 400 && status < 500 && !transient.has(status)
 }
 
-/** What the receiver says went wrong: the message of a standard error body, or the bare text. */
+/** The error of a receiver: the message of a standard error body, or the bare text. */
 export function reasonOf(body: Buffer): string {
   const text = textOf(body).trim()
   const said = messageIn(text) ?? text
@@ -40,7 +40,7 @@ export function textOf(body: Buffer): string {
   return storable(body.toString('utf8'))
 }
 
-/** PostgreSQL refuses the zero character, and halves of characters inside of JSON. */
+/** PostgreSQL rejects the zero character, and halves of characters inside of JSON. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed()
 }

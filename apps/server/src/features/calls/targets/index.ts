@@ -3,5 +3,4 @@ export {
   type IntegrationTargetDeps,
   targetOfInstallation,
 } from './integration-target.js'
-export type { Target } from './target.js'
-export { createTargets, findBotTarget, type Targets } from './targets.js'
+export { createTargets, findBotTarget, type Target, type Targets } from './targets.js'

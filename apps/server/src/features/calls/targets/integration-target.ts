@@ -8,7 +8,7 @@ import {
   type InstallationRow,
 } from '../../bots/installations/index.js'
 import type { KnownIntegration, KnownIntegrations } from '../../bots/integrations/index.js'
-import type { Target } from './target.js'
+import type { Target } from './targets.js'
 
 export interface IntegrationTargetDeps {
   db: Db
