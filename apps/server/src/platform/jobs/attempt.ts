@@ -1,9 +1,10 @@
 import { type Clock, isoTime } from '../clock.js'
 import { decodeJson } from '../db/columns.js'
 import type { Run } from '../db/schema.js'
+import { HolderStoppedError, LeaseLostError } from '../leases/leases.js'
 import type { Log } from '../telemetry/log.js'
 import type { Timers } from '../timers.js'
-import { JobDeadlineError, JobLostError, RunnerStoppedError } from './errors.js'
+import { JobDeadlineError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type Failure, retryDelay, storeFailure, storeRelease, storeSuccess } from './outcome.js'
 import type { ClaimedJob, JobRow } from './store.js'
@@ -24,7 +25,7 @@ export interface AttemptDeps {
 export interface Attempt {
   readonly row: JobRow
   /** Ends the attempt. Without effect once its outcome is being stored. */
-  abort(reason: JobLostError | RunnerStoppedError): void
+  abort(reason: LeaseLostError | HolderStoppedError): void
   /** Whether the lease is still needed: the outcome is not stored yet. */
   isOpen(): boolean
   /** Resolves when the outcome is stored, or cannot be. */
@@ -64,7 +65,7 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
 
   async function heartbeat(): Promise<void> {
     controller.signal.throwIfAborted()
-    if (!(await deps.extend(row))) interrupt(new JobLostError())
+    if (!(await deps.extend(row))) interrupt(new LeaseLostError())
     controller.signal.throwIfAborted()
   }
 
@@ -88,7 +89,7 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
     try {
       await store(answer)
     } catch (err) {
-      if (err instanceof JobLostError) logLoss(err)
+      if (err instanceof LeaseLostError) logLoss(err)
       // The lease runs out, and the job is tried again.
       else log.error({ ...about, err }, 'outcome of a job could not be stored')
     }
@@ -96,8 +97,8 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
   }
 
   async function store(answer: Answer | undefined): Promise<void> {
-    if (interruption instanceof JobLostError) return logLoss(interruption)
-    if (interruption instanceof RunnerStoppedError) {
+    if (interruption instanceof LeaseLostError) return logLoss(interruption)
+    if (interruption instanceof HolderStoppedError) {
       await run((tx) => storeRelease(tx, row, isoTime(clock.now())))
       return log.info(about, 'job given back')
     }
@@ -107,7 +108,7 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
     try {
       await run((tx) => storeSuccess(tx, claimed, answer.result, isoTime(clock.now())))
     } catch (error) {
-      if (!(error instanceof Error) || error instanceof JobLostError) throw error
+      if (!(error instanceof Error) || error instanceof LeaseLostError) throw error
       await storeError(error)
     }
   }

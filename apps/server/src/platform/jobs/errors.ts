@@ -8,20 +8,6 @@ export class JobDeadlineError extends Error {
   override readonly name = 'JobDeadlineError'
 }
 
-/** The job is no longer this worker's: its lease ran out, or the job is gone. */
-export class JobLostError extends Error {
-  override readonly name = 'JobLostError'
-
-  constructor() {
-    super('The lease of the job ran out, or the job is gone')
-  }
-}
-
-/** The runner stops; another will make the attempt from the beginning. */
-export class RunnerStoppedError extends Error {
-  override readonly name = 'RunnerStoppedError'
-}
-
 /** Characters of an error that are kept with its job; the log has all of it. */
 const maxErrorLength = 1000
 

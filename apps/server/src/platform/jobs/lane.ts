@@ -1,5 +1,6 @@
 import { isoTime } from '../clock.js'
 import type { Db } from '../db/schema.js'
+import { createWatch } from '../leases/watch.js'
 import type { OutageLog } from '../telemetry/outage-log.js'
 import { type Attempt, type AttemptDeps, startAttempt } from './attempt.js'
 import type { JobHandler } from './handler.js'
@@ -33,39 +34,21 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
   const { db, run, clock, timers, log, random, owner, outages } = deps
   const { concurrency = 1, freesRoom = false } = handler
   const held = new Map<string, Attempt>()
-  let wanted = false
   let closed = false
-  let looking: Promise<void> | undefined
-  let cancelAlarm = () => {}
+  const watch = createWatch({
+    timers,
+    name: kind,
+    outages,
+    look: fill,
+    pauseAfterFault: pollPause,
+    onAlarm: () => watch.wake(),
+  })
 
-  function wake(): void {
-    wanted = true
-    if (!closed) looking ??= look()
-  }
-
-  /** Fills the free places until nobody has asked for another look meanwhile; then sets the alarm. */
-  async function look(): Promise<void> {
-    cancelAlarm()
-    let pause = 0
-    try {
-      while (wanted && !closed) {
-        wanted = false
-        pause = await fill()
-      }
-      outages.worked(kind)
-    } catch (err) {
-      outages.failed(kind, err)
-      pause = pollPause()
-    }
-    looking = undefined
-    // With all places taken, the next attempt to end looks again.
-    if (!closed && held.size < concurrency) cancelAlarm = timers.after(pause, wake)
-  }
-
-  /** Answers the milliseconds until there may be something more to claim. */
-  async function fill(): Promise<number> {
+  /** Returns the milliseconds until there may be more to claim; undefined with no place left. */
+  async function fill(): Promise<number | undefined> {
     const free = concurrency - held.size
-    if (free <= 0) return 0
+    // The next attempt to end looks again.
+    if (free <= 0) return undefined
     const now = clock.now()
     const request = {
       kind,
@@ -84,7 +67,7 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
     for (const row of postponed) logPostponed(row)
     if (closed) await release(rows)
     else rows.forEach(begin)
-    if (rows.length === free) return 0
+    if (rows.length === free) return undefined
     const due = await findNextDue(db, kind)
     if (due === undefined) return pollPause()
     const wait = Date.parse(due) - clock.now()
@@ -101,7 +84,7 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
     held.set(row.id, attempt)
     attempt.ended.then(() => {
       held.delete(row.id)
-      wake()
+      watch.wake()
     })
   }
 
@@ -116,11 +99,10 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
   }
 
   return {
-    wake,
+    wake: watch.wake,
     async close() {
       closed = true
-      cancelAlarm()
-      await looking
+      await watch.close()
     },
     attempts: () => [...held.values()],
   }

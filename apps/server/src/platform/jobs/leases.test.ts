@@ -11,7 +11,8 @@ import {
 import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
-import { JobLostError, PermanentJobError } from './errors.js'
+import { LeaseLostError } from '../leases/leases.js'
+import { PermanentJobError } from './errors.js'
 import type { JobHandler } from './handler.js'
 
 describeEachEngine('the lease of a job', (engine) => {
@@ -147,7 +148,7 @@ describeEachEngine('the lease of a job', (engine) => {
     await database().run((tx) => tx.deleteFrom('jobs').where('id', '=', id).execute())
     time.advance(lease / 3)
     await eventually(() => expect(run.signal.aborted).toBe(true))
-    expect(run.signal.reason).toBeInstanceOf(JobLostError)
+    expect(run.signal.reason).toBeInstanceOf(LeaseLostError)
     run.fail(new Error('aborted'))
     await enqueue({ kind, payload: 'next' })
     expect((await handler.run(1)).job.payload).toBe('next')
@@ -166,9 +167,9 @@ describeEachEngine('the lease of a job', (engine) => {
       due_at: new Date(time.now() + lease).toISOString(),
     })
     await database().run((tx) => tx.deleteFrom('jobs').where('id', '=', id).execute())
-    await expect(run.heartbeat()).rejects.toThrow(JobLostError)
+    await expect(run.heartbeat()).rejects.toThrow(LeaseLostError)
     expect(run.signal.aborted).toBe(true)
-    await expect(run.heartbeat()).rejects.toThrow(JobLostError)
+    await expect(run.heartbeat()).rejects.toThrow(LeaseLostError)
   })
 
   it('costs no attempt when it is lost repeatedly, but defers the job for longer each time', async () => {

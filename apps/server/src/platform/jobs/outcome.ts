@@ -1,15 +1,15 @@
+import { type Backoff, backoffPause } from '../backoff.js'
 import type { Tx } from '../db/schema.js'
-import { errorText, JobLostError, PermanentJobError } from './errors.js'
+import { LeaseLostError } from '../leases/leases.js'
+import { errorText, PermanentJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type ClaimRef, deleteJob, type JobRow, lockClaimed, patchJob } from './store.js'
 
-/** Half a second to one, doubled with every attempt, up to ten minutes. */
-const firstDelay = 1000
-const longestDelay = 600_000
+/** After failed attempts: half a second to one at first, up to ten minutes. */
+const retries: Backoff = { firstMs: 1000, longestMs: 600_000 }
 
-/** A minute, doubled with every further interruption, up to a day. */
-const firstPause = 60_000
-const longestPause = 24 * 60 * 60 * 1000
+/** After interruptions: up to a minute at first, up to a day. */
+const deferrals: Backoff = { firstMs: 60_000, longestMs: 24 * 60 * 60 * 1000 }
 
 /** What became of a job whose attempt failed. */
 export type Failure = 'retried' | 'followed up' | 'dead'
@@ -21,13 +21,9 @@ export interface Claimed {
   readonly handler: JobHandler
 }
 
-/**
- * Milliseconds to wait after a failed attempt (from 1): exponential, of which a random half keeps
- * jobs that failed together from coming back together. `random` answers a number from 0 up to 1.
- */
+/** Milliseconds to wait after a failed attempt, counted from 1. `random` returns a number from 0 up to 1. */
 export function retryDelay(attempt: number, random: () => number): number {
-  const delay = Math.min(firstDelay * 2 ** (attempt - 1), longestDelay)
-  return Math.round(delay * (0.5 + random() / 2))
+  return backoffPause(retries, attempt, random())
 }
 
 /**
@@ -36,9 +32,7 @@ export function retryDelay(attempt: number, random: () => number): number {
  * separates it from jobs that only ran at the same time.
  */
 export function interruptionPause(interruptions: number, random: () => number): number {
-  if (interruptions < 2) return 0
-  const pause = Math.min(firstPause * 2 ** (interruptions - 2), longestPause)
-  return Math.round(pause * (0.5 + random() / 2))
+  return interruptions < 2 ? 0 : backoffPause(deferrals, interruptions - 1, random())
 }
 
 /** The job is done: its row goes, or runs once more if it was asked for again meanwhile. */
@@ -104,6 +98,6 @@ function startOver(dueAt: string, now: string): Partial<JobRow> {
 
 async function requireClaimed(tx: Tx, claim: ClaimRef): Promise<JobRow> {
   const row = await lockClaimed(tx, claim)
-  if (!row) throw new JobLostError()
+  if (!row) throw new LeaseLostError()
   return row
 }

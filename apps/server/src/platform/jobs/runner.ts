@@ -1,13 +1,12 @@
-import { hostname } from 'node:os'
 import type { EventBus } from '../bus/event-bus.js'
 import { type Clock, isoTime } from '../clock.js'
 import type { Db, Run } from '../db/schema.js'
 import type { Ids } from '../ids.js'
+import { createLeases, HolderStoppedError, LeaseLostError, ownerName } from '../leases/leases.js'
 import type { Log } from '../telemetry/log.js'
 import { createOutageLog } from '../telemetry/outage-log.js'
 import { systemTimers, type Timers } from '../timers.js'
 import type { Attempt } from './attempt.js'
-import { JobLostError, RunnerStoppedError } from './errors.js'
 import type { JobHandler } from './handler.js'
 import { announceJobs, jobsTopic } from './hints.js'
 import { createLane } from './lane.js'
@@ -56,77 +55,72 @@ export function createRunner(options: RunnerOptions): Runner {
   const { bus, clock, log, run } = options
   const { timers = systemTimers, random = Math.random } = options
   const { leaseMilliseconds = 30_000, pollMilliseconds = 5000, graceMilliseconds = 5000 } = options
-  const owner = `${hostname()}/${process.pid}/${options.ids.uuid()}`
+  const owner = ownerName(options.ids)
   const deps = {
-    ...{ db: options.db, run, clock, timers, log, random, owner },
-    ...{ leaseMilliseconds, pollMilliseconds, graceMilliseconds },
+    db: options.db,
+    run,
+    clock,
+    timers,
+    log,
+    random,
+    owner,
+    leaseMilliseconds,
+    pollMilliseconds,
+    graceMilliseconds,
     outages: createOutageLog(log, {
       begins: 'jobs cannot be claimed, trying again later',
       ends: 'jobs are claimed again',
     }),
-    extend: async (claim: JobRow) => (await extend([claim])).get(claim.id) === claim.claims,
+    extend: async (claim: JobRow) => (await prolong([claim], leases.end()))(claim),
   }
+  const leases = createLeases<Attempt>({
+    clock,
+    timers,
+    log,
+    leaseMs: leaseMilliseconds,
+    held: openAttempts,
+    async prolong(attempts, until) {
+      const isKept = await prolong(
+        attempts.map(({ row }) => row),
+        until,
+      )
+      return ({ row }) => isKept(row)
+    },
+    lose: (attempt) => attempt.abort(new LeaseLostError()),
+    fault: 'leases of running jobs could not be prolonged',
+  })
   const lanes = Object.entries(options.handlers).map(([kind, handler]) => ({
     kind,
     ...createLane(deps, kind, handler),
   }))
   let unsubscribes: (() => void)[] = []
-  let beating: Promise<void> | undefined
-  let cancelBeat = () => {}
   let stopping: Promise<void> | undefined
 
   function openAttempts(): Attempt[] {
     return lanes.flatMap((lane) => lane.attempts()).filter((attempt) => attempt.isOpen())
   }
 
-  /** Prolongs leases and answers the claims that were still this runner's, by job. */
-  async function extend(rows: readonly JobRow[]): Promise<Map<string, number>> {
-    const until = isoTime(clock.now() + leaseMilliseconds)
+  /** Prolongs leases; returns whether a claim was still this runner's. */
+  async function prolong(
+    rows: readonly JobRow[],
+    until: string,
+  ): Promise<(row: JobRow) => boolean> {
     const ids = rows.map((row) => row.id)
     const kept = await run((tx) => extendLeases(tx, owner, ids, until))
-    return new Map(kept.map(({ id, claims }) => [id, claims]))
-  }
-
-  /** Gives a sign of life for every running job, and ends those that are lost. */
-  async function beat(): Promise<void> {
-    const attempts = openAttempts()
-    if (attempts.length === 0) return
-    try {
-      const kept = await extend(attempts.map((attempt) => attempt.row))
-      for (const attempt of attempts) {
-        if (kept.get(attempt.row.id) !== attempt.row.claims) attempt.abort(new JobLostError())
-      }
-    } catch (err) {
-      log.warn({ err }, 'leases of running jobs could not be prolonged')
-    }
-  }
-
-  function scheduleBeat(): void {
-    cancelBeat = timers.after(leaseMilliseconds / 3, () => {
-      beating = beat().then(scheduleBeat)
-    })
+    const claims = new Map(kept.map((row) => [row.id, row.claims]))
+    return (row) => claims.get(row.id) === row.claims
   }
 
   async function end(deadline: number): Promise<void> {
     for (const unsubscribe of unsubscribes) unsubscribe()
     await Promise.all(lanes.map((lane) => lane.close()))
-    await within(deadline, settled(openAttempts()))
-    const left = openAttempts()
-    for (const attempt of left) attempt.abort(new RunnerStoppedError('The process stops'))
-    await settled(left)
-    await beating
-    cancelBeat()
+    let left: Attempt[] = []
+    await leases.finish(deadline, settled(openAttempts()), () => {
+      left = openAttempts()
+      for (const attempt of left) attempt.abort(new HolderStoppedError())
+    })
     // Whoever still runs can begin at once.
     for (const kind of new Set(left.map((attempt) => attempt.row.kind))) announceJobs(bus, kind)
-  }
-
-  async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-    let cancel = () => {}
-    const late = new Promise<void>((resolve) => {
-      cancel = timers.after(milliseconds, resolve)
-    })
-    await Promise.race([work, late])
-    cancel()
   }
 
   function stop({ deadline = 10_000 } = {}): Promise<void> {
@@ -143,7 +137,7 @@ export function createRunner(options: RunnerOptions): Runner {
         bus.subscribe({ topic: jobsTopic, key: kind }, { onHint: wake, onGap: wake }),
       )
       for (const lane of lanes) lane.wake()
-      scheduleBeat()
+      leases.start()
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),

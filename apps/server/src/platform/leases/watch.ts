@@ -1,0 +1,67 @@
+import type { OutageLog } from '../telemetry/outage-log.js'
+import type { Timers } from '../timers.js'
+
+export interface WatchOptions {
+  timers: Timers
+  /** Name of the watch in the log. */
+  name: string
+  outages: OutageLog
+  /**
+   * Claims what is ready and begins with it.
+   * @returns milliseconds until there may be more; undefined when somebody will wake the watch
+   */
+  look: () => Promise<number | undefined>
+  /** Milliseconds before another look after one that failed. */
+  pauseAfterFault: () => number
+  /** Called when the time of the next look has come; it wakes the watch. */
+  onAlarm: () => void
+}
+
+/** Looks for work when it is woken or an alarm goes off, one look at a time. */
+export interface Watch {
+  /** There may be work: looks as soon as possible. */
+  wake(): void
+  /** Whether it was woken since the look began that is going on, so that another one follows. */
+  isAwake(): boolean
+  /** Looks no more from now on; resolves when the look that is going on has ended. */
+  close(): Promise<void>
+}
+
+export function createWatch(options: WatchOptions): Watch {
+  const { timers, name, outages, look, pauseAfterFault, onAlarm } = options
+  let awake = false
+  let closed = false
+  let looking: Promise<void> | undefined
+  let cancelAlarm = () => {}
+
+  /** Looks until nobody has woken it meanwhile; then sets the alarm. */
+  async function lookAround(): Promise<void> {
+    cancelAlarm()
+    let pause: number | undefined
+    try {
+      while (awake && !closed) {
+        awake = false
+        pause = await look()
+      }
+      outages.worked(name)
+    } catch (err) {
+      outages.failed(name, err)
+      pause = pauseAfterFault()
+    }
+    looking = undefined
+    if (!closed && pause !== undefined) cancelAlarm = timers.after(pause, onAlarm)
+  }
+
+  return {
+    wake() {
+      awake = true
+      if (!closed) looking ??= lookAround()
+    },
+    isAwake: () => awake,
+    async close() {
+      closed = true
+      cancelAlarm()
+      await looking
+    },
+  }
+}
