@@ -6,7 +6,6 @@ import type { Db, Tx } from '../db/schema.js'
 import type { Ids } from '../ids.js'
 import { countJobs, deleteDeadJobs, findDeadJobs, reviveJob } from './dead-store.js'
 import { storeJob } from './enqueue.js'
-import { announceJobs } from './hints.js'
 
 /** Order among jobs of one kind that are due. A lower one runs only when no higher one is due. */
 type JobPriority = 'high' | 'normal' | 'low'
@@ -71,6 +70,14 @@ export interface Queue {
   requeueDead(tx: Tx, id: string): Promise<boolean>
   /** Forgets jobs given up before an ISO 8601 time, at most `limit`. Answers how many. */
   trimDead(tx: Tx, before: string, limit: number): Promise<number>
+}
+
+/** Topic of the hints that there is something to do; the key is the kind of the jobs. */
+export const jobsTopic = 'jobs'
+
+/** Wakes the workers of a kind. Called after the commit. */
+export function announceJobs(bus: EventBus, kind: string): void {
+  bus.publish({ topic: jobsTopic, key: kind })
 }
 
 export interface QueueDeps {

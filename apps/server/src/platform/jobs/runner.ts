@@ -8,8 +8,8 @@ import { createOutageLog } from '../telemetry/outage-log.js'
 import { systemTimers, type Timers } from '../timers.js'
 import type { Attempt } from './attempt.js'
 import type { JobHandler } from './handler.js'
-import { announceJobs, jobsTopic } from './hints.js'
 import { createLane } from './lane.js'
+import { announceJobs, jobsTopic } from './queue.js'
 import { extendLeases, type JobRow, releaseAll } from './store.js'
 
 export interface RunnerOptions {
