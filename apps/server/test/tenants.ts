@@ -89,12 +89,6 @@ export async function createTenants(
     findInstallationTarget: async () => undefined,
   })
   for (const { on } of [bots, access, integrations, targets]) if (on) domainEvents.subscribe(on)
-  domainEvents.subscribe({
-    'bot.created': (tx, { botId }) => runtime.users.service.insertBot(tx, botId),
-    'bot.recurringEventsDeclared': (tx, { botId, declared }) =>
-      runtime.recurring.service.declare(tx, botId, declared),
-    'bot.addressed': (tx, { botId, wants }) => runtime.events.service.tellMissed(tx, botId, wants),
-  })
   const tokens = createOperatorTokens({ ...shared, accounts: accounts.service })
 
   return {

@@ -91,7 +91,7 @@ export async function createSlices(
     ...foundation,
     timers: systemTimers,
     events: runtime.events.service,
-    messages: runtime.messages,
+    messages: runtime.messages.service,
     changes: runtime.changes,
     targets,
     note: botLogs.service.note,
@@ -130,14 +130,9 @@ export async function createSlices(
   })
   if (chat.actions) actions.provide(chat.actions)
   deliveries.provideSignals(chat.describeSignal)
-  bots.service.provideRecurringHealth(runtime.recurring.service.healthOf)
   const subscribers = [bots, access, integrations, targets, registration, actions, chat, deliveries]
   for (const { on } of subscribers) if (on) foundation.domainEvents.subscribe(on)
   foundation.domainEvents.subscribe({
-    'bot.created': (tx, { botId }) => runtime.users.service.insertBot(tx, botId),
-    'bot.recurringEventsDeclared': (tx, { botId, declared }) =>
-      runtime.recurring.service.declare(tx, botId, declared),
-    'bot.addressed': (tx, { botId, wants }) => runtime.events.service.tellMissed(tx, botId, wants),
     'bot.changed': async (tx, { botId }) => afterCommit(tx, () => deliveries.changed(botId)),
   })
 

@@ -143,7 +143,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
           })
         }
         const ref = refOf(conversation)
-        const told = await conversations.addParticipant(tx, ref, asParticipant(user))
+        const told = await conversations.addParticipantIn(tx, ref, asParticipant(user))
         return { user, told, conversation }
       })
       if (told) await streams.waitForListeners(conversation.id, told.sequence)
@@ -165,7 +165,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
           const { conversation } = owned
           const told =
             user &&
-            (await conversations.removeParticipant(tx, refOf(conversation), asParticipant(user)))
+            (await conversations.removeParticipantIn(tx, refOf(conversation), asParticipant(user)))
           if (told === undefined) throw noParticipant(path)
           return { told, conversation }
         },

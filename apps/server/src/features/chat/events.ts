@@ -6,7 +6,7 @@ import type { Remember } from '../../platform/idempotency/remember.js'
 import type { Audiences } from '../bots/bots/index.js'
 import {
   type CustomEvent,
-  news,
+  conversationEvents,
   publicIdOf as publicConversationId,
 } from '../conversations/conversations/index.js'
 import type { EventsService } from '../conversations/events/index.js'
@@ -73,10 +73,10 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
           createdAt: event.created_at,
           payload,
         }
-        const told = await conversations.tell(
+        const told = await conversations.appendEvent(
           tx,
           { botId, id: conversation.id },
-          { type: news.eventCreated, subjectId: event.id, data: shown },
+          { type: conversationEvents.eventCreated, subjectId: event.id, data: shown },
         )
         if (told === undefined) throw notParticipant(conversationId)
         const made = {
@@ -127,10 +127,10 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
       encodePayload(payload, maxPayloadBytes)
       const data: CustomEvent = { userId: botId, isBot: true, payload }
       const told = await run((tx) =>
-        conversations.tell(
+        conversations.appendEvent(
           tx,
           { botId, id: conversationId },
-          { type: news.eventCreated, subjectId: '', data },
+          { type: conversationEvents.eventCreated, subjectId: '', data },
         ),
       )
       if (told === undefined) {

@@ -3,6 +3,7 @@ import type { Authenticator } from '../../domain/authenticator.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import { purge } from '../../platform/db/purge.js'
+import type { Tx } from '../../platform/db/schema.js'
 import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
 import type { Log } from '../../platform/telemetry/log.js'
@@ -22,6 +23,7 @@ import { createSignalDeliveries } from './signal-deliveries.js'
 import { createRender } from './signals.js'
 import * as store from './stream-store.js'
 import {
+  announceRevokedUser,
   type ConversationStreams,
   type ConversationStreamsOptions,
   createConversationStreams,
@@ -73,6 +75,11 @@ export function createChat(deps: ChatDeps): Chat {
   const signals = createSignalDeliveries({ ...deps, render })
   deps.targets.provide(builtInChat.alias, signals.findTarget)
 
+  /** Ends the open streams of a user who may not chat any more. */
+  async function disconnect(tx: Tx, { userId }: { userId: string }): Promise<void> {
+    afterCommit(tx, () => announceRevokedUser(deps.bus, userId))
+  }
+
   return {
     name: 'chat',
     service,
@@ -88,6 +95,8 @@ export function createChat(deps: ChatDeps): Chat {
       sendEvent: service.sendEvent,
     }),
     on: {
+      'user.removed': disconnect,
+      'user.accessRevoked': disconnect,
       'bot.changed': async (tx, { botId }) =>
         afterCommit(tx, () => {
           addresses.forget(botId)

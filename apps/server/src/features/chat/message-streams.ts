@@ -1,7 +1,10 @@
 import { ApiError } from '@botstead/contract'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Db, Run, Tx } from '../../platform/db/schema.js'
-import { type ConversationsService, news } from '../conversations/conversations/index.js'
+import {
+  type ConversationsService,
+  conversationEvents,
+} from '../conversations/conversations/index.js'
 import * as store from './stream-store.js'
 import { type FollowedConversation, type Piece, streamLifetime } from './streams/index.js'
 
@@ -26,7 +29,7 @@ export interface MessageStreamsDeps {
   db: Db
   run: Run
   clock: Clock
-  conversations: Pick<ConversationsService, 'tell'>
+  conversations: Pick<ConversationsService, 'appendEvent'>
   /** Characters that all pieces of one message may have together: no message could be longer. */
   maxCharacters: number
 }
@@ -74,12 +77,16 @@ export function messageStreams(deps: MessageStreamsDeps) {
       const { conversationId, signal } = input
       const { streamId } = signal
       await run(async (tx) => {
-        const told = await conversations.tell(
+        const told = await conversations.appendEvent(
           tx,
           { botId, id: conversationId },
           signal.type === 'abort'
-            ? { type: news.streamAborted, subjectId: streamId }
-            : { type: news.streamDelta, subjectId: streamId, data: toPiece(botId, signal) },
+            ? { type: conversationEvents.streamAborted, subjectId: streamId }
+            : {
+                type: conversationEvents.streamDelta,
+                subjectId: streamId,
+                data: toPiece(botId, signal),
+              },
         )
         if (told === undefined) {
           throw new ApiError(
@@ -99,7 +106,8 @@ export function messageStreams(deps: MessageStreamsDeps) {
     /** Empties the pieces of messages that have expired; returns how many messages. */
     async sweep(tx: Tx): Promise<number> {
       const expired = await store.listExpired(tx, isoTime(clock.now()), sweptAtOnce)
-      for (const stream of expired) await store.emptyStream(tx, stream, news.streamDelta)
+      for (const stream of expired)
+        await store.emptyStream(tx, stream, conversationEvents.streamDelta)
       return expired.length
     },
   }

@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/db/schema.js'
 import { factLifetime } from '../../platform/fact-cache.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
 import {
-  type Place,
+  type MessageSlot,
   publicIdOf as publicConversationId,
 } from '../conversations/conversations/index.js'
 import type { MessagesService } from '../conversations/messages/index.js'
@@ -58,7 +58,7 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
     tx: Tx,
     actor: ChatUserActor,
     conversationId: string,
-  ): Promise<{ user: Pick<UserRow, 'id' | 'foreign_id'>; place: Place }> {
+  ): Promise<{ user: Pick<UserRow, 'id' | 'foreign_id'>; slot: MessageSlot }> {
     const { botId } = actor.chat
     const now = clock.now()
     const revocations = streams.revocations()
@@ -68,23 +68,23 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       now >= known.readAt &&
       now - known.readAt < factLifetime
     ) {
-      const place = await conversations.advance(
+      const slot = await conversations.takeSlotOfParticipant(
         tx,
         { botId, userId: known.id },
         conversationId,
         now,
       )
-      if (place !== undefined) return { user: known, place }
+      if (slot !== undefined) return { user: known, slot }
     }
     const user = await access.findUser(tx, actor)
     if (user === undefined) throw notParticipant(conversationId)
     const member = { botId, userId: user.id }
     await conversations.claim(tx, member, conversationId)
-    const place = await conversations.advance(tx, member, conversationId, now)
-    if (place === undefined) throw notParticipant(conversationId)
+    const slot = await conversations.takeSlotOfParticipant(tx, member, conversationId, now)
+    if (slot === undefined) throw notParticipant(conversationId)
     const { id, foreign_id } = user
     knownUsers.set(actor, { id, foreign_id, revocations, readAt: now })
-    return { user, place }
+    return { user, slot }
   }
 
   async function require(actor: ChatUserActor, id: string) {
@@ -149,11 +149,11 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       const { type, payload } = toStoredContent(content)
       const encoded = messages.encode(payload)
       const audience = await messages.audienceOf(actor.chat.botId)
-      const { place, made } = await run(async (tx) => {
-        const { user, place } = await reserveSlot(tx, actor, input.conversationId)
+      const { slot, made } = await run(async (tx) => {
+        const { user, slot } = await reserveSlot(tx, actor, input.conversationId)
         const message = await messages.append(
           tx,
-          place,
+          slot,
           {
             botId: actor.chat.botId,
             userId: user.id,
@@ -166,14 +166,14 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
         const made: ChatMessageRecord = {
           id: message.id,
           createdAt: message.created_at,
-          conversationId: publicConversationId(place),
+          conversationId: publicConversationId(slot),
           userId: publicUserId(user),
           content,
         }
         await remember?.(tx, made)
-        return { place, made }
+        return { slot, made }
       })
-      await streams.waitForListeners(place.id, place.last_sequence)
+      await streams.waitForListeners(slot.id, slot.last_sequence)
       return made
     },
 

@@ -226,11 +226,16 @@ describeEachEngine('chat', (engine) => {
     const member = { botId, userId: (await chats.chat.getUser(ada)).id }
     const audience = await chats.messages.audienceOf(botId)
     await chats.run(async (tx) => {
-      const place = await chats.conversations.advance(tx, member, id, chats.clock.now())
-      if (place === undefined) throw new Error('Ada takes part')
+      const slot = await chats.conversations.takeSlotOfParticipant(
+        tx,
+        member,
+        id,
+        chats.clock.now(),
+      )
+      if (slot === undefined) throw new Error('Ada takes part')
       await chats.messages.append(
         tx,
-        place,
+        slot,
         {
           botId,
           userId: botId,

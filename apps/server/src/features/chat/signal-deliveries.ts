@@ -11,7 +11,7 @@ import type { BotsService, SignalPosting } from '../bots/bots/index.js'
 import type { Target } from '../calls/targets/index.js'
 import {
   type ConversationsService,
-  news,
+  conversationEvents,
   publicIdOf,
 } from '../conversations/conversations/index.js'
 import type { MessagesService } from '../conversations/messages/index.js'
@@ -40,7 +40,7 @@ const maxKnown = 10_000
 const timeoutMs = 10_000
 
 /** Events that have no signal. */
-const withoutSignal: ReadonlySet<string> = new Set([news.conversationDeleted])
+const withoutSignal: ReadonlySet<string> = new Set([conversationEvents.conversationDeleted])
 
 /**
  * Requests the delivery of every signal of bots whose chat has a webhook, in the transaction of the
@@ -112,7 +112,7 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
     tx: Tx,
     { botId, type, subjectId }: LoggedEvent,
   ): Promise<boolean> {
-    if (type !== news.messageCreated) return false
+    if (type !== conversationEvents.messageCreated) return false
     const message = await messages.find(tx, botId, subjectId)
     if (message?.direction !== 'outgoing') return false
     const { metadata } = decodeJson<Record<string, unknown>>(message.payload)

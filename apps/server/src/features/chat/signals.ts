@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { StoredEvent } from '../../platform/events/read.js'
 import { Frame } from '../../platform/streams/frame.js'
-import { type CustomEvent, news } from '../conversations/conversations/index.js'
+import { type CustomEvent, conversationEvents } from '../conversations/conversations/index.js'
 import type { MessageRow, MessagesService } from '../conversations/messages/index.js'
 import type { UsersService } from '../conversations/users/index.js'
 import { streamIdIn } from './message-streams.js'
@@ -47,7 +47,7 @@ export function createRender({ messages, users }: SignalsDeps): Render {
 
   return async (conversation, events) => {
     const ids = events.flatMap((event) =>
-      event.type === news.messageCreated ? [event.subjectId] : [],
+      event.type === conversationEvents.messageCreated ? [event.subjectId] : [],
     )
     const rows = ids.length === 0 ? [] : await messages.findAll(conversation.botId, ids)
     const byId = new Map(rows.map((row) => [row.id, row]))
@@ -73,36 +73,36 @@ function renderEvent(facts: Facts): Rendered {
   const conversationId = conversation.publicId
   const frame = (type: string, data: object) => new Frame({ type, data }, event.sequence)
   switch (event.type) {
-    case news.messageCreated:
+    case conversationEvents.messageCreated:
       return facts.message === undefined ? noFrames : renderMessage(facts, facts.message)
-    case news.messageDeleted: {
+    case conversationEvents.messageDeleted: {
       const [author = ''] = authorOf(event)
       const data = { id: event.subjectId, conversationId, userId: facts.publicIdOf(author) }
-      return { frames: [frame(news.messageDeleted, data)] }
+      return { frames: [frame(conversationEvents.messageDeleted, data)] }
     }
-    case news.eventCreated:
+    case conversationEvents.eventCreated:
       return renderCustomEvent(facts)
-    case news.participantAdded:
-    case news.participantRemoved: {
+    case conversationEvents.participantAdded:
+    case conversationEvents.participantRemoved: {
       const { participantId } = event.data as { participantId: string }
-      const isEnd = event.type === news.participantRemoved
+      const isEnd = event.type === conversationEvents.participantRemoved
       return {
         frames: [frame(event.type, { conversationId, participantId })],
         ...(isEnd && { removed: event.subjectId }),
       }
     }
-    case news.streamDelta: {
+    case conversationEvents.streamDelta: {
       // Emptied long after the message was complete: see the sweep of message streams.
       if (event.data === undefined) return noFrames
       const piece = event.data as Piece
       const { type, data } = toSignal(conversation, piece)
       return { frames: [frame(type, data)], piece }
     }
-    case news.streamAborted: {
+    case conversationEvents.streamAborted: {
       const data = { streamId: event.subjectId, conversationId }
-      return { frames: [frame(news.streamAborted, data)], finished: event.subjectId }
+      return { frames: [frame(conversationEvents.streamAborted, data)], finished: event.subjectId }
     }
-    case news.conversationDeleted:
+    case conversationEvents.conversationDeleted:
       return { frames: [], last: true }
     default:
       // Written by a newer version of the server that shares the database.
@@ -113,7 +113,7 @@ function renderEvent(facts: Facts): Rendered {
 function renderMessage({ conversation, event, publicIdOf }: Facts, row: MessageRow): Rendered {
   const message = toMessage(toMessageRecord(row, conversation.publicId, publicIdOf(row.user_id)))
   const isBot = row.direction === 'outgoing'
-  const created = { type: news.messageCreated, data: { ...message, isBot } }
+  const created = { type: conversationEvents.messageCreated, data: { ...message, isBot } }
   const frames = [new Frame(created, event.sequence)]
   const streamId = isBot ? streamIdIn(message.metadata) : undefined
   if (streamId === undefined) return { frames }
@@ -133,9 +133,9 @@ function renderCustomEvent({ conversation, event }: Facts): Rendered {
     payload,
     isBot,
   }
-  return { frames: [new Frame({ type: news.eventCreated, data }, event.sequence)] }
+  return { frames: [new Frame({ type: conversationEvents.eventCreated, data }, event.sequence)] }
 }
 
 function authorOf({ type, data }: StoredEvent): string[] {
-  return type === news.messageDeleted ? [(data as { userId: string }).userId] : []
+  return type === conversationEvents.messageDeleted ? [(data as { userId: string }).userId] : []
 }

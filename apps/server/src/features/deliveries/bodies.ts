@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { type EventsService, toEvent, type WireEvent } from '../conversations/events/index.js'
-import type { DescribedMessage, Messages } from '../conversations/messages/index.js'
+import type { DescribedMessage, MessagesService } from '../conversations/messages/index.js'
 import type { Changes } from '../conversations/object-changes/index.js'
 import type { DeliveryRow } from './store.js'
 
@@ -43,7 +43,7 @@ export type DescribeSignal = (botId: string, subjectId: string) => Promise<strin
 
 export interface DeliveryBodiesDeps {
   events: Pick<EventsService, 'findAll'>
-  messages: Pick<Messages, 'describe'>
+  messages: Pick<MessagesService, 'describe'>
   changes: Pick<Changes, 'findAll'>
   describeSignal: DescribeSignal
 }

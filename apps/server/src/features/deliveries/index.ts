@@ -5,7 +5,7 @@ import type { KeepStream } from '../../platform/events/trim.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { builtInChat } from '../bots/installations/index.js'
 import type { EventsService } from '../conversations/events/index.js'
-import type { Messages } from '../conversations/messages/index.js'
+import type { MessagesService } from '../conversations/messages/index.js'
 import type { Changes } from '../conversations/object-changes/index.js'
 import type { Feature, Owner } from '../feature.js'
 import { createDeliveryBodies, type DescribeSignal } from './bodies.js'
@@ -41,7 +41,7 @@ interface DeliveriesDeps
   extends Omit<DispatcherDeps, 'bodies' | 'retry' | 'pausing' | 'random' | 'limits'> {
   bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
   events: Pick<EventsService, 'findAll' | 'trim'>
-  messages: Pick<Messages, 'describe'>
+  messages: Pick<MessagesService, 'describe'>
   changes: Pick<Changes, 'findAll' | 'trim'>
   pager: Pager
   /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */

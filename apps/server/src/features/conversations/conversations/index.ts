@@ -1,4 +1,4 @@
-import type { Route } from '../../../http/mount.js'
+import type { Feature } from '../../feature.js'
 import { conversationsRoutes } from './routes.js'
 import {
   type ConversationsDeps,
@@ -6,20 +6,31 @@ import {
   createConversationsService,
 } from './service.js'
 
-export { publicIdOf } from './membership.js'
-export { type ConversationRef, type CustomEvent, news, type Told } from './news.js'
-export type { Place } from './place-store.js'
+export {
+  type ConversationRef,
+  type CustomEvent,
+  conversationEvents,
+  type EventPosition,
+} from './log.js'
 export type { ConversationsService } from './service.js'
+export type { MessageSlot } from './slot-store.js'
 export type { ConversationRow } from './store.js'
-export { toConversation } from './view.js'
+export { publicIdOf, toConversation } from './view.js'
 
-export interface Conversations {
+export interface Conversations extends Feature {
   service: ConversationsService
-  routes: Route[]
 }
 
 /** The conversations of bots, who takes part in them, and what bots and integrations do with them. */
 export function createConversations(deps: ConversationsDeps): Conversations {
   const service = createConversationsService(deps)
-  return { service, routes: conversationsRoutes(service) }
+  return {
+    name: 'conversations',
+    service,
+    routes: conversationsRoutes(service),
+    on: { 'user.removed': service.forgetUser },
+    async purge(owner) {
+      if (owner.kind === 'bot') await service.purge(owner.id)
+    },
+  }
 }

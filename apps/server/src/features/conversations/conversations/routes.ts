@@ -3,7 +3,8 @@ import { aliasOf } from '../../../domain/caller.js'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
 import { toUser } from '../users/index.js'
-import type { ConversationRow, ConversationsService } from './service.js'
+import type { ConversationsService } from './service.js'
+import type { ConversationRow } from './store.js'
 import { toConversation } from './view.js'
 
 export function conversationsRoutes(service: ConversationsService): Route[] {
@@ -50,7 +51,10 @@ export function conversationsRoutes(service: ConversationsService): Route[] {
     }),
 
     route(contract.conversations.addParticipant, async ({ actor, params, body }) => ({
-      participant: toUser(await service.letIn(actor, params.id, body.userId), aliasOf(actor)),
+      participant: toUser(
+        await service.addParticipant(actor, params.id, body.userId),
+        aliasOf(actor),
+      ),
     })),
 
     route(contract.conversations.getParticipant, async ({ actor, params }) => ({
@@ -61,7 +65,7 @@ export function conversationsRoutes(service: ConversationsService): Route[] {
     })),
 
     route(contract.conversations.removeParticipant, async ({ actor, params }) => {
-      await service.sendAway(actor, params.id, params.userId)
+      await service.removeParticipant(actor, params.id, params.userId)
       return {}
     }),
   ]

@@ -187,8 +187,10 @@ describeEachEngine('conversations', (engine) => {
       await chats.chat.createMessage(ada, { conversationId: id, payload: text('x') }, undefined)
     }
     const failing = async () => Promise.reject(new Error('interrupted'))
-    await expect(chats.conversations.purge(botId, failing)).rejects.toThrow('interrupted')
-    await chats.conversations.purge(botId, (ids) => chats.messages.purge(botId, ids))
+    chats.conversations.provideEmptying(failing)
+    await expect(chats.conversations.purge(botId)).rejects.toThrow('interrupted')
+    chats.conversations.provideEmptying(chats.messages.purge)
+    await chats.conversations.purge(botId)
     for (const table of ['conversations', 'participants', 'messages'] as const) {
       const left = await chats.db
         .selectFrom(table)

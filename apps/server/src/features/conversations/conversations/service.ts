@@ -1,48 +1,108 @@
-import { type Clock, isoTime } from '../../../platform/clock.js'
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
+import { storedFilter, type Tags } from '../../../domain/tags.js'
+import { timeOf } from '../../../domain/times.js'
+import { isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
-import type { Pager } from '../../../platform/db/pager.js'
-import { purge } from '../../../platform/db/purge.js'
-import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Page, PageRequest } from '../../../platform/db/paginate.js'
+import { purge as purgeRows } from '../../../platform/db/purge.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { EventPublisher } from '../../../platform/events/publisher.js'
+import type { Remember } from '../../../platform/idempotency/remember.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { Audiences } from '../../bots/bots/index.js'
-import type { Makers } from '../../calls/makers/index.js'
+import type { Audience, Audiences, InstalledAs } from '../../bots/bots/index.js'
+import { type Makers, tagsFor } from '../../calls/makers/index.js'
+import type { EventsService } from '../events/index.js'
 import type { Changes } from '../object-changes/index.js'
-import { deleteTags } from '../tags/index.js'
-import type { UsersService } from '../users/index.js'
-import { membership } from './membership.js'
-import { type ConversationRef, conversationLog, news } from './news.js'
-import * as participants from './participant-store.js'
-import { participation } from './participation.js'
-import { runtimeConversations } from './runtime.js'
+import {
+  deleteTags,
+  newTags,
+  patchedProperties,
+  patchedTags,
+  replaceTags,
+  taggedObjects,
+} from '../tags/index.js'
+import { type ConversationRef, conversationEvents, createConversationLog } from './log.js'
+import { createParticipants, type Member, type ParticipantsDeps } from './participants.js'
 import * as store from './store.js'
+import { toConversation } from './view.js'
 
-export type { ConversationRow } from './store.js'
+type WantedConversation = Body<typeof contract.conversations.getOrCreate>
+type ConversationPatch = Pick<Body<typeof contract.conversations.update>, 'tags' | 'properties'>
+type ConversationQuery = Query<typeof contract.conversations.list>
 
-export interface ConversationsDeps {
-  db: Db
-  run: Run
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** What only makes sense with the conversation goes too. */
+    'conversation.removed': ConversationRef
+  }
+}
+
+export interface ConversationsDeps extends ParticipantsDeps {
   dialect: Dialect
-  clock: Clock
   ids: Ids
-  pager: Pager
+  /** Log of what happens in conversations. */
   events: EventPublisher
-  users: Pick<UsersService, 'findVisible'>
+  /** Events of bots, which may be about a conversation. */
+  botEvents: Pick<EventsService, 'provideSubject'>
+  domainEvents: Pick<EventDispatcher, 'raise'>
   audiences: Audiences
   changes: Pick<Changes, 'note'>
   makers: Makers
-  /** Told in the transaction that removes a conversation: what only makes sense with it goes too. */
-  onRemoved: (tx: Tx, conversation: ConversationRef) => Promise<void>
   /** Alias of the integration behind chat addresses: conversations belong to it unless said otherwise. */
   chatAlias: string
 }
+
+/** Deletes what lies in some conversations of a bot that was deleted. */
+type EmptyConversations = (botId: string, conversationIds: readonly string[]) => Promise<void>
 
 const purgedAtOnce = 100
 
 export type ConversationsService = ReturnType<typeof createConversationsService>
 
+/**
+ * Conversations as chat users have them, by foreign or native id, and as bots and integrations have
+ * them, by native id.
+ */
 export function createConversationsService(deps: ConversationsDeps) {
-  const { db, run, clock, ids, chatAlias } = deps
+  const { db, run, dialect, clock, ids, pager, audiences, changes, domainEvents, chatAlias } = deps
+  let emptyConversations: EmptyConversations = async () => {}
+
+  const { unknown, findVisible, requireVisible, getOrCreateIn, ...objects } = taggedObjects<
+    store.ConversationRow,
+    WantedConversation,
+    ConversationPatch
+  >(deps, {
+    noun: 'conversation',
+    homeOf,
+    isVisible,
+    draft: draftOfCaller,
+    insert: insertTagged,
+    patch: patchTagged,
+    find: store.findConversation,
+    lock: store.lockConversation,
+    match: (tx, botId, integration, { channel }, match) =>
+      store.matchConversation(tx, botId, { integration, channel }, match),
+    mergedInto: ({ tags, properties }) => ({ tags, ...(properties && { properties }) }),
+    orderOf(maker, { channel, tags }) {
+      const declared = requireChannel(maker, maker.alias, channel)
+      const creation = declared?.conversation.creation ?? { enabled: false, requiredTags: [] }
+      return {
+        channel,
+        tags: tagsFor(maker, `conversations in the channel ${channel}`, creation, tags),
+      }
+    },
+    addedTo: ({ properties }) => (properties ? { properties } : {}),
+  })
+  const appendEvent = createConversationLog(deps)
+  const { join, ...participants } = createParticipants(deps, appendEvent, objects.get)
+  deps.botEvents.provideSubject(
+    'conversationId',
+    async (...conversation) => (await findVisible(...conversation)) !== undefined,
+  )
 
   function draft(botId: string): store.ConversationRow {
     const now = isoTime(clock.now())
@@ -65,69 +125,276 @@ export function createConversationsService(deps: ConversationsDeps) {
     }
   }
 
-  const log = conversationLog(deps)
-  const members = membership(deps, draft, log.tell)
+  /** Alias of the installation that a new conversation belongs to. */
+  function homeOf(actor: BotActor, audience: Audience, input: WantedConversation): string {
+    const { integrationName: name } = input
+    return aliasOf(actor) ?? (name === undefined ? chatAlias : audience.aliasFor(name))
+  }
 
-  const runtime = runtimeConversations(deps, draft, (tx, ref) => remove(tx, ref))
+  function draftOfCaller(
+    actor: BotActor,
+    audience: Audience,
+    input: WantedConversation,
+  ): store.ConversationRow {
+    const alias = aliasOf(actor)
+    if (alias !== undefined) requireChannel(audience.installationOf(alias), alias, input.channel)
+    return {
+      ...draft(actor.botId),
+      integration: homeOf(actor, audience, input),
+      channel: input.channel,
+      tags: encodeJson(newTags(alias, input.tags)),
+      properties: encodeJson(patchedProperties({}, input.properties)),
+      // What an integration makes has users of its own, except for the chat itself.
+      claimable: encodeBoolean(alias === undefined || alias === chatAlias),
+    }
+  }
 
+  async function insertTagged(tx: Tx, conversation: store.ConversationRow): Promise<void> {
+    await store.insertConversation(tx, conversation)
+    await replaceTags(tx, tagged(conversation), {}, decodeJson<Tags>(conversation.tags))
+  }
+
+  /** Stores what a patch changes; a patch that changes nothing writes nothing. */
+  async function patchTagged(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    conversation: store.ConversationRow,
+    patch: ConversationPatch,
+  ): Promise<store.ConversationRow> {
+    const before = decodeJson<Tags>(conversation.tags)
+    const after = patchedTags(aliasOf(actor), before, patch.tags)
+    const tags = encodeJson(after)
+    const properties = encodeJson(
+      patchedProperties(decodeJson(conversation.properties), patch.properties),
+    )
+    if (tags === conversation.tags && properties === conversation.properties) return conversation
+    const next = { tags, properties, updated_at: isoTime(clock.now()) }
+    await store.patchConversation(tx, conversation.bot_id, conversation.id, next)
+    await replaceTags(tx, tagged(conversation), before, after)
+    const changed = { ...conversation, ...next }
+    await changes.note(tx, actor, audience, {
+      kind: 'conversation_updated',
+      integration: conversation.integration,
+      conversationId: conversation.id,
+      objectId: conversation.id,
+      view: (alias) => ({
+        before: toConversation(conversation, alias),
+        after: toConversation(changed, alias),
+      }),
+    })
+    return changed
+  }
+
+  /**
+   * Opens a conversation that belongs to a user, who takes part in it.
+   * @param foreignId id to give it; throws `AlreadyExists` if it is taken
+   */
+  async function open(
+    tx: Tx,
+    owner: Member & { alias: string },
+    foreignId: string | undefined,
+    remember: Remember<store.ConversationRow>,
+  ): Promise<store.ConversationRow> {
+    const conversation: store.ConversationRow = {
+      ...draft(owner.botId),
+      foreign_id: foreignId ?? null,
+      integration: owner.alias,
+      owner_user_id: owner.userId,
+    }
+    if (foreignId !== undefined && (await isNativeId(tx, owner, foreignId))) {
+      throw taken(foreignId)
+    }
+    // Before the conversation: a repetition that runs at the same time must stumble over its key
+    // and get the first answer, not over the id that the first one took.
+    await remember?.(tx, conversation)
+    try {
+      await store.insertConversation(tx, conversation)
+    } catch (error) {
+      if (dialect.isUniqueViolation(error)) throw taken(foreignId, error)
+      throw error
+    }
+    await join(tx, conversation.id, owner)
+    return conversation
+  }
+
+  /** Makes the user the owner of a conversation that has none yet; does nothing if it has one. */
+  async function claim(tx: Tx, member: Member, conversationId: string): Promise<void> {
+    const { botId, userId } = member
+    const id = await store.claimConversation(tx, botId, conversationId, userId)
+    if (id !== undefined) await join(tx, id, member)
+  }
+
+  /** The conversation with a foreign or native id and whether the user takes part in it. */
+  async function findFor(executor: Db | Tx, { botId, userId }: Member, conversationId: string) {
+    return await store.findConversationFor(executor, botId, conversationId, userId)
+  }
+
+  /** Makes everything else that happens in a conversation wait until the transaction ends. */
+  async function hold(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
+    await store.lockConversation(tx, botId, id)
+  }
+
+  /** The conversations that a user owns. */
+  async function listOwned(
+    { botId, userId }: Member,
+    page: PageRequest<'created_at'>,
+  ): Promise<Page<store.ConversationRow>> {
+    return await store.pageOwnedConversations(db, botId, userId, page)
+  }
+
+  async function list(
+    actor: BotActor,
+    query: ConversationQuery,
+  ): Promise<Page<store.ConversationRow>> {
+    const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
+    const alias = aliasOf(actor)
+    const page = pager.page({
+      operation: 'listConversations',
+      scope: `${actor.botId}/${alias ?? ''}`,
+      filter,
+      sort: sortField === 'updatedAt' ? 'updated_at' : 'created_at',
+      direction: sortDirection ?? 'desc',
+      nextToken,
+      pageSize,
+    })
+    const { integrationName: name } = filter
+    const asked = name && (await audiences.of(actor.botId)).aliasFor(name)
+    if (alias !== undefined && (asked ?? alias) !== alias) {
+      return { rows: [], nextToken: undefined }
+    }
+    return await store.pageConversations(
+      db,
+      actor.botId,
+      {
+        integration: alias ?? asked,
+        channel: filter.channel,
+        tags: storedFilter(alias, filter.tags ?? {}),
+        participantIds: filter.participantIds ?? [],
+        after: timeOf('afterDate', filter.afterDate, 'beginning'),
+        before: timeOf('beforeDate', filter.beforeDate, 'end'),
+        minMessages: filter.minMessageCount,
+        maxMessages: filter.maxMessageCount,
+      },
+      page,
+    )
+  }
+
+  /**
+   * Shows the workflow that runs in a conversation, if it is there.
+   * @param find returns its id, once nobody else changes it; null when none runs
+   */
+  async function showWorkflow(
+    tx: Tx,
+    { botId, id }: ConversationRef,
+    find: () => Promise<string | null>,
+  ): Promise<void> {
+    const conversation = await store.lockConversation(tx, botId, id)
+    if (conversation === undefined) return
+    const current_workflow_id = await find()
+    if (current_workflow_id === conversation.current_workflow_id) return
+    await store.patchConversation(tx, botId, id, { current_workflow_id })
+  }
+
+  /**
+   * Removes a conversation: from the commit on there is nothing under its ids, and its listeners are
+   * disconnected. False if there is no such conversation.
+   */
   async function remove(tx: Tx, conversation: ConversationRef): Promise<boolean> {
     const { botId, id } = conversation
-    const last = { type: news.conversationDeleted, subjectId: id }
-    if ((await log.tell(tx, conversation, last)) === undefined) return false
-    await participants.deleteParticipantsOf(tx, botId, id)
+    const last = { type: conversationEvents.conversationDeleted, subjectId: id }
+    if ((await appendEvent(tx, conversation, last)) === undefined) return false
+    await store.deleteParticipantsOf(tx, botId, id)
     await store.deleteConversations(tx, botId, [id])
     await deleteTags(tx, botId, [id])
-    await deps.onRemoved(tx, conversation)
+    await domainEvents.raise(tx, 'conversation.removed', conversation)
     return true
   }
 
-  return {
-    ...log,
-    ...members,
-    ...runtime,
-    ...participation(deps, members, runtime),
-
-    /**
-     * Removes a conversation: from the commit on there is nothing under its ids, and its listeners
-     * are sent away. What lies in it is removed by the caller. False if there is no such conversation.
-     */
-    remove,
-
-    /**
-     * Shows the workflow that runs in a conversation, if it is there.
-     * @param find answers its id, once nobody else changes it; null when none runs
-     */
-    async showWorkflow(
-      tx: Tx,
-      { botId, id }: ConversationRef,
-      find: () => Promise<string | null>,
-    ): Promise<void> {
-      const conversation = await store.lockConversation(tx, botId, id)
-      if (conversation === undefined) return
-      const current_workflow_id = await find()
-      if (current_workflow_id === conversation.current_workflow_id) return
-      await store.patchConversation(tx, botId, id, { current_workflow_id })
-    },
-
-    /**
-     * Removes the conversations that a deleted bot left behind.
-     * @param empty removes what lies in some of them; they stand until it is done, so that a purge
-     * that was interrupted can be repeated
-     */
-    async purge(
-      botId: string,
-      empty: (conversationIds: readonly string[]) => Promise<void>,
-    ): Promise<void> {
-      // First of all, so that nobody puts anything into what was emptied.
-      await purge(run, (tx, limit) => participants.deleteSomeParticipants(tx, botId, limit))
-      for (;;) {
-        const conversationIds = await store.listConversationIds(db, botId, purgedAtOnce)
-        if (conversationIds.length === 0) return
-        await empty(conversationIds)
-        await run((tx) => store.deleteConversations(tx, botId, conversationIds), {
-          freesRoom: true,
-        })
-      }
-    },
+  async function removeById(actor: BotActor, id: string): Promise<void> {
+    await run(
+      async (tx) => {
+        await requireVisible(tx, actor, id)
+        // Somebody else may have removed it meanwhile.
+        if (!(await remove(tx, { botId: actor.botId, id }))) throw unknown(id)
+      },
+      { freesRoom: true },
+    )
   }
+
+  /** For the slice of messages, which is built later. */
+  function provideEmptying(empty: EmptyConversations): void {
+    emptyConversations = empty
+  }
+
+  /**
+   * Deletes the conversations that a deleted bot left behind, and first what lies in them, so that a
+   * purge that was interrupted can be repeated.
+   */
+  async function purge(botId: string): Promise<void> {
+    // First of all, so that nobody puts anything into what was emptied.
+    await purgeRows(run, (tx, limit) => store.deleteSomeParticipants(tx, botId, limit))
+    for (;;) {
+      const conversationIds = await store.listConversationIds(db, botId, purgedAtOnce)
+      if (conversationIds.length === 0) return
+      await emptyConversations(botId, conversationIds)
+      await run((tx) => store.deleteConversations(tx, botId, conversationIds), {
+        freesRoom: true,
+      })
+    }
+  }
+
+  return {
+    ...objects,
+    ...participants,
+    appendEvent,
+    findVisible,
+    getOrCreateIn,
+    open,
+    claim,
+    findFor,
+    /** The conversations with these native ids, in any order. */
+    findAll: store.findConversations,
+    hold,
+    list,
+    listOwned,
+    showWorkflow,
+    remove,
+    removeById,
+    provideEmptying,
+    purge,
+  }
+}
+
+function isVisible(actor: BotActor, conversation: store.ConversationRow): boolean {
+  const alias = aliasOf(actor)
+  return alias === undefined || conversation.integration === alias
+}
+
+/**
+ * What an integration declares of a channel. Throws `ReferenceNotFound` if it declares others only;
+ * undefined if it declares none, or is not installed.
+ */
+function requireChannel(installed: InstalledAs | undefined, alias: string, channel: string) {
+  const channels = installed?.declares?.channels ?? {}
+  const names = Object.keys(channels)
+  if (names.length === 0 || Object.hasOwn(channels, channel)) return channels[channel]
+  throw new ApiError(
+    'ReferenceNotFound',
+    `body.channel: ${alias} has no channel ${channel}; it has ${names.join(', ')}.`,
+    { metadata: { in: 'body', field: 'channel' } },
+  )
+}
+
+/** An id that is chosen must not name another conversation already. */
+async function isNativeId(tx: Tx, owner: Member, id: string): Promise<boolean> {
+  return id.startsWith('conv_') && (await store.findConversation(tx, owner.botId, id)) !== undefined
+}
+
+function tagged(conversation: store.ConversationRow) {
+  return { botId: conversation.bot_id, kind: 'conversation' as const, id: conversation.id }
+}
+
+function taken(id: string | undefined, cause?: unknown): ApiError {
+  return new ApiError('AlreadyExists', `body.id: there is a conversation ${id} already.`, { cause })
 }

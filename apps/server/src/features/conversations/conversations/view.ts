@@ -23,3 +23,8 @@ export function toConversation(row: ConversationRow, alias: string | undefined):
     ...(Object.keys(properties).length > 0 && { properties }),
   }
 }
+
+/** The id under which participants know a conversation. */
+export function publicIdOf(conversation: Pick<ConversationRow, 'id' | 'foreign_id'>): string {
+  return conversation.foreign_id ?? conversation.id
+}

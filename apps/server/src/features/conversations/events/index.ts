@@ -1,7 +1,6 @@
-import type { Route } from '../../../http/mount.js'
-import type { Subscriptions } from '../../../platform/domain-events.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
-import { missedEventsJob, type SecondLook } from './missed.js'
+import type { Feature } from '../../feature.js'
+import { backfillJob, type SecondLook } from './backfill.js'
 import { eventsRoutes } from './routes.js'
 import {
   createEventsService,
@@ -11,15 +10,12 @@ import {
 } from './service.js'
 
 export type { EventsService } from './service.js'
+export { isReported } from './store.js'
 export type { Subjects } from './subjects.js'
 export { toEvent, type WireEvent } from './view.js'
 
-export interface Events {
+export interface Events extends Feature {
   service: EventsService
-  routes: Route[]
-  jobs: Record<string, JobHandler>
-  /** What becomes of events when their deliveries end or begin again. */
-  on: Subscriptions
 }
 
 /** What happens in bots, at once or later. */
@@ -31,16 +27,18 @@ export function createEvents(deps: EventsDeps): Events {
       await service.release(botId, key)
     },
   }
-  const missed: JobHandler<SecondLook> = {
+  const backfill: JobHandler<SecondLook> = {
     handler: async ({ payload }) => {
-      await service.tellRest(payload)
+      await service.backfillRest(payload)
     },
   }
   return {
+    name: 'events',
     service,
     routes: eventsRoutes(service),
-    jobs: { [releaseEventJob]: release, [missedEventsJob]: missed },
+    jobs: { [releaseEventJob]: release, [backfillJob]: backfill },
     on: {
+      'bot.addressed': (tx, { botId, wants }) => service.backfill(tx, botId, { wants }),
       'delivery.ended': async (tx, { deliveries, failure }) => {
         const received = deliveries.filter(({ kind }) => kind === 'event_received')
         // Sorted, because concurrent transactions lock events of the same bots.
@@ -54,6 +52,9 @@ export function createEvents(deps: EventsDeps): Events {
       'delivery.reopened': async (tx, { kind, botId, subjectId }) => {
         if (kind === 'event_received') await service.reopen(tx, botId, subjectId)
       },
+    },
+    async purge(owner) {
+      if (owner.kind === 'bot') await service.purge(owner.id)
     },
   }
 }

@@ -10,7 +10,7 @@ export interface NewEvent {
   botId: string
   /** As the bot knows it: `<alias>:<name>` for those of integrations. */
   type: string
-  /** JSON object as text; null when it is made of the message each time. */
+  /** JSON object as text; null when it is built from the message each time. */
   payload: string | null
   /** Alias of the integration that makes it. */
   integration?: string | undefined
@@ -28,7 +28,7 @@ export interface EventRecorderDeps {
   domainEvents: Pick<EventDispatcher, 'raise'>
 }
 
-/** Writes down what happens in bots, and requests a delivery for those that listen. */
+/** Stores what happens in bots, and requests deliveries to those that listen. */
 export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderDeps) {
   function draft(event: NewEvent, status: EventRow['status']): EventRow {
     return {
@@ -50,7 +50,7 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
   }
 
   /** What is about one conversation or workflow reaches the bot in order. */
-  function send(tx: Tx, event: EventRow): Promise<void> {
+  function send(tx: Tx, event: EventRow): Promise<unknown> {
     return domainEvents.raise(tx, 'delivery.requested', {
       botId: event.bot_id,
       kind: 'event_received',
@@ -59,46 +59,49 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
     })
   }
 
-  return {
-    /**
-     * Stores an event in the transaction of what it tells of; the bot is told if it listens and wants
-     * its type. Without a bot that listens the event stays pending: see `createMissedEvents`.
-     */
-    async record(
-      tx: Tx,
-      audience: Pick<Audience, 'wants' | 'listens'>,
-      event: NewEvent,
-    ): Promise<EventRow> {
-      const wanted = audience.wants(event.type)
-      const row = draft(event, wanted ? 'pending' : 'ignored')
-      await insertEvent(tx, row)
-      if (wanted && audience.listens) await send(tx, row)
-      return row
-    },
-
-    /** Stores an event that is to happen later. */
-    async schedule(tx: Tx, event: NewEvent): Promise<EventRow> {
-      const row = draft(event, 'scheduled')
-      await insertEvent(tx, row)
-      return row
-    },
-
-    /** Tells the bot of an event that it missed, which it has wanted since. */
-    async sendLate(tx: Tx, { bot_id: botId, id }: Pick<EventRow, 'bot_id' | 'id'>): Promise<void> {
-      const patch = { released_at: isoTime(clock.now()) }
-      const row = await patchEvent(tx, botId, id, ['pending'], patch)
-      if (row !== undefined) await send(tx, row)
-    },
-
-    /** Lets a scheduled event happen; does nothing if it was cancelled or has happened. */
-    async release(tx: Tx, audience: Audience, botId: string, id: string): Promise<void> {
-      const released_at = isoTime(clock.now())
-      const patch = { status: 'pending' as const, released_at }
-      const row = await patchEvent(tx, botId, id, ['scheduled'], patch)
-      if (row === undefined) return
-      if (!audience.wants(row.type))
-        await patchEvent(tx, botId, id, ['pending'], { status: 'ignored' })
-      else if (audience.listens) await send(tx, row)
-    },
+  /**
+   * Stores an event in the transaction of the change that it reports; it is delivered if the bot listens
+   * and wants its type. Without a bot that listens it stays pending: see `createBackfill`.
+   */
+  async function record(
+    tx: Tx,
+    audience: Pick<Audience, 'wants' | 'listens'>,
+    event: NewEvent,
+  ): Promise<EventRow> {
+    const wanted = audience.wants(event.type)
+    const row = draft(event, wanted ? 'pending' : 'ignored')
+    await insertEvent(tx, row)
+    if (wanted && audience.listens) await send(tx, row)
+    return row
   }
+
+  /** Stores an event that is to happen later. */
+  async function schedule(tx: Tx, event: NewEvent): Promise<EventRow> {
+    const row = draft(event, 'scheduled')
+    await insertEvent(tx, row)
+    return row
+  }
+
+  /** Sends the bot an event that it missed, and has wanted since. */
+  async function sendLate(
+    tx: Tx,
+    { bot_id: botId, id }: Pick<EventRow, 'bot_id' | 'id'>,
+  ): Promise<void> {
+    const patch = { released_at: isoTime(clock.now()) }
+    const row = await patchEvent(tx, botId, id, ['pending'], patch)
+    if (row !== undefined) await send(tx, row)
+  }
+
+  /** Lets a scheduled event happen; does nothing if it was cancelled or has happened. */
+  async function release(tx: Tx, audience: Audience, botId: string, id: string): Promise<void> {
+    const released_at = isoTime(clock.now())
+    const patch = { status: 'pending' as const, released_at }
+    const row = await patchEvent(tx, botId, id, ['scheduled'], patch)
+    if (row === undefined) return
+    if (!audience.wants(row.type))
+      await patchEvent(tx, botId, id, ['pending'], { status: 'ignored' })
+    else if (audience.listens) await send(tx, row)
+  }
+
+  return { record, schedule, sendLate, release }
 }

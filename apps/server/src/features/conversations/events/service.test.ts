@@ -25,7 +25,7 @@ describeEachEngine('events of bots', (engine) => {
     return { status: row.status, reason: row.failure_reason }
   }
 
-  it('note what became of telling the bot, and a failure can be mended', async () => {
+  it('note how their delivery to the bot ended, and a failure can be mended', async () => {
     const { row } = await create('noted')
     const { botId } = bot.actor
     const settle = (failure: string | null) =>
@@ -60,7 +60,7 @@ describeEachEngine('events of bots', (engine) => {
     expect(await statusOf(planned.id)).toMatchObject({ status: 'scheduled' })
   })
 
-  it('are kept while a delivery tells of them, and for as long after they happened', async () => {
+  it('are kept while a delivery carries them, and for as long after they happened', async () => {
     const { actor } = await chats.bot()
     const { botId, workspaceId } = actor
     const { events } = chats.runtime
@@ -116,7 +116,7 @@ describeEachEngine('events of bots', (engine) => {
     expect(await happened()).toBe(1)
   })
 
-  it('that a bot missed are too many to be told all: the latest are, and the others never', async () => {
+  it('that a bot missed are too many to be delivered all: the latest are, and the others never', async () => {
     const { botId, workspaceId } = (await chats.bot()).actor
     const minutesAgo = (minutes: number) =>
       new Date(chats.clock.now() - minutes * 60_000).toISOString()
@@ -137,7 +137,7 @@ describeEachEngine('events of bots', (engine) => {
           .execute()
       }
     })
-    const told = async () => {
+    const delivered = async () => {
       const deliveries = await chats.db
         .selectFrom('deliveries')
         .select('subject_id')
@@ -147,7 +147,7 @@ describeEachEngine('events of bots', (engine) => {
     }
     const actor = { kind: 'workspace', accountId: 'none', tokenId: 'none', workspaceId } as const
     await chats.bots.update(actor, botId, { url: 'http://127.0.0.1:9/' })
-    expect(await told()).toHaveLength(1000)
+    expect(await delivered()).toHaveLength(1000)
     // As somebody writes it who did not know yet that there is an address.
     const [late] = missed(1, 0)
     if (late !== undefined) {
@@ -159,14 +159,14 @@ describeEachEngine('events of bots', (engine) => {
       .where('key', '=', botId)
       .where('kind', '=', 'events.missed')
       .executeTakeFirstOrThrow()
-    await chats.runtime.events.service.tellRest(JSON.parse(payload))
-    const all = await told()
+    await chats.runtime.events.service.backfillRest(JSON.parse(payload))
+    const all = await delivered()
     expect(all).toHaveLength(1001)
     expect(all).toContain(late?.id)
     expect(early.filter(({ id }) => all.includes(id))).toEqual([])
   })
 
-  it('that a bot missed stay untold where the operator wants none told', async () => {
+  it('that a bot missed stay undelivered where the operator wants none delivered', async () => {
     const strict = await createChats(database(), { missedEventsMs: 0 })
     const { actor } = await strict.bot()
     const { botId, workspaceId } = actor

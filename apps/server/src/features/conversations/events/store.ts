@@ -1,4 +1,11 @@
-import type { Selectable, Updateable } from 'kysely'
+import {
+  type Expression,
+  type RawBuilder,
+  type Selectable,
+  type SqlBool,
+  sql,
+  type Updateable,
+} from 'kysely'
 import type { NeededSubjects } from '../../../domain/delivery-request.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
@@ -95,6 +102,39 @@ export async function pageEvents(
     if (value !== undefined) query = query.where(column, '=', value)
   }
   return await paginate(query, page)
+}
+
+/** Whether an event reports a message to the bot, as a condition of a query of messages. */
+export function isReported(messageId: Expression<string>): RawBuilder<SqlBool> {
+  return sql`exists (select 1 from bot_events where bot_events.message_id = ${messageId} and bot_events.type = 'message_created')`
+}
+
+/** Pending events since an ISO 8601 time for which no delivery was requested, newest first. */
+export async function listUnsentEvents(
+  tx: Tx,
+  botId: string,
+  since: string,
+  limit: number,
+): Promise<EventRow[]> {
+  return await tx
+    .selectFrom('bot_events')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('created_at', '>=', since)
+    .where('status', '=', 'pending')
+    // As a list that is read once: asked for each event, all deliveries of that time were read for each.
+    .where('id', 'not in', ({ selectFrom }) =>
+      selectFrom('deliveries')
+        .select('subject_id')
+        .where('bot_id', '=', botId)
+        .where('kind', '=', 'event_received')
+        // Not before its event, so that only as many are read as the time holds.
+        .where('created_at', '>=', since),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 /**

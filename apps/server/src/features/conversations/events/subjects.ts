@@ -1,32 +1,58 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { EventSubjects } from './service.js'
+
+/** Ids of what an event, a state or an observation is about; undefined for nothing. */
+export interface Subjects {
+  conversationId?: string | undefined
+  userId?: string | undefined
+  messageId?: string | undefined
+  workflowId?: string | undefined
+}
 
 /** Whether something is there for the caller to see. */
 type Exists = (executor: Db | Tx, actor: BotActor, id: string) => Promise<boolean>
 
-/** How each thing that an event can be about is looked for. */
-export type SubjectLookups = Record<keyof EventSubjects, Exists>
+const fields = ['conversationId', 'userId', 'messageId', 'workflowId'] as const
 
-/** Ids of what is meant; undefined for nothing. */
-export type Subjects = { [Field in keyof EventSubjects]?: string | undefined }
+/** Looks for what events are about in the slices that have it, which are built later. */
+export function createSubjects() {
+  const lookups = new Map<keyof Subjects, Exists>()
 
-/** Throws `ReferenceNotFound` unless everything that an event says it is about is there. */
-export async function requireSubjects(
-  lookups: SubjectLookups,
-  executor: Db | Tx,
-  actor: BotActor,
-  subjects: Subjects,
-  place: 'body' | 'query' = 'body',
-): Promise<void> {
-  for (const field of ['conversationId', 'userId', 'messageId', 'workflowId'] as const) {
-    const id = subjects[field]
-    if (id === undefined || (await lookups[field](executor, actor, id))) continue
-    throw new ApiError(
-      'ReferenceNotFound',
-      `${place}.${field}: there is no ${field.replace('Id', '')} ${id}.`,
-      { metadata: { in: place, field } },
-    )
+  /** Says how one kind of subject is looked for: for the slice that has it. */
+  function provideSubject(field: keyof Subjects, exists: Exists): void {
+    lookups.set(field, exists)
   }
+
+  async function subjectExists(
+    executor: Db | Tx,
+    actor: BotActor,
+    field: keyof Subjects,
+    id: string,
+  ): Promise<boolean> {
+    return (await lookups.get(field)?.(executor, actor, id)) ?? false
+  }
+
+  /**
+   * Throws `ReferenceNotFound` unless all subjects are there for the caller to see.
+   * @param where part of the request that names them, for the error
+   */
+  async function requireSubjects(
+    executor: Db | Tx,
+    actor: BotActor,
+    subjects: Subjects,
+    where: 'body' | 'query',
+  ): Promise<void> {
+    for (const field of fields) {
+      const id = subjects[field]
+      if (id === undefined || (await subjectExists(executor, actor, field, id))) continue
+      throw new ApiError(
+        'ReferenceNotFound',
+        `${where}.${field}: there is no ${field.replace('Id', '')} ${id}.`,
+        { metadata: { in: where, field } },
+      )
+    }
+  }
+
+  return { provideSubject, subjectExists, requireSubjects }
 }

@@ -3,19 +3,22 @@ import type { BotActor } from '../../../domain/actor.js'
 import { aliasOf } from '../../../domain/caller.js'
 import { encodePayload } from '../../../domain/payload.js'
 import { bodyTimeOf } from '../../../domain/times.js'
-import { isoTime } from '../../../platform/clock.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeJson } from '../../../platform/db/columns.js'
-import type { Tx } from '../../../platform/db/schema.js'
-import type { Audience } from '../../bots/bots/index.js'
-import type { ConversationRow } from '../conversations/index.js'
-import { newTags, replaceTags, tagMatchOf } from '../tags/index.js'
-import type { UserRow } from '../users/index.js'
-import { authorOf } from './author.js'
-import type { runtimeMessages } from './runtime.js'
-import { matchMessage } from './runtime-store.js'
-import type { MessagesDeps } from './service.js'
-import { requireMessageShape } from './shapes.js'
-import { insertMessage, type MessageRow } from './store.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Audience, Audiences } from '../../bots/bots/index.js'
+import type { ConversationRow, ConversationsService } from '../conversations/index.js'
+import { newTags, replaceTags, type TagsPatch, tagMatchOf } from '../tags/index.js'
+import type { UserRow, UsersService } from '../users/index.js'
+import {
+  type AuthorsDeps,
+  createRequireAuthor,
+  requireMessageShape,
+  unknownReference,
+} from './authors.js'
+import { insertMessage, type MessageRow, matchMessage } from './store.js'
 
 type Imported = Body<typeof contract.messages.import>['messages'][number]
 type Initial = Body<typeof contract.messages.initializeIncoming>
@@ -27,16 +30,50 @@ export interface Initialized {
   message: MessageRow | undefined
 }
 
+export interface ImportDeps extends AuthorsDeps {
+  run: Run
+  clock: Clock
+  ids: Ids
+  dialect: Dialect
+  audiences: Audiences
+  users: Pick<UsersService, 'findVisible' | 'getOrCreateIn'>
+  conversations: Pick<
+    ConversationsService,
+    'findFor' | 'findVisible' | 'getOrCreateIn' | 'countImported'
+  >
+  /** Most bytes of a payload. */
+  maxPayloadBytes: number
+}
+
+/** A message that is created or found in a transaction of somebody else. */
+interface MessageInput {
+  userId: string
+  conversationId: string
+  type: string
+  payload: Record<string, unknown>
+  tags: TagsPatch
+  discriminateByTags: string[]
+  path: string
+}
+
+/** How single messages are created, from the service. */
+interface Creation {
+  createIn(tx: Tx, actor: BotActor, audience: Audience, input: MessageInput): Promise<MessageRow>
+  getOrCreateIn(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    input: MessageInput,
+  ): Promise<{ message: MessageRow }>
+}
+
 /** Milliseconds by which the clock of another system may be ahead. */
 const tolerance = 60_000
 
 /** Several things in one call. */
-export function importedMessages(
-  deps: MessagesDeps,
-  runtime: Pick<ReturnType<typeof runtimeMessages>, 'getOrCreateIn' | 'createIn'>,
-) {
+export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Creation) {
   const { run, clock, ids, dialect, conversations, users, audiences } = deps
-  const author = authorOf(deps)
+  const requireAuthor = createRequireAuthor(deps)
 
   async function importOne(
     tx: Tx,
@@ -52,14 +89,14 @@ export function importedMessages(
     if (writtenAt > clock.now() + tolerance) {
       throw new ApiError('InvalidPayload', `body.${field}.createdAt must not be in the future.`)
     }
-    const who = await author(tx, actor, conversationId, userId)
+    const author = await requireAuthor(tx, actor, conversationId, userId)
     // A message without any tag to know it by is new.
     if (input.discriminateByTags.length > 0 || Object.keys(input.tags).length > 0) {
       const match = tagMatchOf(alias, input.tags, input.discriminateByTags, `body.${field}`)
       const found = await matchMessage(tx, botId, conversationId, match)
       if (found !== undefined) return found
     }
-    requireMessageShape(audience, who.conversation, input, `${field}.`)
+    requireMessageShape(audience, author.conversation, input, `${field}.`)
     const tags = newTags(alias, input.tags)
     const row: MessageRow = {
       id: ids.next('msg'),
@@ -75,76 +112,80 @@ export function importedMessages(
       created_at: isoTime(writtenAt),
       updated_at: null,
     }
-    await conversations.countImported(tx, { botId, id: conversationId }, who, writtenAt)
+    await conversations.countImported(tx, { botId, id: conversationId }, author, writtenAt)
     await insertMessage(tx, row)
     await replaceTags(tx, { botId, kind: 'message', id: row.id }, {}, tags)
     return row
   }
 
-  return {
-    /** Takes over history from elsewhere: all of it or nothing, and nobody is told. */
-    async import(actor: BotActor, messages: readonly Imported[]): Promise<MessageRow[]> {
-      // In one order everywhere, so that two imports wait for each other and do not clash.
-      const places = [...new Set(messages.map(({ conversationId }) => conversationId))].sort()
-      const audience = await audiences.of(actor.botId)
-      return await run(async (tx) => {
-        for (const id of places) await dialect.holdName(tx, `messages ${id}`)
-        const rows: MessageRow[] = []
-        for (const [at, message] of messages.entries()) {
-          rows.push(await importOne(tx, actor, audience, message, `messages[${at}]`))
-        }
-        return rows
-      })
-    },
+  /** Takes over history from elsewhere: all of it or nothing, and nobody is notified. */
+  async function importMessages(
+    actor: BotActor,
+    messages: readonly Imported[],
+  ): Promise<MessageRow[]> {
+    // In one order everywhere, so that two imports wait for each other and do not clash.
+    const conversationIds = new Set(messages.map(({ conversationId }) => conversationId))
+    const audience = await audiences.of(actor.botId)
+    return await run(async (tx) => {
+      for (const id of [...conversationIds].sort()) await dialect.holdName(tx, `messages ${id}`)
+      const rows: MessageRow[] = []
+      for (const [at, message] of messages.entries()) {
+        rows.push(await importOne(tx, actor, audience, message, `messages[${at}]`))
+      }
+      return rows
+    })
+  }
 
-    /** Gets or creates a user, a conversation and a message in it: all of it or nothing. */
-    async initializeIncoming(actor: BotActor, input: Initial): Promise<Initialized> {
-      if (aliasOf(actor) === undefined) {
-        throw new ApiError(
-          'Forbidden',
-          'Messages come in by integrations only: send the header x-integration-id.',
+  /** Gets or creates a user, a conversation and a message in it: all of it or nothing. */
+  async function initializeIncoming(actor: BotActor, input: Initial): Promise<Initialized> {
+    if (aliasOf(actor) === undefined) {
+      throw new ApiError(
+        'Forbidden',
+        'Messages come in by integrations only: send the header x-integration-id.',
+      )
+    }
+    requireOne('user', input.user, input.userId)
+    requireOne('conversation', input.conversation, input.conversationId)
+    const audience = await audiences.of(actor.botId)
+    return await run(async (tx) => {
+      const user = input.user
+        ? (await users.getOrCreateIn(tx, actor, audience, input.user)).row
+        : await users.findVisible(tx, actor, input.userId ?? '')
+      if (user === undefined) {
+        throw unknownReference('userId', `there is no user ${input.userId}.`)
+      }
+      const conversation = input.conversation
+        ? (await conversations.getOrCreateIn(tx, actor, audience, input.conversation)).row
+        : await conversations.findVisible(tx, actor, input.conversationId ?? '')
+      if (conversation === undefined) {
+        throw unknownReference(
+          'conversationId',
+          `there is no conversation ${input.conversationId}.`,
         )
       }
-      requireOne('user', input.user, input.userId)
-      requireOne('conversation', input.conversation, input.conversationId)
-      const audience = await audiences.of(actor.botId)
-      return await run(async (tx) => {
-        const user = input.user
-          ? (await users.getOrCreateIn(tx, actor, audience, input.user)).row
-          : await users.findVisible(tx, actor, input.userId ?? '')
-        if (user === undefined) throw unknown('userId', `there is no user ${input.userId}.`)
-        const conversation = input.conversation
-          ? (await conversations.getOrCreateIn(tx, actor, audience, input.conversation)).row
-          : await conversations.findVisible(tx, actor, input.conversationId ?? '')
-        if (conversation === undefined) {
-          throw unknown('conversationId', `there is no conversation ${input.conversationId}.`)
-        }
-        if (input.message === undefined) return { user, conversation, message: undefined }
-        const draft = {
-          ...{ ...input.message, userId: user.id, conversationId: conversation.id },
-          place: 'message.',
-        }
-        const isNameless =
-          draft.discriminateByTags.length === 0 && Object.keys(draft.tags).length === 0
-        const message = isNameless
-          ? await runtime.createIn(tx, actor, audience, draft)
-          : (await runtime.getOrCreateIn(tx, actor, audience, draft)).message
-        const after = await conversations.findVisible(tx, actor, conversation.id)
-        return { user, conversation: after ?? conversation, message }
-      })
-    },
+      if (input.message === undefined) return { user, conversation, message: undefined }
+      const draft = {
+        ...input.message,
+        userId: user.id,
+        conversationId: conversation.id,
+        path: 'message.',
+      }
+      const hasNoTags =
+        draft.discriminateByTags.length === 0 && Object.keys(draft.tags).length === 0
+      const message = hasNoTags
+        ? await createIn(tx, actor, audience, draft)
+        : (await getOrCreateIn(tx, actor, audience, draft)).message
+      const after = await conversations.findVisible(tx, actor, conversation.id)
+      return { user, conversation: after ?? conversation, message }
+    })
   }
+
+  return { importMessages, initializeIncoming }
 }
 
 function requireOne(name: string, wanted: unknown, id: unknown): void {
   if ((wanted === undefined) !== (id === undefined)) return
   throw new ApiError('InvalidPayload', `body must have ${name} or ${name}Id, and not both.`, {
     metadata: { in: 'body', field: name },
-  })
-}
-
-function unknown(field: string, message: string): ApiError {
-  return new ApiError('ReferenceNotFound', `body.${field}: ${message}`, {
-    metadata: { in: 'body', field },
   })
 }

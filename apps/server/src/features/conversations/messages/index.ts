@@ -1,32 +1,18 @@
-import type { Route } from '../../../http/mount.js'
-import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
-import { type DescribedMessage, describeMessages } from './described.js'
+import type { Feature } from '../../feature.js'
 import { messagesRoutes } from './routes.js'
 import { emptyConversationJob, releaseMessageJob } from './scheduled.js'
 import { createMessagesService, type MessagesDeps, type MessagesService } from './service.js'
 
-export type { DescribedMessage } from './described.js'
 export type { MessagesService } from './service.js'
 export type { MessageRow } from './store.js'
+export type { DescribedMessage } from './view.js'
 
-export interface Messages {
+export interface Messages extends Feature {
   service: MessagesService
-  /**
-   * Messages with their author and conversation, by id, for those that are still there.
-   * @param alias of the integration that is told; undefined for the bot
-   */
-  describe(
-    executor: Db | Tx,
-    botId: string,
-    messageIds: readonly string[],
-    alias?: string,
-  ): Promise<Map<string, DescribedMessage>>
-  routes: Route[]
-  jobs: Record<string, JobHandler>
 }
 
-/** The messages of conversations. */
+/** The messages of conversations. Those of a deleted bot are deleted with its conversations. */
 export function createMessages(deps: MessagesDeps): Messages {
   const service = createMessagesService(deps)
   const release: JobHandler<{ botId: string }> = {
@@ -42,10 +28,10 @@ export function createMessages(deps: MessagesDeps): Messages {
     },
   }
   return {
+    name: 'messages',
     service,
-    describe: (executor, botId, messageIds, alias) =>
-      describeMessages(deps, executor, botId, messageIds, alias),
     routes: messagesRoutes(service),
     jobs: { [releaseMessageJob]: release, [emptyConversationJob]: empty },
+    on: { 'conversation.removed': service.emptyConversation },
   }
 }

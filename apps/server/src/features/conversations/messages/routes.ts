@@ -43,7 +43,7 @@ export function messagesRoutes(service: MessagesService): Route[] {
     }),
 
     route(contract.messages.import, async ({ actor, body }) => {
-      const rows = await service.import(actor, body.messages)
+      const rows = await service.importMessages(actor, body.messages)
       return { messages: rows.map((row) => toMessage(row, aliasOf(actor))) }
     }),
 

@@ -1,56 +1,102 @@
-import type { Tx } from '../../../platform/db/schema.js'
-import type { Audience } from '../../bots/bots/index.js'
-import type { ConversationRef, Place } from '../conversations/index.js'
-import { publicIdOf } from '../users/index.js'
-import { deleteScheduledOf, takeScheduled } from './runtime-store.js'
-import type { MessagesDeps, NewMessage } from './service.js'
-import type { MessageRow } from './store.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import type { Audiences } from '../../bots/bots/index.js'
+import type { ConversationRef, ConversationsService } from '../conversations/index.js'
+import { publicIdOf, type UsersService } from '../users/index.js'
+import type { Append, NewMessage } from './append.js'
+import {
+  deleteScheduledOf,
+  insertScheduled,
+  type MessageRow,
+  type ScheduledMessageRow,
+  takeScheduled,
+} from './store.js'
 
-/** Name of the job that puts a scheduled message into its place; its key is the id of the message. */
+/** Name of the job that appends a scheduled message; its key is the id of the message. */
 export const releaseMessageJob = 'messages.release'
 
-/** Name of the job that removes the messages of a conversation that is gone; its key is its id. */
+/** Name of the job that deletes the messages of a conversation that is gone; its key is its id. */
 export const emptyConversationJob = 'messages.empty'
 
-/** Messages that are to come. */
-export function scheduledMessages(
-  { run, queue, audiences, conversations, users }: MessagesDeps,
-  append: (tx: Tx, place: Place, message: NewMessage, audience: Audience) => Promise<MessageRow>,
-) {
-  return {
-    /**
-     * Puts a scheduled message into its place. Does nothing if it was cancelled, if it is there
-     * already, or if its author or its conversation is gone.
-     */
-    async release(botId: string, id: string): Promise<void> {
-      const audience = await audiences.of(botId)
-      await run(async (tx) => {
-        const planned = await takeScheduled(tx, botId, id)
-        if (planned === undefined) return
-        const { user_id: userId, conversation_id: conversationId } = planned
-        const [user] = await users.findAll(tx, botId, [userId])
-        const found = await conversations.findFor(tx, { botId, userId }, conversationId)
-        if (user === undefined || found === undefined) return
-        const place = await conversations.takePlace(
-          tx,
-          { botId, id: conversationId },
-          { id: userId, publicId: publicIdOf(user), participates: found.participates },
-        )
-        if (place === undefined) return
-        const { type, payload, direction, tags, origin } = planned
-        await append(
-          tx,
-          place,
-          { id, botId, userId, type, payload, direction, tags, origin },
-          audience,
-        )
-      })
-    },
+export interface ScheduledMessagesDeps {
+  run: Run
+  clock: Clock
+  ids: Ids
+  queue: Queue
+  audiences: Audiences
+  conversations: Pick<ConversationsService, 'findFor' | 'takeSlot'>
+  users: Pick<UsersService, 'findAll'>
+}
 
-    /** Removes what lies in a conversation that is gone: what is to come at once, the rest as a job. */
-    async emptyConversation(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
-      await deleteScheduledOf(tx, botId, id)
-      await queue.enqueue(tx, { kind: emptyConversationJob, key: id, payload: { botId } })
-    },
+/** Messages that wait for their time, under the ids that they will have. */
+export function createScheduledMessages(
+  { run, clock, ids, queue, audiences, conversations, users }: ScheduledMessagesDeps,
+  append: Append,
+) {
+  async function schedule(
+    tx: Tx,
+    conversationId: string,
+    message: NewMessage & { tags: string | null; origin: MessageRow['origin'] },
+    dueAt: number,
+  ): Promise<MessageRow> {
+    const { botId, userId, ...content } = message
+    const row = {
+      ...content,
+      id: ids.next('msg'),
+      bot_id: botId,
+      user_id: userId,
+      conversation_id: conversationId,
+      due_at: isoTime(dueAt),
+      created_at: isoTime(clock.now()),
+    }
+    await insertScheduled(tx, row)
+    await queue.enqueue(tx, {
+      kind: releaseMessageJob,
+      key: row.id,
+      payload: { botId },
+      runAt: dueAt,
+      maxAttempts: 100,
+    })
+    return toMessageRow(row)
   }
+
+  /**
+   * Appends a scheduled message to its conversation. Does nothing if it was cancelled, if it is there
+   * already, or if its author or its conversation is gone.
+   */
+  async function release(botId: string, id: string): Promise<void> {
+    const audience = await audiences.of(botId)
+    await run(async (tx) => {
+      const scheduled = await takeScheduled(tx, botId, id)
+      if (scheduled === undefined) return
+      const { user_id: userId, conversation_id: conversationId } = scheduled
+      const [user] = await users.findAll(tx, botId, [userId])
+      const found = await conversations.findFor(tx, { botId, userId }, conversationId)
+      if (user === undefined || found === undefined) return
+      const slot = await conversations.takeSlot(
+        tx,
+        { botId, id: conversationId },
+        { id: userId, publicId: publicIdOf(user), participates: found.participates },
+      )
+      if (slot === undefined) return
+      const { type, payload, direction, tags, origin } = scheduled
+      const message = { id, botId, userId, type, payload, direction, tags, origin }
+      await append(tx, slot, message, audience)
+    })
+  }
+
+  /** Deletes what lies in a conversation that is gone: what is scheduled at once, the rest as a job. */
+  async function emptyConversation(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
+    await deleteScheduledOf(tx, botId, id)
+    await queue.enqueue(tx, { kind: emptyConversationJob, key: id, payload: { botId } })
+  }
+
+  return { schedule, release, emptyConversation }
+}
+
+/** A scheduled message as it is shown until its time comes. */
+export function toMessageRow({ due_at: _, ...row }: ScheduledMessageRow): MessageRow {
+  return { ...row, sequence: 0, updated_at: null }
 }

@@ -1,166 +1,375 @@
-import { ApiError } from '@botstead/contract'
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
 import { encodePayload } from '../../../domain/payload.js'
-import { type Clock, isoTime } from '../../../platform/clock.js'
-import type { Dialect } from '../../../platform/db/dialect.js'
+import { storedFilter, type Tags } from '../../../domain/tags.js'
+import { dueTimeOf, timeOf } from '../../../domain/times.js'
+import { isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page, PageRequest } from '../../../platform/db/paginate.js'
-import { purge } from '../../../platform/db/purge.js'
-import type { Db, Run, Tx } from '../../../platform/db/schema.js'
-import type { EventDispatcher } from '../../../platform/domain-events.js'
-import type { EventPublisher } from '../../../platform/events/publisher.js'
-import type { Ids } from '../../../platform/ids.js'
-import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Audience, Audiences } from '../../bots/bots/index.js'
-import { type ConversationsService, news, type Place, type Told } from '../conversations/index.js'
+import { purge as purgeRows } from '../../../platform/db/purge.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Remember } from '../../../platform/idempotency/remember.js'
+import type { Audience } from '../../bots/bots/index.js'
+import {
+  type ConversationsService,
+  conversationEvents,
+  type EventPosition,
+} from '../conversations/index.js'
 import type { EventsService } from '../events/index.js'
 import type { Changes } from '../object-changes/index.js'
-import { deleteTags } from '../tags/index.js'
+import {
+  deleteTags,
+  newTags,
+  patchedTags,
+  replaceTags,
+  type TagsPatch,
+  tagMatchOf,
+} from '../tags/index.js'
 import type { UsersService } from '../users/index.js'
-import { messageDispatch } from './dispatch.js'
-import { importedMessages } from './import.js'
-import { runtimeMessages } from './runtime.js'
-import { scheduledMessages } from './scheduled.js'
+import { type AppendDeps, createAppend } from './append.js'
+import { createRequireAuthor, requireMessageShape, unknownReference } from './authors.js'
+import { createImport, type ImportDeps } from './import.js'
+import { createScheduledMessages, type ScheduledMessagesDeps, toMessageRow } from './scheduled.js'
 import * as store from './store.js'
+import { describeMessages, toMessage } from './view.js'
 
-/** A message in the shape in which bots and integrations see it. */
-export interface NewMessage {
-  botId: string
-  /** Native id of the author, or the id of the bot. */
+type CreateInput = Body<typeof contract.messages.create>
+type WantedMessage = Body<typeof contract.messages.getOrCreate>
+type MessagePatch = Body<typeof contract.messages.update>
+type MessageQuery = Query<typeof contract.messages.list>
+
+/** A message that is to be appended now or later. */
+interface MessageDraft {
   userId: string
-  direction: store.MessageRow['direction']
+  conversationId: string
   type: string
-  /** Content as JSON text, from {@link MessagesService.encode}. */
-  payload: string
-  /** JSON map of strings, as they are stored; null or left out when there are none. */
-  tags?: string | null
-  origin?: store.MessageRow['origin']
-  /** Id that was given to it before it had its place. */
-  id?: string
+  payload: Record<string, unknown>
+  tags: TagsPatch
+  discriminateByTags?: string[] | undefined
+  origin?: 'synthetic' | undefined
+  /** Milliseconds since the Unix epoch; undefined for now. */
+  dueAt?: number | undefined
+  /** Where it stands in the body, with a dot behind it; undefined when it is the body. */
+  path?: string
 }
 
-export interface MessagesDeps {
+/** A message, and whether the call made it. */
+interface GetOrCreateResult {
+  message: store.MessageRow
+  created: boolean
+}
+
+export interface MessagesDeps extends AppendDeps, ScheduledMessagesDeps, ImportDeps {
   db: Db
-  run: Run
-  ids: Ids
-  events: EventPublisher
-  clock: Clock
-  queue: Queue
-  dialect: Dialect
   pager: Pager
-  audiences: Audiences
-  domainEvents: Pick<EventDispatcher, 'raise'>
-  botEvents: Pick<EventsService, 'record'>
+  botEvents: Pick<EventsService, 'record' | 'provideSubject' | 'provideMessages'>
   changes: Pick<Changes, 'note'>
   users: UsersService
   conversations: ConversationsService
-  /** Most bytes of a payload. */
-  maxPayloadBytes: number
 }
 
 export type MessagesService = ReturnType<typeof createMessagesService>
 
+/** Messages, by native id. */
 export function createMessagesService(deps: MessagesDeps) {
-  const { db, run, ids, events, conversations, maxPayloadBytes } = deps
-  const dispatch = messageDispatch(deps)
+  const { db, run, clock, dialect, pager, audiences, changes, conversations } = deps
+  const append = createAppend(deps)
+  const requireAuthor = createRequireAuthor(deps)
+  const { schedule, ...scheduled } = createScheduledMessages(deps, append)
+  const imports = createImport(deps, { createIn, getOrCreateIn })
+  deps.botEvents.provideSubject('messageId', exists)
+  deps.botEvents.provideMessages({ describe, listUnreported: store.listUnreportedMessages })
+  conversations.provideEmptying(purge)
 
-  /** Puts a message into its place, writes the event that tells of it and has it delivered. */
-  async function append(
-    tx: Tx,
-    place: Place,
-    message: NewMessage,
-    audience: Audience,
+  /** Creates a message: incoming from an integration, outgoing from everybody else. */
+  async function create(
+    actor: BotActor,
+    input: CreateInput,
+    remember: Remember<store.MessageRow>,
   ): Promise<store.MessageRow> {
-    const createdAt = isoTime(place.last_message_at)
-    const row: store.MessageRow = {
-      id: message.id ?? ids.next('msg'),
-      bot_id: message.botId,
-      conversation_id: place.id,
-      user_id: message.userId,
-      type: message.type,
-      payload: message.payload,
-      direction: message.direction,
-      tags: message.tags ?? null,
-      origin: message.origin ?? null,
-      sequence: place.last_sequence,
-      created_at: createdAt,
-      updated_at: null,
-    }
-    await store.insertMessage(tx, row)
-    await events.publish(tx, {
-      stream: place.id,
-      sequence: place.last_sequence,
-      botId: message.botId,
-      type: news.messageCreated,
-      subjectId: row.id,
-      createdAt,
+    const dueAt = dueTimeOf(input.schedule, clock.now())
+    const audience = await audiences.of(actor.botId)
+    return await run(async (tx) => {
+      const message = await createIn(tx, actor, audience, { ...input, dueAt })
+      await remember?.(tx, message)
+      return message
     })
-    const work = dispatch(tx, audience, place, row)
-    if (work !== undefined) await work
-    return row
   }
 
-  async function remove(tx: Tx, message: store.MessageRow): Promise<Told | undefined> {
-    const { id, bot_id: botId, conversation_id, user_id } = message
+  /** The same in a transaction. */
+  async function createIn(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    draft: MessageDraft,
+  ): Promise<store.MessageRow> {
+    const { botId } = actor
+    const { conversationId, userId, type, dueAt } = draft
+    const alias = aliasOf(actor)
+    const author = await requireAuthor(tx, actor, conversationId, userId)
+    requireMessageShape(audience, author.conversation, draft, draft.path)
+    const tags = newTags(alias, draft.tags)
+    const message = {
+      botId,
+      userId,
+      type,
+      origin: draft.origin ?? null,
+      direction: alias === undefined ? ('outgoing' as const) : ('incoming' as const),
+      payload: encode(draft.payload),
+      tags: Object.keys(tags).length === 0 ? null : encodeJson(tags),
+    }
+    let made: store.MessageRow
+    if (dueAt === undefined) {
+      const slot = await conversations.takeSlot(tx, { botId, id: conversationId }, author)
+      if (slot === undefined) throw unknownConversation(conversationId)
+      made = await append(tx, slot, message, audience)
+    } else {
+      made = await schedule(tx, conversationId, message, dueAt)
+    }
+    if (message.tags !== null) {
+      await replaceTags(tx, { botId, kind: 'message', id: made.id }, {}, tags)
+    }
+    return made
+  }
+
+  /** The one that the tags mean, with the other tags merged into it; made if there is none. */
+  async function getOrCreate(actor: BotActor, input: WantedMessage): Promise<GetOrCreateResult> {
+    const dueAt = dueTimeOf(input.schedule, clock.now())
+    const audience = await audiences.of(actor.botId)
+    const wanted = { ...input, payload: input.payload ?? {}, dueAt }
+    return await run((tx) => getOrCreateIn(tx, actor, audience, wanted))
+  }
+
+  /** The same in a transaction. */
+  async function getOrCreateIn(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    wanted: MessageDraft,
+  ): Promise<GetOrCreateResult> {
+    const { botId } = actor
+    const { conversationId, discriminateByTags, tags } = wanted
+    const conversation = await conversations.findVisible(tx, actor, conversationId)
+    if (conversation === undefined) throw unknownConversation(conversationId)
+    const match = tagMatchOf(aliasOf(actor), tags, discriminateByTags)
+    // Before looking: of two who find nothing, the second looks after the first has committed.
+    await dialect.holdName(tx, `messages ${conversationId}`)
+    const found = await store.matchMessage(tx, botId, conversationId, match)
+    if (found !== undefined) {
+      const message = (await store.lockMessage(tx, botId, found.id)) ?? found
+      const { integration } = conversation
+      const patched = await patch(tx, actor, audience, integration, message, { tags })
+      return { message: patched, created: false }
+    }
+    const waiting = await store.matchScheduled(tx, botId, conversationId, match)
+    if (waiting !== undefined) return { message: toMessageRow(waiting), created: false }
+    return { message: await createIn(tx, actor, audience, wanted), created: true }
+  }
+
+  /** The message with an id, also one that is scheduled, if the caller may see it. */
+  async function get(actor: BotActor, id: string): Promise<store.MessageRow> {
+    const found = await store.findWithIntegration(db, actor.botId, id)
+    if (found !== undefined && isVisible(actor, found.integration)) return found.message
+    const waiting = await store.findScheduled(db, actor.botId, id)
+    if (waiting !== undefined && isVisible(actor, waiting.integration)) {
+      return toMessageRow(waiting.message)
+    }
+    throw unknownMessage(id)
+  }
+
+  /** Whether the message is there for the caller to see. */
+  async function exists(executor: Db | Tx, actor: BotActor, id: string): Promise<boolean> {
+    const found = await store.findWithIntegration(executor, actor.botId, id)
+    return found !== undefined && isVisible(actor, found.integration)
+  }
+
+  /** Newest first. */
+  async function list(actor: BotActor, query: MessageQuery): Promise<Page<store.MessageRow>> {
+    const { nextToken, pageSize, ...filter } = query
+    const alias = aliasOf(actor)
+    const page = pager.page({
+      operation: 'listMessages',
+      scope: `${actor.botId}/${alias ?? ''}`,
+      filter,
+      sort: 'created_at',
+      direction: 'desc',
+      nextToken,
+      pageSize,
+    })
+    const { conversationId } = filter
+    if (
+      conversationId !== undefined &&
+      (await conversations.findVisible(db, actor, conversationId)) === undefined
+    ) {
+      throw unknownConversation(conversationId, 'query')
+    }
+    return await store.pageAllMessages(
+      db,
+      actor.botId,
+      {
+        integration: alias,
+        conversationId,
+        tags: storedFilter(alias, filter.tags ?? {}),
+        after: timeOf('afterDate', filter.afterDate, 'beginning'),
+        before: timeOf('beforeDate', filter.beforeDate, 'end'),
+      },
+      page,
+    )
+  }
+
+  /** Messages of a conversation; the page says in which order. */
+  async function listOf(
+    botId: string,
+    conversationId: string,
+    page: PageRequest<'created_at'>,
+  ): Promise<Page<store.MessageRow>> {
+    return await store.pageMessages(db, botId, conversationId, page)
+  }
+
+  /** Those of some messages that are still there. */
+  async function findAll(botId: string, ids: readonly string[]): Promise<store.MessageRow[]> {
+    return await store.listMessages(db, botId, ids)
+  }
+
+  /**
+   * Messages with their author and conversation, by id, for those that are still there.
+   * @param alias of the integration that gets them; undefined for the bot
+   */
+  function describe(
+    executor: Db | Tx,
+    botId: string,
+    messageIds: readonly string[],
+    alias?: string,
+  ) {
+    return describeMessages(deps, executor, botId, messageIds, alias)
+  }
+
+  async function update(
+    actor: BotActor,
+    id: string,
+    changes: MessagePatch,
+  ): Promise<store.MessageRow> {
+    await get(actor, id)
+    const audience = await audiences.of(actor.botId)
+    return await run(async (tx) => {
+      const message = await store.lockMessage(tx, actor.botId, id)
+      if (message === undefined) throw unknownMessage(id)
+      const { conversation_id: conversationId, type } = message
+      const conversation = await conversations.findVisible(tx, actor, conversationId)
+      if (conversation === undefined) throw unknownMessage(id)
+      if (changes.payload !== undefined) {
+        requireMessageShape(audience, conversation, { type, payload: changes.payload })
+      }
+      return await patch(tx, actor, audience, conversation.integration, message, changes)
+    })
+  }
+
+  /** Stores what a patch changes; a patch that changes nothing writes nothing. */
+  async function patch(
+    tx: Tx,
+    actor: BotActor,
+    audience: Audience,
+    integration: string,
+    message: store.MessageRow,
+    wanted: MessagePatch,
+  ): Promise<store.MessageRow> {
+    const before = decodeJson<Tags>(message.tags ?? '{}')
+    const after = patchedTags(aliasOf(actor), before, wanted.tags)
+    const tags = Object.keys(after).length === 0 ? null : encodeJson(after)
+    const payload = wanted.payload === undefined ? message.payload : encode(wanted.payload)
+    if (tags === message.tags && payload === message.payload) return message
+    const next = { tags, payload, updated_at: isoTime(clock.now()) }
+    await store.patchMessage(tx, message.bot_id, message.id, next)
+    await replaceTags(tx, { botId: message.bot_id, kind: 'message', id: message.id }, before, after)
+    const changed = { ...message, ...next }
+    await changes.note(tx, actor, audience, {
+      kind: 'message_updated',
+      integration,
+      conversationId: message.conversation_id,
+      objectId: message.id,
+      view: (alias) => ({ before: toMessage(message, alias), after: toMessage(changed, alias) }),
+    })
+    return changed
+  }
+
+  /** Removes a message for good and logs it. Throws `ResourceNotFound` if somebody was faster. */
+  async function remove(tx: Tx, message: store.MessageRow): Promise<EventPosition | undefined> {
+    const { id, bot_id: botId, conversation_id, user_id: userId } = message
     // The number first: everything that happens in a conversation waits for it in the same order.
-    const told = await conversations.tell(
+    const position = await conversations.appendEvent(
       tx,
       { botId, id: conversation_id },
-      { type: news.messageDeleted, subjectId: id, data: { userId: user_id } },
+      { type: conversationEvents.messageDeleted, subjectId: id, data: { userId } },
       1,
     )
     if (!(await store.deleteMessage(tx, botId, id))) {
       throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
     }
     if (message.tags !== null) await deleteTags(tx, botId, [id])
-    return told
+    return position
   }
 
-  const runtime = runtimeMessages(deps, append, remove)
+  /** Removes a message, or cancels one that is scheduled. */
+  async function removeById(actor: BotActor, id: string): Promise<void> {
+    await get(actor, id)
+    await run(
+      async (tx) => {
+        const message = await store.findMessage(tx, actor.botId, id)
+        if (message !== undefined) {
+          await remove(tx, message)
+          return
+        }
+        await store.takeScheduled(tx, actor.botId, id)
+        await deleteTags(tx, actor.botId, [id])
+      },
+      { freesRoom: true },
+    )
+  }
+
+  /** The stored form of a payload. Throws `LimitExceeded` if it is too large. */
+  function encode(payload: Record<string, unknown>): string {
+    return encodePayload(payload, deps.maxPayloadBytes)
+  }
+
+  /** Deletes all messages of some conversations, by native id. */
+  async function purge(botId: string, conversationIds: readonly string[]): Promise<void> {
+    await purgeRows(run, (tx, limit) => store.deleteSomeMessages(tx, botId, conversationIds, limit))
+  }
 
   return {
-    ...runtime,
-    ...importedMessages(deps, runtime),
-    ...scheduledMessages(deps, append),
-
+    ...imports,
+    ...scheduled,
     append,
-
-    /** Who has to be told of messages; from memory when it can be. */
-    audienceOf: (botId: string) => deps.audiences.of(botId),
-
-    /** The stored form of a payload. Throws `LimitExceeded` if it is too large. */
-    encode(payload: Record<string, unknown>): string {
-      return encodePayload(payload, maxPayloadBytes)
-    },
-
+    create,
+    getOrCreate,
+    get,
     /** The message with this id. */
-    async find(
-      executor: Db | Tx,
-      botId: string,
-      id: string,
-    ): Promise<store.MessageRow | undefined> {
-      return await store.findMessage(executor, botId, id)
-    },
-
-    /** Those of some messages that are still there. */
-    async findAll(botId: string, ids: readonly string[]): Promise<store.MessageRow[]> {
-      return await store.listMessages(db, botId, ids)
-    },
-
-    /** Removes a message for good and tells of it. Throws `ResourceNotFound` if somebody was faster. */
+    find: store.findMessage,
+    findAll,
+    describe,
+    list,
+    listOf,
+    update,
     remove,
-
-    /** Messages of a conversation; the page says in which order. */
-    async listOf(
-      botId: string,
-      conversationId: string,
-      page: PageRequest<'created_at'>,
-    ): Promise<Page<store.MessageRow>> {
-      return await store.pageMessages(db, botId, conversationId, page)
-    },
-
-    /** Removes all messages of some conversations, by native id. */
-    async purge(botId: string, conversationIds: readonly string[]): Promise<void> {
-      await purge(run, (tx, limit) => store.deleteSomeMessages(tx, botId, conversationIds, limit))
-    },
+    removeById,
+    encode,
+    /** Who has to be notified of messages; from memory when it can be. */
+    audienceOf: audiences.of,
+    purge,
   }
+}
+
+function isVisible(actor: BotActor, integration: string): boolean {
+  const alias = aliasOf(actor)
+  return alias === undefined || alias === integration
+}
+
+function unknownMessage(id: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no message ${id} in this bot.`)
+}
+
+function unknownConversation(id: string, where: 'body' | 'query' = 'body'): ApiError {
+  return unknownReference('conversationId', `there is no conversation ${id}.`, where)
 }

@@ -1,10 +1,25 @@
-import type { Selectable } from 'kysely'
+import type { Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { MessagesTable } from './table.js'
+import { isReported } from '../events/index.js'
+import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
+import type { MessagesTable, ScheduledMessagesTable } from './table.js'
 
 export type MessageRow = Selectable<MessagesTable>
+export type ScheduledMessageRow = Selectable<ScheduledMessagesTable>
+
+/** What a list of messages is narrowed to; undefined for anything. */
+export interface MessageFilter {
+  /** Alias of the installation that their conversations belong to. */
+  integration: string | undefined
+  conversationId: string | undefined
+  tags: Record<string, string>
+  /** Bounds of the creation, inclusive. */
+  after: string | undefined
+  before: string | undefined
+}
 
 const insert = prepared<MessageRow>()((db, parameter) =>
   db.insertInto('messages').values({
@@ -41,6 +56,39 @@ export async function findMessage(
     .executeTakeFirst()
 }
 
+/** The message with this id and the alias of the installation of its conversation. */
+export async function findWithIntegration(
+  executor: Db | Tx,
+  botId: string,
+  id: string,
+): Promise<{ message: MessageRow; integration: string } | undefined> {
+  const row = await executor
+    .selectFrom('messages')
+    .innerJoin('conversations', 'conversations.id', 'messages.conversation_id')
+    .selectAll('messages')
+    .select('conversations.integration')
+    .where('messages.id', '=', id)
+    .where('messages.bot_id', '=', botId)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { integration, ...message } = row
+  return { message, integration }
+}
+
+/** The message with this id, kept from other changes until the transaction ends. */
+export async function lockMessage(
+  tx: Tx,
+  botId: string,
+  id: string,
+): Promise<MessageRow | undefined> {
+  const query = tx
+    .selectFrom('messages')
+    .selectAll()
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
 const selectOne = prepared<{ botId: string; id: string }>()((db, parameter) =>
   db
     .selectFrom('messages')
@@ -71,14 +119,65 @@ export async function listMessages(
   return await selectSome(db, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
 
-/** @returns whether it was there */
-export async function deleteMessage(tx: Tx, botId: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await tx
-    .deleteFrom('messages')
-    .where('bot_id', '=', botId)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows) > 0
+/** The oldest message of a conversation that carries the tags. */
+export async function matchMessage(
+  tx: Tx,
+  botId: string,
+  conversationId: string,
+  match: TagMatch,
+): Promise<MessageRow | undefined> {
+  const [first, ...others] = match.tags
+  let query = tx
+    .selectFrom('messages')
+    .selectAll('messages')
+    .where('messages.conversation_id', '=', conversationId)
+    .where('messages.bot_id', '=', botId)
+    .where(({ ref }) => carriesAll(ref('messages.id'), others))
+    .where(({ ref }) => carriesNoMore(ref('messages.id'), match))
+    .orderBy('messages.created_at')
+    .limit(1)
+  if (first !== undefined) {
+    query = query
+      .innerJoin('tag_index', 'tag_index.object_id', 'messages.id')
+      .where(isFirstTag(botId, 'message', first))
+  }
+  return await query.executeTakeFirst()
+}
+
+export async function pageAllMessages(
+  db: Db,
+  botId: string,
+  filter: MessageFilter,
+  page: PageRequest<'created_at'>,
+): Promise<Page<MessageRow>> {
+  const [first, ...others] = Object.entries(filter.tags)
+  let query = db
+    .selectFrom('messages')
+    .selectAll('messages')
+    .where('messages.bot_id', '=', botId)
+    // What lay in a conversation that is gone is on its way out too.
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('conversations')
+          .select('conversations.id')
+          .whereRef('conversations.id', '=', 'messages.conversation_id')
+          .$if(filter.integration !== undefined, (found) =>
+            found.where('conversations.integration', '=', filter.integration ?? ''),
+          ),
+      ),
+    )
+    .where(({ ref }) => carriesAll(ref('messages.id'), others))
+  if (first !== undefined) {
+    query = query
+      .innerJoin('tag_index', 'tag_index.object_id', 'messages.id')
+      .where(isFirstTag(botId, 'message', first))
+  }
+  if (filter.conversationId !== undefined) {
+    query = query.where('messages.conversation_id', '=', filter.conversationId)
+  }
+  if (filter.after !== undefined) query = query.where('messages.created_at', '>=', filter.after)
+  if (filter.before !== undefined) query = query.where('messages.created_at', '<=', filter.before)
+  return await paginate(query, page, 'messages')
 }
 
 /** Messages of a conversation, by its native id. */
@@ -94,6 +193,55 @@ export async function pageMessages(
     .where('bot_id', '=', botId)
     .where('conversation_id', '=', conversationId)
   return await paginate(query, page)
+}
+
+/**
+ * Messages of users since an ISO 8601 time that no event reports to the bot, newest first. Those that
+ * were imported are history and not reported.
+ */
+export async function listUnreportedMessages(
+  tx: Tx,
+  botId: string,
+  since: string,
+  limit: number,
+): Promise<Pick<MessageRow, 'id' | 'conversation_id' | 'user_id' | 'created_at'>[]> {
+  return await tx
+    .selectFrom('messages')
+    .select(['id', 'conversation_id', 'user_id', 'created_at'])
+    .where('bot_id', '=', botId)
+    .where('created_at', '>=', since)
+    .where('direction', '=', 'incoming')
+    .where('sequence', '>', 0)
+    .where(({ not, ref }) => not(isReported(ref('messages.id'))))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Changes a message that {@link lockMessage} returned. */
+export async function patchMessage(
+  tx: Tx,
+  botId: string,
+  id: string,
+  patch: Updateable<MessagesTable>,
+): Promise<void> {
+  await tx
+    .updateTable('messages')
+    .set(patch)
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+/** @returns whether it was there */
+export async function deleteMessage(tx: Tx, botId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('messages')
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows) > 0
 }
 
 /** @returns how many were deleted, at most `limit` */
@@ -114,4 +262,74 @@ export async function deleteSomeMessages(
     )
     .executeTakeFirst()
   return Number(result.numDeletedRows)
+}
+
+export async function insertScheduled(tx: Tx, row: ScheduledMessageRow): Promise<void> {
+  await tx.insertInto('scheduled_messages').values(row).execute()
+}
+
+/** The message that is to come with this id, and the alias of the installation of its conversation. */
+export async function findScheduled(
+  executor: Db | Tx,
+  botId: string,
+  id: string,
+): Promise<{ message: ScheduledMessageRow; integration: string } | undefined> {
+  const row = await executor
+    .selectFrom('scheduled_messages')
+    .innerJoin('conversations', 'conversations.id', 'scheduled_messages.conversation_id')
+    .selectAll('scheduled_messages')
+    .select('conversations.integration')
+    .where('scheduled_messages.id', '=', id)
+    .where('scheduled_messages.bot_id', '=', botId)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { integration, ...message } = row
+  return { message, integration }
+}
+
+/** Takes a message out of those that are to come; undefined if it is not there any more. */
+export async function takeScheduled(
+  tx: Tx,
+  botId: string,
+  id: string,
+): Promise<ScheduledMessageRow | undefined> {
+  return await tx
+    .deleteFrom('scheduled_messages')
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** The oldest message that is to come into a conversation and carries the tags. */
+export async function matchScheduled(
+  tx: Tx,
+  botId: string,
+  conversationId: string,
+  match: TagMatch,
+): Promise<ScheduledMessageRow | undefined> {
+  return await tx
+    .selectFrom('scheduled_messages')
+    .selectAll()
+    .where('conversation_id', '=', conversationId)
+    .where('bot_id', '=', botId)
+    .where(({ ref }) => carriesAll(ref('scheduled_messages.id'), match.tags))
+    .where(({ ref }) => carriesNoMore(ref('scheduled_messages.id'), match))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** Removes the messages that were to come into a conversation. */
+export async function deleteScheduledOf(
+  tx: Tx,
+  botId: string,
+  conversationId: string,
+): Promise<void> {
+  await tx
+    .deleteFrom('scheduled_messages')
+    .where('bot_id', '=', botId)
+    .where('conversation_id', '=', conversationId)
+    .execute()
 }

@@ -8,6 +8,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Audience } from '../../bots/bots/index.js'
+import type { Feature } from '../../feature.js'
 import * as store from './store.js'
 
 /** What was changed. */
@@ -36,25 +37,25 @@ export interface ChangesDeps {
   domainEvents: Pick<EventDispatcher, 'raise'>
 }
 
-/** Changes of messages and conversations that integrations are told of. */
-export interface Changes {
+/** Changes of messages and conversations that integrations are notified of. */
+export interface Changes extends Feature {
   /**
-   * Has an integration told of a change, in the transaction of the change, if its definition asks for
-   * it by `extraOperations`. What it changed itself it is not told: it would answer itself for ever.
+   * Notifies an integration of a change, in the transaction of the change, if its definition asks for
+   * it by `extraOperations`; not of its own changes, because it would react to itself for ever.
    */
   note(tx: Tx, actor: BotActor, audience: Audience, changed: Changed): Promise<void>
-  /** Those of some changes that are still known. */
+  /** Those of some changes that are still kept. */
   findAll(executor: Db | Tx, botId: string, ids: readonly string[]): Promise<Change[]>
   /**
    * Deletes some changes from before an ISO 8601 time, except for those of `needed`; returns how many.
    */
   trim(tx: Tx, before: string, limit: number, needed: NeededSubjects): Promise<number>
-  /** Removes what a deleted bot left behind. */
-  purge(botId: string): Promise<void>
 }
 
 export function createChanges({ run, clock, ids, domainEvents }: ChangesDeps): Changes {
   return {
+    name: 'object-changes',
+
     async note(tx, actor, audience, changed) {
       const { kind, integration, conversationId, objectId } = changed
       const wanted = audience.installationOf(integration)?.declares?.extraOperations[kind]?.enabled
@@ -63,8 +64,12 @@ export function createChanges({ run, clock, ids, domainEvents }: ChangesDeps): C
       const id = ids.next('activty')
       const { before, after } = changed.view(integration)
       await store.insertChange(tx, {
-        ...{ id, bot_id: botId, object_id: objectId, created_at: isoTime(clock.now()) },
-        ...{ before: encodeJson(before), after: encodeJson(after) },
+        id,
+        bot_id: botId,
+        object_id: objectId,
+        before: encodeJson(before),
+        after: encodeJson(after),
+        created_at: isoTime(clock.now()),
       })
       await domainEvents.raise(tx, 'delivery.requested', {
         botId,
@@ -78,15 +83,18 @@ export function createChanges({ run, clock, ids, domainEvents }: ChangesDeps): C
     async findAll(executor, botId, ids) {
       const rows = await store.listChanges(executor, botId, ids)
       return rows.map(({ id, object_id: objectId, before, after }) => ({
-        ...{ id, objectId },
-        ...{ before: decodeJson(before), after: decodeJson(after) },
+        id,
+        objectId,
+        before: decodeJson(before),
+        after: decodeJson(after),
       }))
     },
 
     trim: store.deleteOld,
 
-    async purge(botId) {
-      await purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
+    async purge(owner) {
+      if (owner.kind !== 'bot') return
+      await purge(run, (tx, limit) => store.deleteSomeOf(tx, owner.id, limit))
     },
   }
 }

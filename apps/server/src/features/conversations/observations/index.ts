@@ -1,20 +1,30 @@
 import { contract } from '@botstead/contract'
-import { type Route, route } from '../../../http/mount.js'
+import { route } from '../../../http/mount.js'
+import { isoTime } from '../../../platform/clock.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { Feature } from '../../feature.js'
 import {
   createObservationsService,
   type ObservationsDeps,
   type ObservationsService,
 } from './service.js'
 
-export interface Observations {
+export interface Observations extends Feature {
   service: ObservationsService
-  routes: Route[]
 }
 
-/** What bots report about themselves. */
-export function createObservations(deps: ObservationsDeps): Observations {
+const rowsAtOnce = 500
+
+/**
+ * What bots report about themselves.
+ * @param deps.retentionMs milliseconds that observations are kept; counts are kept for good
+ */
+export function createObservations(deps: ObservationsDeps & { retentionMs: number }): Observations {
   const service = createObservationsService(deps)
+  const sweep = (tx: Tx) =>
+    service.trim(tx, isoTime(deps.clock.now() - deps.retentionMs), rowsAtOnce)
   return {
+    name: 'observations',
     service,
     routes: [
       route(contract.observations.trackAnalytics, async ({ actor, body }) => {
@@ -26,5 +36,9 @@ export function createObservations(deps: ObservationsDeps): Observations {
         return {}
       }),
     ],
+    sweeps: [sweep],
+    async purge(owner) {
+      if (owner.kind === 'bot') await service.purge(owner.id)
+    },
   }
 }

@@ -1,4 +1,5 @@
 import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { Feature } from '../../feature.js'
 import {
   createRecurringService,
   type RecurringDeps,
@@ -7,12 +8,11 @@ import {
   recurringEventJob,
 } from './service.js'
 
-export interface Recurring {
+export interface Recurring extends Feature {
   service: RecurringService
-  jobs: Record<string, JobHandler>
 }
 
-/** Events that bots want to be told again and again. */
+/** Events that bots get again and again, by the schedules that they declare. */
 export function createRecurring(deps: RecurringDeps): Recurring {
   const service = createRecurringService(deps)
   const fire: JobHandler<RecurringJob> = {
@@ -21,5 +21,18 @@ export function createRecurring(deps: RecurringDeps): Recurring {
       await service.fire(botId, name)
     },
   }
-  return { service, jobs: { [recurringEventJob]: fire } }
+  return {
+    name: 'recurring-events',
+    service,
+    jobs: { [recurringEventJob]: fire },
+    on: {
+      'bot.recurringEventsDeclared': (tx, { botId, declared }) =>
+        service.declare(tx, botId, declared),
+      'recurringEvent.settled': (tx, { botId, name, failure }) =>
+        service.settle(tx, botId, name, failure),
+    },
+    async purge(owner) {
+      if (owner.kind === 'bot') await service.purge(owner.id)
+    },
+  }
 }

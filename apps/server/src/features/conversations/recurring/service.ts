@@ -1,10 +1,11 @@
+import { ApiError } from '@botstead/contract'
+import { Cron } from 'croner'
 import { encodePayload } from '../../../domain/payload.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Audiences } from '../../bots/bots/index.js'
+import type { Audiences, BotsService } from '../../bots/bots/index.js'
 import type { EventsService } from '../events/index.js'
-import { nextTime, requireNextTime } from './cron.js'
 import * as store from './store.js'
 
 /** Recurring events as a bot declares them, by name. */
@@ -24,6 +25,7 @@ export interface RecurringDeps {
   queue: Queue
   audiences: Audiences
   events: Pick<EventsService, 'record'>
+  bots: Pick<BotsService, 'provideRecurringHealth'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
 }
@@ -41,83 +43,130 @@ export type RecurringService = ReturnType<typeof createRecurringService>
 
 export function createRecurringService(deps: RecurringDeps) {
   const { run, clock, queue, audiences, events, maxPayloadBytes } = deps
+  deps.bots.provideRecurringHealth(healthOf)
 
   async function plan(tx: Tx, botId: string, name: string, runAt: number): Promise<void> {
     await queue.enqueue(tx, {
-      ...{ kind: recurringEventJob, key: `${botId}/${name}`, payload: { botId, name } },
-      ...{ runAt, maxAttempts: 100 },
+      kind: recurringEventJob,
+      key: `${botId}/${name}`,
+      payload: { botId, name },
+      runAt,
+      maxAttempts: 100,
     })
   }
 
-  return {
-    /** Makes the recurring events of a bot what it declares now; those that stay keep their pace. */
-    async declare(tx: Tx, botId: string, declared: DeclaredRecurring): Promise<void> {
-      const known = new Map((await store.listRecurring(tx, botId)).map((row) => [row.name, row]))
-      for (const [name, { schedule, type, payload }] of Object.entries(declared)) {
-        const row = known.get(name)
-        known.delete(name)
-        const text = encodePayload(payload, maxPayloadBytes, `recurringEvents.${name}.payload`)
-        if (row?.cron === schedule.cron) {
-          await store.patchRecurring(tx, botId, name, { type, payload: text })
-          continue
-        }
-        const next = requireNextTime(name, schedule.cron, clock.now())
-        await store.upsertRecurring(tx, {
-          ...{ bot_id: botId, name, cron: schedule.cron, type, payload: text },
-          ...{ next_at: isoTime(next), failed_attempts: 0, last_failure_reason: null },
-        })
-        await plan(tx, botId, name, next)
+  /** Makes the recurring events of a bot what it declares now; those that stay keep their schedule. */
+  async function declare(tx: Tx, botId: string, declared: DeclaredRecurring): Promise<void> {
+    const known = new Map((await store.listRecurring(tx, botId)).map((row) => [row.name, row]))
+    for (const [name, { schedule, type, payload }] of Object.entries(declared)) {
+      const row = known.get(name)
+      known.delete(name)
+      const text = encodePayload(payload, maxPayloadBytes, `recurringEvents.${name}.payload`)
+      if (row?.cron === schedule.cron) {
+        await store.patchRecurring(tx, botId, name, { type, payload: text })
+        continue
       }
-      for (const name of known.keys()) await store.deleteRecurring(tx, botId, name)
-    },
-
-    /**
-     * Makes a recurring event happen, as its job: once, however many times it was missed, and not
-     * before its time if that has changed since the job was planned.
-     */
-    async fire(botId: string, name: string): Promise<void> {
-      const audience = await audiences.of(botId)
-      await run(async (tx) => {
-        const row = await store.lockRecurring(tx, botId, name)
-        if (row === undefined || row.next_at === null) return
-        const due = Date.parse(row.next_at)
-        const now = clock.now()
-        if (due > now) {
-          await plan(tx, botId, name, due)
-          return
-        }
-        const { type, payload } = row
-        await events.record(tx, audience, { botId, type, payload, recurring: name })
-        const next = nextTime(row.cron, now)
-        const next_at = next === null ? null : isoTime(next)
-        await store.patchRecurring(tx, botId, name, { next_at })
-        if (next !== null) await plan(tx, botId, name, next)
+      const next = requireNextTime(name, schedule.cron, clock.now())
+      await store.upsertRecurring(tx, {
+        bot_id: botId,
+        name,
+        cron: schedule.cron,
+        type,
+        payload: text,
+        next_at: isoTime(next),
+        failed_attempts: 0,
+        last_failure_reason: null,
       })
-    },
-
-    /** Notes whether the bot took a recurring event. */
-    async settle(tx: Tx, botId: string, name: string, failure: string | null): Promise<void> {
-      if (failure !== null) await store.countFailure(tx, botId, name, failure)
-      else {
-        const health = { failed_attempts: 0, last_failure_reason: null }
-        await store.patchRecurring(tx, botId, name, health)
-      }
-    },
-
-    /** How the deliveries of the recurring events of a bot went, by name. */
-    async healthOf(executor: Db | Tx, botId: string): Promise<Map<string, RecurringHealth>> {
-      const rows = await store.listRecurring(executor, botId)
-      return new Map(
-        rows.map(({ name, failed_attempts, last_failure_reason }) => [
-          name,
-          { failedAttempts: failed_attempts, lastFailureReason: last_failure_reason },
-        ]),
-      )
-    },
-
-    /** Removes the recurring events that a deleted bot left behind. */
-    async purge(botId: string): Promise<void> {
-      await run((tx) => store.deleteAllRecurring(tx, botId), { freesRoom: true })
-    },
+      await plan(tx, botId, name, next)
+    }
+    for (const name of known.keys()) await store.deleteRecurring(tx, botId, name)
   }
+
+  /**
+   * Makes a recurring event happen, as its job: once, however many times it was missed, and not
+   * before its time if that has changed since the job was planned.
+   */
+  async function fire(botId: string, name: string): Promise<void> {
+    const audience = await audiences.of(botId)
+    await run(async (tx) => {
+      const row = await store.lockRecurring(tx, botId, name)
+      if (row === undefined || row.next_at === null) return
+      const due = Date.parse(row.next_at)
+      const now = clock.now()
+      if (due > now) {
+        await plan(tx, botId, name, due)
+        return
+      }
+      const { type, payload } = row
+      await events.record(tx, audience, { botId, type, payload, recurring: name })
+      const next = nextTime(row.cron, now)
+      const next_at = next === null ? null : isoTime(next)
+      await store.patchRecurring(tx, botId, name, { next_at })
+      if (next !== null) await plan(tx, botId, name, next)
+    })
+  }
+
+  /** Notes whether the bot took a recurring event. */
+  async function settle(
+    tx: Tx,
+    botId: string,
+    name: string,
+    failure: string | null,
+  ): Promise<void> {
+    if (failure !== null) await store.countFailure(tx, botId, name, failure)
+    else {
+      const health = { failed_attempts: 0, last_failure_reason: null }
+      await store.patchRecurring(tx, botId, name, health)
+    }
+  }
+
+  /** How the deliveries of the recurring events of a bot went, by name. */
+  async function healthOf(executor: Db | Tx, botId: string): Promise<Map<string, RecurringHealth>> {
+    const rows = await store.listRecurring(executor, botId)
+    return new Map(
+      rows.map(({ name, failed_attempts, last_failure_reason }) => [
+        name,
+        { failedAttempts: failed_attempts, lastFailureReason: last_failure_reason },
+      ]),
+    )
+  }
+
+  /** Deletes the recurring events that a deleted bot left behind. */
+  async function purge(botId: string): Promise<void> {
+    await run((tx) => store.deleteAllRecurring(tx, botId), { freesRoom: true })
+  }
+
+  return { declare, fire, settle, purge }
+}
+
+/**
+ * When a cron expression is due next after a time, both in milliseconds since the Unix epoch; null
+ * for never. Five fields, so that nothing is due more often than once a minute; in UTC.
+ */
+function nextTime(cron: string, after: number): number | null {
+  const next = new Cron(cron, { mode: '5-part', timezone: 'UTC', paused: true }).nextRun(
+    new Date(after),
+  )
+  return next === null ? null : next.getTime()
+}
+
+/** Like {@link nextTime}, for an expression of a request. */
+function requireNextTime(name: string, cron: string, after: number): number {
+  const field = `recurringEvents.${name}.schedule.cron`
+  let next: number | null
+  try {
+    next = nextTime(cron, after)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw invalid(field, `is no cron expression of five fields: ${reason}`, cause)
+  }
+  if (next === null) throw invalid(field, 'names a time that never comes.')
+  return next
+}
+
+function invalid(field: string, rule: string, cause?: unknown): ApiError {
+  return new ApiError('InvalidPayload', `body.${field} ${rule}`, {
+    cause,
+    metadata: { in: 'body', field },
+  })
 }

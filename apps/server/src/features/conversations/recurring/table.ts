@@ -1,4 +1,4 @@
-/** Events that a bot wants to be told again and again. */
+/** Events that a bot gets again and again. */
 export interface RecurringEventsTable {
   bot_id: string
   name: string

@@ -1,5 +1,5 @@
-import type { Route } from '../../../http/mount.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { Feature } from '../../feature.js'
 import { statesRoutes } from './routes.js'
 import {
   createStatesService,
@@ -8,13 +8,11 @@ import {
   type StatesService,
 } from './service.js'
 
-export interface States {
+export interface States extends Feature {
   service: StatesService
-  routes: Route[]
-  jobs: Record<string, JobHandler>
 }
 
-/** What bots and integrations remember. */
+/** What bots and integrations remember, until what it belongs to is removed. */
 export function createStates(deps: StatesDeps): States {
   const service = createStatesService(deps)
   const expire: JobHandler<{ botId: string }> = {
@@ -24,5 +22,20 @@ export function createStates(deps: StatesDeps): States {
       await service.expire(botId, key)
     },
   }
-  return { service, routes: statesRoutes(service), jobs: { [expireStateJob]: expire } }
+  return {
+    name: 'states',
+    service,
+    routes: statesRoutes(service),
+    jobs: { [expireStateJob]: expire },
+    on: {
+      'user.removed': (tx, { botId, userId }) => service.removeOf(tx, botId, 'user', userId),
+      'conversation.removed': (tx, { botId, id }) =>
+        service.removeOf(tx, botId, 'conversation', id),
+      'workflow.removed': (tx, { botId, workflowId }) =>
+        service.removeOf(tx, botId, 'workflow', workflowId),
+    },
+    async purge(owner) {
+      if (owner.kind === 'bot') await service.purge(owner.id)
+    },
+  }
 }

@@ -7,7 +7,7 @@ import { requireStateName } from '../../../domain/state-names.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
-import { purge } from '../../../platform/db/purge.js'
+import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { Db, Run, RunOptions, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
@@ -17,7 +17,7 @@ import * as store from './store.js'
 import { toState } from './view.js'
 
 /** Which state a call is about. */
-export type StatePlace = Params<typeof contract.states.get>
+type StateRef = Params<typeof contract.states.get>
 type NewState = Body<typeof contract.states.getOrSet>
 type StatePatch = Body<typeof contract.states.patch>
 
@@ -29,16 +29,9 @@ export interface StatesDeps {
   ids: Ids
   queue: Queue
   audiences: Audiences
-  events: Pick<EventsService, 'record'>
+  events: Pick<EventsService, 'record' | 'subjectExists'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
-  /** Whether what a state belongs to is there for the caller to see. */
-  ownerExists: (
-    executor: Db | Tx,
-    actor: BotActor,
-    type: 'conversation' | 'user' | 'workflow',
-    id: string,
-  ) => Promise<boolean>
 }
 
 /** Name of the job that ends a state; its key is the id of the state. */
@@ -53,7 +46,7 @@ export function createStatesService(deps: StatesDeps) {
   async function isOwn(
     executor: Db | Tx,
     actor: BotActor,
-    { type, id }: StatePlace,
+    { type, id }: StateRef,
   ): Promise<boolean> {
     const { botId, caller } = actor
     switch (type) {
@@ -63,15 +56,19 @@ export function createStatesService(deps: StatesDeps) {
       case 'integration':
         if (caller.type === 'integration') return id === caller.id
         return (await audiences.of(botId)).hasIntegration(id)
+      case 'conversation':
+      case 'user':
+      case 'workflow':
+        return await events.subjectExists(executor, actor, `${type}Id`, id)
       default:
-        return await deps.ownerExists(executor, actor, type, id)
+        return type satisfies never
     }
   }
 
-  async function keyOf(executor: Db | Tx, actor: BotActor, place: StatePlace) {
-    const { type, id, name } = place
+  async function keyOf(executor: Db | Tx, actor: BotActor, ref: StateRef) {
+    const { type, id, name } = ref
     // The same error whether it does not exist or belongs to another caller.
-    if (!(await isOwn(executor, actor, place))) {
+    if (!(await isOwn(executor, actor, ref))) {
       throw new ApiError('ResourceNotFound', `There is no ${type} ${id} in this bot.`)
     }
     const integration = aliasOf(actor) ?? ''
@@ -87,13 +84,15 @@ export function createStatesService(deps: StatesDeps) {
     return row.expires_at !== null && row.expires_at <= isoTime(clock.now())
   }
 
-  /** Removes a state that has run out, and tells the bot if the state was its own. */
-  async function expire(tx: Tx, audience: Audience, row: store.StateRow): Promise<void> {
+  /** Deletes a state that has run out, and notifies the bot if the state was its own. */
+  async function end(tx: Tx, audience: Audience, row: store.StateRow): Promise<void> {
     const { bot_id: botId, type, owner_id: ownerId } = row
     await store.deleteState(tx, botId, row.id)
     if (row.integration !== '') return
     await events.record(tx, audience, {
-      ...{ botId, type: 'state_expired', payload: encodeJson({ state: toState(row) }) },
+      botId,
+      type: 'state_expired',
+      payload: encodeJson({ state: toState(row) }),
       ...(type === 'conversation' && { conversationId: ownerId }),
       ...(type === 'user' && { userId: ownerId }),
       ...(type === 'workflow' && { workflowId: ownerId }),
@@ -106,28 +105,36 @@ export function createStatesService(deps: StatesDeps) {
    */
   async function change<T>(
     actor: BotActor,
-    place: StatePlace,
+    ref: StateRef,
     work: (tx: Tx, key: store.StateKey, row: store.StateRow | undefined) => Promise<T>,
     options?: RunOptions,
   ): Promise<T> {
     const audience = await audiences.of(actor.botId)
     return await run(async (tx) => {
-      const key = await keyOf(tx, actor, place)
+      const key = await keyOf(tx, actor, ref)
       await dialect.holdName(tx, `states ${Object.values(key).join(' ')}`)
       const found = await store.findState(tx, key)
       if (found === undefined || !hasExpired(found)) return await work(tx, key, found)
-      await expire(tx, audience, found)
+      await end(tx, audience, found)
       return await work(tx, key, undefined)
     }, options)
+  }
+
+  async function enqueueExpiry(tx: Tx, botId: string, id: string, runAt: number): Promise<void> {
+    await queue.enqueue(tx, {
+      kind: expireStateJob,
+      key: id,
+      payload: { botId },
+      runAt,
+      maxAttempts: 100,
+    })
   }
 
   /** The columns that say when a state expires, and the job that sees to it. */
   async function planExpiry(tx: Tx, botId: string, id: string, expiry: number | null) {
     if (expiry === null) return { expiry, expires_at: null }
     const runAt = clock.now() + expiry
-    await queue.enqueue(tx, {
-      ...{ kind: expireStateJob, key: id, payload: { botId }, runAt, maxAttempts: 100 },
-    })
+    await enqueueExpiry(tx, botId, id, runAt)
     return { expiry, expires_at: isoTime(runAt) }
   }
 
@@ -141,7 +148,11 @@ export function createStatesService(deps: StatesDeps) {
     const id = ids.next('state')
     const now = isoTime(clock.now())
     const row = {
-      ...{ ...key, id, payload, created_at: now, updated_at: now },
+      ...key,
+      id,
+      payload,
+      created_at: now,
+      updated_at: now,
       ...(await planExpiry(tx, key.bot_id, id, expiry)),
     }
     await store.insertState(tx, row)
@@ -155,7 +166,8 @@ export function createStatesService(deps: StatesDeps) {
     expiry: number | null,
   ): Promise<store.StateRow> {
     const patch = {
-      ...{ payload, updated_at: isoTime(clock.now()) },
+      payload,
+      updated_at: isoTime(clock.now()),
       ...(await planExpiry(tx, row.bot_id, row.id, expiry)),
     }
     await store.patchState(tx, row.bot_id, row.id, patch)
@@ -165,7 +177,7 @@ export function createStatesService(deps: StatesDeps) {
   /** What the caller declares of a state: the bot, or the integration. */
   async function declarationFor(
     actor: BotActor,
-    { type, name }: StatePlace,
+    { type, name }: StateRef,
   ): Promise<DeclaredState | undefined> {
     const alias = aliasOf(actor)
     const audience = await audiences.of(actor.botId)
@@ -176,7 +188,7 @@ export function createStatesService(deps: StatesDeps) {
   }
 
   function encode(
-    { name }: StatePlace,
+    { name }: StateRef,
     declaration: DeclaredState | undefined,
     payload: Record<string, unknown>,
   ): string {
@@ -186,123 +198,120 @@ export function createStatesService(deps: StatesDeps) {
     return encodePayload(payload, deps.maxPayloadBytes)
   }
 
-  return {
-    async get(actor: BotActor, place: StatePlace): Promise<store.StateRow> {
-      const row = current(await store.findState(db, await keyOf(db, actor, place)))
-      if (row === undefined) throw unset(place)
-      return row
-    },
+  async function get(actor: BotActor, ref: StateRef): Promise<store.StateRow> {
+    const row = current(await store.findState(db, await keyOf(db, actor, ref)))
+    if (row === undefined) throw unset(ref)
+    return row
+  }
 
-    /** Sets a state; without a payload it is removed, and the answer shows it empty. */
-    async set(
-      actor: BotActor,
-      place: StatePlace,
-      { payload, expiry }: Body<typeof contract.states.set>,
-    ): Promise<store.StateRow> {
-      const declaration = await declarationFor(actor, place)
-      if (payload === null) {
-        return await change(
-          actor,
-          place,
-          async (tx, key, row) => {
-            if (row !== undefined) await store.deleteState(tx, key.bot_id, row.id)
-            const now = isoTime(clock.now())
-            const nothing = { expiry: null, expires_at: null, payload: '{}', updated_at: now }
-            return { ...key, id: ids.next('state'), created_at: now, ...row, ...nothing }
-          },
-          { freesRoom: true },
-        )
-      }
-      const text = encode(place, declaration, payload)
-      const idle = expiry === undefined ? (declaration?.expiry ?? null) : expiry
-      return await change(actor, place, (tx, key, row) =>
-        row === undefined ? insert(tx, key, text, idle) : replace(tx, row, text, idle),
-      )
-    },
-
-    /** The state as it is, or as it is set if there is none. */
-    async getOrSet(
-      actor: BotActor,
-      place: StatePlace,
-      { payload, expiry }: NewState,
-    ): Promise<store.StateRow> {
-      const found = current(await store.findState(db, await keyOf(db, actor, place)))
-      if (found !== undefined) return found
-      const declaration = await declarationFor(actor, place)
-      const text = encode(place, declaration, payload)
-      const idle = expiry === undefined ? (declaration?.expiry ?? null) : expiry
-      return await change(actor, place, async (tx, key, row) =>
-        row === undefined ? await insert(tx, key, text, idle) : row,
-      )
-    },
-
-    /** Replaces members of a state; the time until it expires begins anew. */
-    async patch(
-      actor: BotActor,
-      place: StatePlace,
-      { payload, expiry }: StatePatch,
-    ): Promise<store.StateRow> {
-      const declaration = await declarationFor(actor, place)
-      return await change(actor, place, async (tx, _, row) => {
-        if (row === undefined) throw unset(place)
-        const merged = { ...decodeJson<Record<string, unknown>>(row.payload), ...payload }
-        const text = encode(place, declaration, merged)
-        return await replace(tx, row, text, expiry === undefined ? row.expiry : expiry)
-      })
-    },
-
-    async setExpiry(
-      actor: BotActor,
-      place: StatePlace,
-      expiry: number | null,
-    ): Promise<store.StateRow> {
-      return await change(actor, place, async (tx, _, row) => {
-        if (row === undefined) throw unset(place)
-        return await replace(tx, row, row.payload, expiry)
-      })
-    },
-
-    /** Ends a state that has run out, as its job; one that was changed since waits once more. */
-    async expire(botId: string, id: string): Promise<void> {
-      const audience = await audiences.of(botId)
-      await run(
-        async (tx) => {
-          const row = await store.lockState(tx, botId, id)
-          if (row === undefined || row.expires_at === null) return
-          if (hasExpired(row)) {
-            await expire(tx, audience, row)
-            return
-          }
-          const runAt = Date.parse(row.expires_at)
-          await queue.enqueue(tx, {
-            ...{ kind: expireStateJob, key: id, payload: { botId }, runAt, maxAttempts: 100 },
-          })
+  /** Sets a state; without a payload it is removed, and the answer shows it empty. */
+  async function set(
+    actor: BotActor,
+    ref: StateRef,
+    { payload, expiry }: Body<typeof contract.states.set>,
+  ): Promise<store.StateRow> {
+    const declaration = await declarationFor(actor, ref)
+    if (payload === null) {
+      return await change(
+        actor,
+        ref,
+        async (tx, key, row) => {
+          if (row !== undefined) await store.deleteState(tx, key.bot_id, row.id)
+          const now = isoTime(clock.now())
+          const nothing = { expiry: null, expires_at: null, payload: '{}', updated_at: now }
+          return { ...key, id: ids.next('state'), created_at: now, ...row, ...nothing }
         },
         { freesRoom: true },
       )
-    },
-
-    /** Removes the states of something that is gone; nobody is told. */
-    async removeOf(
-      tx: Tx,
-      botId: string,
-      type: StatePlace['type'],
-      ownerId: string,
-    ): Promise<void> {
-      await store.deleteStatesOf(tx, botId, type, ownerId)
-    },
-
-    /** Removes the states that a deleted bot left behind. */
-    async purge(botId: string): Promise<void> {
-      await purge(run, (tx, limit) => store.deleteSomeStates(tx, botId, limit))
-    },
+    }
+    const text = encode(ref, declaration, payload)
+    const idle = expiry === undefined ? (declaration?.expiry ?? null) : expiry
+    return await change(actor, ref, (tx, key, row) =>
+      row === undefined ? insert(tx, key, text, idle) : replace(tx, row, text, idle),
+    )
   }
+
+  /** The state as it is, or as it is set if there is none. */
+  async function getOrSet(
+    actor: BotActor,
+    ref: StateRef,
+    { payload, expiry }: NewState,
+  ): Promise<store.StateRow> {
+    const found = current(await store.findState(db, await keyOf(db, actor, ref)))
+    if (found !== undefined) return found
+    const declaration = await declarationFor(actor, ref)
+    const text = encode(ref, declaration, payload)
+    const idle = expiry === undefined ? (declaration?.expiry ?? null) : expiry
+    return await change(actor, ref, async (tx, key, row) =>
+      row === undefined ? await insert(tx, key, text, idle) : row,
+    )
+  }
+
+  /** Replaces members of a state; the time until it expires begins anew. */
+  async function patch(
+    actor: BotActor,
+    ref: StateRef,
+    { payload, expiry }: StatePatch,
+  ): Promise<store.StateRow> {
+    const declaration = await declarationFor(actor, ref)
+    return await change(actor, ref, async (tx, _, row) => {
+      if (row === undefined) throw unset(ref)
+      const merged = { ...decodeJson<Record<string, unknown>>(row.payload), ...payload }
+      const text = encode(ref, declaration, merged)
+      return await replace(tx, row, text, expiry === undefined ? row.expiry : expiry)
+    })
+  }
+
+  async function setExpiry(
+    actor: BotActor,
+    ref: StateRef,
+    expiry: number | null,
+  ): Promise<store.StateRow> {
+    return await change(actor, ref, async (tx, _, row) => {
+      if (row === undefined) throw unset(ref)
+      return await replace(tx, row, row.payload, expiry)
+    })
+  }
+
+  /** Ends a state that has run out, as its job; one that was changed since waits once more. */
+  async function expire(botId: string, id: string): Promise<void> {
+    const audience = await audiences.of(botId)
+    await run(
+      async (tx) => {
+        const row = await store.lockState(tx, botId, id)
+        if (row === undefined || row.expires_at === null) return
+        if (hasExpired(row)) {
+          await end(tx, audience, row)
+          return
+        }
+        await enqueueExpiry(tx, botId, id, Date.parse(row.expires_at))
+      },
+      { freesRoom: true },
+    )
+  }
+
+  /** Deletes the states of something that is gone; nobody is notified. */
+  async function removeOf(
+    tx: Tx,
+    botId: string,
+    type: StateRef['type'],
+    ownerId: string,
+  ): Promise<void> {
+    await store.deleteStatesOf(tx, botId, type, ownerId)
+  }
+
+  /** Deletes the states that a deleted bot left behind. */
+  async function purge(botId: string): Promise<void> {
+    await purgeRows(run, (tx, limit) => store.deleteSomeStates(tx, botId, limit))
+  }
+
+  return { get, set, getOrSet, patch, setExpiry, expire, removeOf, purge }
 }
 
 function isUuid(id: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)
 }
 
-function unset({ type, id, name }: StatePlace): ApiError {
+function unset({ type, id, name }: StateRef): ApiError {
   return new ApiError('ResourceNotFound', `The state ${name} of the ${type} ${id} is not set.`)
 }

@@ -1,25 +1,70 @@
-import type { Route } from '../../../http/mount.js'
-import { tagsRoutes } from './routes.js'
-import { createTagsService, type TagsDeps, type TagsService } from './service.js'
+import { contract, type Query } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
+import { storedFilter } from '../../../domain/tags.js'
+import { route } from '../../../http/mount.js'
+import { toPageMeta } from '../../../http/paging.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Feature } from '../../feature.js'
+import { deleteSomeTags, pageTagValues } from './store.js'
 
-export { type TagMatch, tagMatchOf } from './match.js'
 export {
   carriesAll,
   carriesNoMore,
   deleteTags,
   isFirstTag,
   replaceTags,
+  type TagMatch,
 } from './store.js'
-export { newTags, patchedProperties, patchedTags, type TagsPatch } from './tag-patch.js'
-
-export interface TagValues {
-  service: TagsService
-  routes: Route[]
-}
-
-/** What the tags of a bot's objects say, and how objects are found by them. */
-export function createTags(deps: TagsDeps): TagValues {
-  const service = createTagsService(deps)
-  return { service, routes: tagsRoutes(service) }
-}
+export {
+  newTags,
+  patchedProperties,
+  patchedTags,
+  type TagsPatch,
+  tagMatchOf,
+} from './tag-patch.js'
 export { taggedObjects } from './tagged-objects.js'
+
+export interface TagsDeps {
+  db: Db
+  run: Run
+  pager: Pager
+}
+
+/** The tags of a bot's objects, and how objects are found by them. */
+export function createTags({ db, run, pager }: TagsDeps): Feature {
+  /** The values of a tag; an integration asks by the bare names of its own tags. */
+  async function listValues(
+    actor: BotActor,
+    key: string,
+    { type, nextToken, pageSize }: Query<typeof contract.tags.listValues>,
+  ) {
+    const [name = key] = Object.keys(storedFilter(aliasOf(actor), { [key]: '' }))
+    const page = pager.page({
+      operation: 'listTagValues',
+      scope: actor.botId,
+      filter: { type, name },
+      sort: 'id',
+      direction: 'asc',
+      nextToken,
+      pageSize,
+    })
+    return await pageTagValues(db, actor.botId, type, name, page)
+  }
+
+  return {
+    name: 'tags',
+    routes: [
+      route(contract.tags.listValues, async ({ actor, params, query }) => {
+        const page = await listValues(actor, params.key, query)
+        return { tags: page.rows.map(({ value }) => ({ value })), meta: toPageMeta(page) }
+      }),
+    ],
+    async purge(owner) {
+      if (owner.kind !== 'bot') return
+      await purge(run, (tx, limit) => deleteSomeTags(tx, owner.id, limit))
+    },
+  }
+}

@@ -3,7 +3,6 @@ import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Tags } from '../../../domain/tags.js'
 import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { TagMatch } from './match.js'
 import type { TagIndexTable } from './table.js'
 
 export type TagKind = TagIndexTable['kind']
@@ -13,6 +12,16 @@ export interface TaggedObject {
   botId: string
   kind: TagKind
   id: string
+}
+
+/** What an object must carry to be the one that a get-or-create means. */
+export interface TagMatch {
+  /** Tags as they are stored, all of which must be equal. */
+  tags: [name: string, value: string][]
+  /** Whether the caller must see no further tag on it. */
+  exact: boolean
+  /** Beginning of the names that the caller sees; undefined for a bot, which sees all. */
+  prefix: string | undefined
 }
 
 /** Makes the index say what the object carries now; tags that stay are not touched. */

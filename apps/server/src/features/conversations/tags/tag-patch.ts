@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import { storedTags, type Tags, visibleTags } from '../../../domain/tags.js'
+import type { TagMatch } from './store.js'
 
 /** Tags of a request: `null` and `""` mean that there is to be no such tag. */
 export type TagsPatch = Readonly<Record<string, string | null>>
@@ -71,4 +72,32 @@ function checkCount(alias: string | undefined, tags: Tags): void {
     `body.tags: an object may carry ${mostTags} tags of a bot or integration, not ${count}.`,
     { metadata: { in: 'body', field: 'tags' } },
   )
+}
+
+/**
+ * Reads the tags of a get-or-create. With discriminators only these count, and each must be among
+ * the tags; without (also with an empty list), all tags together are what the object is known by.
+ */
+export function tagMatchOf(
+  alias: string | undefined,
+  given: TagsPatch,
+  discriminators: readonly string[] | undefined,
+  field = 'body',
+): TagMatch {
+  const prefix = alias === undefined ? undefined : `${alias}:`
+  if (discriminators === undefined || discriminators.length === 0) {
+    return { tags: Object.entries(newTags(alias, given)), exact: true, prefix }
+  }
+  const tags = [...new Set(discriminators)].map((name): [string, string] => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    if (!value) {
+      throw new ApiError(
+        'InvalidPayload',
+        `${field}.discriminateByTags names ${name}, which has no value in ${field}.tags.`,
+        { metadata: { in: 'body', field: 'discriminateByTags' } },
+      )
+    }
+    return [`${prefix ?? ''}${name}`, value]
+  })
+  return { tags, exact: false, prefix }
 }

@@ -6,7 +6,8 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
 import type { Audience, Audiences } from '../../bots/bots/index.js'
 import { type Maker, type Makers, makerOf } from '../../calls/makers/index.js'
-import { type TagMatch, tagMatchOf } from './match.js'
+import type { TagMatch } from './store.js'
+import { tagMatchOf } from './tag-patch.js'
 
 interface Stored {
   bot_id: string
@@ -23,7 +24,7 @@ interface Wanted {
 }
 
 /** A row, and whether the call made it. */
-export interface Found<Row> {
+export interface GetOrCreateResult<Row> {
   row: Row
   created: boolean
 }
@@ -133,7 +134,7 @@ export function taggedObjects<Row extends Stored, Asked extends Wanted, Changes>
     actor: BotActor,
     audience: Audience,
     wanted: Asked,
-  ): Promise<Found<Row>> {
+  ): Promise<GetOrCreateResult<Row>> {
     const found = await findIn(tx, actor, audience, wanted)
     if (found !== undefined) return { row: found, created: false }
     const row = kind.draft(actor, audience, wanted)
@@ -170,7 +171,7 @@ export function taggedObjects<Row extends Stored, Asked extends Wanted, Changes>
     },
 
     /** The one that the tags mean, with the other tags merged into it; made if there is none. */
-    async getOrCreateByTags(actor: BotActor, wanted: Asked): Promise<Found<Row>> {
+    async getOrCreateByTags(actor: BotActor, wanted: Asked): Promise<GetOrCreateResult<Row>> {
       const audience = await audiences.of(actor.botId)
       const maker = makerOf(actor, audience, wanted.integrationName)
       if (maker === undefined) return await run((tx) => getOrCreateIn(tx, actor, audience, wanted))

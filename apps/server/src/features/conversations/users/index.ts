@@ -1,19 +1,26 @@
-import type { Route } from '../../../http/mount.js'
+import type { Feature } from '../../feature.js'
 import { usersRoutes } from './routes.js'
 import { createUsersService, type UsersDeps, type UsersService } from './service.js'
 
-export { isGoodKey, requireGoodKey } from './good-keys.js'
-export { publicIdOf, type UsersService } from './service.js'
+export { isGoodKey, requireGoodKey } from './keys.js'
+export type { UsersService } from './service.js'
 export type { UserRow } from './store.js'
-export { toUser } from './view.js'
+export { publicIdOf, toUser } from './view.js'
 
-export interface Users {
+export interface Users extends Feature {
   service: UsersService
-  routes: Route[]
 }
 
 /** The users of bots. */
 export function createUsers(deps: UsersDeps): Users {
   const service = createUsersService(deps)
-  return { service, routes: usersRoutes(service) }
+  return {
+    name: 'users',
+    service,
+    routes: usersRoutes(service),
+    on: { 'bot.created': (tx, { botId }) => service.insertBot(tx, botId) },
+    async purge(owner) {
+      if (owner.kind === 'bot') await service.purge(owner.id)
+    },
+  }
 }

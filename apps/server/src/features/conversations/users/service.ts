@@ -1,18 +1,48 @@
-import { ApiError } from '@botstead/contract'
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import { aliasOf } from '../../../domain/caller.js'
+import { storedFilter, type Tags } from '../../../domain/tags.js'
+import { timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Pager } from '../../../platform/db/pager.js'
-import { purge } from '../../../platform/db/purge.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { Audiences } from '../../bots/bots/index.js'
-import type { Makers } from '../../calls/makers/index.js'
-import { deleteTags } from '../tags/index.js'
-import { requireGoodKey, requireNotBanned } from './good-keys.js'
-import * as retired from './retired-store.js'
-import { runtimeUsers } from './runtime.js'
+import type { Audience, Audiences } from '../../bots/bots/index.js'
+import { type Makers, tagsFor } from '../../calls/makers/index.js'
+import type { EventsService } from '../events/index.js'
+import {
+  deleteTags,
+  newTags,
+  patchedProperties,
+  patchedTags,
+  replaceTags,
+  type TagsPatch,
+  taggedObjects,
+} from '../tags/index.js'
+import {
+  createUserKeys,
+  isNativeId,
+  requireForeignId,
+  requireGoodKey,
+  requireNotBanned,
+} from './keys.js'
 import * as store from './store.js'
+
+type WantedUser = Body<typeof contract.users.getOrCreate>
+type UserPatch = Body<typeof contract.users.update>
+type UserQuery = Query<typeof contract.users.list>
+
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** What only makes sense with the user goes too. */
+    'user.removed': { botId: string; userId: string }
+  }
+}
 
 /** What others are shown of a user; a member that is left out stays as it is. */
 export interface Profile {
@@ -24,7 +54,7 @@ export interface Profile {
 /** Where a user comes from. */
 export interface UserOrigin {
   botId: string
-  /** Alias of the installation. */
+  /** Alias of the installation; empty for the bot and the users that it makes. */
   alias: string
 }
 
@@ -37,22 +67,48 @@ export interface UsersDeps {
   pager: Pager
   audiences: Audiences
   makers: Makers
-  /** Throws `ReferenceNotFound` if a conversation that is asked for is not there to see. */
-  requireConversation: (actor: BotActor, id: string | undefined) => Promise<void>
-  /** Told in the transaction that removes a user: what only makes sense with it goes too. */
-  onRemoved: (tx: Tx, botId: string, userId: string) => Promise<void>
-  /** Called in the transaction that ends keys of a user: their open streams end after its commit. */
-  onShutOut: (tx: Tx, userId: string) => void
+  domainEvents: Pick<EventDispatcher, 'raise'>
+  events: Pick<EventsService, 'provideSubject' | 'requireSubjects'>
 }
-
-/** Ids that apps choose. */
-const foreignId = /^[A-Za-z0-9_/\\-]{1,70}$/
 
 export type UsersService = ReturnType<typeof createUsersService>
 
+/**
+ * Users as chat clients have them, by foreign or native id, and as bots and integrations have them, by
+ * native id.
+ */
 export function createUsersService(deps: UsersDeps) {
-  const { db, run, dialect, clock, ids } = deps
+  const { db, run, dialect, clock, ids, pager, domainEvents, events } = deps
 
+  const { unknown, findVisible, requireVisible, getOrCreateIn, ...objects } = taggedObjects<
+    store.UserRow,
+    WantedUser,
+    UserPatch
+  >(deps, {
+    noun: 'user',
+    homeOf,
+    isVisible,
+    draft: draftOfCaller,
+    insert: insertTagged,
+    find: store.findUserById,
+    lock: store.lockUser,
+    match: (tx, botId, home, _, match) => store.matchUser(tx, botId, home, match),
+    patch: (tx, actor, _, user, changes) => patchTagged(tx, aliasOf(actor), user, changes),
+    mergedInto: ({ tags, properties, attributes }) => ({
+      tags,
+      ...(properties && { properties }),
+      ...(attributes && { attributes }),
+    }),
+    orderOf(maker, { tags }) {
+      const creation = maker.declares?.user.creation ?? { enabled: false, requiredTags: [] }
+      return { tags: tagsFor(maker, 'users', creation, tags) }
+    },
+    addedTo: ({ integrationName: _, tags: __, ...profile }) => profile,
+  })
+  const keys = createUserKeys({ run, clock, domainEvents, requireVisible, isOfCaller, unknown })
+  events.provideSubject('userId', async (...user) => (await findVisible(...user)) !== undefined)
+
+  /** A user that is not stored yet. */
   function draft(origin: UserOrigin, id: string | undefined, profile: Profile): store.UserRow {
     const now = isoTime(clock.now())
     return {
@@ -73,145 +129,236 @@ export function createUsersService(deps: UsersDeps) {
     }
   }
 
-  async function remove(tx: Tx, botId: string, id: string): Promise<boolean> {
-    const user = await store.deleteUser(tx, botId, id)
-    if (user === undefined) return false
-    // Its keys must not restore it, nor be valid for a later user of the same id.
-    await retired.retireIds(tx, user, isoTime(clock.now()))
-    await deleteTags(tx, botId, [id])
-    await deps.onRemoved(tx, botId, id)
-    return true
+  function draftOfCaller(actor: BotActor, audience: Audience, input: WantedUser): store.UserRow {
+    const { botId } = actor
+    return {
+      ...draft({ botId, alias: homeOf(actor, audience, input) }, undefined, {}),
+      name: input.name ?? null,
+      picture_url: input.pictureUrl ?? null,
+      tags: encodeJson(newTags(aliasOf(actor), input.tags)),
+      properties: encodeJson(patchedProperties({}, input.properties)),
+      attributes: encodeJson(patchedProperties({}, input.attributes)),
+    }
+  }
+
+  async function insertTagged(tx: Tx, user: store.UserRow): Promise<void> {
+    await store.insertUser(tx, user)
+    await replaceTags(tx, tagged(user), {}, decodeJson<Tags>(user.tags))
+  }
+
+  /** Stores what a patch changes; a patch that changes nothing writes nothing. */
+  async function patchTagged(
+    tx: Tx,
+    alias: string | undefined,
+    user: store.UserRow,
+    changes: UserPatch,
+  ): Promise<store.UserRow> {
+    const before = decodeJson<Tags>(user.tags)
+    const after = patchedTags(alias, before, changes.tags)
+    const next = {
+      name: changes.name === undefined ? user.name : changes.name,
+      picture_url: changes.pictureUrl === undefined ? user.picture_url : changes.pictureUrl,
+      tags: encodeJson(after),
+      properties: merged(user.properties, changes.properties),
+      attributes: merged(user.attributes, changes.attributes),
+    }
+    if (isSame(user, next)) return user
+    const patch = { ...next, updated_at: isoTime(clock.now()) }
+    await store.patchLockedUser(tx, user.bot_id, user.id, patch)
+    await replaceTags(tx, tagged(user), before, after)
+    return { ...user, ...patch }
+  }
+
+  /** Makes the user that a new bot is. */
+  async function insertBot(tx: Tx, botId: string): Promise<void> {
+    await store.insertBotUser(tx, { ...draft({ botId, alias: '' }, undefined, {}), id: botId })
+  }
+
+  /**
+   * Stores a draft. Throws `AlreadyExists` if its foreign id already names somebody, and `Forbidden`
+   * if an earlier user of it is banned.
+   */
+  async function insert(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
+    if (user.foreign_id !== null && (await isNativeId(tx, user.bot_id, user.foreign_id))) {
+      throw taken(user.foreign_id)
+    }
+    try {
+      await store.insertUser(tx, user)
+    } catch (error) {
+      if (dialect.isUniqueViolation(error)) throw taken(user.foreign_id, error)
+      throw error
+    }
+    const made = await withPast(tx, user)
+    requireNotBanned(made)
+    return made
+  }
+
+  /**
+   * The user that a key names by its foreign or native id, with the given members overwritten; made
+   * if there is none. Of parallel calls one makes the user and the others find it. Throws for a key
+   * that is not good any more.
+   * @param issuedAt of the key, milliseconds since the Unix epoch
+   */
+  async function getOrCreate(
+    origin: UserOrigin,
+    id: string,
+    profile: Profile,
+    issuedAt: number | undefined,
+  ): Promise<store.UserRow> {
+    const changes = patchOf(profile)
+    const hasChanges = Object.keys(changes).length > 0
+    const existing = await store.findUser(db, origin.botId, id)
+    if (existing !== undefined) requireGoodKey(existing, issuedAt)
+    if (existing !== undefined && !hasChanges) return existing
+    return await run(async (tx) => {
+      const current = await store.findUser(tx, origin.botId, id)
+      if (current !== undefined) {
+        requireGoodKey(current, issuedAt)
+        if (!hasChanges) return current
+        const patched = { ...changes, updated_at: isoTime(clock.now()) }
+        return (await store.patchUser(tx, origin.botId, current.id, patched)) ?? current
+      }
+      requireForeignId(origin.botId, id)
+      const drafted = draft(origin, id, profile)
+      const stored = await store.upsertUser(tx, drafted, changes)
+      const made = stored.id === drafted.id ? await withPast(tx, stored) : stored
+      requireGoodKey(made, issuedAt)
+      return made
+    })
   }
 
   /** A new user with the revocation and the ban of earlier users of its id. */
   async function withPast(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
     if (user.foreign_id === null) return user
     // After the insert: a concurrent deletion of the earlier user has committed by then.
-    const past = await retired.findRetiredId(tx, user.bot_id, user.foreign_id)
+    const past = await store.findRetiredId(tx, user.bot_id, user.foreign_id)
     if (past === undefined) return user
     const { keys_revoked_at, banned } = past
     await store.patchUser(tx, user.bot_id, user.id, { keys_revoked_at, banned })
     return { ...user, keys_revoked_at, banned }
   }
 
-  return {
-    ...runtimeUsers(deps, draft, remove),
-
-    /** A user that is not stored yet. */
-    draft,
-
-    /**
-     * Stores a draft. Throws `AlreadyExists` if its foreign id already names somebody, and `Forbidden`
-     * if an earlier user of it is banned.
-     */
-    async insert(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
-      if (user.foreign_id !== null && (await isNativeId(tx, user.bot_id, user.foreign_id))) {
-        throw taken(user.foreign_id)
-      }
-      try {
-        await store.insertUser(tx, user)
-      } catch (error) {
-        if (dialect.isUniqueViolation(error)) throw taken(user.foreign_id, error)
-        throw error
-      }
-      const made = await withPast(tx, user)
-      requireNotBanned(made)
-      return made
-    },
-
-    /**
-     * The user that a key names by its foreign or native id, with the given members overwritten; made
-     * if there is none. Of parallel calls one makes the user and the others find it. Throws for a key
-     * that is not good any more.
-     * @param issuedAt of the key, milliseconds since the Unix epoch
-     */
-    async getOrCreate(
-      origin: UserOrigin,
-      id: string,
-      profile: Profile,
-      issuedAt: number | undefined,
-    ): Promise<store.UserRow> {
-      const patch = patchOf(profile)
-      const changes = Object.keys(patch).length > 0
-      const existing = await store.findUser(db, origin.botId, id)
-      if (existing !== undefined) requireGoodKey(existing, issuedAt)
-      if (existing !== undefined && !changes) return existing
-      return await run(async (tx) => {
-        const current = await store.findUser(tx, origin.botId, id)
-        if (current !== undefined) {
-          requireGoodKey(current, issuedAt)
-          if (!changes) return current
-          const now = isoTime(clock.now())
-          const patched = { ...patch, updated_at: now }
-          return (await store.patchUser(tx, origin.botId, current.id, patched)) ?? current
-        }
-        requireForeignId(origin.botId, id)
-        const drafted = draft(origin, id, profile)
-        const stored = await store.upsertUser(tx, drafted, patch)
-        const made = stored.id === drafted.id ? await withPast(tx, stored) : stored
-        requireGoodKey(made, issuedAt)
-        return made
-      })
-    },
-
-    /** The user with this foreign or native id. */
-    async find(executor: Db | Tx, botId: string, id: string): Promise<store.UserRow | undefined> {
-      return await store.findUser(executor, botId, id)
-    },
-
-    /** Overwrites what is given of a user; undefined if there is no such user. */
-    async patch(
-      tx: Tx,
-      botId: string,
-      id: string,
-      profile: Profile,
-    ): Promise<store.UserRow | undefined> {
-      const updated_at = isoTime(clock.now())
-      return await store.patchUser(tx, botId, id, { ...patchOf(profile), updated_at })
-    },
-
-    /** Removes a user, whose foreign id is free from then on; false if there is none. */
-    remove,
-
-    /** Ids as they are shown, by native id; those without an id of their own show the native one. */
-    async publicIds(botId: string, nativeIds: Iterable<string>): Promise<Map<string, string>> {
-      const distinct = [...new Set(nativeIds)]
-      const chosen = await store.listForeignIds(db, botId, distinct)
-      const shown = new Map(distinct.map((id) => [id, id]))
-      for (const { id, foreign_id } of chosen) shown.set(id, foreign_id)
-      return shown
-    },
-
-    /** Removes the users that a deleted bot left behind. */
-    async purge(botId: string): Promise<void> {
-      await purge(run, (tx, limit) => store.deleteSomeUsers(tx, botId, limit))
-      await purge(run, (tx, limit) => retired.deleteSomeRetiredIds(tx, botId, limit))
-    },
+  /** Overwrites what is given of a user; undefined if there is no such user. */
+  async function patch(
+    tx: Tx,
+    botId: string,
+    id: string,
+    profile: Profile,
+  ): Promise<store.UserRow | undefined> {
+    const updated_at = isoTime(clock.now())
+    return await store.patchUser(tx, botId, id, { ...patchOf(profile), updated_at })
   }
-}
 
-/** The id under which a user is shown. */
-export function publicIdOf(user: Pick<store.UserRow, 'id' | 'foreign_id'>): string {
-  return user.foreign_id ?? user.id
-}
-
-/**
- * Whether an id that somebody wants to choose is the native id of a user, or of the bot: then who
- * chooses it would act as that user.
- */
-async function isNativeId(tx: Tx, botId: string, id: string): Promise<boolean> {
-  if (id === botId) return true
-  return id.startsWith('user_') && (await store.findUser(tx, botId, id)) !== undefined
-}
-
-function requireForeignId(botId: string, id: string): void {
-  if (!foreignId.test(id) || id === botId) {
-    throw new ApiError(
-      'InvalidPayload',
-      'The id in the header x-user-key must be 1 to 70 of A-Z a-z 0-9 _ - / \\, and not the id of the bot.',
-      { metadata: { in: 'headers', field: 'x-user-key' } },
+  /** The users of an installation, or of the bot without the bot itself. */
+  async function list(actor: BotActor, query: UserQuery): Promise<Page<store.UserRow>> {
+    const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
+    const alias = aliasOf(actor)
+    const page = pager.page({
+      operation: 'listUsers',
+      scope: `${actor.botId}/${alias ?? ''}`,
+      filter,
+      sort: sortField === 'updatedAt' ? 'updated_at' : 'created_at',
+      direction: sortDirection ?? 'desc',
+      nextToken,
+      pageSize,
+    })
+    const { conversationId } = filter
+    await events.requireSubjects(db, actor, { conversationId }, 'query')
+    return await store.pageUsers(
+      db,
+      actor.botId,
+      {
+        integration: alias,
+        conversationId,
+        tags: storedFilter(alias, filter.tags ?? {}),
+        rangeColumn: filter.rangeField === 'updatedAt' ? 'updated_at' : 'created_at',
+        after: timeOf('afterDate', filter.afterDate, 'beginning'),
+        before: timeOf('beforeDate', filter.beforeDate, 'end'),
+      },
+      page,
     )
   }
+
+  /** Ids as they are shown, by native id; those without an id of their own show the native one. */
+  async function publicIds(
+    botId: string,
+    nativeIds: Iterable<string>,
+  ): Promise<Map<string, string>> {
+    const distinct = [...new Set(nativeIds)]
+    const chosen = await store.listForeignIds(db, botId, distinct)
+    const shown = new Map(distinct.map((id) => [id, id]))
+    for (const { id, foreign_id } of chosen) shown.set(id, foreign_id)
+    return shown
+  }
+
+  /** Removes a user, whose foreign id is free from then on; false if there is none. */
+  async function remove(tx: Tx, botId: string, id: string): Promise<boolean> {
+    const user = await store.deleteUser(tx, botId, id)
+    if (user === undefined) return false
+    // Its keys must not restore it, nor be valid for a later user of the same id.
+    await store.retireIds(tx, user, isoTime(clock.now()))
+    await deleteTags(tx, botId, [id])
+    await domainEvents.raise(tx, 'user.removed', { botId, userId: id })
+    return true
+  }
+
+  async function removeById(actor: BotActor, id: string): Promise<void> {
+    if (id === actor.botId) {
+      throw new ApiError('ReferenceConstraint', 'The user that the bot is cannot be deleted.')
+    }
+    await run(
+      async (tx) => {
+        await requireVisible(tx, actor, id)
+        if (!(await remove(tx, actor.botId, id))) throw unknown(id)
+      },
+      { freesRoom: true },
+    )
+  }
+
+  /** Deletes the users that a deleted bot left behind. */
+  async function purge(botId: string): Promise<void> {
+    await purgeRows(run, (tx, limit) => store.deleteSomeUsers(tx, botId, limit))
+    await purgeRows(run, (tx, limit) => store.deleteSomeRetiredIds(tx, botId, limit))
+  }
+
+  return {
+    ...objects,
+    ...keys,
+    findVisible,
+    getOrCreateIn,
+    draft,
+    insert,
+    insertBot,
+    getOrCreate,
+    /** The user with this foreign or native id. */
+    find: store.findUser,
+    /** The users with these native ids, in any order. */
+    findAll: store.findUsersById,
+    patch,
+    list,
+    publicIds,
+    remove,
+    removeById,
+    purge,
+  }
+}
+
+/** Alias of the installation that a new user belongs to; empty for those of the bot. */
+function homeOf(
+  actor: BotActor,
+  audience: Audience,
+  { integrationName: name }: WantedUser,
+): string {
+  return aliasOf(actor) ?? (name === undefined ? '' : audience.aliasFor(name))
+}
+
+function isVisible(actor: BotActor, user: store.UserRow): boolean {
+  return isOfCaller(actor, user) || user.id === actor.botId
+}
+
+function isOfCaller(actor: BotActor, { integration }: { integration: string }): boolean {
+  const alias = aliasOf(actor)
+  return alias === undefined || integration === alias
 }
 
 function patchOf(profile: Profile): store.ProfilePatch {
@@ -220,6 +367,20 @@ function patchOf(profile: Profile): store.ProfilePatch {
     ...(profile.pictureUrl !== undefined && { picture_url: profile.pictureUrl }),
     ...(profile.profile !== undefined && { profile: profile.profile }),
   }
+}
+
+function tagged(user: store.UserRow) {
+  return { botId: user.bot_id, kind: 'user' as const, id: user.id }
+}
+
+function merged(stored: string, changes: TagsPatch | undefined): string {
+  return changes === undefined
+    ? stored
+    : encodeJson(patchedProperties(decodeJson<Tags>(stored), changes))
+}
+
+function isSame<Members extends object>(row: Members, members: Partial<Members>): boolean {
+  return Object.entries(members).every(([name, value]) => row[name as keyof Members] === value)
 }
 
 function taken(id: string | null, cause?: unknown): ApiError {

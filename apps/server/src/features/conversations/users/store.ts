@@ -1,6 +1,9 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
-import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
+import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
 import type { UsersTable } from './table.js'
 
 export type UserRow = Selectable<UsersTable>
@@ -8,11 +11,35 @@ export type UserRow = Selectable<UsersTable>
 /** Members of a user that others are shown. */
 export type ProfilePatch = Pick<Updateable<UsersTable>, 'name' | 'picture_url' | 'profile'>
 
+export type RetiredIdRow = Selectable<Schema['retired_user_ids']>
+
+/** What a list of users is narrowed to; undefined for anything. */
+export interface UserFilter {
+  /** Alias of the installation through which they came. */
+  integration: string | undefined
+  /** Native id of a conversation in which they take part. */
+  conversationId: string | undefined
+  tags: Record<string, string>
+  rangeColumn: 'created_at' | 'updated_at'
+  /** Bounds, inclusive. */
+  after: string | undefined
+  before: string | undefined
+}
+
 export async function insertUser(tx: Tx, row: Insertable<UsersTable>): Promise<void> {
   await tx.insertInto('users').values(row).execute()
 }
 
-/** Inserts a user, or patches the one who has its foreign id already; answers what is stored. */
+/** Makes the user that the bot itself is, unless it is there. */
+export async function insertBotUser(tx: Tx, row: UserRow): Promise<void> {
+  await tx
+    .insertInto('users')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
+}
+
+/** Inserts a user, or patches the one who has its foreign id already; returns what is stored. */
 export async function upsertUser(
   tx: Tx,
   row: Insertable<UsersTable>,
@@ -51,29 +78,102 @@ export async function findUser(
   return await selectUser.first(executor, { botId, id })
 }
 
-export async function patchUser(
-  tx: Tx,
+/** The user with this native id. */
+export async function findUserById(
+  executor: Db | Tx,
   botId: string,
   id: string,
-  patch: Updateable<UsersTable>,
 ): Promise<UserRow | undefined> {
-  return await tx
-    .updateTable('users')
-    .set(patch)
-    .where('bot_id', '=', botId)
+  return await executor
+    .selectFrom('users')
+    .selectAll()
     .where('id', '=', id)
-    .returningAll()
+    .where('bot_id', '=', botId)
     .executeTakeFirst()
 }
 
-/** @returns what was deleted; undefined if there was none */
-export async function deleteUser(tx: Tx, botId: string, id: string): Promise<UserRow | undefined> {
-  return await tx
-    .deleteFrom('users')
-    .where('bot_id', '=', botId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+const selectSome = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('ids')))
+    .crossJoin('users')
+    .whereRef('users.id', '=', 'given.value')
+    .selectAll('users')
+    .where('bot_id', '=', p('botId')),
+)
+
+/** The users with these native ids, in any order. */
+export async function findUsersById(
+  executor: Db | Tx,
+  botId: string,
+  ids: readonly string[],
+): Promise<UserRow[]> {
+  if (ids.length === 0) return []
+  return await selectSome(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
+}
+
+/** The user with this native id, kept from other changes until the transaction ends. */
+export async function lockUser(tx: Tx, botId: string, id: string): Promise<UserRow | undefined> {
+  const query = tx.selectFrom('users').selectAll().where('id', '=', id).where('bot_id', '=', botId)
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+/** The oldest user of an installation that carries the tags. */
+export async function matchUser(
+  executor: Db | Tx,
+  botId: string,
+  integration: string,
+  match: TagMatch,
+): Promise<UserRow | undefined> {
+  const [first, ...others] = match.tags
+  let query = executor
+    .selectFrom('users')
+    .selectAll('users')
+    .where('users.integration', '=', integration)
+    .where('users.bot_id', '=', botId)
+    .whereRef('users.id', '<>', 'users.bot_id')
+    .where(({ ref }) => carriesAll(ref('users.id'), others))
+    .where(({ ref }) => carriesNoMore(ref('users.id'), match))
+    .orderBy('users.created_at')
+    .orderBy('users.id')
+    .limit(1)
+  if (first !== undefined) {
+    query = query
+      .innerJoin('tag_index', 'tag_index.object_id', 'users.id')
+      .where(isFirstTag(botId, 'user', first))
+  }
+  return await query.executeTakeFirst()
+}
+
+export async function pageUsers(
+  db: Db,
+  botId: string,
+  filter: UserFilter,
+  page: PageRequest<'created_at' | 'updated_at'>,
+): Promise<Page<UserRow>> {
+  const [first, ...others] = Object.entries(filter.tags)
+  const range = `users.${filter.rangeColumn}` as const
+  let query = db
+    .selectFrom('users')
+    .selectAll('users')
+    .where('users.bot_id', '=', botId)
+    .whereRef('users.id', '<>', 'users.bot_id')
+    .where(({ ref }) => carriesAll(ref('users.id'), others))
+  if (first !== undefined) {
+    query = query
+      .innerJoin('tag_index', 'tag_index.object_id', 'users.id')
+      .where(isFirstTag(botId, 'user', first))
+  }
+  if (filter.conversationId !== undefined) {
+    query = query
+      .innerJoin('participants as member', 'member.user_id', 'users.id')
+      .where('member.conversation_id', '=', filter.conversationId)
+  }
+  if (filter.integration !== undefined) {
+    query = query.where('users.integration', '=', filter.integration)
+  }
+  if (filter.after !== undefined) query = query.where(range, '>=', filter.after)
+  if (filter.before !== undefined) query = query.where(range, '<=', filter.before)
+  return await paginate(query, page, 'users')
 }
 
 /** Ids of users as they are shown, for those of the given ones that have one of their own. */
@@ -93,12 +193,107 @@ export async function listForeignIds(
     .execute()
 }
 
+export async function patchUser(
+  tx: Tx,
+  botId: string,
+  id: string,
+  patch: Updateable<UsersTable>,
+): Promise<UserRow | undefined> {
+  return await tx
+    .updateTable('users')
+    .set(patch)
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Changes a user that {@link lockUser} returned. */
+export async function patchLockedUser(
+  tx: Tx,
+  botId: string,
+  id: string,
+  patch: Updateable<UsersTable>,
+): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set(patch)
+    .where('id', '=', id)
+    .where('bot_id', '=', botId)
+    .execute()
+}
+
+/** @returns what was deleted; undefined if there was none */
+export async function deleteUser(tx: Tx, botId: string, id: string): Promise<UserRow | undefined> {
+  return await tx
+    .deleteFrom('users')
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
 /** @returns how many were deleted, at most `limit` */
 export async function deleteSomeUsers(tx: Tx, botId: string, limit: number): Promise<number> {
   const result = await tx
     .deleteFrom('users')
     .where('id', 'in', ({ selectFrom }) =>
       selectFrom('users').select('id').where('bot_id', '=', botId).limit(limit),
+    )
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+/** Stores the ids of a deleted user. */
+export async function retireIds(tx: Tx, user: UserRow, keys_revoked_at: string): Promise<void> {
+  const { bot_id, id: user_id, foreign_id, integration, banned } = user
+  const ids = foreign_id === null ? [user_id] : [user_id, foreign_id]
+  await tx
+    .insertInto('retired_user_ids')
+    .values(ids.map((id) => ({ bot_id, id, user_id, integration, keys_revoked_at, banned })))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['bot_id', 'id'])
+        .doUpdateSet({ user_id, integration, keys_revoked_at, banned }),
+    )
+    .execute()
+}
+
+export async function findRetiredId(
+  executor: Db | Tx,
+  botId: string,
+  id: string,
+): Promise<RetiredIdRow | undefined> {
+  return await executor
+    .selectFrom('retired_user_ids')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Bans the ids of a deleted user, or lifts the ban. */
+export async function banRetiredIds(
+  tx: Tx,
+  botId: string,
+  userId: string,
+  banned: number,
+): Promise<void> {
+  await tx
+    .updateTable('retired_user_ids')
+    .set({ banned })
+    .where('bot_id', '=', botId)
+    .where('user_id', '=', userId)
+    .execute()
+}
+
+/** @returns how many were deleted, at most `limit` */
+export async function deleteSomeRetiredIds(tx: Tx, botId: string, limit: number): Promise<number> {
+  const result = await tx
+    .deleteFrom('retired_user_ids')
+    .where('bot_id', '=', botId)
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('retired_user_ids').select('id').where('bot_id', '=', botId).limit(limit),
     )
     .executeTakeFirst()
   return Number(result.numDeletedRows)

@@ -24,3 +24,8 @@ export function toUser(row: UserRow, alias: string | undefined): WireUser {
     ...(row.banned === 1 && { banned: true }),
   }
 }
+
+/** The id under which a user is shown. */
+export function publicIdOf(user: Pick<UserRow, 'id' | 'foreign_id'>): string {
+  return user.foreign_id ?? user.id
+}

@@ -1,5 +1,5 @@
-import type { Route } from '../../../http/mount.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { Feature } from '../../feature.js'
 import { workflowsRoutes } from './routes.js'
 import {
   createWorkflowsService,
@@ -8,10 +8,8 @@ import {
   type WorkflowsService,
 } from './service.js'
 
-export interface Workflows {
+export interface Workflows extends Feature {
   service: WorkflowsService
-  routes: Route[]
-  jobs: Record<string, JobHandler>
 }
 
 /** Work of bots that takes longer than one event. */
@@ -23,5 +21,13 @@ export function createWorkflows(deps: WorkflowsDeps): Workflows {
       await service.expire(botId, key)
     },
   }
-  return { service, routes: workflowsRoutes(service), jobs: { [timeoutWorkflowJob]: timeout } }
+  return {
+    name: 'workflows',
+    service,
+    routes: workflowsRoutes(service),
+    jobs: { [timeoutWorkflowJob]: timeout },
+    async purge(owner) {
+      if (owner.kind === 'bot') await service.purge(owner.id)
+    },
+  }
 }

@@ -8,26 +8,40 @@ import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
-import { purge } from '../../../platform/db/purge.js'
+import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Audience, Audiences } from '../../bots/bots/index.js'
 import type { EventsService } from '../events/index.js'
 import { deleteTags, newTags, patchedTags, replaceTags, tagMatchOf } from '../tags/index.js'
-import { type References, referencesOf, requireEventId } from './references.js'
-import { changesOf, isFinished, statusGroups } from './status.js'
+import { changesOf, isFinished, requireEventId, statusGroups, timeoutOf } from './rules.js'
 import * as store from './store.js'
-import { timeoutOf } from './timeout.js'
-import { workflowUpdates } from './updates.js'
+import { createWorkflowUpdates, type WorkflowUpdatesDeps } from './updates.js'
 
 type NewWorkflow = Body<typeof contract.workflows.create>
 type WantedWorkflow = Body<typeof contract.workflows.getOrCreate>
 type WorkflowPatch = Body<typeof contract.workflows.update>
 type WorkflowQuery = Query<typeof contract.workflows.list>
 
-export interface WorkflowsDeps {
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** What only makes sense with the workflow goes too. */
+    'workflow.removed': { botId: string; workflowId: string }
+  }
+}
+
+/** Ids that a workflow refers to. */
+interface References {
+  conversationId?: string | undefined
+  userId?: string | undefined
+  parentWorkflowId?: string | undefined
+  eventId?: string | undefined
+}
+
+export interface WorkflowsDeps extends WorkflowUpdatesDeps {
   db: Db
   run: Run
   dialect: Dialect
@@ -36,31 +50,10 @@ export interface WorkflowsDeps {
   queue: Queue
   pager: Pager
   audiences: Audiences
-  events: Pick<EventsService, 'record' | 'find'>
+  domainEvents: Pick<EventDispatcher, 'raise'>
+  events: Pick<EventsService, 'record' | 'find' | 'provideSubject' | 'requireSubjects'>
   /** Most bytes of an input or output. */
   maxPayloadBytes: number
-  /** Throws `ReferenceNotFound` if something is not there, or not for the caller to see. */
-  requireAbout: (
-    executor: Db | Tx,
-    actor: BotActor,
-    about: Pick<References, 'conversationId' | 'userId'>,
-    place: 'body' | 'query',
-  ) => Promise<void>
-  /** Conversation and user as the bot sees them, those that are there. */
-  describe: (
-    tx: Tx,
-    botId: string,
-    about: Pick<References, 'conversationId' | 'userId'>,
-  ) => Promise<{ conversation?: object; user?: object }>
-  /** Told in the transaction that begins or ends a workflow of a conversation. */
-  showCurrent: (
-    tx: Tx,
-    botId: string,
-    conversationId: string,
-    find: () => Promise<string | null>,
-  ) => Promise<void>
-  /** Told in the transaction that removes a workflow: what only makes sense with it goes too. */
-  onRemoved: (tx: Tx, botId: string, workflowId: string) => Promise<void>
 }
 
 /** Name of the job that ends a workflow in time; its key is the id of the workflow. */
@@ -69,23 +62,35 @@ export const timeoutWorkflowJob = 'workflows.timeout'
 export type WorkflowsService = ReturnType<typeof createWorkflowsService>
 
 export function createWorkflowsService(deps: WorkflowsDeps) {
-  const { db, run, dialect, clock, ids, queue, pager, audiences } = deps
-  const updates = workflowUpdates(deps)
-  const requireReferences = referencesOf(deps)
+  const { db, run, dialect, clock, ids, queue, pager, audiences, events, domainEvents } = deps
+  const { showCurrent, notify, notifyOfParent } = createWorkflowUpdates(deps)
+  events.provideSubject('workflowId', exists)
 
   async function planTimeout(tx: Tx, botId: string, id: string, runAt: number): Promise<void> {
     await queue.enqueue(tx, {
-      ...{ kind: timeoutWorkflowJob, key: id, payload: { botId }, runAt, maxAttempts: 100 },
+      kind: timeoutWorkflowJob,
+      key: id,
+      payload: { botId },
+      runAt,
+      maxAttempts: 100,
     })
   }
 
-  /** Has the conversation of a workflow that begins or ends show the one that runs in it now. */
-  async function showCurrent(tx: Tx, row: store.WorkflowRow): Promise<void> {
-    const { bot_id: botId, conversation_id: id } = row
-    if (id === null) return
-    await deps.showCurrent(tx, botId, id, () =>
-      store.findNewestOf(tx, botId, id, statusGroups.active),
-    )
+  /** Throws `ReferenceNotFound` unless everything that is referred to is there for the caller to see. */
+  async function requireReferences(
+    executor: Db | Tx,
+    actor: BotActor,
+    { conversationId, userId, parentWorkflowId, eventId }: References,
+    where: 'body' | 'query',
+  ): Promise<void> {
+    await events.requireSubjects(executor, actor, { conversationId, userId }, where)
+    const { botId } = actor
+    if (parentWorkflowId && !(await store.findWorkflow(executor, botId, parentWorkflowId))) {
+      throw unknownReference(where, 'parentWorkflowId', `there is no workflow ${parentWorkflowId}.`)
+    }
+    if (eventId && !(await events.find(executor, botId, eventId))) {
+      throw unknownReference(where, 'eventId', `there is no event ${eventId}.`)
+    }
   }
 
   async function insert(
@@ -128,180 +133,188 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     await replaceTags(tx, tagged(row), {}, tags)
     await showCurrent(tx, row)
     await planTimeout(tx, botId, row.id, timeoutAt)
-    if (status === 'pending') await updates.tell(tx, audience, 'workflow_started', row)
+    if (status === 'pending') await notify(tx, audience, 'workflow_started', row)
     return row
   }
 
-  return {
-    async create(
-      actor: BotActor,
-      input: NewWorkflow,
-      remember: Remember<store.WorkflowRow>,
-    ): Promise<store.WorkflowRow> {
-      requireBot(actor)
-      const audience = await audiences.of(actor.botId)
-      return await run(async (tx) => {
-        const row = await insert(tx, actor, audience, input)
-        await remember?.(tx, row)
-        return row
-      })
-    },
-
-    async get(actor: BotActor, id: string): Promise<store.WorkflowRow> {
-      requireBot(actor)
-      const row = await store.findWorkflow(db, actor.botId, id)
-      if (row === undefined) throw unknownWorkflow(id)
+  async function create(
+    actor: BotActor,
+    input: NewWorkflow,
+    remember: Remember<store.WorkflowRow>,
+  ): Promise<store.WorkflowRow> {
+    requireBot(actor)
+    const audience = await audiences.of(actor.botId)
+    return await run(async (tx) => {
+      const row = await insert(tx, actor, audience, input)
+      await remember?.(tx, row)
       return row
-    },
-
-    /** Whether the workflow is there for the caller to see. */
-    async exists(executor: Db | Tx, actor: BotActor, id: string): Promise<boolean> {
-      if (aliasOf(actor) !== undefined) return false
-      return (await store.findWorkflow(executor, actor.botId, id)) !== undefined
-    },
-
-    /** Newest first. */
-    async list(actor: BotActor, query: WorkflowQuery): Promise<Page<store.WorkflowRow>> {
-      requireBot(actor)
-      const { nextToken, pageSize, ...filter } = query
-      const { conversationId, userId, parentWorkflowId, statuses, name } = filter
-      const page = pager.page({
-        operation: 'listWorkflows',
-        scope: actor.botId,
-        filter,
-        sort: 'created_at',
-        direction: 'desc',
-        nextToken,
-        pageSize,
-      })
-      await requireReferences(db, actor, { conversationId, userId, parentWorkflowId }, 'query')
-      return await store.pageWorkflows(
-        db,
-        actor.botId,
-        {
-          tags: filter.tags ?? {},
-          ...{ conversationId, userId, parentWorkflowId, statuses, name },
-        },
-        page,
-      )
-    },
-
-    /** The one of a name that the tags mean; made if there is none. */
-    async getOrCreate(actor: BotActor, wanted: WantedWorkflow) {
-      requireBot(actor)
-      const { botId } = actor
-      const { name, discriminateByTags, discriminateByStatusGroup: group } = wanted
-      const match = tagMatchOf(undefined, wanted.tags ?? {}, discriminateByTags)
-      const audience = await audiences.of(botId)
-      return await run(async (tx) => {
-        // Before looking: of two who find nothing, the second looks after the first has committed.
-        await dialect.holdName(tx, `workflows ${botId} ${name}`)
-        const statuses = group && statusGroups[group]
-        const found = await store.matchWorkflow(tx, botId, name, statuses, match)
-        if (found === undefined) {
-          return { workflow: await insert(tx, actor, audience, wanted), created: true }
-        }
-        const workflow = (await store.lockWorkflow(tx, botId, found.id)) ?? found
-        const before = decodeJson<Tags>(workflow.tags)
-        const after = patchedTags(undefined, before, wanted.tags)
-        const tags = encodeJson(after)
-        if (tags === workflow.tags) return { workflow, created: false }
-        const patch = { tags, updated_at: isoTime(clock.now()) }
-        await store.patchWorkflow(tx, botId, workflow.id, patch)
-        await replaceTags(tx, tagged(workflow), before, after)
-        return { workflow: { ...workflow, ...patch }, created: false }
-      })
-    },
-
-    async update(actor: BotActor, id: string, patch: WorkflowPatch): Promise<store.WorkflowRow> {
-      requireBot(actor)
-      const { botId } = actor
-      requireEventId(patch.status, patch.eventId)
-      const audience = await audiences.of(botId)
-      return await run(
-        async (tx) => {
-          const row = await store.lockWorkflow(tx, botId, id)
-          if (row === undefined) throw unknownWorkflow(id)
-          const { userId, eventId } = patch
-          await requireReferences(tx, actor, { userId, eventId }, 'body')
-          const now = clock.now()
-          const before = decodeJson<Tags>(row.tags)
-          const tags = patchedTags(undefined, before, patch.tags)
-          const timeoutAt = patch.timeoutAt && timeoutOf(patch.timeoutAt, now)
-          const changes = {
-            ...changesOf(row, patch, isoTime(now)),
-            ...(patch.output && {
-              output: encodePayload(patch.output, deps.maxPayloadBytes, 'output'),
-            }),
-            ...(timeoutAt && { timeout_at: isoTime(timeoutAt) }),
-            ...(userId !== undefined && { user_id: userId }),
-            ...(eventId !== undefined && { event_id: eventId }),
-            tags: encodeJson(tags),
-          }
-          await store.patchWorkflow(tx, botId, id, changes)
-          await replaceTags(tx, tagged(row), before, tags)
-          if (timeoutAt) await planTimeout(tx, botId, id, timeoutAt)
-          const next: store.WorkflowRow = { ...row, ...changes }
-          if (isFinished(next.status) && !isFinished(row.status)) {
-            await showCurrent(tx, next)
-            await updates.tellParent(tx, audience, 'child_workflow_finished', next)
-          } else if (
-            next.status === 'in_progress' &&
-            (row.status === 'listening' || row.status === 'paused')
-          ) {
-            await updates.tell(tx, audience, 'workflow_continued', next)
-          }
-          return next
-        },
-        { freesRoom: patch.status === 'cancelled' },
-      )
-    },
-
-    /** Removes a workflow; its parts stay, and the one it is a part of is told. */
-    async remove(actor: BotActor, id: string): Promise<void> {
-      requireBot(actor)
-      const { botId } = actor
-      const audience = await audiences.of(botId)
-      await run(
-        async (tx) => {
-          const row = await store.lockWorkflow(tx, botId, id)
-          if (row === undefined) throw unknownWorkflow(id)
-          await store.deleteWorkflow(tx, botId, id)
-          await store.orphanParts(tx, botId, id)
-          await deleteTags(tx, botId, [id])
-          await deps.onRemoved(tx, botId, id)
-          await showCurrent(tx, row)
-          await updates.tellParent(tx, audience, 'child_workflow_deleted', row)
-        },
-        { freesRoom: true },
-      )
-    },
-
-    /** Ends a workflow whose time is over, as its job; one that has more time waits once more. */
-    async expire(botId: string, id: string): Promise<void> {
-      const audience = await audiences.of(botId)
-      await run(async (tx) => {
-        const row = await store.lockWorkflow(tx, botId, id)
-        if (row === undefined || isFinished(row.status)) return
-        const now = isoTime(clock.now())
-        if (row.timeout_at > now) {
-          await planTimeout(tx, botId, id, Date.parse(row.timeout_at))
-          return
-        }
-        const patch = { status: 'timedout' as const, completed_at: now, updated_at: now }
-        await store.patchWorkflow(tx, botId, id, patch)
-        const next = { ...row, ...patch }
-        await showCurrent(tx, next)
-        await updates.tell(tx, audience, 'workflow_timedout', next)
-        await updates.tellParent(tx, audience, 'child_workflow_finished', next)
-      })
-    },
-
-    /** Removes the workflows that a deleted bot left behind. */
-    async purge(botId: string): Promise<void> {
-      await purge(run, (tx, limit) => store.deleteSomeWorkflows(tx, botId, limit))
-    },
+    })
   }
+
+  async function get(actor: BotActor, id: string): Promise<store.WorkflowRow> {
+    requireBot(actor)
+    const row = await store.findWorkflow(db, actor.botId, id)
+    if (row === undefined) throw unknownWorkflow(id)
+    return row
+  }
+
+  /** Whether the workflow is there for the caller to see. */
+  async function exists(executor: Db | Tx, actor: BotActor, id: string): Promise<boolean> {
+    if (aliasOf(actor) !== undefined) return false
+    return (await store.findWorkflow(executor, actor.botId, id)) !== undefined
+  }
+
+  /** Newest first. */
+  async function list(actor: BotActor, query: WorkflowQuery): Promise<Page<store.WorkflowRow>> {
+    requireBot(actor)
+    const { nextToken, pageSize, ...filter } = query
+    const { conversationId, userId, parentWorkflowId, statuses, name } = filter
+    const page = pager.page({
+      operation: 'listWorkflows',
+      scope: actor.botId,
+      filter,
+      sort: 'created_at',
+      direction: 'desc',
+      nextToken,
+      pageSize,
+    })
+    await requireReferences(db, actor, { conversationId, userId, parentWorkflowId }, 'query')
+    return await store.pageWorkflows(
+      db,
+      actor.botId,
+      {
+        tags: filter.tags ?? {},
+        conversationId,
+        userId,
+        parentWorkflowId,
+        statuses,
+        name,
+      },
+      page,
+    )
+  }
+
+  /** The one of a name that the tags mean; made if there is none. */
+  async function getOrCreate(actor: BotActor, wanted: WantedWorkflow) {
+    requireBot(actor)
+    const { botId } = actor
+    const { name, discriminateByTags, discriminateByStatusGroup: group } = wanted
+    const match = tagMatchOf(undefined, wanted.tags ?? {}, discriminateByTags)
+    const audience = await audiences.of(botId)
+    return await run(async (tx) => {
+      // Before looking: of two who find nothing, the second looks after the first has committed.
+      await dialect.holdName(tx, `workflows ${botId} ${name}`)
+      const statuses = group && statusGroups[group]
+      const found = await store.matchWorkflow(tx, botId, name, statuses, match)
+      if (found === undefined) {
+        return { workflow: await insert(tx, actor, audience, wanted), created: true }
+      }
+      const workflow = (await store.lockWorkflow(tx, botId, found.id)) ?? found
+      const before = decodeJson<Tags>(workflow.tags)
+      const after = patchedTags(undefined, before, wanted.tags)
+      const tags = encodeJson(after)
+      if (tags === workflow.tags) return { workflow, created: false }
+      const patch = { tags, updated_at: isoTime(clock.now()) }
+      await store.patchWorkflow(tx, botId, workflow.id, patch)
+      await replaceTags(tx, tagged(workflow), before, after)
+      return { workflow: { ...workflow, ...patch }, created: false }
+    })
+  }
+
+  async function update(
+    actor: BotActor,
+    id: string,
+    patch: WorkflowPatch,
+  ): Promise<store.WorkflowRow> {
+    requireBot(actor)
+    const { botId } = actor
+    requireEventId(patch.status, patch.eventId)
+    const audience = await audiences.of(botId)
+    return await run(
+      async (tx) => {
+        const row = await store.lockWorkflow(tx, botId, id)
+        if (row === undefined) throw unknownWorkflow(id)
+        const { userId, eventId } = patch
+        await requireReferences(tx, actor, { userId, eventId }, 'body')
+        const now = clock.now()
+        const before = decodeJson<Tags>(row.tags)
+        const tags = patchedTags(undefined, before, patch.tags)
+        const timeoutAt = patch.timeoutAt && timeoutOf(patch.timeoutAt, now)
+        const changes = {
+          ...changesOf(row, patch, isoTime(now)),
+          ...(patch.output && {
+            output: encodePayload(patch.output, deps.maxPayloadBytes, 'output'),
+          }),
+          ...(timeoutAt && { timeout_at: isoTime(timeoutAt) }),
+          ...(userId !== undefined && { user_id: userId }),
+          ...(eventId !== undefined && { event_id: eventId }),
+          tags: encodeJson(tags),
+        }
+        await store.patchWorkflow(tx, botId, id, changes)
+        await replaceTags(tx, tagged(row), before, tags)
+        if (timeoutAt) await planTimeout(tx, botId, id, timeoutAt)
+        const next: store.WorkflowRow = { ...row, ...changes }
+        if (isFinished(next.status) && !isFinished(row.status)) {
+          await showCurrent(tx, next)
+          await notifyOfParent(tx, audience, 'child_workflow_finished', next)
+        } else if (
+          next.status === 'in_progress' &&
+          (row.status === 'listening' || row.status === 'paused')
+        ) {
+          await notify(tx, audience, 'workflow_continued', next)
+        }
+        return next
+      },
+      { freesRoom: patch.status === 'cancelled' },
+    )
+  }
+
+  /** Removes a workflow; its parts stay, and the bot is notified of the one that it is a part of. */
+  async function remove(actor: BotActor, id: string): Promise<void> {
+    requireBot(actor)
+    const { botId } = actor
+    const audience = await audiences.of(botId)
+    await run(
+      async (tx) => {
+        const row = await store.lockWorkflow(tx, botId, id)
+        if (row === undefined) throw unknownWorkflow(id)
+        await store.deleteWorkflow(tx, botId, id)
+        await store.orphanParts(tx, botId, id)
+        await deleteTags(tx, botId, [id])
+        await domainEvents.raise(tx, 'workflow.removed', { botId, workflowId: id })
+        await showCurrent(tx, row)
+        await notifyOfParent(tx, audience, 'child_workflow_deleted', row)
+      },
+      { freesRoom: true },
+    )
+  }
+
+  /** Ends a workflow whose time is over, as its job; one that has more time waits once more. */
+  async function expire(botId: string, id: string): Promise<void> {
+    const audience = await audiences.of(botId)
+    await run(async (tx) => {
+      const row = await store.lockWorkflow(tx, botId, id)
+      if (row === undefined || isFinished(row.status)) return
+      const now = isoTime(clock.now())
+      if (row.timeout_at > now) {
+        await planTimeout(tx, botId, id, Date.parse(row.timeout_at))
+        return
+      }
+      const patch = { status: 'timedout' as const, completed_at: now, updated_at: now }
+      await store.patchWorkflow(tx, botId, id, patch)
+      const next = { ...row, ...patch }
+      await showCurrent(tx, next)
+      await notify(tx, audience, 'workflow_timedout', next)
+      await notifyOfParent(tx, audience, 'child_workflow_finished', next)
+    })
+  }
+
+  /** Deletes the workflows that a deleted bot left behind. */
+  async function purge(botId: string): Promise<void> {
+    await purgeRows(run, (tx, limit) => store.deleteSomeWorkflows(tx, botId, limit))
+  }
+
+  return { create, get, exists, list, getOrCreate, update, remove, expire, purge }
 }
 
 function requireBot(actor: BotActor): void {
@@ -315,4 +328,10 @@ function tagged(row: store.WorkflowRow) {
 
 function unknownWorkflow(id: string): ApiError {
   return new ApiError('ResourceNotFound', `There is no workflow ${id} in this bot.`)
+}
+
+function unknownReference(where: string, field: string, message: string): ApiError {
+  return new ApiError('ReferenceNotFound', `${where}.${field}: ${message}`, {
+    metadata: { in: where, field },
+  })
 }

@@ -1,11 +1,14 @@
 import { encodeJson } from '../../../platform/db/columns.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Audience } from '../../bots/bots/index.js'
-import type { WorkflowsDeps } from './service.js'
-import { findWorkflow, type WorkflowRow } from './store.js'
+import { type ConversationsService, toConversation } from '../conversations/index.js'
+import type { EventsService } from '../events/index.js'
+import { toUser, type UsersService } from '../users/index.js'
+import { statusGroups } from './rules.js'
+import { findNewestOf, findWorkflow, type WorkflowRow } from './store.js'
 import { toWorkflow } from './view.js'
 
-/** What a bot hears about a workflow. */
+/** What a bot is notified of. */
 type Update =
   | 'workflow_started'
   | 'workflow_continued'
@@ -13,44 +16,72 @@ type Update =
   | 'child_workflow_finished'
   | 'child_workflow_deleted'
 
-/** Tells bots of their workflows, in the transaction of the change. */
-export function workflowUpdates({ events, describe }: Pick<WorkflowsDeps, 'events' | 'describe'>) {
-  async function tell(
+export interface WorkflowUpdatesDeps {
+  events: Pick<EventsService, 'record'>
+  users: Pick<UsersService, 'findAll'>
+  conversations: Pick<ConversationsService, 'findAll' | 'showWorkflow'>
+}
+
+/** What others see of the change of a workflow, in its transaction. */
+export function createWorkflowUpdates({ events, users, conversations }: WorkflowUpdatesDeps) {
+  /** Has the conversation of a workflow that begins or ends show the one that runs in it now. */
+  async function showCurrent(tx: Tx, row: WorkflowRow): Promise<void> {
+    const { bot_id: botId, conversation_id: id } = row
+    if (id === null) return
+    await conversations.showWorkflow(tx, { botId, id }, () =>
+      findNewestOf(tx, botId, id, statusGroups.active),
+    )
+  }
+
+  /** Notifies the bot of a workflow. */
+  async function notify(
     tx: Tx,
     audience: Audience,
     type: Update,
     row: WorkflowRow,
     child?: WorkflowRow,
   ): Promise<void> {
-    const { bot_id: botId, id } = row
-    const conversationId = row.conversation_id ?? undefined
-    const userId = row.user_id ?? undefined
-    const about = await describe(tx, botId, { conversationId, userId })
     const payload = {
       type,
       workflow: toWorkflow(row),
       ...(child && { childWorkflow: toWorkflow(child) }),
-      ...about,
+      ...(await describe(tx, row)),
     }
     await events.record(tx, audience, {
-      ...{ botId, type: 'workflow_update', payload: encodeJson(payload) },
-      ...{ workflowId: id, conversationId, userId },
+      botId: row.bot_id,
+      type: 'workflow_update',
+      payload: encodeJson(payload),
+      workflowId: row.id,
+      conversationId: row.conversation_id ?? undefined,
+      userId: row.user_id ?? undefined,
     })
   }
 
-  return {
-    tell,
-
-    /** Tells of a part of a workflow that has ended or is gone, if the whole is still there. */
-    async tellParent(
-      tx: Tx,
-      audience: Audience,
-      type: 'child_workflow_finished' | 'child_workflow_deleted',
-      child: WorkflowRow,
-    ): Promise<void> {
-      if (child.parent_workflow_id === null) return
-      const parent = await findWorkflow(tx, child.bot_id, child.parent_workflow_id)
-      if (parent !== undefined) await tell(tx, audience, type, parent, child)
-    },
+  /** Conversation and user of a workflow as the bot sees them, those that are there. */
+  async function describe(
+    tx: Tx,
+    { bot_id: botId, conversation_id, user_id }: WorkflowRow,
+  ): Promise<{ conversation?: object; user?: object }> {
+    const [conversation] =
+      conversation_id === null ? [] : await conversations.findAll(tx, botId, [conversation_id])
+    const [user] = user_id === null ? [] : await users.findAll(tx, botId, [user_id])
+    return {
+      ...(conversation && { conversation: toConversation(conversation, undefined) }),
+      ...(user && { user: toUser(user, undefined) }),
+    }
   }
+
+  /** Notifies the bot that a part of a workflow has ended or is gone, if the whole is still there. */
+  async function notifyOfParent(
+    tx: Tx,
+    audience: Audience,
+    type: 'child_workflow_finished' | 'child_workflow_deleted',
+    child: WorkflowRow,
+  ): Promise<void> {
+    if (child.parent_workflow_id === null) return
+    const parent = await findWorkflow(tx, child.bot_id, child.parent_workflow_id)
+    if (parent !== undefined) await notify(tx, audience, type, parent, child)
+  }
+
+  return { showCurrent, notify, notifyOfParent }
 }

@@ -3,8 +3,8 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Tx } from '../../../platform/db/schema.js'
 
-/** What a message needs to know about the conversation it is put into. */
-export interface Place {
+/** What a message gets from the conversation that it is put into. */
+export interface MessageSlot {
   /** Native id of the conversation. */
   id: string
   foreign_id: string | null
@@ -16,7 +16,7 @@ export interface Place {
   integration: string
 }
 
-interface Advance {
+interface SlotRequest {
   botId: string
   /** Native or foreign id. */
   conversationId: string
@@ -32,12 +32,12 @@ interface Advance {
 const one = sql.lit(1)
 
 /**
- * The one statement by which a message gets its place: it counts the message, takes the next number
+ * The one statement by which a message gets its slot: it counts the message, takes the next number
  * and a time after the last one, and does nothing unless the user takes part. The row lock that
  * comes with it makes messages of one conversation wait for each other, on either engine.
  */
-const advanceBy = (column: 'id' | 'foreign_id') =>
-  prepared<Advance>()<Place>((db, parameter, dialect) =>
+const takeBy = (column: 'id' | 'foreign_id') =>
+  prepared<SlotRequest>()<MessageSlot>((db, parameter, dialect) =>
     db
       .updateTable('conversations')
       .set((conversation) => ({
@@ -62,39 +62,46 @@ const advanceBy = (column: 'id' | 'foreign_id') =>
       .returning(['id', 'foreign_id', 'last_sequence', 'last_message_at', 'integration']),
   )
 
-const advanceByNativeId = advanceBy('id')
-const advanceByForeignId = advanceBy('foreign_id')
+const takeByNativeId = takeBy('id')
+const takeByForeignId = takeBy('foreign_id')
 
-/** The place of the next message of a participant; undefined if there is no such participant. */
-export async function advanceConversation(tx: Tx, advance: Advance): Promise<Place | undefined> {
+/** The slot of the next message of a participant; undefined if there is no such participant. */
+export async function takeSlotOfParticipant(
+  tx: Tx,
+  request: SlotRequest,
+): Promise<MessageSlot | undefined> {
   // Foreign ids may look like native ones, but none equals the native id of a conversation.
-  if (advance.conversationId.startsWith('conv_')) {
-    const place = await advanceByNativeId.first(tx, advance)
-    if (place !== undefined) return place
+  if (request.conversationId.startsWith('conv_')) {
+    const slot = await takeByNativeId.first(tx, request)
+    if (slot !== undefined) return slot
   }
-  return await advanceByForeignId.first(tx, advance)
+  return await takeByForeignId.first(tx, request)
 }
 
-const advanceForAnyone = prepared<Omit<Advance, 'userId'>>()<Place>((db, parameter, dialect) =>
-  db
-    .updateTable('conversations')
-    .set((conversation) => ({
-      message_count: conversation('message_count', '+', one),
-      last_sequence: conversation('last_sequence', '+', one),
-      last_message_at: dialect.greater(conversation('last_message_at', '+', one), parameter('now')),
-      updated_at: parameter('updatedAt'),
-    }))
-    .where('id', '=', parameter('conversationId'))
-    .where('bot_id', '=', parameter('botId'))
-    .returning(['id', 'foreign_id', 'last_sequence', 'last_message_at', 'integration']),
+const takeForAnyone = prepared<Omit<SlotRequest, 'userId'>>()<MessageSlot>(
+  (db, parameter, dialect) =>
+    db
+      .updateTable('conversations')
+      .set((conversation) => ({
+        message_count: conversation('message_count', '+', one),
+        last_sequence: conversation('last_sequence', '+', one),
+        last_message_at: dialect.greater(
+          conversation('last_message_at', '+', one),
+          parameter('now'),
+        ),
+        updated_at: parameter('updatedAt'),
+      }))
+      .where('id', '=', parameter('conversationId'))
+      .where('bot_id', '=', parameter('botId'))
+      .returning(['id', 'foreign_id', 'last_sequence', 'last_message_at', 'integration']),
 )
 
-/** The place of the next message of somebody whose part was checked; by native id. */
-export async function advanceForAuthor(
+/** The slot of the next message of an author whose part was checked; by native id. */
+export async function takeSlotOfAuthor(
   tx: Tx,
-  advance: Omit<Advance, 'userId'>,
-): Promise<Place | undefined> {
-  return await advanceForAnyone.first(tx, advance)
+  request: Omit<SlotRequest, 'userId'>,
+): Promise<MessageSlot | undefined> {
+  return await takeForAnyone.first(tx, request)
 }
 
 /** Counts a message that was written elsewhere at some time, in milliseconds; by native id. */
@@ -136,6 +143,6 @@ const takeNext = prepared<{ botId: string; conversationId: string; removedMessag
 export async function takeNumber(
   tx: Tx,
   counted: { botId: string; conversationId: string; removedMessages: number },
-): Promise<Pick<Place, 'last_sequence'> | undefined> {
+): Promise<Pick<MessageSlot, 'last_sequence'> | undefined> {
   return await takeNext.first(tx, counted)
 }

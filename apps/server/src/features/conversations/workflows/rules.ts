@@ -1,7 +1,13 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
+import { bodyTimeOf } from '../../../domain/times.js'
 import type { WorkflowRow } from './store.js'
 
 type Status = WorkflowRow['status']
+
+const day = 24 * 60 * 60 * 1000
+/** Milliseconds that a workflow has unless the request names its end. */
+const defaultTimeout = day
+const longestTimeout = 366 * day
 
 /** Statuses of workflows that have ended, and of those that still run. */
 export const statusGroups = {
@@ -33,4 +39,22 @@ export function changesOf(
     ...(ends && { completed_at: now }),
     updated_at: now,
   }
+}
+
+/** When a workflow ends by itself, in milliseconds since the Unix epoch. */
+export function timeoutOf(given: string | undefined, now: number): number {
+  if (given === undefined) return now + defaultTimeout
+  const time = bodyTimeOf('timeoutAt', given)
+  if (time > now && time <= now + longestTimeout) return time
+  throw new ApiError('InvalidPayload', 'body.timeoutAt must be within a year from now.', {
+    metadata: { in: 'body', field: 'timeoutAt' },
+  })
+}
+
+/** Throws unless a request that sets a workflow to `in_progress` names the event that it goes on with. */
+export function requireEventId(status: string | undefined, eventId: string | undefined): void {
+  if (status !== 'in_progress' || eventId !== undefined) return
+  throw new ApiError('InvalidPayload', 'body.eventId is required with the status in_progress.', {
+    metadata: { in: 'body', field: 'eventId' },
+  })
 }

@@ -1,0 +1,88 @@
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { EventPublisher } from '../../../platform/events/publisher.js'
+import { takeNumber } from './slot-store.js'
+
+/** Types of the events in the log of a conversation. */
+export const conversationEvents = {
+  /** The subject is the message. */
+  messageCreated: 'message_created',
+  /** The subject was the message; `data` has the native id of its author. */
+  messageDeleted: 'message_deleted',
+  /** The subject is the custom event, or empty if a bot sent it; `data` is a {@link CustomEvent}. */
+  eventCreated: 'event_created',
+  /** The subject is the user, by native id; `data` has the id under which others know it. */
+  participantAdded: 'participant_added',
+  participantRemoved: 'participant_removed',
+  /** The subject is the stream of a bot's message; `data` is the delta. */
+  streamDelta: 'message_stream_delta',
+  streamAborted: 'message_stream_abort',
+  /** The last of a conversation. */
+  conversationDeleted: 'conversation_deleted',
+} as const
+
+/** Data of a custom event in the log. */
+export interface CustomEvent {
+  /** Id under which the sender is known. */
+  userId: string
+  isBot: boolean
+  /** ISO 8601 time of the event if it is stored; otherwise it is the time of the signal. */
+  createdAt?: string
+  payload: Record<string, unknown>
+}
+
+/** An event that has no number in the log yet. */
+export interface EventDraft {
+  type: (typeof conversationEvents)[keyof typeof conversationEvents]
+  subjectId: string
+  data?: unknown
+}
+
+/** Where an event stands in the log of its conversation. */
+export interface EventPosition {
+  sequence: number
+  /** ISO 8601 time. */
+  createdAt: string
+}
+
+/** A conversation inside a bot. */
+export interface ConversationRef {
+  botId: string
+  /** Native id. */
+  id: string
+}
+
+export type AppendEvent = ReturnType<typeof createConversationLog>
+
+/** Logs what happens in conversations beside new messages, in the transaction of the change. */
+export function createConversationLog({ clock, events }: { clock: Clock; events: EventPublisher }) {
+  /**
+   * Takes the next number of a conversation, which waits for whoever took the one before, and stores
+   * the event. Undefined if there is no such conversation.
+   * @param removedMessages by how many the conversation has fewer messages now
+   */
+  return async function appendEvent(
+    tx: Tx,
+    conversation: ConversationRef,
+    { type, subjectId, data }: EventDraft,
+    removedMessages = 0,
+  ): Promise<EventPosition | undefined> {
+    const taken = await takeNumber(tx, {
+      botId: conversation.botId,
+      conversationId: conversation.id,
+      removedMessages,
+    })
+    if (taken === undefined) return undefined
+    const createdAt = isoTime(clock.now())
+    await events.publish(tx, {
+      stream: conversation.id,
+      sequence: taken.last_sequence,
+      botId: conversation.botId,
+      type,
+      subjectId,
+      data,
+      createdAt,
+    })
+    return { sequence: taken.last_sequence, createdAt }
+  }
+}

@@ -1,0 +1,228 @@
+import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page, PageRequest } from '../../../platform/db/paginate.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import { publicIdOf, type UserRow, type UsersService } from '../users/index.js'
+import {
+  type AppendEvent,
+  type ConversationRef,
+  conversationEvents,
+  type EventPosition,
+} from './log.js'
+import * as slots from './slot-store.js'
+import * as store from './store.js'
+
+type ParticipantQuery = Query<typeof contract.conversations.listParticipants>
+
+/** A user inside a bot. */
+export interface Member {
+  botId: string
+  /** Native id. */
+  userId: string
+}
+
+/** A user who joins or leaves, by native id and by the id under which others know it. */
+interface Person {
+  id: string
+  publicId: string
+}
+
+/** Who writes a message, and whether the author takes part in the conversation already. */
+interface Author extends Person {
+  participates: boolean
+}
+
+export interface ParticipantsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  pager: Pager
+  users: Pick<UsersService, 'findVisible'>
+}
+
+/** Who takes part in conversations, as chat users and as bots and integrations decide it. */
+export function createParticipants(
+  { db, run, clock, pager, users }: ParticipantsDeps,
+  appendEvent: AppendEvent,
+  getConversation: (actor: BotActor, id: string) => Promise<unknown>,
+) {
+  /** Adds a user and logs nothing; returns whether it takes part only now. */
+  async function join(tx: Tx, conversationId: string, member: Member): Promise<boolean> {
+    return await store.insertParticipant(tx, {
+      conversation_id: conversationId,
+      user_id: member.userId,
+      bot_id: member.botId,
+      created_at: isoTime(clock.now()),
+    })
+  }
+
+  /** Lets a user take part and logs it; undefined, and nothing is logged, if it did already. */
+  async function addParticipantIn(
+    tx: Tx,
+    conversation: ConversationRef,
+    user: Person,
+  ): Promise<EventPosition | undefined> {
+    const { botId, id } = conversation
+    if (!(await join(tx, id, { botId, userId: user.id }))) return undefined
+    return await appendEvent(tx, conversation, {
+      type: conversationEvents.participantAdded,
+      subjectId: user.id,
+      data: { participantId: user.publicId },
+    })
+  }
+
+  /** Ends the part of a user and logs it; undefined if it took none. */
+  async function removeParticipantIn(
+    tx: Tx,
+    conversation: ConversationRef,
+    user: Person,
+  ): Promise<EventPosition | undefined> {
+    const { botId, id } = conversation
+    if (!(await store.deleteParticipant(tx, botId, id, user.id))) return undefined
+    return await appendEvent(tx, conversation, {
+      type: conversationEvents.participantRemoved,
+      subjectId: user.id,
+      data: { participantId: user.publicId },
+    })
+  }
+
+  /** Lets a user take part. The bot hears and writes everywhere; added, it is listed too. */
+  async function addParticipant(actor: BotActor, id: string, userId: string): Promise<UserRow> {
+    await getConversation(actor, id)
+    const { botId } = actor
+    return await run(async (tx) => {
+      const user = await users.findVisible(tx, actor, userId)
+      if (user === undefined) {
+        throw new ApiError('ReferenceNotFound', `body.userId: there is no user ${userId}.`, {
+          metadata: { in: 'body', field: 'userId' },
+        })
+      }
+      await addParticipantIn(tx, { botId, id }, { id: userId, publicId: publicIdOf(user) })
+      return user
+    })
+  }
+
+  async function removeParticipant(actor: BotActor, id: string, userId: string): Promise<void> {
+    const user = await getParticipant(actor, id, userId)
+    const { botId } = actor
+    await run(
+      (tx) => removeParticipantIn(tx, { botId, id }, { id: userId, publicId: publicIdOf(user) }),
+      { freesRoom: true },
+    )
+  }
+
+  async function getParticipant(actor: BotActor, id: string, userId: string): Promise<UserRow> {
+    await getConversation(actor, id)
+    const user = await store.findParticipant(db, actor.botId, id, userId)
+    if (user !== undefined) return user
+    throw new ApiError(
+      'ResourceNotFound',
+      `The user ${userId} takes part in no conversation ${id} of this bot.`,
+    )
+  }
+
+  /** Newest user first. */
+  async function pageOfParticipants(
+    actor: BotActor,
+    id: string,
+    { nextToken, pageSize }: ParticipantQuery,
+  ): Promise<Page<UserRow>> {
+    await getConversation(actor, id)
+    const page = pager.page({
+      operation: 'listParticipants',
+      scope: id,
+      sort: 'created_at',
+      direction: 'desc',
+      nextToken,
+      pageSize,
+    })
+    return await listParticipants({ botId: actor.botId, id }, page)
+  }
+
+  /** The users who take part in a conversation; the page says in which order. */
+  async function listParticipants(
+    conversation: ConversationRef,
+    page: PageRequest<'created_at'>,
+  ): Promise<Page<UserRow>> {
+    return await store.pageParticipants(db, conversation.botId, conversation.id, page)
+  }
+
+  /** Takes a user who is being deleted out of everything; nothing is logged. */
+  async function forgetUser(tx: Tx, { botId, userId }: Member): Promise<void> {
+    await store.deleteParticipations(tx, botId, userId)
+    await store.disownConversations(tx, botId, userId)
+  }
+
+  /**
+   * Takes the slot of the next message of a participant, by a foreign or native id of the conversation;
+   * undefined if the user takes part in no such conversation.
+   * @param now milliseconds since the Unix epoch
+   */
+  function takeSlotOfParticipant(
+    tx: Tx,
+    member: Member,
+    conversationId: string,
+    now: number,
+  ): Promise<slots.MessageSlot | undefined> {
+    return slots.takeSlotOfParticipant(tx, {
+      botId: member.botId,
+      conversationId,
+      userId: member.userId,
+      now,
+      updatedAt: isoTime(now),
+    })
+  }
+
+  /**
+   * Takes the slot of the next message of an author, who takes part from then on. Undefined if there is
+   * no such conversation. The bot takes part without being listed.
+   */
+  async function takeSlot(
+    tx: Tx,
+    conversation: ConversationRef,
+    author: Author,
+  ): Promise<slots.MessageSlot | undefined> {
+    const { botId, id } = conversation
+    if (!author.participates && author.id !== botId) {
+      await addParticipantIn(tx, conversation, author)
+    }
+    const now = clock.now()
+    return await slots.takeSlotOfAuthor(tx, {
+      botId,
+      conversationId: id,
+      now,
+      updatedAt: isoTime(now),
+    })
+  }
+
+  /** Counts a message that an author wrote elsewhere at some time, in milliseconds. */
+  async function countImported(
+    tx: Tx,
+    conversation: ConversationRef,
+    author: Author,
+    writtenAt: number,
+  ): Promise<void> {
+    const { botId, id } = conversation
+    if (!author.participates && author.id !== botId) {
+      await addParticipantIn(tx, conversation, author)
+    }
+    await slots.countImported(tx, botId, id, writtenAt)
+  }
+
+  return {
+    join,
+    addParticipantIn,
+    removeParticipantIn,
+    addParticipant,
+    removeParticipant,
+    getParticipant,
+    pageOfParticipants,
+    listParticipants,
+    forgetUser,
+    takeSlotOfParticipant,
+    takeSlot,
+    countImported,
+  }
+}

@@ -1,0 +1,109 @@
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import type { Audience } from '../../bots/bots/index.js'
+import type { createEventRecorder } from './recorder.js'
+import { listUnsentEvents, patchEvent } from './store.js'
+
+/** Name of the job that looks a second time for what a bot with a new address missed; its key is the bot. */
+export const backfillJob = 'events.missed'
+
+/** Milliseconds: other processes trust what they know of a bot for five seconds. */
+const secondLookDelay = 10_000
+
+/** Milliseconds before the first look in which somebody may have begun to write what it did not see. */
+const unseenMs = 60_000
+
+/** Most events of one backfill: more would be a flood and no help. */
+const mostMissed = 1000
+
+/** A message of a user that no event reports. */
+export interface UnreportedMessage {
+  id: string
+  conversation_id: string
+  user_id: string
+  created_at: string
+}
+
+interface BackfillDeps {
+  clock: Clock
+  queue: Queue
+  recorder: ReturnType<typeof createEventRecorder>
+  /** Messages of users since an ISO 8601 time that no event reports, newest first. */
+  listUnreported: (
+    tx: Tx,
+    botId: string,
+    since: string,
+    limit: number,
+  ) => Promise<UnreportedMessage[]>
+  /** Milliseconds before a bot got an address whose events are sent to it after all. */
+  windowMs: number
+}
+
+type Wants = Pick<Audience, 'wants'>
+
+/** Payload of the job. */
+export interface SecondLook {
+  botId: string
+  /** ISO 8601 time of the oldest event that may be sent. */
+  since: string
+}
+
+/**
+ * What happened in a bot while it had no address. No delivery is requested then: most bots without one
+ * never get one, and their messages shall cost nothing. So it is looked for when there is one.
+ */
+export function createBackfill({ clock, queue, recorder, listUnreported, windowMs }: BackfillDeps) {
+  /** Sends a bot what it missed since an ISO 8601 time, in the order in which it happened. */
+  async function send(tx: Tx, botId: string, { wants }: Wants, since: string): Promise<void> {
+    const messages = wants('message_created')
+      ? await listUnreported(tx, botId, since, mostMissed)
+      : []
+    const events = await listUnsentEvents(tx, botId, since, mostMissed)
+    const missed = [
+      ...messages.map((message) => ({ at: message.created_at, message, event: undefined })),
+      ...events.map((event) => ({ at: event.created_at, message: undefined, event })),
+    ]
+      .sort((left, right) => (left.at < right.at ? -1 : Number(left.at > right.at)))
+      .slice(-mostMissed)
+    for (const { message, event } of missed) {
+      if (message !== undefined) {
+        await recorder.record(
+          tx,
+          { wants, listens: true },
+          {
+            botId,
+            type: 'message_created',
+            payload: null,
+            messageId: message.id,
+            conversationId: message.conversation_id,
+            userId: message.user_id,
+          },
+        )
+      } else if (wants(event.type)) await recorder.sendLate(tx, event)
+      else await patchEvent(tx, botId, event.id, ['pending'], { status: 'ignored' })
+    }
+  }
+
+  /**
+   * Sends a bot that has just got an address what it missed, in the transaction that gives it one: what
+   * comes later comes behind. What other processes are writing now, not knowing of the address, follows
+   * a little later.
+   */
+  async function begin(tx: Tx, botId: string, audience: Wants): Promise<void> {
+    if (windowMs === 0) return
+    const now = clock.now()
+    // Not further back: what the first look left out, because it was too much, stays left out.
+    const since = isoTime(now - Math.min(unseenMs, windowMs))
+    const payload: SecondLook = { botId, since }
+    await queue.enqueue(tx, {
+      kind: backfillJob,
+      key: botId,
+      payload,
+      runAt: now + secondLookDelay,
+    })
+    await send(tx, botId, audience, isoTime(now - windowMs))
+  }
+
+  return { begin, send }
+}

@@ -1,0 +1,112 @@
+import { isoTime } from '../../../platform/clock.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
+import type { EventPublisher } from '../../../platform/events/publisher.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Audience } from '../../bots/bots/index.js'
+import { conversationEvents, type MessageSlot } from '../conversations/index.js'
+import type { EventsService } from '../events/index.js'
+import { insertMessage, type MessageRow } from './store.js'
+
+/** A message in the shape in which bots and integrations see it. */
+export interface NewMessage {
+  botId: string
+  /** Native id of the author, or the id of the bot. */
+  userId: string
+  direction: MessageRow['direction']
+  type: string
+  /** Content as JSON text, from {@link MessagesService.encode}. */
+  payload: string
+  /** JSON map of strings, as they are stored; null or left out when there are none. */
+  tags?: string | null
+  origin?: MessageRow['origin']
+  /** Id that was given to it before it had its slot. */
+  id?: string
+}
+
+export interface AppendDeps {
+  ids: Ids
+  /** Log of what happens in conversations. */
+  events: EventPublisher
+  /** Events of bots. */
+  botEvents: Pick<EventsService, 'record'>
+  domainEvents: Pick<EventDispatcher, 'raise'>
+}
+
+export type Append = ReturnType<typeof createAppend>
+
+/** Type of the event that reports a message to a bot, and kind of the delivery to an integration. */
+const messageCreated = 'message_created'
+
+/** The hot path of the product: between a checked message and its row, its event and its delivery. */
+export function createAppend({ ids, events, botEvents, domainEvents }: AppendDeps) {
+  /** Stores a message in its slot, logs it in the conversation and has it delivered. */
+  async function append(
+    tx: Tx,
+    slot: MessageSlot,
+    message: NewMessage,
+    audience: Audience,
+  ): Promise<MessageRow> {
+    const createdAt = isoTime(slot.last_message_at)
+    const row: MessageRow = {
+      id: message.id ?? ids.next('msg'),
+      bot_id: message.botId,
+      conversation_id: slot.id,
+      user_id: message.userId,
+      type: message.type,
+      payload: message.payload,
+      direction: message.direction,
+      tags: message.tags ?? null,
+      origin: message.origin ?? null,
+      sequence: slot.last_sequence,
+      created_at: createdAt,
+      updated_at: null,
+    }
+    await insertMessage(tx, row)
+    await events.publish(tx, {
+      stream: slot.id,
+      sequence: slot.last_sequence,
+      botId: message.botId,
+      type: conversationEvents.messageCreated,
+      subjectId: row.id,
+      createdAt,
+    })
+    const delivery = deliver(tx, audience, slot.integration, row)
+    if (delivery !== undefined) await delivery
+    return row
+  }
+
+  /**
+   * Notifies the bot of what comes in, and the installation that owns the conversation of what goes
+   * out. Undefined when nobody listens, so that the hot path waits for nothing.
+   */
+  function deliver(
+    tx: Tx,
+    audience: Audience,
+    integration: string,
+    message: MessageRow,
+  ): Promise<unknown> | undefined {
+    const { id, bot_id: botId, conversation_id: conversationId, user_id: userId } = message
+    if (message.direction === 'incoming') {
+      if (!audience.listens) return undefined
+      return botEvents.record(tx, audience, {
+        botId,
+        type: messageCreated,
+        payload: null,
+        messageId: id,
+        conversationId,
+        userId,
+      })
+    }
+    if (!audience.delivers(integration)) return undefined
+    return domainEvents.raise(tx, 'delivery.requested', {
+      botId,
+      integration,
+      kind: messageCreated,
+      subjectId: id,
+      orderingKey: conversationId,
+    })
+  }
+
+  return append
+}

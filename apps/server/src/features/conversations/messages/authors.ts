@@ -1,0 +1,92 @@
+import { ApiError } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { requireShape } from '../../../domain/shapes.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { Audience } from '../../bots/bots/index.js'
+import { builtInChat, chatShapes } from '../../bots/installations/index.js'
+import type { ConversationRow, ConversationsService } from '../conversations/index.js'
+import { publicIdOf, type UsersService } from '../users/index.js'
+
+/** Who writes a message. */
+export interface Author {
+  id: string
+  publicId: string
+  /** Whether the author takes part in the conversation already. */
+  participates: boolean
+  /** Where the author writes. */
+  conversation: Pick<ConversationRow, 'integration' | 'channel'>
+}
+
+export interface AuthorsDeps {
+  conversations: Pick<ConversationsService, 'findFor'>
+  users: Pick<UsersService, 'findVisible'>
+}
+
+/** Checks that conversation and author of a message exist and are for the caller to see. */
+export function createRequireAuthor({ conversations, users }: AuthorsDeps) {
+  return async function requireAuthor(
+    tx: Tx,
+    actor: BotActor,
+    conversationId: string,
+    userId: string,
+  ): Promise<Author> {
+    const { botId, caller } = actor
+    const found = await conversations.findFor(tx, { botId, userId }, conversationId)
+    const conversation = found?.conversation
+    if (
+      conversation === undefined ||
+      // Ids that apps chose are of the chat address only.
+      conversation.id !== conversationId ||
+      (caller.type === 'integration' && conversation.integration !== caller.alias)
+    ) {
+      throw unknownReference('conversationId', `there is no conversation ${conversationId}.`)
+    }
+    if (userId === botId) return { id: botId, publicId: botId, participates: true, conversation }
+    if (found?.participates) {
+      return { id: userId, publicId: userId, participates: true, conversation }
+    }
+    const user = await users.findVisible(tx, actor, userId)
+    if (user === undefined) throw unknownReference('userId', `there is no user ${userId}.`)
+    return { id: user.id, publicId: publicIdOf(user), participates: false, conversation }
+  }
+}
+
+/**
+ * Throws unless a message is one of those that its channel declares, and fits the schema. What nobody
+ * declares is not checked: a channel without messages, or of an integration that is not installed.
+ * @param path of the object in the body that has `type` and `payload`, with a dot behind it
+ */
+export function requireMessageShape(
+  audience: Audience,
+  { integration, channel }: Author['conversation'],
+  { type, payload }: { type: string; payload: unknown },
+  path = '',
+): void {
+  const installed = audience.installationOf(integration)
+  const isChat = installed?.integrationId === builtInChat.id
+  const channels = installed?.declares?.channels ?? {}
+  const declared = Object.hasOwn(channels, channel) ? channels[channel]?.messages : undefined
+  const messages = isChat ? chatShapes : declared
+  const types = Object.keys(messages ?? {})
+  if (messages === undefined || types.length === 0) return
+  const message = Object.hasOwn(messages, type) ? messages[type] : undefined
+  if (message === undefined) {
+    throw new ApiError(
+      'InvalidPayload',
+      `body.${path}type: ${isChat ? integration : `the channel ${channel} of ${integration}`} has no messages of the type ${type}; it has ${types.join(', ')}.`,
+      { metadata: { in: 'body', field: `${path}type` } },
+    )
+  }
+  requireShape(message.schema, payload, `${path}payload`, `messages of the type ${type}`)
+}
+
+/** The error for an id in a request that names nothing the caller sees. */
+export function unknownReference(
+  field: string,
+  message: string,
+  where: 'body' | 'query' = 'body',
+): ApiError {
+  return new ApiError('ReferenceNotFound', `${where}.${field}: ${message}`, {
+    metadata: { in: where, field },
+  })
+}
