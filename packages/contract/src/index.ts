@@ -6,40 +6,7 @@ export * from './errors.js'
 export { type FollowOptions, followConversation } from './follow.js'
 export { createOpenApi, type OpenApiDocument, type OpenApiOptions } from './openapi/document.js'
 export * from './operation.js'
-export { Account } from './resources/accounts.js'
-export { installationMembers } from './resources/bot-bodies.js'
-export { Bot, BotSummary, botTypes } from './resources/bot-entity.js'
-export { ChatConversation, ChatEvent, ChatMessage, ChatUser } from './resources/chat-entities.js'
-export { Conversation } from './resources/conversations.js'
-export { Event } from './resources/events.js'
-export { accessPolicies, File, fileStatuses, UploadableFile } from './resources/file-entity.js'
-export { fileEventTypes } from './resources/file-events.js'
-export { FilePassage } from './resources/file-passages.js'
-export { waitTimeoutDefault } from './resources/files.js'
-export { IndexingProgress } from './resources/indexing.js'
-export {
-  Installation,
-  installationStatuses,
-  PluginInstallation,
-} from './resources/installations.js'
-export {
-  Integration,
-  IntegrationSummary,
-  PublicIntegration,
-  PublicIntegrationSummary,
-} from './resources/integration-entity.js'
-export { MessagePayload, maxPayloadBytes, messagePayloads } from './resources/message-payloads.js'
-export { Message } from './resources/messages.js'
-export { tus } from './resources/resumable.js'
-export {
-  contextDepthMaximum,
-  Passage,
-  passageSubtypes,
-  passageTypes,
-  searchLimitDefault,
-  searchLimitMaximum,
-} from './resources/search.js'
-export { State } from './resources/states.js'
+export { Account } from './resources/admin/accounts.js'
 export {
   BotApiKey,
   IntegrationApiKey,
@@ -47,9 +14,51 @@ export {
   NewIntegrationApiKey,
   NewPersonalAccessToken,
   PersonalAccessToken,
-} from './resources/tokens.js'
-export { User } from './resources/users.js'
-export { Workflow } from './resources/workflows.js'
-export { Workspace } from './resources/workspaces.js'
+} from './resources/admin/tokens.js'
+export { Workspace } from './resources/admin/workspaces.js'
+export { installationMembers } from './resources/bots/bot-bodies.js'
+export { Bot, BotSummary, botTypes } from './resources/bots/bot-entity.js'
+export {
+  Installation,
+  installationStatuses,
+  PluginInstallation,
+} from './resources/bots/installations.js'
+export {
+  Integration,
+  IntegrationSummary,
+  PublicIntegration,
+  PublicIntegrationSummary,
+} from './resources/bots/integration-entity.js'
+export { ChatConversation, ChatEvent, ChatMessage, ChatUser } from './resources/chat/entities.js'
+export {
+  accessPolicies,
+  File,
+  fileStatuses,
+  UploadableFile,
+} from './resources/files/file-entity.js'
+export { fileEventTypes } from './resources/files/file-events.js'
+export { FilePassage } from './resources/files/file-passages.js'
+export { waitTimeoutDefault } from './resources/files/files.js'
+export { IndexingProgress } from './resources/files/indexing.js'
+export { tus } from './resources/files/resumable.js'
+export {
+  contextDepthMaximum,
+  Passage,
+  passageSubtypes,
+  passageTypes,
+  searchLimitDefault,
+  searchLimitMaximum,
+} from './resources/files/search.js'
+export { Conversation } from './resources/runtime/conversations.js'
+export { Event } from './resources/runtime/events.js'
+export {
+  MessagePayload,
+  maxPayloadBytes,
+  messagePayloads,
+} from './resources/runtime/message-payloads.js'
+export { Message } from './resources/runtime/messages.js'
+export { State } from './resources/runtime/states.js'
+export { User } from './resources/runtime/users.js'
+export { Workflow } from './resources/runtime/workflows.js'
 export * from './shared.js'
 export type { Signal, SignalData } from './signals.js'

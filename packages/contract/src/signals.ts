@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { ChatEvent, ChatMessage } from './resources/chat-entities.js'
+import type { ChatEvent, ChatMessage } from './resources/chat/entities.js'
 
 type Message = Static<typeof ChatMessage>
 

@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { Id, Text, Timestamp, Url, wrap } from '../../shared.js'
+
+/** The person behind a personal access token. */
+export const Account = Type.Object(
+  {
+    id: Id('Id of the account.'),
+    email: Type.String({ description: 'Address of the person.' }),
+    displayName: Type.Optional(Type.String({ description: 'Name shown to others.' })),
+    emailVerified: Type.Boolean({ description: 'Whether the address was confirmed.' }),
+    profilePicture: Type.Optional(Type.String({ description: 'Address of a picture.' })),
+    createdAt: Timestamp('When the account was made.'),
+  },
+  { title: 'Account', description: 'The person behind a personal access token.' },
+)
+
+/** The caller's own account. */
+export const accounts = {
+  get: operation({
+    id: 'getAccount',
+    method: 'GET',
+    path: '/v1/admin/account/me',
+    tag: 'Account',
+    summary: 'Get the account of the caller',
+    auth: 'account',
+    answer: { kind: 'json', schema: wrap('account', Account) },
+    status: 200,
+    errors: [],
+  }),
+  update: operation({
+    id: 'updateAccount',
+    method: 'PUT',
+    path: '/v1/admin/account/me',
+    tag: 'Account',
+    summary: 'Update the account of the caller',
+    auth: 'account',
+    body: Type.Object({
+      displayName: Type.Optional(Text(200, 'Name shown to others, at most 200 characters.')),
+      profilePicture: Type.Optional(Url('Address of a picture, at most 65,536 characters.')),
+      refresh: Type.Optional(
+        Type.Boolean({ description: 'Accepted for existing clients; has no effect.' }),
+      ),
+    }),
+    answer: { kind: 'json', schema: wrap('account', Account) },
+    status: 200,
+    errors: [],
+  }),
+}

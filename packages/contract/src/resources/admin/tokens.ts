@@ -1,0 +1,218 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { Empty, Id, Text, Timestamp, wrap } from '../../shared.js'
+
+const note = 'What the token is for.'
+
+/** A token as lists show it. */
+const listed = (title: string, what: string) =>
+  Type.Object(
+    {
+      id: Id('Id of the token.'),
+      createdAt: Timestamp('When the token was made.'),
+      note: Type.String({ description: note }),
+      lastUsedAt: Type.Optional(
+        Timestamp('When the token was last used; absent if never. Kept with a delay.'),
+      ),
+    },
+    { title, description: `${what} without its value.` },
+  )
+
+/** A token in the answer that makes it. */
+const made = (title: string, what: string) =>
+  Type.Object(
+    {
+      id: Id('Id of the token.'),
+      createdAt: Timestamp('When the token was made.'),
+      note: Type.String({ description: note }),
+      value: Type.String({
+        description: 'The token itself. Shown only here: the server keeps a hash of it.',
+      }),
+    },
+    { title, description: `${what} with its value.` },
+  )
+
+/** A personal access token without its value. */
+export const PersonalAccessToken = listed('PersonalAccessToken', 'A personal access token')
+
+/** A personal access token with its value. */
+export const NewPersonalAccessToken = made('NewPersonalAccessToken', 'A personal access token')
+
+/** A key of a bot without its value. */
+export const BotApiKey = listed('BotApiKey', 'A key of a bot')
+
+/** A key of a bot with its value. */
+export const NewBotApiKey = made('NewBotApiKey', 'A key of a bot')
+
+/** A key of an integration without its value. */
+export const IntegrationApiKey = listed('IntegrationApiKey', 'A key of an integration')
+
+/** A key of an integration with its value. */
+export const NewIntegrationApiKey = made('NewIntegrationApiKey', 'A key of an integration')
+
+/** Personal access tokens of the caller, and keys that act for one bot. */
+export const tokens = {
+  listPersonal: operation({
+    id: 'listPersonalAccessTokens',
+    method: 'GET',
+    path: '/v1/admin/account/pats',
+    tag: 'Account',
+    summary: 'List the personal access tokens of the caller',
+    auth: 'account',
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        pats: Type.Array(PersonalAccessToken, { description: 'All tokens, newest first.' }),
+      }),
+    },
+    status: 200,
+    errors: [],
+  }),
+  createPersonal: operation({
+    id: 'createPersonalAccessToken',
+    method: 'POST',
+    path: '/v1/admin/account/pats',
+    tag: 'Account',
+    summary: 'Create a personal access token',
+    description: 'The token may do everything its owner may. Its value is shown only once.',
+    auth: 'account',
+    body: Type.Object({
+      note: Text(500, 'What the token is for, at most 500 characters.'),
+    }),
+    answer: { kind: 'json', schema: wrap('pat', NewPersonalAccessToken) },
+    status: 201,
+    errors: [],
+    idempotent: true,
+  }),
+  removePersonal: operation({
+    id: 'deletePersonalAccessToken',
+    method: 'DELETE',
+    path: '/v1/admin/account/pats/{id}',
+    tag: 'Account',
+    summary: 'Delete a personal access token',
+    description: 'The token stops working at once here, and within five seconds elsewhere.',
+    auth: 'account',
+    params: Type.Object({ id: Id('Id of the token.') }),
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  introspect: operation({
+    id: 'introspect',
+    method: 'POST',
+    path: '/v1/admin/introspect',
+    tag: 'Account',
+    summary: 'Find out what the token of the call stands for',
+    description:
+      'For services that bots, integrations and people call with their tokens. The body names the bot. A header `x-bot-id` is ignored.',
+    auth: 'token',
+    body: Type.Object({ botId: Id('Id of the bot that is asked about.') }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        workspaceId: Id('Id of the workspace of the bot.'),
+        botId: Id('Id of the bot.'),
+        userId: Id('Id of the account of a personal token; of keys, the id of the bot.'),
+      }),
+    },
+    status: 200,
+    errors: ['Forbidden', 'ReferenceNotFound'],
+  }),
+  listBotKeys: operation({
+    id: 'listBotApiKeys',
+    method: 'GET',
+    path: '/v1/admin/bots/baks',
+    tag: 'Bots',
+    summary: 'List the keys of a bot',
+    auth: 'workspace',
+    query: Type.Object({ botId: Id('Id of the bot.') }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        baks: Type.Array(BotApiKey, { description: 'All keys of the bot, newest first.' }),
+      }),
+    },
+    status: 200,
+    errors: ['ReferenceNotFound'],
+  }),
+  createBotKey: operation({
+    id: 'createBotApiKey',
+    method: 'POST',
+    path: '/v1/admin/bots/baks',
+    tag: 'Bots',
+    summary: 'Create a key of a bot',
+    description: 'The key may act for this bot only. Its value is shown only once.',
+    auth: 'workspace',
+    body: Type.Object({
+      botId: Id('Id of the bot.'),
+      note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
+    }),
+    answer: { kind: 'json', schema: NewBotApiKey },
+    status: 201,
+    errors: ['ReferenceNotFound'],
+    idempotent: true,
+  }),
+  removeBotKey: operation({
+    id: 'deleteBotApiKey',
+    method: 'DELETE',
+    path: '/v1/admin/bots/baks/{id}',
+    tag: 'Bots',
+    summary: 'Delete a key of a bot',
+    description: 'The key stops working at once here, and within five seconds elsewhere.',
+    auth: 'workspace',
+    params: Type.Object({ id: Id('Id of the key.') }),
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  listIntegrationKeys: operation({
+    id: 'listIntegrationApiKeys',
+    method: 'GET',
+    path: '/v1/admin/integrations/iaks',
+    tag: 'Integrations',
+    summary: 'List the keys of an integration',
+    auth: 'workspace',
+    query: Type.Object({ integrationId: Id('Id of the integration.') }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        iaks: Type.Array(IntegrationApiKey, {
+          description: 'All keys of the integration, newest first.',
+        }),
+      }),
+    },
+    status: 200,
+    errors: ['ReferenceNotFound'],
+  }),
+  createIntegrationKey: operation({
+    id: 'createIntegrationApiKey',
+    method: 'POST',
+    path: '/v1/admin/integrations/iaks',
+    tag: 'Integrations',
+    summary: 'Create a key of an integration',
+    description:
+      'The key acts for this integration in every bot where it is installed. Its value is shown only once.',
+    auth: 'workspace',
+    body: Type.Object({
+      integrationId: Id('Id of the integration.'),
+      note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
+    }),
+    answer: { kind: 'json', schema: NewIntegrationApiKey },
+    status: 201,
+    errors: ['ReferenceNotFound'],
+    idempotent: true,
+  }),
+  removeIntegrationKey: operation({
+    id: 'deleteIntegrationApiKey',
+    method: 'DELETE',
+    path: '/v1/admin/integrations/iaks/{id}',
+    tag: 'Integrations',
+    summary: 'Delete a key of an integration',
+    description: 'The key stops working at once here, and within five seconds elsewhere.',
+    auth: 'workspace',
+    params: Type.Object({ id: Id('Id of the key.') }),
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+}

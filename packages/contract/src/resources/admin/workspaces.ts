@@ -1,0 +1,150 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { Empty, Id, OneOf, pageOf, paging, Text, Timestamp, Url } from '../../shared.js'
+
+/** A tenant: bots, their files and conversations, and the people who may reach them. */
+export const Workspace = Type.Object(
+  {
+    id: Id('Id of the workspace; value of the header `x-workspace-id`.'),
+    name: Type.String({ description: 'Name of the workspace.' }),
+    ownerId: Id('Id of the account that owns the workspace.'),
+    createdAt: Timestamp('When the workspace was made.'),
+    updatedAt: Timestamp('When the workspace last changed.'),
+    botCount: Type.Integer({ minimum: 0, description: 'Number of bots in the workspace.' }),
+    billingVersion: OneOf(['v1', 'v2', 'v3', 'v4'], 'Kept for existing clients; always `v4`.'),
+    plan: OneOf(
+      ['community', 'team', 'enterprise', 'plus', 'managed'],
+      'Kept for existing clients; nothing depends on it.',
+    ),
+    blocked: Type.Boolean({ description: 'Kept for existing clients; always false.' }),
+    spendingLimit: Type.Number({ description: 'Kept for existing clients; nothing is charged.' }),
+    activeTrialId: Type.Union([Type.String(), Type.Null()], {
+      description: 'Kept for existing clients; always null.',
+    }),
+    about: Type.Optional(Type.String({ description: 'What the workspace is about.' })),
+    profilePicture: Type.Optional(Type.String({ description: 'Address of a picture.' })),
+    contactEmail: Type.Optional(Type.String({ description: 'Address for questions.' })),
+    website: Type.Optional(Type.String({ description: 'Address of a website.' })),
+    socialAccounts: Type.Optional(
+      Type.Array(Type.String({ description: 'Address of an account elsewhere.' }), {
+        description: 'Accounts elsewhere.',
+      }),
+    ),
+    isPublic: Type.Optional(
+      Type.Boolean({ description: 'Whether the workspace shows itself to others.' }),
+    ),
+    handle: Type.Optional(
+      Type.String({ description: 'Unique short name, prefix of the names it publishes.' }),
+    ),
+  },
+  { title: 'Workspace', description: 'A tenant: bots, their data and who may reach them.' },
+)
+
+const workspaceId = Type.Object({
+  id: Id('Id of the workspace, one of the caller.'),
+})
+
+/** Workspaces of the caller. */
+export const workspaces = {
+  list: operation({
+    id: 'listWorkspaces',
+    method: 'GET',
+    path: '/v1/admin/workspaces',
+    tag: 'Workspaces',
+    summary: 'List the workspaces of the caller',
+    auth: 'account',
+    query: Type.Object({
+      ...paging,
+      handle: Type.Optional(Text(100, 'Only the workspace with exactly this handle.')),
+    }),
+    answer: {
+      kind: 'json',
+      schema: pageOf('workspaces', Workspace, 'Workspaces of the caller, newest first.'),
+    },
+    status: 200,
+    errors: [],
+  }),
+  create: operation({
+    id: 'createWorkspace',
+    method: 'POST',
+    path: '/v1/admin/workspaces',
+    tag: 'Workspaces',
+    summary: 'Create a workspace',
+    description: 'The caller becomes its owner.',
+    auth: 'account',
+    body: Type.Object({
+      name: Text(200, 'Name of the workspace, 1 to 200 characters.', 1),
+      billingVersion: Type.Optional(OneOf(['v4'], 'Accepted for existing clients; no effect.')),
+    }),
+    answer: { kind: 'json', schema: Workspace },
+    status: 201,
+    errors: ['LimitExceeded'],
+    idempotent: true,
+  }),
+  get: operation({
+    id: 'getWorkspace',
+    method: 'GET',
+    path: '/v1/admin/workspaces/{id}',
+    tag: 'Workspaces',
+    summary: 'Get a workspace',
+    auth: 'workspace',
+    params: workspaceId,
+    answer: { kind: 'json', schema: Workspace },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  update: operation({
+    id: 'updateWorkspace',
+    method: 'PUT',
+    path: '/v1/admin/workspaces/{id}',
+    tag: 'Workspaces',
+    summary: 'Update a workspace',
+    description: 'Members that are left out keep their value.',
+    auth: 'workspace',
+    params: workspaceId,
+    body: Type.Object({
+      name: Type.Optional(Text(200, 'Name of the workspace, 1 to 200 characters.', 1)),
+      spendingLimit: Type.Optional(
+        Type.Number({ minimum: 0, description: 'Stored and shown; nothing is charged.' }),
+      ),
+      about: Type.Optional(Text(2000, 'What it is about, at most 2,000 characters.')),
+      profilePicture: Type.Optional(Url('Address of a picture, at most 65,536 characters.')),
+      contactEmail: Type.Optional(Text(320, 'Address for questions, at most 320 characters.')),
+      website: Type.Optional(Url('Address of a website, at most 65,536 characters.')),
+      socialAccounts: Type.Optional(
+        Type.Array(Url('Address of an account elsewhere.'), {
+          maxItems: 5,
+          description: 'Accounts elsewhere, at most 5. Replaces the list.',
+        }),
+      ),
+      isPublic: Type.Optional(
+        Type.Boolean({ description: 'Whether the workspace shows itself to others.' }),
+      ),
+      handle: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 100,
+          pattern: '^[a-z0-9][a-z0-9_-]*$',
+          description:
+            'Unique short name, 1 to 100 lowercase letters, digits, `-` and `_`, the first a letter or digit; taken ones are refused.',
+        }),
+      ),
+    }),
+    answer: { kind: 'json', schema: Workspace },
+    status: 200,
+    errors: ['ResourceNotFound', 'AlreadyExists'],
+  }),
+  remove: operation({
+    id: 'deleteWorkspace',
+    method: 'DELETE',
+    path: '/v1/admin/workspaces/{id}',
+    tag: 'Workspaces',
+    summary: 'Delete a workspace and everything in it',
+    description: 'Only its owner may.',
+    auth: 'workspace',
+    params: workspaceId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+}

@@ -1,0 +1,154 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import {
+  Empty,
+  Id,
+  OneOf,
+  pageOf,
+  paging,
+  sortDirection,
+  TagEquality,
+  Text,
+  wrap,
+} from '../../shared.js'
+import { CreateBotBody, UpdateBotBody } from './bot-bodies.js'
+import { Bot, BotSummary } from './bot-entity.js'
+
+const botId = Type.Object({ id: Id('Id of the bot.') })
+
+const integrationKeys = Type.Object({
+  'x-multiple-integrations': Type.Optional(
+    Text(
+      10,
+      '`true`: `integrations` of the bot is keyed by alias; anything else: by id of the integration.',
+    ),
+  ),
+})
+
+/** Bots of a workspace. */
+export const bots = {
+  list: operation({
+    id: 'listBots',
+    method: 'GET',
+    path: '/v1/admin/bots',
+    tag: 'Bots',
+    summary: 'List the bots of a workspace',
+    auth: 'workspace',
+    query: Type.Object({
+      ...paging,
+      dev: Type.Optional(
+        Type.Boolean({
+          description: '`true`: only development bots; otherwise only the others.',
+        }),
+      ),
+      tags: Type.Optional(TagEquality),
+      integrationNames: Type.Optional(
+        Type.Array(Text(200, 'Name of an integration.'), {
+          maxItems: 30,
+          description: 'Only bots in which all of these integrations are installed; at most 30.',
+        }),
+      ),
+      pluginNames: Type.Optional(
+        Type.Array(Text(200, 'Name of a plugin.'), {
+          maxItems: 30,
+          description: 'Only bots in which all of these plugins are installed; at most 30.',
+        }),
+      ),
+      sortField: Type.Optional(
+        OneOf(['createdAt', 'updatedAt'], 'What to sort by; `createdAt` by default.'),
+      ),
+      sortDirection: sortDirection('Order; `desc`, newest first, by default.'),
+    }),
+    answer: {
+      kind: 'json',
+      schema: pageOf('bots', BotSummary, 'Bots in the order that was asked for.'),
+    },
+    status: 200,
+    errors: [],
+  }),
+  create: operation({
+    id: 'createBot',
+    method: 'POST',
+    path: '/v1/admin/bots',
+    tag: 'Bots',
+    summary: 'Create a bot',
+    description:
+      'Every member is optional. The integration `chat` is installed from the start; others follow with `updateBot`.',
+    auth: 'workspace',
+    headers: integrationKeys,
+    body: CreateBotBody,
+    answer: { kind: 'json', schema: wrap('bot', Bot) },
+    status: 201,
+    errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'InvalidIdentifier', 'LimitExceeded'],
+    idempotent: true,
+    bodyLimit: 'large',
+  }),
+  get: operation({
+    id: 'getBot',
+    method: 'GET',
+    path: '/v1/admin/bots/{id}',
+    tag: 'Bots',
+    summary: 'Get a bot',
+    auth: 'workspace',
+    params: botId,
+    headers: integrationKeys,
+    answer: { kind: 'json', schema: wrap('bot', Bot) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  update: operation({
+    id: 'updateBot',
+    method: 'PUT',
+    path: '/v1/admin/bots/{id}',
+    tag: 'Bots',
+    summary: 'Update a bot',
+    description:
+      'The body is a merge patch: members that are left out stay; in maps a value sets, `null` removes and a name that is not mentioned stays.',
+    auth: 'workspace',
+    params: botId,
+    headers: integrationKeys,
+    body: UpdateBotBody,
+    answer: { kind: 'json', schema: wrap('bot', Bot) },
+    status: 200,
+    errors: [
+      'ResourceNotFound',
+      'ReferenceNotFound',
+      'InvalidJsonSchema',
+      'InvalidDataFormat',
+      'InvalidIdentifier',
+      'LimitExceeded',
+    ],
+    bodyLimit: 'large',
+  }),
+  remove: operation({
+    id: 'deleteBot',
+    method: 'DELETE',
+    path: '/v1/admin/bots/{id}',
+    tag: 'Bots',
+    summary: 'Delete a bot and everything in it',
+    auth: 'workspace',
+    params: botId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  rotateSigningSecrets: operation({
+    id: 'rotateBotSigningSecrets',
+    method: 'POST',
+    path: '/v1/admin/bots/{id}/signing-secrets/rotate',
+    tag: 'Bots',
+    summary: 'Make a new secret that signs the calls to a bot',
+    description:
+      'For 24 hours calls are signed with the secret before as well, so that the bot can be told of the new one. One that was rotated away before that ends at once.',
+    auth: 'workspace',
+    params: botId,
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        newSigningSecret: Type.String({ description: 'The new secret. Shown only here.' }),
+      }),
+    },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+}

@@ -1,0 +1,48 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { pageOf, wrap } from '../../shared.js'
+import { PublicIntegration, PublicIntegrationSummary } from './integration-entity.js'
+import { integrationId, nameAndVersion, search } from './integration-search.js'
+
+/** Integrations that every workspace finds. */
+export const hub = {
+  listIntegrations: operation({
+    id: 'listPublicIntegrations',
+    method: 'GET',
+    path: '/v1/admin/hub/integrations',
+    tag: 'Integrations',
+    summary: 'List the integrations that come with the server',
+    auth: 'workspace',
+    query: Type.Object(search),
+    answer: {
+      kind: 'json',
+      schema: pageOf('integrations', PublicIntegrationSummary, 'Integrations.'),
+    },
+    status: 200,
+    errors: [],
+  }),
+  getIntegration: operation({
+    id: 'getPublicIntegrationById',
+    method: 'GET',
+    path: '/v1/admin/hub/integrations/{id}',
+    tag: 'Integrations',
+    summary: 'Get an integration that comes with the server',
+    auth: 'workspace',
+    params: integrationId,
+    answer: { kind: 'json', schema: wrap('integration', PublicIntegration) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  getIntegrationByName: operation({
+    id: 'getPublicIntegration',
+    method: 'GET',
+    path: '/v1/admin/hub/integrations/{name}/{version}',
+    tag: 'Integrations',
+    summary: 'Get an integration that comes with the server by name and version',
+    auth: 'workspace',
+    params: nameAndVersion,
+    answer: { kind: 'json', schema: wrap('integration', PublicIntegration) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+}

@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { AnyMapInput, Id, wrap } from '../../shared.js'
+import { address, webhookId } from './address.js'
+import { ChatEvent } from './entities.js'
+
+/** What users tell the bot beside messages. */
+export const chatEvents = {
+  createEvent: operation({
+    id: 'chatCreateEvent',
+    method: 'POST',
+    path: '/chat/{webhookId}/events',
+    tag: 'Chat',
+    summary: 'Send a custom event',
+    description: 'The bot gets it as an event of type `custom`. Listeners get it first.',
+    auth: 'chat-user',
+    params: address,
+    body: Type.Object({
+      conversationId: Id('Id of the conversation.'),
+      payload: AnyMapInput('Anything the bot understands.'),
+    }),
+    answer: { kind: 'json', schema: wrap('event', ChatEvent) },
+    status: 201,
+    errors: ['Forbidden', 'LimitExceeded'],
+    idempotent: true,
+    throttle: 'messages',
+  }),
+  getEvent: operation({
+    id: 'chatGetEvent',
+    method: 'GET',
+    path: '/chat/{webhookId}/events/{id}',
+    tag: 'Chat',
+    summary: 'Get a custom event',
+    auth: 'chat-user',
+    params: Type.Object({ webhookId, id: Id('Id of the event.') }),
+    answer: { kind: 'json', schema: wrap('event', ChatEvent) },
+    status: 200,
+    errors: ['Forbidden'],
+  }),
+}

@@ -1,0 +1,63 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { OneOf } from '../../shared.js'
+import { address } from './address.js'
+import { chatConversations } from './conversations.js'
+import { chatEvents } from './events.js'
+import { chatMessages } from './messages.js'
+import { chatParticipants } from './participants.js'
+import { chatUsers } from './users.js'
+
+/** What web chats call, at the chat address of one bot. */
+export const chat = {
+  hello: operation({
+    id: 'chatHello',
+    method: 'GET',
+    path: '/chat/{webhookId}/hello',
+    tag: 'Chat',
+    summary: 'Check that a chat address is served',
+    auth: 'chat',
+    params: address,
+    answer: {
+      kind: 'json',
+      schema: Type.Object(
+        { status: OneOf(['ok'], 'The address is served.') },
+        { title: 'Hello', description: 'The address is served.' },
+      ),
+    },
+    status: 200,
+    errors: [],
+  }),
+  openApi: operation({
+    id: 'chatOpenApi',
+    method: 'GET',
+    path: '/chat/{webhookId}/openapi.json',
+    tag: 'Chat',
+    summary: 'Get the description of the chat interface',
+    auth: 'chat',
+    params: address,
+    answer: {
+      kind: 'download',
+      description: 'OpenAPI 3.1 document of the operations of a chat address.',
+    },
+    status: 200,
+    errors: [],
+  }),
+  reference: operation({
+    id: 'chatReference',
+    method: 'GET',
+    path: '/chat/{webhookId}/redoc',
+    tag: 'Chat',
+    summary: 'Open the reference of the chat interface',
+    auth: 'chat',
+    params: address,
+    answer: { kind: 'download', description: 'Page that leads to the rendered reference.' },
+    status: 200,
+    errors: [],
+  }),
+  ...chatUsers,
+  ...chatConversations,
+  ...chatParticipants,
+  ...chatMessages,
+  ...chatEvents,
+}

@@ -1,0 +1,80 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { AnyMapInput, Empty, Id, pageOf, paging, Text, wrap } from '../../shared.js'
+import { MessagePayload } from '../runtime/message-payloads.js'
+import { address, inConversation, webhookId } from './address.js'
+import { ChatMessage } from './entities.js'
+
+const messageById = Type.Object({ webhookId, id: Id('Id of the message.') })
+
+/** The messages of a chat address. */
+export const chatMessages = {
+  listMessages: operation({
+    id: 'chatListMessages',
+    method: 'GET',
+    path: '/chat/{webhookId}/conversations/{conversationId}/messages',
+    tag: 'Chat',
+    summary: 'List the messages of a conversation',
+    description: 'A page has 50 messages.',
+    auth: 'chat-user',
+    params: inConversation,
+    query: Type.Object({ nextToken: paging.nextToken }),
+    answer: { kind: 'json', schema: pageOf('messages', ChatMessage, 'Messages, newest first.') },
+    status: 200,
+    errors: ['Forbidden'],
+  }),
+  createMessage: operation({
+    id: 'chatCreateMessage',
+    method: 'POST',
+    path: '/chat/{webhookId}/messages',
+    tag: 'Chat',
+    summary: 'Send a message',
+    description:
+      'The answer means that the message is stored. Listeners of the conversation get it first.',
+    auth: 'chat-user',
+    params: address,
+    body: Type.Object({
+      conversationId: Id('Id of the conversation.'),
+      payload: MessagePayload,
+      metadata: Type.Optional(AnyMapInput('Facts to keep beside the payload.')),
+      clientMessageId: Type.Optional(
+        Text(
+          255,
+          'Any value, new for each message, for callers that cannot set the header `Idempotency-Key`: a repeated call with the same value gets the first answer. 1 to 255 characters.',
+          1,
+        ),
+      ),
+    }),
+    answer: { kind: 'json', schema: wrap('message', ChatMessage) },
+    status: 201,
+    errors: ['Forbidden', 'LimitExceeded'],
+    idempotent: true,
+    idempotencyMember: 'clientMessageId',
+    throttle: 'messages',
+  }),
+  getMessage: operation({
+    id: 'chatGetMessage',
+    method: 'GET',
+    path: '/chat/{webhookId}/messages/{id}',
+    tag: 'Chat',
+    summary: 'Get a message',
+    auth: 'chat-user',
+    params: messageById,
+    answer: { kind: 'json', schema: wrap('message', ChatMessage) },
+    status: 200,
+    errors: ['Forbidden'],
+  }),
+  deleteMessage: operation({
+    id: 'chatDeleteMessage',
+    method: 'DELETE',
+    path: '/chat/{webhookId}/messages/{id}',
+    tag: 'Chat',
+    summary: 'Delete a message of one’s own',
+    description: 'For its author, also one who no longer takes part. It is gone for good.',
+    auth: 'chat-user',
+    params: messageById,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['Forbidden'],
+  }),
+}

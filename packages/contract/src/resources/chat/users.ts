@@ -1,0 +1,91 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { Empty, wrap } from '../../shared.js'
+import { address, ForeignId, profile } from './address.js'
+import { ChatUser } from './entities.js'
+
+/** The users of a chat address. */
+export const chatUsers = {
+  createUser: operation({
+    id: 'chatCreateUser',
+    method: 'POST',
+    path: '/chat/{webhookId}/users',
+    tag: 'Chat',
+    summary: 'Create a user and get its key',
+    description:
+      'Not available while the chat address has an encryption key of its own. The key is returned only once. A call that is repeated after a lost answer creates another user, or is refused with `AlreadyExists` if it names an id. `Idempotency-Key` has no effect here, because it does not prove who repeats the call.',
+    auth: 'chat',
+    params: address,
+    body: Type.Object({
+      id: Type.Optional(
+        ForeignId('Id to give the user: 1 to 70 of `A-Z a-z 0-9 _ - / \\`; made up if left out.'),
+      ),
+      ...profile,
+    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        user: ChatUser,
+        key: Type.String({ description: 'Value of the header `x-user-key` of this user.' }),
+      }),
+    },
+    status: 201,
+    errors: ['Unauthorized', 'AlreadyExists'],
+    throttle: 'users',
+  }),
+  getOrCreateUser: operation({
+    id: 'chatGetOrCreateUser',
+    method: 'POST',
+    path: '/chat/{webhookId}/users/get-or-create',
+    tag: 'Chat',
+    summary: 'Get the user of a key, created if need be',
+    description:
+      'The key identifies the user. Members that are given overwrite those of an existing user. A key that was revoked, or issued before its user was deleted, is refused with `Unauthorized`. The key of a banned user is refused with `Forbidden`.',
+    auth: 'chat-user',
+    params: address,
+    body: Type.Object(profile),
+    answer: { kind: 'json', schema: wrap('user', ChatUser) },
+    status: 200,
+    errors: [],
+  }),
+  getUser: operation({
+    id: 'chatGetUser',
+    method: 'GET',
+    path: '/chat/{webhookId}/users/me',
+    tag: 'Chat',
+    summary: 'Get the user of a key',
+    auth: 'chat-user',
+    params: address,
+    answer: { kind: 'json', schema: wrap('user', ChatUser) },
+    status: 200,
+    errors: [],
+  }),
+  updateUser: operation({
+    id: 'chatUpdateUser',
+    method: 'PUT',
+    path: '/chat/{webhookId}/users/me',
+    tag: 'Chat',
+    summary: 'Change the user of a key',
+    description: 'Members that are left out stay as they are.',
+    auth: 'chat-user',
+    params: address,
+    body: Type.Object(profile),
+    answer: { kind: 'json', schema: wrap('user', ChatUser) },
+    status: 200,
+    errors: [],
+  }),
+  deleteUser: operation({
+    id: 'chatDeleteUser',
+    method: 'DELETE',
+    path: '/chat/{webhookId}/users/me',
+    tag: 'Chat',
+    summary: 'Delete the user of a key',
+    description:
+      'Removes the user from every conversation. Its messages stay. Another user may take its id. Keys that were issued before the deletion are refused from then on, also for a new user of the same id.',
+    auth: 'chat-user',
+    params: address,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: [],
+  }),
+}

@@ -1,0 +1,259 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import {
+  AnyMapInput,
+  Empty,
+  Id,
+  MapOf,
+  maxTagLength,
+  nameBounds,
+  OneOf,
+  pageOf,
+  paging,
+  sortDirection,
+  TagFilter,
+  TagsInput,
+  Text,
+  Timestamp,
+  wrap,
+} from '../../shared.js'
+import { accessPolicies, File, UploadableFile } from './file-entity.js'
+import { Indexing } from './indexing.js'
+
+const IdOrKey = Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1)
+
+/** Milliseconds that a request may wait for a file. A connection on which nothing moves lives for 60 s. */
+export const waitTimeoutDefault = 30_000
+const waitTimeoutMaximum = 50_000
+
+/** Files of a bot. */
+export const files = {
+  upsert: operation({
+    id: 'upsertFile',
+    method: 'PUT',
+    path: '/v1/files',
+    tag: 'Files',
+    summary: 'Create or update a file',
+    description:
+      'Describes the file; the content follows with PUT to `uploadUrl`. The same key again replaces the file: its former content and passages stay until the new ones are complete.',
+    auth: 'bot',
+    body: Type.Object({
+      key: Text(
+        1024,
+        'Name of the file, unique in the bot, 1 to 1,024 characters and at most 2,048 bytes of UTF-8.',
+        1,
+      ),
+      size: Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          'Size of the content in bytes. Counts against the storage quota and, with `index`, against the vector quota; content of another size is refused.',
+      }),
+      tags: Type.Optional(
+        TagsInput(
+          'Tags of the file, each at most 2,048 bytes of UTF-8 in name and value together.',
+        ),
+      ),
+      index: Type.Optional(
+        Type.Boolean({
+          description:
+            'Whether the content is to be found by search; false by default. Not for files above 95 MB.',
+        }),
+      ),
+      indexing: Type.Optional(Indexing),
+      accessPolicies: Type.Optional(
+        Type.Array(OneOf([...accessPolicies], 'Who may reach it.'), {
+          maxItems: 10,
+          description: 'Who besides the owner may reach the file; nobody by default.',
+        }),
+      ),
+      contentType: Type.Optional(
+        Text(
+          255,
+          'Media type, at most 255 characters; else from the extension of `key`, else `application/octet-stream`.',
+        ),
+      ),
+      expiresAt: Type.Optional(
+        Timestamp(
+          'When to delete the file, in UTC: in the future, at most 90 days from now; seconds are ignored.',
+        ),
+      ),
+      publicContentImmediatelyAccessible: Type.Optional(
+        Type.Boolean({
+          description:
+            'With `public_content`: the content is readable as soon as it is there. The PUT to `uploadUrl` then carries `x-amz-tagging: public=true`.',
+        }),
+      ),
+      metadata: Type.Optional(AnyMapInput('Free-form facts about the file.')),
+    }),
+    answer: { kind: 'json', schema: wrap('file', UploadableFile) },
+    status: 200,
+    errors: ['QuotaExceeded', 'LimitExceeded'],
+  }),
+  list: operation({
+    id: 'listFiles',
+    method: 'GET',
+    path: '/v1/files',
+    tag: 'Files',
+    summary: 'List the files of a bot',
+    auth: 'bot',
+    query: Type.Object({
+      ...paging,
+      sortField: Type.Optional(
+        OneOf(
+          ['key', 'size', 'createdAt', 'updatedAt', 'status'],
+          'What to sort by; `createdAt` by default.',
+        ),
+      ),
+      sortDirection: sortDirection('Order; `desc`, newest first, by default.'),
+      tags: Type.Optional(TagFilter),
+      ids: Type.Optional(
+        Type.Array(Id('Id of a file.'), {
+          maxItems: 50,
+          description: 'Only these files; at most 50.',
+        }),
+      ),
+      indexed: Type.Optional(
+        Type.Boolean({ description: 'Only files with this value of `index`.' }),
+      ),
+    }),
+    answer: {
+      kind: 'json',
+      schema: pageOf('files', File, 'Files in the order that was asked for.'),
+    },
+    status: 200,
+    errors: [],
+  }),
+  get: operation({
+    id: 'getFile',
+    method: 'GET',
+    path: '/v1/files/{id}',
+    tag: 'Files',
+    summary: 'Get a file',
+    auth: 'bot',
+    params: Type.Object({ id: IdOrKey }),
+    query: Type.Object({
+      waitFor: Type.Optional(
+        OneOf(
+          ['indexing_completed'],
+          'Answers once the indexing has ended, also when it failed, or when the file is not to be indexed; after `timeout` with the file as it is then.',
+        ),
+      ),
+      timeout: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: waitTimeoutMaximum,
+          default: waitTimeoutDefault,
+          description: `How long to wait in milliseconds, 0 to ${waitTimeoutMaximum}, ${waitTimeoutDefault} by default; only with \`waitFor\`.`,
+        }),
+      ),
+    }),
+    answer: { kind: 'json', schema: wrap('file', File) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  update: operation({
+    id: 'updateFileMetadata',
+    method: 'PUT',
+    path: '/v1/files/{id}',
+    tag: 'Files',
+    summary: 'Change what is said of a file',
+    description:
+      'Never changes the content, key, type or index: another upsert does. An integration changes its own files only.',
+    auth: 'bot',
+    params: Type.Object({ id: IdOrKey }),
+    body: Type.Object({
+      metadata: Type.Optional(
+        AnyMapInput('Merged by key: a value sets, `null` removes, what is not mentioned stays.'),
+      ),
+      tags: Type.Optional(
+        MapOf(
+          Type.Union([Type.String({ maxLength: maxTagLength }), Type.Null()], {
+            description: `Value of at most ${maxTagLength} characters; \`null\` removes the tag.`,
+          }),
+          {
+            description:
+              'Merged by name: a value sets, `null` removes, what is not mentioned stays. The file has at most 200 tags after it, each at most 2,048 bytes of UTF-8 in name and value together.',
+            ...nameBounds,
+          },
+        ),
+      ),
+      accessPolicies: Type.Optional(
+        Type.Array(OneOf([...accessPolicies], 'Who may reach it.'), {
+          maxItems: 10,
+          description: 'Replaces the policies; `[]` leaves the file to its owner.',
+        }),
+      ),
+      expiresAt: Type.Optional(
+        Type.Union(
+          [
+            Timestamp(
+              'When to delete the file, in UTC: in the future, at most 90 days from now; seconds are ignored.',
+            ),
+            Type.Null(),
+          ],
+          { description: 'When to delete the file; `null` keeps it.' },
+        ),
+      ),
+    }),
+    answer: { kind: 'json', schema: wrap('file', File) },
+    status: 200,
+    errors: ['Forbidden', 'LimitExceeded', 'ResourceNotFound'],
+  }),
+  remove: operation({
+    id: 'deleteFile',
+    method: 'DELETE',
+    path: '/v1/files/{id}',
+    tag: 'Files',
+    summary: 'Delete a file, its content and its passages',
+    auth: 'bot',
+    params: Type.Object({ id: IdOrKey }),
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  copy: operation({
+    id: 'copyFile',
+    method: 'POST',
+    path: '/v1/files/{idOrKey}/{destinationKey}',
+    tag: 'Files',
+    summary: 'Copy a file',
+    description:
+      'Makes a file of the same content, type, tags, metadata, policies, index and expiry; the caller owns it. No bytes are sent again, and an indexed file is not read again. The copy counts against the quotas of the workspace it is in.',
+    auth: 'bot',
+    params: Type.Object({
+      idOrKey: Text(1024, 'Id or key of the file to copy; a `/` in a key is percent-encoded.', 1),
+      destinationKey: Text(
+        1024,
+        'Key of the copy, 1 to 1,024 characters and at most 2,048 bytes of UTF-8; a `/` in it is percent-encoded.',
+        1,
+      ),
+    }),
+    headers: Type.Object({
+      'x-destination-bot-id': Type.Optional(
+        Text(
+          200,
+          'Id of the bot that gets the copy, if it is another one: the token must be allowed to write there. At most 200 characters.',
+        ),
+      ),
+    }),
+    body: Type.Object({
+      overwrite: Type.Optional(
+        Type.Boolean({
+          description:
+            'Whether to replace a file that has the key already; false by default, which refuses. With the key of a bot, only what that bot made is replaced.',
+        }),
+      ),
+    }),
+    answer: { kind: 'json', schema: wrap('file', File) },
+    status: 201,
+    errors: [
+      'AlreadyExists',
+      'Forbidden',
+      'QuotaExceeded',
+      'ResourceLockedConflict',
+      'ResourceNotFound',
+    ],
+    idempotent: true,
+  }),
+}

@@ -1,0 +1,111 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import {
+  Empty,
+  Id,
+  MapOf,
+  maxTagLength,
+  nameBounds,
+  pageOf,
+  paging,
+  TagFilter,
+  Tags,
+  TagsInput,
+  Text,
+  Timestamp,
+  wrap,
+} from '../../shared.js'
+
+const KnowledgeBase = Type.Object(
+  {
+    id: Id('Id of the knowledge base.'),
+    name: Type.String({ description: 'Name of the knowledge base.' }),
+    createdAt: Timestamp('When the knowledge base was made.'),
+    tags: Tags('Tags of the knowledge base.'),
+  },
+  {
+    title: 'KnowledgeBase',
+    description: 'A name for the files that carry its id in the tag `kbId`.',
+  },
+)
+
+const KnowledgeBaseName = Text(200, 'Name of the knowledge base, 1 to 200 characters.', 1)
+const params = Type.Object({ id: Id('Id of the knowledge base.') })
+
+/** Knowledge bases of a bot: groups of files by their tag `kbId`. */
+export const knowledgeBases = {
+  create: operation({
+    id: 'createKnowledgeBase',
+    method: 'POST',
+    path: '/v1/files/knowledge-bases',
+    tag: 'Files',
+    summary: 'Create a knowledge base',
+    description: 'Files belong to it by their tag `kbId`, which is set like any other tag.',
+    auth: 'bot',
+    body: Type.Object({
+      name: KnowledgeBaseName,
+      tags: Type.Optional(TagsInput('Tags of the knowledge base.')),
+    }),
+    answer: { kind: 'json', schema: wrap('knowledgeBase', KnowledgeBase) },
+    status: 201,
+    errors: ['LimitExceeded'],
+    idempotent: true,
+  }),
+  list: operation({
+    id: 'listKnowledgeBases',
+    method: 'GET',
+    path: '/v1/files/knowledge-bases',
+    tag: 'Files',
+    summary: 'List the knowledge bases of a bot',
+    description: 'Newest first.',
+    auth: 'bot',
+    query: Type.Object({ ...paging, tags: Type.Optional(TagFilter) }),
+    answer: {
+      kind: 'json',
+      schema: pageOf('knowledgeBases', KnowledgeBase, 'Knowledge bases, newest first.'),
+    },
+    status: 200,
+    errors: [],
+  }),
+  update: operation({
+    id: 'updateKnowledgeBase',
+    method: 'PUT',
+    path: '/v1/files/knowledge-bases/{id}',
+    tag: 'Files',
+    summary: 'Rename a knowledge base, or change its tags',
+    auth: 'bot',
+    params,
+    body: Type.Object({
+      name: KnowledgeBaseName,
+      tags: Type.Optional(
+        MapOf(
+          Type.Union([Type.String({ maxLength: maxTagLength }), Type.Null()], {
+            description: `Value of at most ${maxTagLength} characters; \`null\` removes the tag.`,
+          }),
+          {
+            description:
+              'Merged by name: a value sets, `null` removes, what is not mentioned stays. At most 200 tags after it.',
+            ...nameBounds,
+          },
+        ),
+      ),
+    }),
+    answer: { kind: 'json', schema: wrap('knowledgeBase', KnowledgeBase) },
+    status: 200,
+    errors: ['LimitExceeded', 'ResourceNotFound', 'Forbidden'],
+  }),
+  remove: operation({
+    id: 'deleteKnowledgeBase',
+    method: 'DELETE',
+    path: '/v1/files/knowledge-bases/{id}',
+    tag: 'Files',
+    summary: 'Delete a knowledge base',
+    description:
+      'Its files stay, with their tag `kbId`, and are found as before: list them by that tag to delete them too.',
+    auth: 'bot',
+    params,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+}

@@ -1,0 +1,251 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import {
+  DiscriminateByTags,
+  Empty,
+  Id,
+  OneOf,
+  Properties,
+  PropertiesInput,
+  PropertiesPatch,
+  pageOf,
+  paging,
+  sortDirection,
+  TagEquality,
+  Tags,
+  TagsInput,
+  TagsPatch,
+  TagsWanted,
+  Text,
+  TimeBound,
+  Timestamp,
+  wrap,
+  wrapFound,
+} from '../../shared.js'
+import { User } from './users.js'
+
+/** An exchange of messages on a channel of an integration. */
+export const Conversation = Type.Object(
+  {
+    id: Id('Id of the conversation.'),
+    createdAt: Timestamp('When the conversation was made.'),
+    updatedAt: Timestamp('When the conversation last changed.'),
+    channel: Type.String({ description: 'Name of the channel.' }),
+    integration: Type.String({ description: 'Alias of the integration the channel belongs to.' }),
+    tags: Tags('Tags of the conversation.'),
+    messageCount: Type.Integer({ minimum: 0, description: 'Number of messages in it.' }),
+    currentTaskId: Type.Optional(Type.String({ description: 'Deprecated.' })),
+    currentWorkflowId: Type.Optional(
+      Type.String({
+        description: 'Id of the workflow that runs in it, the newest of several.',
+      }),
+    ),
+    properties: Type.Optional(Properties('Facts shared between the bot and its integrations.')),
+  },
+  { title: 'Conversation', description: 'An exchange of messages on a channel.' },
+)
+
+const integrationName = Type.Optional(
+  Text(
+    200,
+    'Deprecated: alias of the integration it belongs to, the chat by default; need not be installed. 1 to 200 characters.',
+    1,
+  ),
+)
+const channel = Text(200, 'Name of the channel, 1 to 200 characters.', 1)
+const sharedFacts = 'Facts shared between the bot and its integrations.'
+
+/** What a get-or-create of a conversation is given. */
+export const conversationWanted = {
+  channel,
+  tags: TagsWanted('conversation'),
+  integrationName,
+  properties: Type.Optional(PropertiesPatch(sharedFacts)),
+}
+
+const conversationId = Type.Object({ id: Id('Id of the conversation.') })
+const membership = Type.Object({
+  id: Id('Id of the conversation.'),
+  userId: Id('Id of the user.'),
+})
+
+/** Conversations of a bot, as the bot and its tools see them. */
+export const conversations = {
+  create: operation({
+    id: 'createConversation',
+    method: 'POST',
+    path: '/v1/chat/conversations',
+    tag: 'Conversations',
+    summary: 'Create a conversation',
+    description:
+      'It has no participant yet: the first user of the chat address who opens or writes to it becomes its owner.',
+    auth: 'bot',
+    body: Type.Object({
+      channel,
+      tags: TagsInput('Tags of the conversation; may be empty.'),
+      integrationName,
+      properties: Type.Optional(PropertiesInput(sharedFacts)),
+    }),
+    answer: { kind: 'json', schema: wrap('conversation', Conversation) },
+    status: 201,
+    errors: ['LimitExceeded'],
+    idempotent: true,
+  }),
+  get: operation({
+    id: 'getConversation',
+    method: 'GET',
+    path: '/v1/chat/conversations/{id}',
+    tag: 'Conversations',
+    summary: 'Get a conversation',
+    auth: 'bot',
+    params: conversationId,
+    answer: { kind: 'json', schema: wrap('conversation', Conversation) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  list: operation({
+    id: 'listConversations',
+    method: 'GET',
+    path: '/v1/chat/conversations',
+    tag: 'Conversations',
+    summary: 'List the conversations of a bot',
+    auth: 'bot',
+    query: Type.Object({
+      ...paging,
+      sortField: Type.Optional(
+        OneOf(['createdAt', 'updatedAt'], 'What to sort by; `createdAt` by default.'),
+      ),
+      sortDirection: sortDirection('Order; `desc`, newest first, by default.'),
+      tags: Type.Optional(TagEquality),
+      participantIds: Type.Optional(
+        Type.Array(Id('Id of a user.'), {
+          maxItems: 50,
+          description: 'Only conversations in which all of these users take part; at most 50.',
+        }),
+      ),
+      integrationName: Type.Optional(
+        Text(200, 'Only conversations of this integration, by name or alias.'),
+      ),
+      channel: Type.Optional(Text(200, 'Only conversations on this channel.')),
+      afterDate: Type.Optional(
+        TimeBound('beginning', 'Only those made at this time or later, in UTC.'),
+      ),
+      beforeDate: Type.Optional(
+        TimeBound('end', 'Only those made at this time or earlier, in UTC.'),
+      ),
+      minMessageCount: Type.Optional(
+        Type.Integer({ minimum: 0, description: 'Only those with this many messages or more.' }),
+      ),
+      maxMessageCount: Type.Optional(
+        Type.Integer({ minimum: 0, description: 'Only those with this many messages or fewer.' }),
+      ),
+    }),
+    answer: {
+      kind: 'json',
+      schema: pageOf('conversations', Conversation, 'Conversations in the order asked for.'),
+    },
+    status: 200,
+    errors: [],
+  }),
+  getOrCreate: operation({
+    id: 'getOrCreateConversation',
+    method: 'POST',
+    path: '/v1/chat/conversations/get-or-create',
+    tag: 'Conversations',
+    summary: 'Get the conversation with some tags, created if there is none',
+    description:
+      'Looked for on the channel. Of calls that ask for the same conversation at the same time, one creates it.',
+    auth: 'bot',
+    body: Type.Object({
+      ...conversationWanted,
+      discriminateByTags: Type.Optional(DiscriminateByTags('conversation')),
+    }),
+    answer: { kind: 'json', schema: wrapFound('conversation', Conversation) },
+    status: 200,
+    errors: ['LimitExceeded'],
+  }),
+  update: operation({
+    id: 'updateConversation',
+    method: 'PUT',
+    path: '/v1/chat/conversations/{id}',
+    tag: 'Conversations',
+    summary: 'Update a conversation',
+    description: 'Members that are left out stay as they are; maps are merged.',
+    auth: 'bot',
+    params: conversationId,
+    body: Type.Object({
+      tags: Type.Optional(TagsPatch('Tags of the conversation.')),
+      properties: Type.Optional(PropertiesPatch(sharedFacts)),
+      currentTaskId: Type.Optional(Text(200, 'Deprecated and ignored.')),
+    }),
+    answer: { kind: 'json', schema: wrap('conversation', Conversation) },
+    status: 200,
+    errors: ['ResourceNotFound', 'LimitExceeded'],
+  }),
+  remove: operation({
+    id: 'deleteConversation',
+    method: 'DELETE',
+    path: '/v1/chat/conversations/{id}',
+    tag: 'Conversations',
+    summary: 'Delete a conversation with its messages',
+    auth: 'bot',
+    params: conversationId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  listParticipants: operation({
+    id: 'listParticipants',
+    method: 'GET',
+    path: '/v1/chat/conversations/{id}/participants',
+    tag: 'Conversations',
+    summary: 'List who takes part in a conversation',
+    auth: 'bot',
+    params: conversationId,
+    query: Type.Object(paging),
+    answer: {
+      kind: 'json',
+      schema: pageOf('participants', User, 'Participants, newest user first.'),
+    },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  addParticipant: operation({
+    id: 'addParticipant',
+    method: 'POST',
+    path: '/v1/chat/conversations/{id}/participants',
+    tag: 'Conversations',
+    summary: 'Let a user take part in a conversation',
+    description: 'Adding somebody who takes part already changes nothing.',
+    auth: 'bot',
+    params: conversationId,
+    body: Type.Object({ userId: Id('Id of the user.') }),
+    answer: { kind: 'json', schema: wrap('participant', User) },
+    status: 200,
+    errors: ['ResourceNotFound', 'ReferenceNotFound'],
+  }),
+  getParticipant: operation({
+    id: 'getParticipant',
+    method: 'GET',
+    path: '/v1/chat/conversations/{id}/participants/{userId}',
+    tag: 'Conversations',
+    summary: 'Get a participant of a conversation',
+    auth: 'bot',
+    params: membership,
+    answer: { kind: 'json', schema: wrap('participant', User) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  removeParticipant: operation({
+    id: 'removeParticipant',
+    method: 'DELETE',
+    path: '/v1/chat/conversations/{id}/participants/{userId}',
+    tag: 'Conversations',
+    summary: 'Let a user no longer take part in a conversation',
+    auth: 'bot',
+    params: membership,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+}

@@ -1,0 +1,118 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import {
+  AnyMap,
+  AnyMapInput,
+  Empty,
+  Id,
+  OneOf,
+  pageOf,
+  paging,
+  Schedule,
+  Text,
+  Timestamp,
+  wrap,
+} from '../../shared.js'
+
+/** Something that happened in a bot. */
+export const Event = Type.Object(
+  {
+    id: Id('Id of the event.'),
+    createdAt: Timestamp('When the event was made; for a scheduled one, when it was asked for.'),
+    type: Type.String({
+      description: 'Kind of the event; those of integrations are named `<alias>:<name>`.',
+    }),
+    payload: AnyMap('Content of the event.'),
+    conversationId: Type.Optional(Id('Id of the conversation it is about.')),
+    userId: Type.Optional(Id('Id of the user it is about.')),
+    messageId: Type.Optional(Id('Id of the message it is about.')),
+    status: OneOf(
+      ['pending', 'processed', 'ignored', 'failed', 'scheduled', 'canceled'],
+      'Whether it is still to reach the bot, and how that ended.',
+    ),
+    failureReason: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why the bot did not take it; null if nothing failed.',
+    }),
+  },
+  { title: 'Event', description: 'Something that happened in a bot.' },
+)
+
+const eventId = Type.Object({ id: Id('Id of the event.') })
+
+/** Events of a bot. */
+export const events = {
+  create: operation({
+    id: 'createEvent',
+    method: 'POST',
+    path: '/v1/chat/events',
+    tag: 'Events',
+    summary: 'Create an event',
+    description:
+      'The bot is told of it, at once or when its schedule says. What an integration creates as `name` the bot gets as `<alias>:name`.',
+    auth: 'bot',
+    body: Type.Object({
+      type: Text(200, 'Kind of the event, 1 to 200 characters.', 1),
+      payload: AnyMapInput('Content of the event, at most 128 KiB of JSON.'),
+      schedule: Type.Optional(Schedule),
+      conversationId: Type.Optional(Id('Id of the conversation it is about.')),
+      userId: Type.Optional(Id('Id of the user it is about.')),
+      workflowId: Type.Optional(Id('Id of the workflow it is about.')),
+      messageId: Type.Optional(Id('Id of the message it is about.')),
+    }),
+    answer: { kind: 'json', schema: wrap('event', Event) },
+    status: 201,
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
+    idempotent: true,
+  }),
+  get: operation({
+    id: 'getEvent',
+    method: 'GET',
+    path: '/v1/chat/events/{id}',
+    tag: 'Events',
+    summary: 'Get an event',
+    auth: 'bot',
+    params: eventId,
+    answer: { kind: 'json', schema: wrap('event', Event) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  list: operation({
+    id: 'listEvents',
+    method: 'GET',
+    path: '/v1/chat/events',
+    tag: 'Events',
+    summary: 'List the events of a bot',
+    auth: 'bot',
+    query: Type.Object({
+      ...paging,
+      type: Type.Optional(Text(401, 'Only events of this kind.')),
+      conversationId: Type.Optional(Id('Only events about this conversation.')),
+      userId: Type.Optional(Id('Only events about this user.')),
+      messageId: Type.Optional(Id('Only events about this message.')),
+      workflowId: Type.Optional(
+        Id('Only events about this workflow. An unknown workflow has none.'),
+      ),
+      status: Type.Optional(
+        OneOf(
+          ['pending', 'ignored', 'processed', 'failed', 'scheduled'],
+          'Only events with this status.',
+        ),
+      ),
+    }),
+    answer: { kind: 'json', schema: pageOf('events', Event, 'Events, newest first.') },
+    status: 200,
+    errors: ['ReferenceNotFound'],
+  }),
+  cancelScheduled: operation({
+    id: 'cancelScheduledEvent',
+    method: 'DELETE',
+    path: '/v1/chat/events/scheduled/{id}',
+    tag: 'Events',
+    summary: 'Cancel an event that is not due yet',
+    auth: 'bot',
+    params: eventId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound', 'RelationConflict'],
+  }),
+}

@@ -1,0 +1,249 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import {
+  AnyMap,
+  AnyMapInput,
+  DiscriminateByTags,
+  Empty,
+  Id,
+  OneOf,
+  pageOf,
+  paging,
+  Schedule,
+  TagEquality,
+  Tags,
+  TagsInput,
+  TagsPatch,
+  TagsWanted,
+  Text,
+  TimeBound,
+  Timestamp,
+  wrap,
+  wrapFound,
+} from '../../shared.js'
+import { Conversation, conversationWanted } from './conversations.js'
+import { User, userWanted } from './users.js'
+
+/** A message as bots and integrations see it. */
+export const Message = Type.Object(
+  {
+    id: Id('Id of the message.'),
+    createdAt: Timestamp('When the message was stored; strictly increasing within a conversation.'),
+    updatedAt: Timestamp('When the message last changed.'),
+    type: Type.String({ description: 'Kind of the message.' }),
+    payload: AnyMap('Content of the message.'),
+    direction: OneOf(
+      ['incoming', 'outgoing'],
+      '`incoming` goes to the bot, `outgoing` comes from it.',
+    ),
+    userId: Id('Id of the author; messages of the bot carry the id of the bot.'),
+    conversationId: Id('Id of the conversation.'),
+    tags: Tags('Tags of the message.'),
+    origin: Type.Optional(OneOf(['synthetic'], 'That nobody wrote the message.')),
+  },
+  { title: 'Message', description: 'A message as bots and integrations see it.' },
+)
+
+const origin = Type.Optional(OneOf(['synthetic'], 'That nobody wrote the message.'))
+const type = Text(200, 'Kind of the message, such as `text`, 1 to 200 characters.', 1)
+const payload = AnyMapInput('Content of the message, at most 128 KiB of JSON.')
+
+const place = {
+  userId: Id('Id of the author; the id of the bot for what the bot says.'),
+  conversationId: Id('Id of the conversation.'),
+  type,
+  schedule: Type.Optional(Schedule),
+  origin,
+}
+
+const messageId = Type.Object({ id: Id('Id of the message.') })
+
+/** Messages of a bot, as the bot and its integrations see them. */
+export const messages = {
+  create: operation({
+    id: 'createMessage',
+    method: 'POST',
+    path: '/v1/chat/messages',
+    tag: 'Messages',
+    summary: 'Create a message',
+    description:
+      'What an integration creates is incoming and told to the bot; everything else is outgoing, shown to listeners of the chat address or told to the integration of the conversation. With a schedule the message is there from its id on, and in the conversation when it is due; deleting it before cancels it.',
+    auth: 'bot',
+    body: Type.Object({
+      ...place,
+      payload,
+      tags: TagsInput('Tags of the message; may be empty.'),
+    }),
+    answer: { kind: 'json', schema: wrap('message', Message) },
+    status: 201,
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
+    idempotent: true,
+  }),
+  getOrCreate: operation({
+    id: 'getOrCreateMessage',
+    method: 'POST',
+    path: '/v1/chat/messages/get-or-create',
+    tag: 'Messages',
+    summary: 'Get the message with some tags, created if there is none',
+    description:
+      'Looked for in the conversation. Of calls that ask for the same message at the same time, one creates it.',
+    auth: 'bot',
+    body: Type.Object({
+      ...place,
+      payload: Type.Optional(payload),
+      tags: TagsWanted('message'),
+      discriminateByTags: Type.Optional(DiscriminateByTags('message')),
+    }),
+    answer: { kind: 'json', schema: wrapFound('message', Message) },
+    status: 200,
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
+  }),
+  get: operation({
+    id: 'getMessage',
+    method: 'GET',
+    path: '/v1/chat/messages/{id}',
+    tag: 'Messages',
+    summary: 'Get a message',
+    auth: 'bot',
+    params: messageId,
+    answer: { kind: 'json', schema: wrap('message', Message) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  update: operation({
+    id: 'updateMessage',
+    method: 'PUT',
+    path: '/v1/chat/messages/{id}',
+    tag: 'Messages',
+    summary: 'Update the tags or the payload of a message',
+    description: 'Tags are merged; a payload replaces the one before. Nobody is told.',
+    auth: 'bot',
+    params: messageId,
+    body: Type.Object({
+      tags: Type.Optional(TagsPatch('Tags of the message.')),
+      payload: Type.Optional(payload),
+    }),
+    answer: { kind: 'json', schema: wrap('message', Message) },
+    status: 200,
+    errors: ['ResourceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
+  }),
+  list: operation({
+    id: 'listMessages',
+    method: 'GET',
+    path: '/v1/chat/messages',
+    tag: 'Messages',
+    summary: 'List the messages of a conversation or of the whole bot',
+    auth: 'bot',
+    query: Type.Object({
+      ...paging,
+      conversationId: Type.Optional(Id('Only messages of this conversation.')),
+      tags: Type.Optional(TagEquality),
+      afterDate: Type.Optional(
+        TimeBound('beginning', 'Only those made at this time or later, in UTC.'),
+      ),
+      beforeDate: Type.Optional(
+        TimeBound('end', 'Only those made at this time or earlier, in UTC.'),
+      ),
+    }),
+    answer: { kind: 'json', schema: pageOf('messages', Message, 'Messages, newest first.') },
+    status: 200,
+    errors: ['ReferenceNotFound'],
+  }),
+  remove: operation({
+    id: 'deleteMessage',
+    method: 'DELETE',
+    path: '/v1/chat/messages/{id}',
+    tag: 'Messages',
+    summary: 'Delete a message',
+    description: 'A scheduled message that is not due yet is cancelled by it.',
+    auth: 'bot',
+    params: messageId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  import: operation({
+    id: 'importMessages',
+    method: 'POST',
+    path: '/v1/chat/messages/import-messages',
+    tag: 'Messages',
+    summary: 'Take over messages from elsewhere',
+    description:
+      'History only: nobody is told. Each is got by its discriminating tags or created; all of them or none.',
+    auth: 'bot',
+    body: Type.Object({
+      messages: Type.Array(
+        Type.Object(
+          {
+            payload,
+            userId: place.userId,
+            conversationId: place.conversationId,
+            type,
+            tags: TagsInput('Tags of the message.'),
+            createdAt: Timestamp('When the message was written; not in the future.'),
+            discriminateByTags: DiscriminateByTags('message'),
+          },
+          { title: 'ImportedMessage', description: 'One message to take over.' },
+        ),
+        { maxItems: 100, description: 'The messages, at most 100.' },
+      ),
+    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        messages: Type.Array(Message, { description: 'The messages, in the order given.' }),
+      }),
+    },
+    status: 200,
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
+  }),
+  initializeIncoming: operation({
+    id: 'initializeIncomingMessage',
+    method: 'POST',
+    path: '/v1/chat/initialize-incoming-message',
+    tag: 'Messages',
+    summary: 'Get or create a user, a conversation and a message in one call',
+    description: 'For integrations. All of it happens, or nothing.',
+    auth: 'bot',
+    body: Type.Object({
+      userId: Type.Optional(Id('Id of a user that exists; instead of `user`.')),
+      user: Type.Optional(
+        Type.Object(
+          { ...userWanted, discriminateByTags: DiscriminateByTags('user') },
+          { title: 'WantedUser', description: 'The user to get or create.' },
+        ),
+      ),
+      conversationId: Type.Optional(
+        Id('Id of a conversation that exists; instead of `conversation`.'),
+      ),
+      conversation: Type.Optional(
+        Type.Object(
+          { ...conversationWanted, discriminateByTags: DiscriminateByTags('conversation') },
+          { title: 'WantedConversation', description: 'The conversation to get or create.' },
+        ),
+      ),
+      message: Type.Optional(
+        Type.Object(
+          {
+            payload,
+            type,
+            tags: TagsWanted('message'),
+            origin,
+            discriminateByTags: DiscriminateByTags('message'),
+          },
+          { title: 'WantedMessage', description: 'The message to get or create.' },
+        ),
+      ),
+    }),
+    answer: {
+      kind: 'json',
+      schema: Type.Object({
+        user: User,
+        conversation: Conversation,
+        message: Type.Optional(Message),
+      }),
+    },
+    status: 200,
+    errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat', 'Forbidden'],
+  }),
+}

@@ -1,0 +1,121 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { AnyMap, AnyMapInput, Id, OneOf, Text, Timestamp, wrap } from '../../shared.js'
+
+const types = ['conversation', 'user', 'bot', 'integration', 'workflow'] as const
+
+/** What is remembered of something. */
+export const State = Type.Object(
+  {
+    id: Id('Id of the state.'),
+    createdAt: Timestamp('When the state was first set.'),
+    updatedAt: Timestamp('When the state last changed.'),
+    botId: Id('Id of the bot.'),
+    conversationId: Type.Optional(Id('Id of the conversation it belongs to.')),
+    userId: Type.Optional(Id('Id of the user it belongs to.')),
+    name: Type.String({ description: 'Name of the state.' }),
+    type: OneOf([...types], 'What it belongs to.'),
+    payload: AnyMap('What is remembered.'),
+    expiry: Type.Optional(
+      Type.Integer({ description: 'Milliseconds without a change after which it expires.' }),
+    ),
+    expiresAt: Type.Optional(Timestamp('When it expires unless it is changed before.')),
+  },
+  { title: 'State', description: 'What is remembered of something.' },
+)
+
+const place = Type.Object({
+  type: OneOf([...types], 'What the state belongs to.'),
+  id: Id(
+    'Id of the conversation, user, integration or workflow, or of the bot itself. Plugins use their alias with the type `bot`.',
+  ),
+  name: Text(
+    200,
+    'Name of the state: 2 to 100 letters and digits, starting with a lowercase letter. States of plugins have the prefix `<plugin alias>#`.',
+    1,
+  ),
+})
+
+const path = '/v1/chat/states/{type}/{id}/{name}'
+const payload = AnyMapInput('What to remember, at most 128 KiB of JSON.')
+const milliseconds = { minimum: 1, maximum: 2_592_000_000 }
+const expiry = Type.Optional(
+  Type.Union([Type.Integer(milliseconds), Type.Null()], {
+    description:
+      'Milliseconds without a change after which the state expires, 1 to 2,592,000,000 (30 days), and the bot gets the event `state_expired`; `null` for never. Left out: as the bot declares it.',
+  }),
+)
+const cached = Type.Object({
+  state: State,
+  meta: Type.Object(
+    { cached: Type.Boolean({ description: 'Always false: states are read from the database.' }) },
+    { title: 'StateMeta', description: 'How it was come by.' },
+  ),
+})
+
+const common = { tag: 'States', auth: 'bot', params: place, status: 200 } as const
+
+/** What a bot and its integrations remember. Each has states of its own under the same names. */
+export const states = {
+  get: operation({
+    ...common,
+    id: 'getState',
+    method: 'GET',
+    path,
+    summary: 'Get a state',
+    answer: { kind: 'json', schema: cached },
+    errors: ['ResourceNotFound'],
+  }),
+  set: operation({
+    ...common,
+    id: 'setState',
+    method: 'POST',
+    path,
+    summary: 'Set a state, or remove it',
+    body: Type.Object({
+      payload: Type.Union([payload, Type.Null()], {
+        description: 'What to remember, at most 128 KiB of JSON; `null` removes the state.',
+      }),
+      expiry,
+    }),
+    answer: { kind: 'json', schema: wrap('state', State) },
+    errors: ['ResourceNotFound', 'InvalidIdentifier', 'InvalidDataFormat', 'LimitExceeded'],
+  }),
+  getOrSet: operation({
+    ...common,
+    id: 'getOrSetState',
+    method: 'POST',
+    path: `${path}/get-or-set`,
+    summary: 'Get a state, set first if there is none',
+    description: 'Of calls that find none at the same time, one sets it.',
+    body: Type.Object({ payload, expiry }),
+    answer: { kind: 'json', schema: cached },
+    errors: ['ResourceNotFound', 'InvalidIdentifier', 'InvalidDataFormat', 'LimitExceeded'],
+  }),
+  patch: operation({
+    ...common,
+    id: 'patchState',
+    method: 'PATCH',
+    path,
+    summary: 'Change members of a state',
+    description: 'The members given replace those of the same name; the others stay.',
+    body: Type.Object({ payload, expiry }),
+    answer: { kind: 'json', schema: wrap('state', State) },
+    errors: ['ResourceNotFound', 'InvalidDataFormat', 'LimitExceeded'],
+  }),
+  setExpiry: operation({
+    ...common,
+    id: 'setStateExpiry',
+    method: 'POST',
+    path: `${path}/expiry`,
+    summary: 'Say when a state expires',
+    body: Type.Object({
+      expiry: Type.Union([Type.Integer(milliseconds), Type.Null()], {
+        description:
+          'Milliseconds without a change after which it expires, 1 to 2,592,000,000 (30 days); `null` for never.',
+      }),
+    }),
+    answer: { kind: 'json', schema: wrap('state', State) },
+    errors: ['ResourceNotFound'],
+  }),
+}

@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import { OneOf, pageOf, paging, Text } from '../../shared.js'
+
+/** What the tags of a bot's objects say. */
+export const tags = {
+  listValues: operation({
+    id: 'listTagValues',
+    method: 'GET',
+    path: '/v1/chat/tags/{key}/values',
+    tag: 'Conversations',
+    summary: 'List the values that a tag has',
+    auth: 'bot',
+    params: Type.Object({ key: Text(401, 'Name of the tag, 1 to 401 characters.', 1) }),
+    query: Type.Object({
+      ...paging,
+      type: OneOf(['user', 'conversation', 'message'], 'Whose tags are meant.'),
+    }),
+    answer: {
+      kind: 'json',
+      schema: pageOf(
+        'tags',
+        Type.Object(
+          { value: Type.String({ description: 'Value of the tag.' }) },
+          { title: 'TagValue', description: 'One value.' },
+        ),
+        'Each value once, in no order that means anything.',
+      ),
+    },
+    status: 200,
+    errors: [],
+  }),
+}

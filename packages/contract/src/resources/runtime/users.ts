@@ -1,0 +1,232 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import {
+  DiscriminateByTags,
+  Empty,
+  Id,
+  OneOf,
+  Properties,
+  PropertiesInput,
+  PropertiesPatch,
+  pageOf,
+  paging,
+  sortDirection,
+  TagEquality,
+  Tags,
+  TagsInput,
+  TagsPatch,
+  TagsWanted,
+  Text,
+  TimeBound,
+  Timestamp,
+  Url,
+  wrap,
+  wrapFound,
+} from '../../shared.js'
+
+/** Somebody who takes part in conversations. */
+export const User = Type.Object(
+  {
+    id: Id('Id of the user; the bot itself is the user with the id of the bot.'),
+    createdAt: Timestamp('When the user was made.'),
+    updatedAt: Timestamp('When the user last changed.'),
+    tags: Tags('Tags of the user.'),
+    name: Type.Optional(Type.String({ description: 'Name shown to others.' })),
+    pictureUrl: Type.Optional(Type.String({ description: 'Address of a picture.' })),
+    properties: Type.Optional(Properties('Facts shared between the bot and its integrations.')),
+    attributes: Type.Optional(Properties('Deprecated twin of `properties`.')),
+    banned: Type.Optional(
+      Type.Boolean({
+        description: 'True while the user is banned from the chat, absent otherwise.',
+      }),
+    ),
+  },
+  { title: 'User', description: 'Somebody who takes part in conversations.' },
+)
+
+const profile = {
+  integrationName: Type.Optional(
+    Text(
+      200,
+      'Deprecated: alias of the integration the user belongs to, when a bot calls. At most 200 characters.',
+    ),
+  ),
+  name: Type.Optional(Text(1000, 'Name shown to others, at most 1,000 characters.')),
+  pictureUrl: Type.Optional(Url('Address of a picture, at most 65,536 characters.')),
+}
+
+/** What a get-or-create of a user is given. */
+export const userWanted = {
+  ...profile,
+  tags: TagsWanted('user'),
+  properties: Type.Optional(PropertiesPatch('Facts shared between the bot and its integrations.')),
+  attributes: Type.Optional(PropertiesPatch('Deprecated twin of `properties`.')),
+}
+
+const userId = Type.Object({ id: Id('Id of the user.') })
+
+/** Users of a bot, as the bot and its integrations see them. */
+export const users = {
+  create: operation({
+    id: 'createUser',
+    method: 'POST',
+    path: '/v1/chat/users',
+    tag: 'Users',
+    summary: 'Create a user',
+    auth: 'bot',
+    body: Type.Object({
+      ...profile,
+      tags: TagsInput('Tags of the user; may be empty.'),
+      properties: Type.Optional(
+        PropertiesInput('Facts shared between the bot and its integrations.'),
+      ),
+      attributes: Type.Optional(PropertiesInput('Deprecated twin of `properties`.')),
+    }),
+    answer: { kind: 'json', schema: wrap('user', User) },
+    status: 201,
+    errors: ['LimitExceeded'],
+    idempotent: true,
+  }),
+  get: operation({
+    id: 'getUser',
+    method: 'GET',
+    path: '/v1/chat/users/{id}',
+    tag: 'Users',
+    summary: 'Get a user',
+    auth: 'bot',
+    params: userId,
+    answer: { kind: 'json', schema: wrap('user', User) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  list: operation({
+    id: 'listUsers',
+    method: 'GET',
+    path: '/v1/chat/users',
+    tag: 'Users',
+    summary: 'List the users of a bot',
+    description: 'The bot itself is not among them.',
+    auth: 'bot',
+    query: Type.Object({
+      ...paging,
+      conversationId: Type.Optional(Id('Only users who take part in this conversation.')),
+      tags: Type.Optional(TagEquality),
+      afterDate: Type.Optional(TimeBound('beginning', 'Only those of this time or later, in UTC.')),
+      beforeDate: Type.Optional(TimeBound('end', 'Only those of this time or earlier, in UTC.')),
+      rangeField: Type.Optional(
+        OneOf(
+          ['createdAt', 'updatedAt'],
+          'Which time `afterDate` and `beforeDate` are about; `createdAt` by default.',
+        ),
+      ),
+      sortField: Type.Optional(
+        OneOf(['createdAt', 'updatedAt'], 'What to sort by; `createdAt` by default.'),
+      ),
+      sortDirection: sortDirection('Order; `desc`, newest first, by default.'),
+    }),
+    answer: { kind: 'json', schema: pageOf('users', User, 'Users in the order asked for.') },
+    status: 200,
+    errors: ['ReferenceNotFound'],
+  }),
+  getOrCreate: operation({
+    id: 'getOrCreateUser',
+    method: 'POST',
+    path: '/v1/chat/users/get-or-create',
+    tag: 'Users',
+    summary: 'Get the user with some tags, created if there is none',
+    description: 'Of calls that ask for the same user at the same time, one creates it.',
+    auth: 'bot',
+    body: Type.Object({
+      ...userWanted,
+      discriminateByTags: Type.Optional(DiscriminateByTags('user')),
+    }),
+    answer: { kind: 'json', schema: wrapFound('user', User) },
+    status: 200,
+    errors: ['LimitExceeded'],
+  }),
+  update: operation({
+    id: 'updateUser',
+    method: 'PUT',
+    path: '/v1/chat/users/{id}',
+    tag: 'Users',
+    summary: 'Update a user',
+    description: 'Members that are left out stay as they are; maps are merged.',
+    auth: 'bot',
+    params: userId,
+    body: Type.Object({
+      tags: Type.Optional(TagsPatch('Tags of the user.')),
+      name: Type.Optional(
+        Type.Union([Type.String({ maxLength: 1000 }), Type.Null()], {
+          description: 'Name shown to others, at most 1,000 characters; `null` removes it.',
+        }),
+      ),
+      pictureUrl: Type.Optional(
+        Type.Union([Type.String({ maxLength: 65_536 }), Type.Null()], {
+          description: 'Address of a picture, at most 65,536 characters; `null` removes it.',
+        }),
+      ),
+      properties: Type.Optional(
+        PropertiesPatch('Facts shared between the bot and its integrations.'),
+      ),
+      attributes: Type.Optional(PropertiesPatch('Deprecated twin of `properties`.')),
+    }),
+    answer: { kind: 'json', schema: wrap('user', User) },
+    status: 200,
+    errors: ['ResourceNotFound', 'LimitExceeded'],
+  }),
+  remove: operation({
+    id: 'deleteUser',
+    method: 'DELETE',
+    path: '/v1/chat/users/{id}',
+    tag: 'Users',
+    summary: 'Delete a user',
+    description:
+      'Removes the user from every conversation. Its messages stay. Its chat keys are refused from then on, and its open streams end.',
+    auth: 'bot',
+    params: userId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound', 'ReferenceConstraint'],
+  }),
+  revokeKeys: operation({
+    id: 'revokeUserKeys',
+    method: 'DELETE',
+    path: '/v1/chat/users/{id}/keys',
+    tag: 'Users',
+    summary: 'Revoke the chat keys of a user',
+    description:
+      'Refuses every key that was issued before this call, and ends the open streams of the user. A key that an app signs later is accepted if its `iat` is after this call. A key without `iat` is refused.',
+    auth: 'bot',
+    params: userId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound', 'ReferenceConstraint'],
+  }),
+  ban: operation({
+    id: 'banUser',
+    method: 'POST',
+    path: '/v1/chat/users/{id}/ban',
+    tag: 'Users',
+    summary: 'Ban a user from the chat',
+    description:
+      'Refuses all keys of the user with `Forbidden` and ends its open streams. Nobody else can take its id, even after the user is deleted. Its messages stay.',
+    auth: 'bot',
+    params: userId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound', 'ReferenceConstraint'],
+  }),
+  unban: operation({
+    id: 'unbanUser',
+    method: 'DELETE',
+    path: '/v1/chat/users/{id}/ban',
+    tag: 'Users',
+    summary: 'Lift the ban of a user',
+    description: 'Keys that were not revoked are accepted again.',
+    auth: 'bot',
+    params: userId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound', 'ReferenceConstraint'],
+  }),
+}

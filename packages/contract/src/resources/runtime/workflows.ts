@@ -1,0 +1,200 @@
+import { Type } from 'typebox'
+import { operation } from '../../operation.js'
+import {
+  AnyMap,
+  AnyMapInput,
+  DiscriminateByTags,
+  Empty,
+  Id,
+  OneOf,
+  pageOf,
+  paging,
+  TagEquality,
+  Tags,
+  TagsInput,
+  TagsPatch,
+  Text,
+  Timestamp,
+  wrap,
+  wrapFound,
+} from '../../shared.js'
+
+/** All statuses of workflows. */
+const workflowStatuses = [
+  'pending',
+  'in_progress',
+  'failed',
+  'completed',
+  'listening',
+  'paused',
+  'timedout',
+  'cancelled',
+] as const
+
+/** Work of a bot that takes longer than one event. */
+export const Workflow = Type.Object(
+  {
+    id: Id('Id of the workflow.'),
+    name: Type.String({ description: 'Name of the workflow.' }),
+    status: OneOf([...workflowStatuses], 'How far it is.'),
+    input: AnyMap('What it was given.'),
+    output: AnyMap('What it has made.'),
+    parentWorkflowId: Type.Optional(Id('Id of the workflow that it is a part of.')),
+    conversationId: Type.Optional(Id('Id of the conversation it is about.')),
+    userId: Type.Optional(Id('Id of the user it is about.')),
+    createdAt: Timestamp('When it was made.'),
+    updatedAt: Timestamp('When it last changed.'),
+    completedAt: Type.Optional(Timestamp('When it ended.')),
+    failureReason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+    timeoutAt: Timestamp('When it ends by itself unless it has ended before.'),
+    tags: Tags('Tags of the workflow.'),
+  },
+  { title: 'Workflow', description: 'Work of a bot that takes longer than one event.' },
+)
+
+const creation = {
+  name: Text(200, 'Name of the workflow, 1 to 200 characters.', 1),
+  status: OneOf(
+    ['pending', 'in_progress', 'listening'],
+    'How it begins: `pending` has the bot start it, `in_progress` says that it has begun.',
+  ),
+  input: Type.Optional(AnyMapInput('What it is given, at most 128 KiB of JSON.')),
+  parentWorkflowId: Type.Optional(Id('Id of the workflow that it is a part of.')),
+  conversationId: Type.Optional(Id('Id of the conversation it is about.')),
+  userId: Type.Optional(Id('Id of the user it is about.')),
+  timeoutAt: Type.Optional(
+    Timestamp('When it ends by itself, at most a year from now; in a day if left out.'),
+  ),
+  eventId: Type.Optional(Id('Id of the event in which it begins; required with `in_progress`.')),
+}
+
+const workflowId = Type.Object({ id: Id('Id of the workflow.') })
+
+/** Workflows of a bot. */
+export const workflows = {
+  create: operation({
+    id: 'createWorkflow',
+    method: 'POST',
+    path: '/v1/chat/workflows',
+    tag: 'Workflows',
+    summary: 'Create a workflow',
+    description: 'A pending one is told to the bot by the event `workflow_update`.',
+    auth: 'bot',
+    body: Type.Object({
+      ...creation,
+      tags: Type.Optional(TagsInput('Tags of the workflow.')),
+    }),
+    answer: { kind: 'json', schema: wrap('workflow', Workflow) },
+    status: 201,
+    errors: ['ReferenceNotFound', 'LimitExceeded'],
+    idempotent: true,
+  }),
+  get: operation({
+    id: 'getWorkflow',
+    method: 'GET',
+    path: '/v1/chat/workflows/{id}',
+    tag: 'Workflows',
+    summary: 'Get a workflow',
+    auth: 'bot',
+    params: workflowId,
+    answer: { kind: 'json', schema: wrap('workflow', Workflow) },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+  list: operation({
+    id: 'listWorkflows',
+    method: 'GET',
+    path: '/v1/chat/workflows',
+    tag: 'Workflows',
+    summary: 'List the workflows of a bot',
+    auth: 'bot',
+    query: Type.Object({
+      ...paging,
+      tags: Type.Optional(TagEquality),
+      conversationId: Type.Optional(Id('Only workflows about this conversation.')),
+      userId: Type.Optional(Id('Only workflows about this user.')),
+      parentWorkflowId: Type.Optional(Id('Only parts of this workflow.')),
+      statuses: Type.Optional(
+        Type.Array(OneOf([...workflowStatuses], 'A status.'), {
+          maxItems: workflowStatuses.length,
+          description: 'Only workflows with one of these statuses.',
+        }),
+      ),
+      name: Type.Optional(Text(200, 'Only workflows with this name.')),
+    }),
+    answer: { kind: 'json', schema: pageOf('workflows', Workflow, 'Workflows, newest first.') },
+    status: 200,
+    errors: ['ReferenceNotFound'],
+  }),
+  getOrCreate: operation({
+    id: 'getOrCreateWorkflow',
+    method: 'POST',
+    path: '/v1/chat/workflows/get-or-create',
+    tag: 'Workflows',
+    summary: 'Get the workflow with some tags, created if there is none',
+    description:
+      'Looked for among those of its name. Of calls that ask for the same workflow at the same time, one creates it.',
+    auth: 'bot',
+    body: Type.Object({
+      ...creation,
+      tags: Type.Optional(
+        TagsInput(
+          'Tags of the workflow. Those that `discriminateByTags` names, or all of them without it, say which one is meant.',
+        ),
+      ),
+      discriminateByTags: Type.Optional(DiscriminateByTags('workflow')),
+      discriminateByStatusGroup: Type.Optional(
+        OneOf(
+          ['active', 'finished'],
+          'Only those that still run, or only those that completed, failed, timed out or were cancelled.',
+        ),
+      ),
+    }),
+    answer: { kind: 'json', schema: wrapFound('workflow', Workflow) },
+    status: 200,
+    errors: ['ReferenceNotFound', 'LimitExceeded'],
+  }),
+  update: operation({
+    id: 'updateWorkflow',
+    method: 'PUT',
+    path: '/v1/chat/workflows/{id}',
+    tag: 'Workflows',
+    summary: 'Update a workflow',
+    description:
+      'A workflow that goes on after listening or a pause is told to the bot, and so is the end of a part to the workflow it belongs to. One that has ended keeps its status.',
+    auth: 'bot',
+    params: workflowId,
+    body: Type.Object({
+      output: Type.Optional(AnyMapInput('What it has made, at most 128 KiB of JSON.')),
+      timeoutAt: Type.Optional(
+        Timestamp('When it ends by itself; in the future, at most a year from now.'),
+      ),
+      status: Type.Optional(
+        OneOf(
+          ['completed', 'cancelled', 'listening', 'paused', 'failed', 'in_progress'],
+          'How far it is.',
+        ),
+      ),
+      failureReason: Type.Optional(Text(2000, 'Why it failed, at most 2,000 characters.')),
+      tags: Type.Optional(TagsPatch('Tags of the workflow.')),
+      userId: Type.Optional(Id('Id of the user it is about.')),
+      eventId: Type.Optional(Id('Id of the event in which it runs; required with `in_progress`.')),
+    }),
+    answer: { kind: 'json', schema: wrap('workflow', Workflow) },
+    status: 200,
+    errors: ['ResourceNotFound', 'ReferenceNotFound', 'RelationConflict', 'LimitExceeded'],
+  }),
+  remove: operation({
+    id: 'deleteWorkflow',
+    method: 'DELETE',
+    path: '/v1/chat/workflows/{id}',
+    tag: 'Workflows',
+    summary: 'Delete a workflow',
+    description: 'Its parts stay. The workflow that it is a part of is told.',
+    auth: 'bot',
+    params: workflowId,
+    answer: { kind: 'json', schema: Empty },
+    status: 200,
+    errors: ['ResourceNotFound'],
+  }),
+}
