@@ -6,6 +6,7 @@ export {
   type PassageKind,
   smallestMaximumLength,
 } from './chunking/passage.js'
-export { ExtractionError, type ExtractionFailure } from './formats/extraction-error.js'
-export type { Extraction, Source } from './formats/extractor.js'
-export { extract } from './formats/registry.js'
+export type { Extraction, Source } from './document/extraction.js'
+export { ExtractionError, type ExtractionFailure } from './document/extraction-error.js'
+export { extract } from './extract.js'
+export { type ReadDocument, readDocument, toRefusal } from './read-document.js'

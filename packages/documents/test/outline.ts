@@ -1,8 +1,8 @@
 import { toBlocks } from '../src/chunking/blocks.js'
 import { chunkDocument } from '../src/chunking/chunk-document.js'
 import { defaultChunkOptions, type Passage } from '../src/chunking/passage.js'
-import type { Extraction } from '../src/formats/extractor.js'
-import { extract } from '../src/formats/registry.js'
+import type { Extraction } from '../src/document/extraction.js'
+import { extract } from '../src/extract.js'
 
 /** Reads a file that is known by the extension of its name alone. */
 export async function readFile(key: string, content: string | Uint8Array): Promise<Extraction> {

@@ -1,9 +1,15 @@
 import type { Nodes, Root } from 'mdast'
-import type { Extraction } from '../formats/extractor.js'
-import { plainText } from '../formats/tree.js'
+import type { Extraction } from '../document/extraction.js'
+import { plainText } from '../document/nodes.js'
 import type { PassageKind } from './passage.js'
-import { fence, isBlank, openingFence, renderBlock, renderTableHead } from './render-block.js'
-import { isImagesOnly } from './render-inline.js'
+import {
+  fence,
+  isBlank,
+  isImagesOnly,
+  openingFence,
+  renderBlock,
+  renderTableHead,
+} from './render.js'
 import { createWriter, type PageMark, type Seam } from './writer.js'
 
 /** A paragraph that may introduce or describe what follows it, in UTF-16 units. */

@@ -1,5 +1,5 @@
-import { ExtractionError } from '../formats/extraction-error.js'
-import type { Extraction } from '../formats/extractor.js'
+import type { Extraction } from '../document/extraction.js'
+import { ExtractionError } from '../document/extraction-error.js'
 import { BLOCK_SEPARATOR, type Block, pageAt, toBlocks } from './blocks.js'
 import { type Group, groupBlocks, type Lengths } from './groups.js'
 import {

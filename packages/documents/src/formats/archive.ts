@@ -1,23 +1,22 @@
 import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
-import { damaged, passwordProtected } from './damaged.js'
-import { ExtractionError } from './extraction-error.js'
-import type { Source } from './extractor.js'
+import type { Source } from '../document/extraction.js'
+import { damaged, ExtractionError, passwordProtected } from '../document/extraction-error.js'
 
 /** More parts than this are no document. */
 const MOST_ENTRIES = 20_000
 const DEFAULT_UNPACKED_BYTES = 256 * 1024 * 1024
-/** Text shrinks to a tenth; what shrinks to less than this share was made to do harm. */
+/** Text is compressed to about a tenth; what is compressed to less than this share is an attack. */
 const SMALLEST_SHARE = 1 / 1000
-/** Below this, a high ratio is only a short text of one character. */
+/** Unpacked size below which a high compression ratio is harmless. */
 const HARMLESS_BYTES = 4 * 1024 * 1024
 
-/** The parts of a packed document. Only what is asked for is unpacked. */
+/** The parts of a packed document, which are unpacked on demand. */
 export interface Archive {
   /** Names of all parts, in the order of the archive. */
   readonly names: readonly string[]
   has(name: string): boolean
   /**
-   * @throws ExtractionError if the part is missing, broken, or would unpack to too much
+   * @throws ExtractionError if the part is missing, broken, encrypted or unpacks to too much
    */
   read(name: string): Promise<Uint8Array>
 }
@@ -25,8 +24,8 @@ export interface Archive {
 /**
  * Opens a ZIP archive in memory.
  *
- * @param what the format with its article, for the reason when it cannot be read
- * @throws ExtractionError if it is none, has too many parts or is encrypted
+ * @param what the format with its article, for the error message
+ * @throws ExtractionError if it is not an archive or has too many parts
  */
 export async function openArchive(source: Source, what: string): Promise<Archive> {
   const zip = await open(source.bytes, what)
@@ -45,7 +44,7 @@ export async function openArchive(source: Source, what: string): Promise<Archive
       if (entry === undefined) throw damaged(what, new Error(`the part ${name} is missing`))
       if (entry.isEncrypted()) throw passwordProtected(what)
       const size = entry.uncompressedSize
-      // Checked by what is stated; a part that unpacks to more than it states ends with an error.
+      // The stated size suffices: a part that unpacks to more than it states is an error.
       if (unpacked + size > limit) {
         throw tooLarge(
           `unpacks to more than ${Math.floor(limit / 2 ** 20)} MiB, the most that can be read`,
@@ -78,7 +77,7 @@ function list(zip: ZipFile, what: string): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>()
   return new Promise((resolve, reject) => {
     zip.on('entry', (entry: Entry) => {
-      // Of parts with one name, readers take the first or the last; none is what everybody sees.
+      // Of several parts with one name, the first: programs disagree on which one counts.
       if (!entries.has(entry.fileName)) entries.set(entry.fileName, entry)
       zip.readEntry()
     })

@@ -1,8 +1,8 @@
 import { CsvError, type Options, parse } from 'csv-parse/sync'
+import type { Extraction, Source } from '../document/extraction.js'
+import { ExtractionError } from '../document/extraction-error.js'
+import { requireReadable } from '../document/limits.js'
 import { charsetOf, decodeText } from './decode.js'
-import { ExtractionError } from './extraction-error.js'
-import type { Extraction, Source } from './extractor.js'
-import { requireReadable } from './requirements.js'
 import { toTables } from './sheet-tables.js'
 
 /** Separators and quotes. */

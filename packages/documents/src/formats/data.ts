@@ -1,10 +1,9 @@
-import type { BlockContent, Root } from 'mdast'
-import { DEEPEST, toBlocks, tooDeep } from './data-blocks.js'
+import type { BlockContent, List, ListItem, Root } from 'mdast'
+import type { Extraction, Source } from '../document/extraction.js'
+import { ExtractionError } from '../document/extraction-error.js'
+import { createTextLimit, requireReadable } from '../document/limits.js'
+import { heading, paragraph, table } from '../document/nodes.js'
 import { charsetOf, decodeText } from './decode.js'
-import { ExtractionError } from './extraction-error.js'
-import type { Extraction, Source } from './extractor.js'
-import { createTextLimit } from './page-limit.js'
-import { requireReadable } from './requirements.js'
 
 /** Quotes, braces and indentation. */
 const MARKUP = 4
@@ -101,5 +100,139 @@ function fail(format: string, error: unknown): never {
     'damaged',
     `The file is not valid ${format} (${detail}). Correct it and upload it again, or upload it as plain text.`,
     { cause: error },
+  )
+}
+
+/** Levels of objects that become headings; what is deeper becomes nested lists. */
+const HEADING_LEVELS = 3
+/** Levels of data in all, which are walked down by recursion. */
+const DEEPEST = 100
+/** A table with more columns is not easier to read than the objects one by one. */
+const MOST_COLUMNS = 40
+
+type Scalar = string | number | boolean | null
+type Count = (text: string) => void
+
+/**
+ * The blocks that a value of JSON or YAML becomes.
+ *
+ * @param count told every text
+ * @throws ExtractionError if it is nested too deeply
+ */
+export function toBlocks(value: unknown, count: Count, level = 1): BlockContent[] {
+  if (isScalar(value)) return [paragraph(toText(value, count))]
+  if (Array.isArray(value)) return listBlocks(value, count, level)
+  return objectBlocks(value, count, level)
+}
+
+function objectBlocks(value: unknown, count: Count, level: number): BlockContent[] {
+  const blocks: BlockContent[] = []
+  const plain: [string, unknown][] = []
+  const nested: [string, unknown][] = []
+  for (const entry of Object.entries(value ?? {})) {
+    const isPlain = isScalar(entry[1]) || isScalarList(entry[1])
+    if (isPlain) plain.push(entry)
+    else nested.push(entry)
+  }
+  if (plain.length > 0) blocks.push(toList(plain, count, level))
+  if (level > HEADING_LEVELS) {
+    if (nested.length > 0) blocks.push(toList(nested, count, level))
+    return blocks
+  }
+  for (const [key, inner] of nested) {
+    count(key)
+    blocks.push(heading(level + 1, key), ...toBlocks(inner, count, level + 1))
+  }
+  return blocks
+}
+
+function listBlocks(values: readonly unknown[], count: Count, level: number): BlockContent[] {
+  const columns = columnsOf(values)
+  if (columns !== undefined) {
+    columns.forEach(count)
+    const rows = values.map((row) => columns.map((column) => cellText(Object(row)[column], count)))
+    return [table([columns, ...rows])]
+  }
+  if (level > HEADING_LEVELS || values.some((value) => isScalar(value) || Array.isArray(value))) {
+    return [toItems(values, count, level)]
+  }
+  // Objects with more to say than a row can hold: a section each, under the name that they have.
+  return values.flatMap((value, index) => [
+    heading(level + 1, nameOf(value) ?? `${index + 1}`),
+    ...toBlocks(value, count, level + 1),
+  ])
+}
+
+/** The columns of a table, if every value is an object of few plain members. */
+function columnsOf(values: readonly unknown[]): string[] | undefined {
+  if (values.length < 2) return undefined
+  const columns = new Set<string>()
+  for (const value of values) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    for (const [key, inner] of Object.entries(value)) {
+      if (!isScalar(inner) && !isScalarList(inner)) return undefined
+      columns.add(key)
+    }
+    if (columns.size > MOST_COLUMNS) return undefined
+  }
+  return columns.size === 0 ? undefined : [...columns]
+}
+
+function toList(entries: readonly [string, unknown][], count: Count, level: number): List {
+  const children = entries.map(([key, value]): ListItem => {
+    count(key)
+    if (isScalar(value) || isScalarList(value)) return item(`${key}: ${cellText(value, count)}`)
+    return item(key, toItems(value, count, level + 1))
+  })
+  return { type: 'list', ordered: false, spread: false, children }
+}
+
+function toItems(value: unknown, count: Count, level: number): List {
+  if (level > DEEPEST) throw tooDeep()
+  if (!Array.isArray(value)) return toList(Object.entries(value ?? {}), count, level)
+  const children = value.map((inner, index): ListItem => {
+    if (isScalar(inner)) return item(toText(inner, count))
+    return item(nameOf(inner) ?? `${index + 1}`, toItems(inner, count, level + 1))
+  })
+  return { type: 'list', ordered: false, spread: false, children }
+}
+
+function item(text: string, inner?: List): ListItem {
+  const children = inner === undefined ? [paragraph(text)] : [paragraph(text), inner]
+  return { type: 'listItem', spread: false, children }
+}
+
+function cellText(value: unknown, count: Count): string {
+  if (Array.isArray(value)) return value.map((each) => cellText(each, count)).join(', ')
+  // A row has no value where another one has a member that it lacks.
+  const isNothing = value === null || value === undefined
+  return isScalar(value) && !isNothing ? toText(value, count) : ''
+}
+
+function toText(value: Scalar, count: Count): string {
+  const text = String(value)
+  count(text)
+  return text
+}
+
+function nameOf(value: unknown): string | undefined {
+  const { title, name, id } = Object(value) as Record<string, unknown>
+  const stated = [title, name, id].find((each) => typeof each === 'string' && each.trim() !== '')
+  return typeof stated === 'string' ? stated : undefined
+}
+
+function isScalar(value: unknown): value is Scalar {
+  return value === null || value === undefined || typeof value !== 'object'
+}
+
+function isScalarList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isScalar)
+}
+
+/** The refusal of data that are nested more deeply than `DEEPEST`. */
+function tooDeep(): ExtractionError {
+  return new ExtractionError(
+    'too_deep',
+    `The data is nested more than ${DEEPEST} levels deep. Flatten it and upload it again.`,
   )
 }

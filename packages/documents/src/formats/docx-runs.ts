@@ -1,18 +1,19 @@
-import type { Span } from './spans.js'
+import type { Span } from '../document/nodes.js'
+import { altTextOf } from './opc.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
 interface NoteReference {
   kind: 'footnote' | 'endnote'
-  /** What the file calls the note. */
+  /** Id of the note in the file. */
   id: string
-  /** What its readers see: notes count from 1, end notes with an `e` before it. */
+  /** Number that readers see, from 1; that of an endnote has the prefix `e`. */
   identifier: string
 }
 
-/** What stands in a paragraph. */
+/** The content of a paragraph. */
 interface ParagraphContent {
   spans: Span[]
-  /** Contents of text boxes that are anchored in the paragraph: paragraphs and tables. */
+  /** Contents of text boxes that are anchored in the paragraph. */
   boxes: XmlElement[]
   notes: NoteReference[]
 }
@@ -22,12 +23,12 @@ export interface RunReader {
   read(paragraph: XmlElement): ParagraphContent
 }
 
-/** Elements whose text was deleted, or which say what a field is made of. */
-const UNSEEN: ReadonlySet<string> = new Set(
+/** Elements whose text is not shown: deletions, instructions of fields, properties. */
+const HIDDEN: ReadonlySet<string> = new Set(
   'del moveFrom instrText delText delInstrText pPr rPr sdtPr fldData annotationRef rt'.split(' '),
 )
 
-/** @param relations of the part that the paragraphs are in; they say where links lead */
+/** @param relations of the part that the paragraphs are in, which hold the targets of links */
 export function createRunReader(
   relations: ReadonlyMap<string, { target: string; external: boolean }>,
 ): RunReader {
@@ -45,7 +46,7 @@ export function createRunReader(
   }
 
   function readOne(element: XmlElement, format: Partial<Span>, content: ParagraphContent): void {
-    if (UNSEEN.has(element.name)) return
+    if (HIDDEN.has(element.name)) return
     switch (element.name) {
       case 'r': {
         const properties = descend(element, 'rPr')
@@ -67,7 +68,7 @@ export function createRunReader(
         readDrawing(element, content)
         return
       case 'AlternateContent':
-        // The same content twice, for newer programs and for older ones.
+        // The same content twice, for new and for old programs.
         readAll(
           descend(element, 'Choice') ?? descend(element, 'Fallback') ?? element,
           format,
@@ -121,21 +122,13 @@ export function createRunReader(
   }
 }
 
-/** A picture is what its author says about it; a text box is the text in it. */
+/** A text box is read as its text, a picture as its alternative text. */
 function readDrawing(element: XmlElement, content: ParagraphContent): void {
   const boxes = findElements(element, 'txbxContent')
   content.boxes.push(...boxes)
   if (boxes.length > 0) return
-  const alt = describedBy(findElements(element, 'docPr')[0])
+  const alt = altTextOf(findElements(element, 'docPr')[0])
   if (alt !== undefined) content.spans.push({ text: '', node: { type: 'image', url: '', alt } })
-}
-
-/** What an author says about a picture, unless it is only the name of a file. */
-export function describedBy(properties: XmlElement | undefined): string | undefined {
-  const text = (attribute(properties, 'descr') ?? '').replace(/\s+/g, ' ').trim()
-  return text === '' || /^\S+\.(png|jpe?g|gif|svg|emf|wmf|bmp|tiff?)$/i.test(text)
-    ? undefined
-    : text
 }
 
 function withFormat(format: Partial<Span>, properties: XmlElement | undefined): Partial<Span> {
@@ -147,10 +140,9 @@ function withFormat(format: Partial<Span>, properties: XmlElement | undefined): 
   }
 }
 
-/** A switch is on when it is there and does not say otherwise. */
+/** A toggle property is on if it is there and does not say otherwise. */
 function isOn(properties: XmlElement | undefined, name: string): boolean {
-  const found = descend(properties, name)
-  return (
-    found !== undefined && !['0', 'false', 'off', 'none'].includes(attribute(found, 'val') ?? '')
-  )
+  const toggle = descend(properties, name)
+  if (toggle === undefined) return false
+  return !['0', 'false', 'off', 'none'].includes(attribute(toggle, 'val') ?? '')
 }

@@ -1,30 +1,28 @@
-import type { BlockContent, Code, DefinitionContent, Root } from 'mdast'
-import { createRunReader } from './docx-runs.js'
+import type { BlockContent, Code, DefinitionContent, PhrasingContent, Root, Table } from 'mdast'
+import type { Extraction, Source } from '../document/extraction.js'
+import { readingAs } from '../document/extraction-error.js'
 import {
-  type NumberingReference,
-  numberingOf,
-  outlineLevel,
-  type ParagraphStyle,
-  readNumbering,
-  readStyles,
-} from './docx-styles.js'
-import { readTable } from './docx-table.js'
-import type { Extraction, Source } from './extractor.js'
-import { buildList, type ListLine } from './list-builder.js'
-import { heading, paragraph } from './nodes.js'
-import { documentTitle } from './office-title.js'
-import { type OfficePackage, openOffice, readingAs } from './opc.js'
-import { spanText, toPhrasing } from './spans.js'
-import { firstHeading } from './tree.js'
-import { attribute, descend, elements, readXml, type XmlElement } from './xml.js'
+  buildList,
+  type FlatListItem,
+  firstHeading,
+  heading,
+  paragraph,
+  spanText,
+  table,
+  toPhrasing,
+} from '../document/nodes.js'
+import type { RunReader } from './docx-runs.js'
+import { createRunReader } from './docx-runs.js'
+import { documentTitle, type OfficePackage, openOffice } from './opc.js'
+import { attribute, descend, elements, findElements, readXml, type XmlElement } from './xml.js'
 
 const WHAT = 'a Word document (.docx)'
-/** A line that is bold as a whole and no longer stands for a heading where there are no real ones. */
+/** In a document without headings, a bold line of at most this length is one. */
 const LONGEST_BOLD_HEADING = 120
 
 type Block = BlockContent | DefinitionContent
 
-/** Reads a Word document: headings, lists, tables, notes, text boxes; tracked deletions are gone. */
+/** Reads a Word document: headings, lists, tables, notes and text boxes, without tracked deletions. */
 export function extract(source: Source): Promise<Extraction> {
   return readingAs(WHAT, async () => {
     const office = await openOffice(source, WHAT)
@@ -39,14 +37,14 @@ export function extract(source: Source): Promise<Extraction> {
 async function readBody(office: OfficePackage): Promise<Block[]> {
   const { archive, main } = office
   const styles = readStyles(await optional(office, 'styles', 'styles'))
-  const counting = readNumbering(await optional(office, 'numbering', 'numbering'))
+  const numbering = readNumbering(await optional(office, 'numbering', 'numbering'))
   const runs = createRunReader(await office.relations(main))
   const notes = {
     footnote: await readNotes(office, 'footnotes', 'footnote'),
     endnote: await readNotes(office, 'endnotes', 'endnote'),
   }
   const blocks: Block[] = []
-  let lines: ListLine[] = []
+  let lines: FlatListItem[] = []
   let code: string[] = []
 
   const close = () => {
@@ -74,9 +72,9 @@ async function readBody(office: OfficePackage): Promise<Block[]> {
       addBlock(heading(1, text))
     } else if (level !== undefined) {
       addBlock(heading(level, toPhrasing(spans.map(({ bold, italic, ...plain }) => plain))))
-    } else if (list !== undefined && isListed(list, counting)) {
+    } else if (list !== undefined && isListed(list, numbering)) {
       if (code.length > 0) close()
-      const ordered = counting(list) === 'number'
+      const ordered = numbering(list) === 'number'
       lines.push({ level: list.level, ordered, content: paragraph(toPhrasing(spans)) })
     } else if (style?.role === 'code') {
       if (lines.length > 0) close()
@@ -95,9 +93,9 @@ async function readBody(office: OfficePackage): Promise<Block[]> {
     if (element.name === 'p') addParagraph(element)
     else if (element.name === 'tbl') {
       close()
-      const found = readTable(element, runs)
-      if (found.type === 'table') blocks.push(found.table)
-      else found.blocks.forEach(add)
+      const content = readTable(element, runs)
+      if (content.type === 'table') blocks.push(content.table)
+      else content.blocks.forEach(add)
     } else if (element.name === 'sdt') elements(descend(element, 'sdtContent')).forEach(add)
   }
   readXml(await archive.read(main), { wanted: new Set(['p', 'tbl']), visit: add })
@@ -105,9 +103,9 @@ async function readBody(office: OfficePackage): Promise<Block[]> {
   return blocks
 }
 
-function isListed(list: NumberingReference, counting: ReturnType<typeof readNumbering>): boolean {
-  // List 0 takes a paragraph out of the list of its style.
-  return list.list !== '0' && counting(list) !== 'none'
+function isListed(list: NumberingReference, numbering: ReturnType<typeof readNumbering>): boolean {
+  // List 0 removes a paragraph from the list of its style.
+  return list.list !== '0' && numbering(list) !== 'none'
 }
 
 function inRole(
@@ -127,7 +125,7 @@ async function optional(
   return part === undefined ? undefined : await office.parse(part, root)
 }
 
-/** The texts of notes by their ids. */
+/** The texts of footnotes or endnotes by id. */
 async function readNotes(
   office: OfficePackage,
   type: string,
@@ -148,7 +146,7 @@ async function readNotes(
   return notes
 }
 
-/** Many documents have no heading styles, only lines in bold. */
+/** Many documents have no heading styles, only lines in bold type. */
 function promoteBoldLines(blocks: Block[]): void {
   blocks.forEach((block, at) => {
     const [only, ...rest] = block.type === 'paragraph' ? block.children : []
@@ -158,4 +156,174 @@ function promoteBoldLines(blocks: Block[]): void {
     if (text === '' || text.length > LONGEST_BOLD_HEADING || /[.,;:!]$/.test(text)) return
     blocks[at] = heading(2, text)
   })
+}
+
+/** More columns than this in one row are a mistake or an attack. */
+const MOST_COLUMNS = 1000
+
+/** A table, or the blocks in one that is used for layout only. */
+type TableContent = { type: 'table'; table: Table } | { type: 'layout'; blocks: XmlElement[] }
+
+/** Reads a table: one line of text per cell. Merged cells are repeated in every row that they cover. */
+function readTable(element: XmlElement, runs: RunReader): TableContent {
+  const rows = rowsOf(element)
+  if (rows.every((row) => cellsOf(row).length < 2)) {
+    return { type: 'layout', blocks: rows.flatMap((row) => cellsOf(row).flatMap(blocksOf)) }
+  }
+  const read: PhrasingContent[][][] = []
+  for (const row of rows) {
+    const above = read.at(-1) ?? []
+    const cells: PhrasingContent[][] = []
+    for (const cell of cellsOf(row)) {
+      const properties = descend(cell, 'tcPr')
+      const isContinued = isMergedUpwards(properties)
+      cells.push(isContinued ? (above[cells.length] ?? []) : toPhrasing(readCell(cell, runs)))
+      const span = Number(attribute(descend(properties, 'gridSpan'), 'val') ?? 1)
+      for (let extra = 1; extra < span && cells.length < MOST_COLUMNS; extra += 1) cells.push([])
+    }
+    read.push(cells)
+  }
+  return { type: 'table', table: table(read) }
+}
+
+function rowsOf(parent: XmlElement): XmlElement[] {
+  return unwrapped(parent, 'tr')
+}
+
+function cellsOf(row: XmlElement): XmlElement[] {
+  return unwrapped(row, 'tc')
+}
+
+/** Children of one name, including those in content controls and tracked insertions. */
+function unwrapped(parent: XmlElement, name: string): XmlElement[] {
+  return elements(parent).flatMap((child) => {
+    if (child.name === name) return [child]
+    const wraps = ['sdt', 'sdtContent', 'ins', 'customXml', 'smartTag'].includes(child.name)
+    return wraps ? unwrapped(child, name) : []
+  })
+}
+
+function blocksOf(cell: XmlElement): XmlElement[] {
+  return elements(cell).filter((child) => ['p', 'tbl', 'sdt'].includes(child.name))
+}
+
+function readCell(cell: XmlElement, runs: RunReader) {
+  return findElements(cell, 'p').flatMap((paragraph, index) => {
+    const { spans, boxes } = runs.read(paragraph)
+    const boxed = boxes.flatMap((box) => findElements(box, 'p')).flatMap((p) => runs.read(p).spans)
+    const gap = index === 0 ? [] : [{ text: ' ' }]
+    return [...gap, ...spans, ...boxed]
+  })
+}
+
+function isMergedUpwards(properties: XmlElement | undefined): boolean {
+  const merge = descend(properties, 'vMerge')
+  return merge !== undefined && attribute(merge, 'val') !== 'restart'
+}
+
+/** What a style says about its paragraphs. */
+interface ParagraphStyle {
+  role: 'text' | 'title' | 'quote' | 'code' | 'contents'
+  /** Level of a heading, from 1. */
+  level?: number
+  numbering?: NumberingReference
+}
+
+/** The list that a paragraph belongs to. */
+interface NumberingReference {
+  /** Id of the list. */
+  list: string
+  /** From 0. */
+  level: number
+}
+
+/** Styles that a style is based on; a loop ends here. */
+const LONGEST_CHAIN = 20
+
+/** Paragraph styles by id, with what they inherit. */
+function readStyles(root: XmlElement | undefined): Map<string, ParagraphStyle> {
+  const sources = new Map(
+    elements(root, 'style').map((style) => [attribute(style, 'styleId') ?? '', style]),
+  )
+  return new Map([...sources.keys()].map((id) => [id, resolve(id, sources)]))
+}
+
+/** The list in the properties of a paragraph or a style. */
+function numberingOf(properties: XmlElement | undefined): NumberingReference | undefined {
+  const numbering = descend(properties, 'numPr')
+  const list = attribute(descend(numbering, 'numId'), 'val')
+  if (list === undefined) return undefined
+  return { list, level: Number(attribute(descend(numbering, 'ilvl'), 'val') ?? 0) || 0 }
+}
+
+/** The heading level in the properties of a paragraph or a style. */
+function outlineLevel(properties: XmlElement | undefined): number | undefined {
+  const value = attribute(descend(properties, 'outlineLvl'), 'val')
+  const level = value === undefined ? Number.NaN : Number(value)
+  return level >= 0 && level < 9 ? level + 1 : undefined
+}
+
+function resolve(id: string, sources: ReadonlyMap<string, XmlElement>): ParagraphStyle {
+  const chain: XmlElement[] = []
+  for (let next: string | undefined = id; next !== undefined && chain.length < LONGEST_CHAIN; ) {
+    const style: XmlElement | undefined = sources.get(next)
+    if (style === undefined) break
+    chain.push(style)
+    next = attribute(descend(style, 'basedOn'), 'val')
+  }
+  const names = chain.map((style) => (attribute(descend(style, 'name'), 'val') ?? '').toLowerCase())
+  const level =
+    first(chain.map((style) => outlineLevel(descend(style, 'pPr')))) ?? first(names.map(namedLevel))
+  const numbering = first(chain.map((style) => numberingOf(descend(style, 'pPr'))))
+  return {
+    role: first(names.map(namedRole)) ?? 'text',
+    ...(level !== undefined && { level }),
+    ...(numbering !== undefined && { numbering }),
+  }
+}
+
+/** In the file, the names of built-in styles are English, whatever the language of the program. */
+function namedLevel(name: string): number | undefined {
+  const match = /^heading (\d)$/.exec(name)
+  if (match !== null) return Number(match[1])
+  return name === 'subtitle' ? 2 : undefined
+}
+
+function namedRole(name: string): ParagraphStyle['role'] | undefined {
+  if (name === 'title') return 'title'
+  if (/^toc (\d|heading)/.test(name)) return 'contents'
+  if (/^(intense )?quote$|^block text$/.test(name)) return 'quote'
+  if (/\bcode\b|preformatted/.test(name)) return 'code'
+  return undefined
+}
+
+function first<T>(values: readonly (T | undefined)[]): T | undefined {
+  return values.find((value) => value !== undefined)
+}
+
+/** How the lists of a document are numbered, by list and level. */
+function readNumbering(root: XmlElement | undefined): (list: NumberingReference) => Numbering {
+  const abstracts = new Map(
+    elements(root, 'abstractNum').map((each) => [attribute(each, 'abstractNumId'), each]),
+  )
+  const levels = new Map<string, Map<number, Numbering>>()
+  for (const num of elements(root, 'num')) {
+    const abstract = abstracts.get(attribute(descend(num, 'abstractNumId'), 'val'))
+    levels.set(
+      attribute(num, 'numId') ?? '',
+      new Map(
+        elements(abstract, 'lvl').map((lvl) => [Number(attribute(lvl, 'ilvl')), numbering(lvl)]),
+      ),
+    )
+  }
+  return ({ list, level }) => levels.get(list)?.get(level) ?? 'bullet'
+}
+
+/** How a level of a list marks its items; `none` means that they are no list. */
+type Numbering = 'bullet' | 'number' | 'none'
+
+function numbering(level: XmlElement): Numbering {
+  const format = attribute(descend(level, 'numFmt'), 'val') ?? 'decimal'
+  if (format === 'none') return 'none'
+  return format === 'bullet' ? 'bullet' : 'number'
 }

@@ -1,11 +1,11 @@
 import type { Root, RootContent } from 'mdast'
 import PostalMime, { type Address, type Email } from 'postal-mime'
-import type { Extraction, Source } from './extractor.js'
+import type { Extraction, Source } from '../document/extraction.js'
+import { readingAs } from '../document/extraction-error.js'
+import { requireReadable } from '../document/limits.js'
+import { heading, paragraph } from '../document/nodes.js'
+import { toParagraphs } from '../document/text-blocks.js'
 import { pageToMdast } from './html.js'
-import { heading, paragraph } from './nodes.js'
-import { readingAs } from './opc.js'
-import { requireReadable } from './requirements.js'
-import { toParagraphs } from './text-blocks.js'
 
 const WHAT = 'an e-mail (.eml)'
 /** Parts inside of parts; real messages have five or six levels. */

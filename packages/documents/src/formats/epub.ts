@@ -1,13 +1,11 @@
 import type { Root } from 'mdast'
+import type { Extraction, Source } from '../document/extraction.js'
+import { ExtractionError, readingAs } from '../document/extraction-error.js'
+import { createTextLimit, requirePages } from '../document/limits.js'
+import { heading, plainText, toTitle } from '../document/nodes.js'
 import { type Archive, openArchive } from './archive.js'
-import { ExtractionError } from './extraction-error.js'
-import type { Extraction, Source } from './extractor.js'
 import { decodePage, pageToMdast } from './html.js'
-import { heading } from './nodes.js'
-import { toTitle } from './office-title.js'
-import { readingAs, resolvePart } from './opc.js'
-import { createTextLimit, requirePages } from './page-limit.js'
-import { plainText } from './tree.js'
+import { resolvePart } from './opc.js'
 import {
   attribute,
   descend,

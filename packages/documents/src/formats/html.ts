@@ -1,13 +1,14 @@
 import type { Root as HtmlRoot } from 'hast'
+import { fromParse5 } from 'hast-util-from-parse5'
 import { toMdast } from 'hast-util-to-mdast'
 import type { Root, RootContent } from 'mdast'
-import { textOf } from './boilerplate.js'
+import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse, parseFragment } from 'parse5'
+import type { Extraction, Source } from '../document/extraction.js'
+import { ExtractionError } from '../document/extraction-error.js'
+import { requireReadable } from '../document/limits.js'
+import { firstHeading } from '../document/nodes.js'
 import { charsetOf, decodeText, latin1 } from './decode.js'
-import type { Extraction, Source } from './extractor.js'
-import { parseHtml, parseHtmlFragment } from './html-tree.js'
-import { cleanFragment, find, mainContent } from './main-content.js'
-import { requireReadable } from './requirements.js'
-import { firstHeading } from './tree.js'
+import { cleanFragment, find, mainContent, textOf } from './main-content.js'
 
 /** Tags, attributes and scripts. */
 const MARKUP = 8
@@ -59,4 +60,52 @@ function toRoot(page: HtmlRoot): Root {
 
 function toDocument(tree: ReturnType<typeof toMdast>): Root {
   return tree.type === 'root' ? tree : { type: 'root', children: [] }
+}
+
+/** As in browsers. What converts the tree is recursive and would run out of stack far below. */
+const DEEPEST = 512
+
+/**
+ * @throws ExtractionError if elements are nested deeper than any browser shows them
+ */
+function parseHtml(html: string): HtmlRoot {
+  return toHast(parse(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
+}
+
+/** Parses what may stand inside a body, such as the HTML in a Markdown document. */
+function parseHtmlFragment(html: string): HtmlRoot {
+  return toHast(parseFragment(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
+}
+
+function toHast(
+  tree: DefaultTreeAdapterTypes.Document | DefaultTreeAdapterTypes.DocumentFragment,
+): HtmlRoot {
+  const root = fromParse5(tree)
+  return root.type === 'root' ? root : { type: 'root', children: [] }
+}
+
+/** Stops while parsing: the parser's own time grows with the square of the depth. */
+function guardedAdapter(): typeof defaultTreeAdapter {
+  return {
+    ...defaultTreeAdapter,
+    appendChild(parent, child) {
+      defaultTreeAdapter.appendChild(parent, child)
+      requireShallow(parent)
+    },
+  }
+}
+
+function requireShallow(node: DefaultTreeAdapterTypes.ParentNode): void {
+  let depth = 0
+  let ancestor: DefaultTreeAdapterTypes.ParentNode | null = node
+  while (ancestor !== null) {
+    depth += 1
+    ancestor = 'parentNode' in ancestor ? ancestor.parentNode : null
+  }
+  if (depth > DEEPEST) {
+    throw new ExtractionError(
+      'too_deep',
+      `The HTML nests elements more than ${DEEPEST} levels deep. Flatten it and upload it again.`,
+    )
+  }
 }

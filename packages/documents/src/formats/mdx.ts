@@ -1,10 +1,140 @@
+import type { Extraction, Source } from '../document/extraction.js'
 import { charsetOf, decodeText } from './decode.js'
-import type { Extraction, Source } from './extractor.js'
 import { extractMarkdown } from './markdown.js'
-import { withoutJsx } from './mdx-syntax.js'
 
 /** Reads MDX: Markdown without imports, exports and expressions; components are what they hold. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = decodeText(source.bytes, charsetOf(source.contentType))
   return await extractMarkdown(withoutJsx(text), source, { indentedCode: false })
+}
+
+/** Attributes of components that hold text for the reader. */
+const SAID = /^(?:title|label|header|heading|summary|description|caption|alt|question|name)$/
+const FENCE = /^ {0,3}(`{3,}|~{3,})/
+const STATEMENT = /^(?:import|export)\s/
+const STRING = /^\s*(["'`])((?:(?!\1)[^\\]|\\.)*)\1\s*$/
+
+/**
+ * The Markdown in an MDX document. Code keeps everything; elsewhere imports, exports, comments and
+ * expressions go, and tags of components become blank lines and the texts of their attributes.
+ */
+function withoutJsx(source: string): string {
+  const out: string[] = []
+  const lines = source.split('\n')
+  let prose: string[] = []
+  let fence: string | undefined
+  let isStatement = false
+
+  const close = () => {
+    if (prose.length > 0) out.push(readProse(prose.join('\n')))
+    prose = []
+  }
+  lines.forEach((line, index) => {
+    const mark = FENCE.exec(line.trimStart())?.[1]
+    if (fence !== undefined) {
+      out.push(line)
+      if (mark?.startsWith(fence) === true && line.trim() === mark) fence = undefined
+      return
+    }
+    if (mark !== undefined) {
+      close()
+      fence = mark
+      out.push(line.trimStart())
+      return
+    }
+    // A statement begins after a blank line and goes on to the next one.
+    const previous = lines[index - 1] ?? ''
+    const begins = previous.trim() === '' || STATEMENT.test(previous) || previous === '---'
+    if (begins && STATEMENT.test(line)) isStatement = true
+    if (line.trim() === '') isStatement = false
+    if (!isStatement) prose.push(line)
+  })
+  close()
+  return out.join('\n')
+}
+
+function readProse(text: string): string {
+  const out: string[] = []
+  let from = 0
+  let at = 0
+  // What does not end is text, and so is all that begins after it: looking again would take for ever.
+  let unended = false
+  const skipTo = (end: number, instead: string) => {
+    out.push(text.slice(from, at), instead)
+    from = end
+    at = end
+  }
+  while (at < text.length) {
+    const character = text.charAt(at)
+    if (character === '\\') at += 2
+    else if (character === '`') at = endOfCode(text, at)
+    else if (character === '{' && !unended) {
+      const end = endOfBraces(text, at)
+      unended = end === undefined
+      if (end !== undefined) skipTo(end, STRING.exec(text.slice(at + 1, end - 1))?.[2] ?? '')
+    } else if (character === '<' && !unended && isComponent(text, at)) {
+      const tag = readTag(text, at)
+      unended = tag === undefined
+      if (tag !== undefined) skipTo(tag.end, tag.instead)
+    } else at += 1
+  }
+  out.push(text.slice(from))
+  return out.join('')
+}
+
+/** Components have capitals or dots in their names, fragments have none; HTML is Markdown's own. */
+function isComponent(text: string, at: number): boolean {
+  return /^<\/?(?:[A-Z][\w.]*|[a-z]\w*\.[\w.]+|(?=>))/.test(text.slice(at, at + 80))
+}
+
+/** Reads to the `>` outside of strings and braces, and keeps what is said to the reader. */
+function readTag(text: string, start: number): { end: number; instead: string } | undefined {
+  const said: string[] = []
+  let at = start + 1
+  while (at < text.length && text.charAt(at) !== '>') {
+    const attribute = /^([\w:-]+)=(?=["'])/.exec(text.slice(at, at + 60))
+    const character = text.charAt(at)
+    if (attribute !== null) at += attribute[0].length
+    else if (character === '{') {
+      const end = endOfBraces(text, at)
+      if (end === undefined) return undefined
+      at = end
+      continue
+    } else if (character !== '"' && character !== "'") {
+      at += 1
+      continue
+    }
+    const quote = text.charAt(at)
+    const end = text.indexOf(quote, at + 1)
+    if (end === -1) return undefined
+    if (attribute?.[1] !== undefined && SAID.test(attribute[1])) said.push(text.slice(at + 1, end))
+    at = end + 1
+  }
+  if (at >= text.length) return undefined
+  const isAlone = /(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, start - 200), start))
+  const words = said.join('\n\n')
+  if (!isAlone) return { end: at + 1, instead: words === '' ? '' : ` ${words} ` }
+  return { end: at + 1, instead: words === '' ? '\n\n' : `\n\n${words}\n\n` }
+}
+
+function endOfBraces(text: string, start: number): number | undefined {
+  let depth = 0
+  for (let at = start; at < text.length; at += 1) {
+    const character = text.charAt(at)
+    if (character === '{') depth += 1
+    else if (character === '}') {
+      depth -= 1
+      if (depth === 0) return at + 1
+    } else if (character === '"' || character === '`') {
+      const end = text.indexOf(character, at + 1)
+      if (end !== -1) at = end
+    }
+  }
+  return undefined
+}
+
+function endOfCode(text: string, start: number): number {
+  const ticks = /^`+/.exec(text.slice(start, start + 100))?.[0] ?? '`'
+  const end = text.indexOf(ticks, start + ticks.length)
+  return end === -1 ? start + ticks.length : end + ticks.length
 }

@@ -1,14 +1,17 @@
-import type { BlockContent, DefinitionContent, Root } from 'mdast'
+import type { BlockContent, DefinitionContent, List, ListItem, PhrasingContent, Root } from 'mdast'
+import type { Extraction, Source } from '../document/extraction.js'
+import { damaged, passwordProtected, readingAs } from '../document/extraction-error.js'
+import type { Span } from '../document/nodes.js'
+import {
+  firstHeading,
+  heading,
+  paragraph,
+  spanText,
+  table,
+  toPhrasing,
+  toTitle,
+} from '../document/nodes.js'
 import { openArchive } from './archive.js'
-import { damaged, passwordProtected } from './damaged.js'
-import type { Extraction, Source } from './extractor.js'
-import { heading, paragraph } from './nodes.js'
-import { readList, readTable } from './odt-blocks.js'
-import { readInline } from './odt-inline.js'
-import { toTitle } from './office-title.js'
-import { readingAs } from './opc.js'
-import { spanText, toPhrasing } from './spans.js'
-import { firstHeading } from './tree.js'
 import {
   attribute,
   elements,
@@ -21,7 +24,7 @@ import {
 
 const WHAT = 'an OpenDocument text (.odt)'
 
-/** Visited as a whole: `tracked-changes` and the indexes only to be left out. */
+/** Elements that are read as a whole. `tracked-changes` and indexes are among them to be skipped. */
 const PARTS: ReadonlySet<string> = new Set(
   'p h list table tracked-changes table-of-content alphabetical-index illustration-index table-index object-index user-index bibliography style forms'.split(
     ' ',
@@ -94,7 +97,7 @@ function toBlock(
     return heading(Number(attribute(element, 'outline-level') ?? 1) || 1, children)
   }
   const own = attribute(element, 'style-name') ?? ''
-  // Styles that a paragraph got by hand are called P1, P2 and so on, and stand on a named one.
+  // Direct formatting makes styles such as P1 and P2, whose parent is the named style.
   switch (parents.get(own) ?? own) {
     case 'Title':
       return heading(1, children)
@@ -113,4 +116,146 @@ async function isEncrypted(archive: Awaited<ReturnType<typeof openArchive>>): Pr
   if (!archive.has('META-INF/manifest.xml')) return false
   const manifest = parseXml(await archive.read('META-INF/manifest.xml'), 'manifest')
   return findElements(manifest, 'encryption-data').length > 0
+}
+
+/** Repetitions of one cell: empty cells up to the edge of the sheet are written as one. */
+const MOST_REPEATED = 20
+
+/** A list with its nested lists. Their numbering is defined elsewhere, so all are bullet lists. */
+function readList(element: XmlElement): List[] {
+  const children: ListItem[] = []
+  for (const item of elements(element)) {
+    if (item.name !== 'list-item' && item.name !== 'list-header') continue
+    const content = elements(item).flatMap((child): BlockContent[] => {
+      if (child.name === 'list') return readList(child)
+      if (child.name !== 'p' && child.name !== 'h') return []
+      return [paragraph(toPhrasing(readInline(child).spans))]
+    })
+    children.push({ type: 'listItem', spread: false, children: content })
+  }
+  return [{ type: 'list', ordered: false, spread: false, children }]
+}
+
+/**
+ * Reads a table. Merged cells are repeated in every row that they cover; a table of a single column is
+ * read as its content.
+ */
+function readTable(element: XmlElement, readBlock: (element: XmlElement) => Block[]): Block[] {
+  const rows = rowsOf(element)
+  if (rows.every((row) => elements(row, 'table-cell').length < 2)) {
+    return rows.flatMap((row) => elements(row).flatMap((cell) => elements(cell).flatMap(readBlock)))
+  }
+  const read: PhrasingContent[][][] = []
+  for (const row of rows) read.push(readRow(row, read.at(-1) ?? []))
+  return [table(read)]
+}
+
+function rowsOf(parent: XmlElement): XmlElement[] {
+  return elements(parent).flatMap((child) => {
+    if (child.name === 'table-row') return [child]
+    const wraps = ['table-header-rows', 'table-rows', 'table-row-group'].includes(child.name)
+    return wraps ? rowsOf(child) : []
+  })
+}
+
+function readRow(row: XmlElement, above: readonly PhrasingContent[][]): PhrasingContent[][] {
+  const cells: PhrasingContent[][] = []
+  for (const cell of elements(row)) {
+    const isCovered = cell.name === 'covered-table-cell'
+    if (!isCovered && cell.name !== 'table-cell') continue
+    const content = isCovered ? (above[cells.length] ?? []) : readCell(cell)
+    const times = Number(attribute(cell, 'number-columns-repeated') ?? 1) || 1
+    for (let count = 0; count < Math.min(times, MOST_REPEATED); count += 1) cells.push(content)
+  }
+  return cells
+}
+
+function readCell(cell: XmlElement): PhrasingContent[] {
+  const texts = [...findElements(cell, 'p'), ...findElements(cell, 'h')]
+  const spans = texts.flatMap((each, index) => [
+    ...(index === 0 ? [] : [{ text: ' ' }]),
+    ...readInline(each).spans,
+  ])
+  return toPhrasing(spans)
+}
+
+/** The content of a paragraph. */
+interface InlineContent {
+  spans: Span[]
+  /** Text boxes that are anchored in the paragraph. */
+  boxes: XmlElement[]
+  notes: { identifier: string; text: string }[]
+}
+
+/** Spaces that are written as one element; more are a mistake or an attack. */
+const MOST_SPACES = 100
+/** Elements that are not text of the document: comments, furigana, bookmarks. */
+const HIDDEN: ReadonlySet<string> = new Set(['annotation', 'ruby-text', 'bookmark', 'change'])
+
+/** Reads the text of a paragraph or heading. */
+function readInline(element: XmlElement): InlineContent {
+  const content: InlineContent = { spans: [], boxes: [], notes: [] }
+  readAll(element, undefined, content)
+  return content
+}
+
+function readAll(parent: XmlElement, url: string | undefined, content: InlineContent): void {
+  for (const child of parent.children) {
+    if (typeof child !== 'string') readOne(child, url, content)
+    // Line breaks and indentation in the file are not text.
+    else content.spans.push(withLink(child.replace(/\s+/g, ' '), url))
+  }
+}
+
+function readOne(element: XmlElement, url: string | undefined, content: InlineContent): void {
+  if (HIDDEN.has(element.name)) return
+  switch (element.name) {
+    case 'a':
+      readAll(element, attribute(element, 'href'), content)
+      return
+    case 's': {
+      const count = Math.min(Number(attribute(element, 'c') ?? 1) || 1, MOST_SPACES)
+      content.spans.push(withLink(' '.repeat(count), url))
+      return
+    }
+    case 'tab':
+      content.spans.push(withLink(' ', url))
+      return
+    case 'line-break':
+      content.spans.push({ text: '', node: { type: 'break' } })
+      return
+    case 'note':
+      readNote(element, content)
+      return
+    case 'frame':
+    case 'custom-shape':
+      readFrame(element, content)
+      return
+    default:
+      readAll(element, url, content)
+  }
+}
+
+function readNote(element: XmlElement, content: InlineContent): void {
+  // Readers see the citation mark; the id was generated by the program that wrote the file.
+  const mark = elements(element, 'note-citation').map(textContent).join('').trim()
+  const prefix = attribute(element, 'note-class') === 'endnote' ? 'e' : ''
+  const id = attribute(element, 'id') ?? `n${content.notes.length}`
+  const identifier = /^[\p{L}\p{N}]+$/u.test(mark) ? `${prefix}${mark}` : id
+  const body = elements(element, 'note-body').map(textContent).join(' ')
+  content.spans.push({ text: '', node: { type: 'footnoteReference', identifier } })
+  content.notes.push({ identifier, text: body.replace(/\s+/g, ' ').trim() })
+}
+
+function readFrame(element: XmlElement, content: InlineContent): void {
+  const boxes = findElements(element, 'text-box')
+  content.boxes.push(...boxes)
+  if (boxes.length > 0) return
+  const described = [...elements(element, 'desc'), ...elements(element, 'title')]
+  const alt = described.map(textContent).find((text) => text.trim() !== '')
+  if (alt !== undefined) content.spans.push({ text: '', node: { type: 'image', url: '', alt } })
+}
+
+function withLink(text: string, url: string | undefined): Span {
+  return url === undefined ? { text } : { text, url }
 }

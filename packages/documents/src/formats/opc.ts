@@ -1,33 +1,35 @@
+import type { Source } from '../document/extraction.js'
+import { damaged, ExtractionError } from '../document/extraction-error.js'
+import { toTitle } from '../document/nodes.js'
 import { type Archive, openArchive } from './archive.js'
-import { damaged } from './damaged.js'
-import { ExtractionError } from './extraction-error.js'
-import type { Source } from './extractor.js'
-import { attribute, elements, parseXml, type XmlElement } from './xml.js'
+import { attribute, descend, elements, parseXml, textContent, type XmlElement } from './xml.js'
 
-/** A relation of one part of an Office document to another, or to an address outside. */
+/** A reference from one part of an Office document to another part or to an external address. */
 interface Relation {
-  /** Last word of its type, such as `slide` or `hyperlink`. */
+  /** Last segment of its type, such as `slide` or `hyperlink`. */
   type: string
-  /** Name of a part, or the address when it is external. */
+  /** Name of a part, or the external address. */
   target: string
   external: boolean
 }
 
-/** An Office document: parts and the relations between them. */
+/** An Office document (Open Packaging Conventions): parts and the relations between them. */
 export interface OfficePackage {
   archive: Archive
-  /** Name of the part that everything begins with. */
+  /** Name of the main part, such as `word/document.xml`. */
   main: string
   /** Relations of a part by their ids. */
   relations(part: string): Promise<Map<string, Relation>>
-  /** A part that one relation of this type leads to, if there is any. */
+  /** The part that the first internal relation of this type refers to, if it exists. */
   related(part: string, type: string): Promise<string | undefined>
-  /** A small part as one element. */
+  /** Reads a small part as one element. */
   parse(part: string, root: string): Promise<XmlElement>
 }
 
 /**
- * @param what the format with its article, for the reason when it cannot be read
+ * Opens an Office document.
+ *
+ * @param what the format with its article, for the error message
  * @throws ExtractionError if it is not an Office document
  */
 export async function openOffice(source: Source, what: string): Promise<OfficePackage> {
@@ -58,21 +60,7 @@ export async function openOffice(source: Source, what: string): Promise<OfficePa
   return { ...opened, main }
 }
 
-/** Turns whatever a broken part makes a reader throw into a reason for the author. */
-export async function readingAs<T>(what: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof ExtractionError || isOverflow(error)) throw error
-    throw damaged(what, error)
-  }
-}
-
-function isOverflow(error: unknown): boolean {
-  return error instanceof RangeError && /call stack/i.test(error.message)
-}
-
-/** An encrypted document is no ZIP archive but of the older container format. */
+/** An encrypted document is in the container format from before 2007, not a ZIP archive. */
 function requireNotEncrypted(bytes: Uint8Array, what: string): void {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 8))
   if (head.toString('hex') !== 'd0cf11e0a1b11ae1') return
@@ -95,7 +83,7 @@ function toRelation(part: string, element: XmlElement): Relation {
   return { type, external, target: external ? target : resolvePart(part, target) }
 }
 
-/** The name of a part that another one names, relative to itself or to the root. */
+/** Resolves a reference of a part to another one, which is relative to the part or to the root. */
 export function resolvePart(from: string, target: string): string {
   const path = target.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const step of target.split('/')) {
@@ -103,4 +91,20 @@ export function resolvePart(from: string, target: string): string {
     else if (step !== '' && step !== '.') path.push(step)
   }
   return path.join('/')
+}
+
+/** The title in the properties of an Office document, if somebody chose one. */
+export async function documentTitle(office: OfficePackage): Promise<string | undefined> {
+  const part = await office.related('', 'core-properties')
+  if (part === undefined) return undefined
+  const properties = parseXml(await office.archive.read(part), 'coreProperties')
+  return toTitle(textContent(descend(properties, 'title')))
+}
+
+/** The alternative text of a picture, unless it is only the name of a file. */
+export function altTextOf(properties: XmlElement | undefined): string | undefined {
+  const text = (attribute(properties, 'descr') ?? '').replace(/\s+/g, ' ').trim()
+  return text === '' || /^\S+\.(png|jpe?g|gif|svg|emf|wmf|bmp|tiff?)$/i.test(text)
+    ? undefined
+    : text
 }

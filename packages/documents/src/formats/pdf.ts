@@ -1,17 +1,18 @@
 import type { Root } from 'mdast'
+import type { Extraction, Source } from '../document/extraction.js'
+import { damaged, ExtractionError } from '../document/extraction-error.js'
+import { createTextLimit, requirePages } from '../document/limits.js'
+import { firstHeading, toTitle } from '../document/nodes.js'
+import { cutAtAlignedGaps } from '../layout/aligned-gaps.js'
 import { toBlocks } from '../layout/blocks.js'
-import { type Page, withoutFurniture } from '../layout/furniture.js'
+import { type Page, withoutFurniture } from '../layout/headers-footers.js'
+import { readOutline } from '../layout/headings.js'
 import { toLines } from '../layout/lines.js'
 import { toTypedBlocks } from '../layout/listing.js'
-import { readOutline } from '../layout/outline.js'
-import { createPageReader } from '../layout/page-segments.js'
+import type { PdfPage } from '../layout/parser.js'
 import { openPdf, type PdfDocument } from '../layout/parser.js'
-import { damaged } from './damaged.js'
-import { ExtractionError } from './extraction-error.js'
-import type { Extraction, Source } from './extractor.js'
-import { toTitle } from './office-title.js'
-import { createTextLimit, requirePages } from './page-limit.js'
-import { firstHeading } from './tree.js'
+import { type Segment, toSegments } from '../layout/segments.js'
+import { countNodes, readTags, type TaggedTables, withTables } from '../layout/tagged-tables.js'
 
 /** Share of characters without a meaning above which a text is not readable. */
 const UNREADABLE_SHARE = 0.3
@@ -75,4 +76,34 @@ async function statedTitle(document: PdfDocument): Promise<string | undefined> {
   const { info } = await document.getMetadata().catch(() => ({ info: {} }))
   const title = 'Title' in info && typeof info.Title === 'string' ? toTitle(info.Title) : undefined
   return title === undefined || FILE_NAME.test(title) ? undefined : title
+}
+
+/**
+ * Parts of the structure that are read of one document. The structure of a page names all rows of a table,
+ * those of other pages included, so that reading it takes the square of the length of the table.
+ */
+const MOST_NODES = 2_000_000
+
+/** Reads the text of one page after the other, with the tables that the document names as such. */
+function createPageReader(): (page: PdfPage) => Promise<Segment[]> {
+  let nodes = 0
+
+  async function tagsOf(page: PdfPage): Promise<TaggedTables | undefined> {
+    if (nodes > MOST_NODES) return undefined
+    // A damaged structure is none: the text can be read without it.
+    const root = await page.getStructTree().catch(() => null)
+    if (root === null) return undefined
+    nodes += countNodes(root)
+    const tags = readTags(root)
+    return tags.cells.size > 0 ? tags : undefined
+  }
+
+  return async (page) => {
+    const { transform } = page.getViewport({ scale: 1 })
+    const tags = await tagsOf(page)
+    if (tags === undefined)
+      return cutAtAlignedGaps(toSegments(await page.getTextContent(), transform))
+    const content = await page.getTextContent({ includeMarkedContent: true })
+    return withTables(toSegments(content, transform, tags.cells), tags)
+  }
 }

@@ -1,8 +1,8 @@
-import { createLineJoiner } from '../layout/join-lines.js'
+import type { Extraction, Source } from '../document/extraction.js'
+import { createLineJoiner } from '../document/join-lines.js'
+import { requireReadable } from '../document/limits.js'
+import { toTextBlocks, toTextLines } from '../document/text-blocks.js'
 import { charsetOf, decodeText } from './decode.js'
-import type { Extraction, Source } from './extractor.js'
-import { requireReadable } from './requirements.js'
-import { toTextBlocks, toTextLines } from './text-blocks.js'
 
 /** Characters from the beginning of a text in which words are looked up that a hyphen has broken. */
 const LOOKED_UP = 4 * 1024 * 1024

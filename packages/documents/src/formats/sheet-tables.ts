@@ -1,9 +1,9 @@
 import type { BlockContent } from 'mdast'
-import { paragraph, table } from './nodes.js'
+import { paragraph, table } from '../document/nodes.js'
 
 /**
- * The tables of a sheet: stretches of rows without an empty one between them. Lines of one cell above
- * a table are its caption, below it they are remarks; columns that nothing stands in are left out.
+ * The tables of a sheet: empty rows separate them. Rows of one cell above a table are its caption, those
+ * below it are remarks. Empty columns are left out.
  */
 export function toTables(rows: readonly (readonly string[])[]): BlockContent[] {
   const blocks: BlockContent[] = []
@@ -32,7 +32,7 @@ function toBlocks(rows: readonly (readonly string[])[]): BlockContent[] {
   ]
 }
 
-/** Lines of one cell each. Many of them are a list that was typed into a column. */
+/** Rows of one cell each. Many of them are a list that was typed into a column. */
 function singleColumn(rows: readonly (readonly string[])[]): BlockContent[] {
   const texts = rows.map((row) => row.find((cell) => cell !== '') ?? '')
   if (texts.length < 4) return texts.map((text) => paragraph(text))

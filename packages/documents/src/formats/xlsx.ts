@@ -1,18 +1,26 @@
 import type { BlockContent, Root } from 'mdast'
-import type { Extraction, Source } from './extractor.js'
-import { heading } from './nodes.js'
-import { documentTitle } from './office-title.js'
-import { type OfficePackage, openOffice, readingAs } from './opc.js'
-import { createTextLimit, requirePages } from './page-limit.js'
+import type { Extraction, Source } from '../document/extraction.js'
+import { readingAs } from '../document/extraction-error.js'
+import { createTextLimit, requirePages } from '../document/limits.js'
+import { heading } from '../document/nodes.js'
+import { documentTitle, type OfficePackage, openOffice } from './opc.js'
 import { toTables } from './sheet-tables.js'
-import { type CellReader, createCellReader, richText } from './xlsx-values.js'
-import { attribute, descend, elements, prefixed, readXml, type XmlElement } from './xml.js'
+import {
+  attribute,
+  descend,
+  elements,
+  findElements,
+  prefixed,
+  readXml,
+  textContent,
+  type XmlElement,
+} from './xml.js'
 
 const WHAT = 'an Excel workbook (.xlsx)'
 /** Columns of a worksheet; a cell further to the right is a mistake or an attack. */
 const MOST_COLUMNS = 16_384
 
-/** Reads a workbook: each visible sheet under its name, with the values that its cells show. */
+/** Reads a workbook: each visible sheet under its name, with its values as the program displays them. */
 export function extract(source: Source): Promise<Extraction> {
   return readingAs(WHAT, async () => {
     const office = await openOffice(source, WHAT)
@@ -40,7 +48,7 @@ async function visibleSheets(
   return elements(descend(workbook, 'sheets'), 'sheet').flatMap((sheet) => {
     const relation = relations.get(prefixed(sheet, 'id') ?? '')
     const isVisible = (attribute(sheet, 'state') ?? 'visible') === 'visible'
-    // Charts are sheets too, but have no cells.
+    // Charts can be sheets too, but have no cells.
     if (!isVisible || relation?.type !== 'worksheet' || !office.archive.has(relation.target))
       return []
     return [{ name: attribute(sheet, 'name') ?? '', part: relation.target }]
@@ -83,7 +91,7 @@ function readSheet(
         while (row.length < column) row.push('')
         row[column] = text
       }
-      // An empty row between two tables is left out of the file; one is enough to part them.
+      // Empty rows are left out of the file; one is enough to separate two tables.
       const number = Number(attribute(element, 'r') ?? last + 1)
       if (number > last + 1) rows.push([])
       last = number
@@ -98,4 +106,112 @@ function columnOf(reference: string | undefined): number | undefined {
   const letters = /^([A-Z]{1,3})\d/.exec(reference ?? '')?.[1]
   if (letters === undefined) return undefined
   return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
+}
+
+/** Numbers of formats that are dates in every workbook; other formats are recognised by their pattern. */
+const BUILT_IN_DATES = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47])
+const BUILT_IN_PERCENT = new Map([
+  [9, '0%'],
+  [10, '0.00%'],
+])
+const DAY_MS = 86_400_000
+/** Day 0 in Unix time. It is 1899-12-30 because the format counts a 1900-02-29 that did not exist. */
+const EPOCH_MS = Date.UTC(1899, 11, 30)
+const EPOCH_1904_MS = Date.UTC(1904, 0, 1)
+const CURRENCIES = /[$€£¥₹₩₽₺₴฿]|\bCHF\b|\bUSD\b|\bEUR\b/
+
+/** Turns cells into the text that users of the workbook see. */
+interface CellReader {
+  text(cell: XmlElement): string
+}
+
+/**
+ * @param shared strings that cells refer to by number
+ * @param styles the part with the number formats
+ * @param workbook has the year from which days are counted
+ */
+function createCellReader(
+  shared: readonly string[],
+  styles: XmlElement | undefined,
+  workbook: XmlElement,
+): CellReader {
+  const formats = readFormats(styles)
+  const countsFrom1904 = ['1', 'true'].includes(
+    attribute(descend(workbook, 'workbookPr'), 'date1904') ?? '',
+  )
+  const epoch = countsFrom1904 ? EPOCH_1904_MS : EPOCH_MS
+
+  return {
+    text(cell) {
+      const value = textContent(descend(cell, 'v'))
+      switch (attribute(cell, 't')) {
+        case 's':
+          return shared[Number(value)] ?? ''
+        case 'inlineStr':
+          return richText(descend(cell, 'is'))
+        case 'b':
+          return value === '1' ? 'TRUE' : 'FALSE'
+        case 'str':
+        case 'e':
+        case 'd':
+          return value
+        default:
+          return toText(value, formats[Number(attribute(cell, 's') ?? 0)] ?? '', epoch)
+      }
+    },
+  }
+}
+
+/** Plain or rich text, without phonetic guides. */
+function richText(element: XmlElement | undefined): string {
+  if (element === undefined) return ''
+  const runs = elements(element, 'r').map((run) => textContent(descend(run, 't')))
+  return elements(element, 't').map(textContent).join('') + runs.join('')
+}
+
+function readFormats(styles: XmlElement | undefined): string[] {
+  if (styles === undefined) return []
+  const own = new Map(
+    findElements(styles, 'numFmt').map((format) => [
+      Number(attribute(format, 'numFmtId')),
+      attribute(format, 'formatCode') ?? '',
+    ]),
+  )
+  return elements(descend(styles, 'cellXfs'), 'xf').map((xf) => {
+    const id = Number(attribute(xf, 'numFmtId') ?? 0)
+    if (BUILT_IN_DATES.has(id)) return id >= 18 && id <= 21 ? 'h:mm' : id === 22 ? 'y h' : 'y'
+    return own.get(id) ?? BUILT_IN_PERCENT.get(id) ?? ''
+  })
+}
+
+function toText(value: string, format: string, epoch: number): string {
+  if (value === '') return ''
+  const number = Number(value)
+  if (!Number.isFinite(number)) return value
+  // Only the section for positive numbers, without quoted text and colours.
+  const pattern = (format.split(';')[0] ?? '').replace(/"[^"]*"|\\.|\[(?!\$)[^\]]*\]|[*_]./g, '')
+  if (/[ydhs]|m{1,5}/i.test(pattern.replace(/\[[^\]]*\]|general/gi, ''))) {
+    return toDate(number, pattern, epoch)
+  }
+  const decimals = /\.([0]+)/.exec(pattern)?.[1]?.length
+  if (pattern.includes('%')) return `${plain(number * 100, decimals ?? 0)}%`
+  const currency = CURRENCIES.exec(format)?.[0]
+  const amount = plain(number, /0/.test(pattern) ? (decimals ?? 0) : undefined)
+  return currency === undefined ? amount : `${amount} ${currency}`
+}
+
+/** A number without the last digits, which are rounding errors of binary fractions. */
+function plain(number: number, decimals?: number): string {
+  if (decimals !== undefined && Math.abs(number) < 1e15) return number.toFixed(decimals)
+  return String(Number(number.toPrecision(15)))
+}
+
+function toDate(days: number, pattern: string, epoch: number): string {
+  const time = new Date(epoch + Math.round((days * DAY_MS) / 1000) * 1000)
+  if (Number.isNaN(time.getTime())) return String(days)
+  const [date = '', clock = ''] = time.toISOString().split('T')
+  const hours = clock.slice(0, clock.startsWith('00:00:00') || !/s/i.test(pattern) ? 5 : 8)
+  const withDate = /[yd]/i.test(pattern) || !/h/i.test(pattern)
+  const withTime = /h/i.test(pattern)
+  return [...(withDate ? [date] : []), ...(withTime ? [hours] : [])].join(' ')
 }

@@ -1,13 +1,13 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes'
+import { ExtractionError } from '../document/extraction-error.js'
 import { decodeXml } from './decode.js'
-import { ExtractionError } from './extraction-error.js'
 
-/** No document that a program writes is nested like this; what walks the elements is recursive. */
+/** Deeper than any program nests a document; the functions that walk elements are recursive. */
 const DEEPEST = 250
-/** Parts of one element that is held in memory at a time, such as a table. */
+/** Nodes of one wanted element, such as a table, which is held in memory as a whole. */
 const LARGEST_ELEMENT = 1_000_000
 
-/** An element without the prefixes of its namespaces, which differ from one program to another. */
+/** An element without namespace prefixes, which differ from program to program. */
 export interface XmlElement {
   name: string
   /** By full name, prefix included. */
@@ -15,17 +15,17 @@ export interface XmlElement {
   children: (XmlElement | string)[]
 }
 
-/** What to take out of an XML document. */
-export interface XmlReader {
-  /** Local names of the elements to visit; inside of a visited one, all are its children. */
+/** Which elements of an XML document to read. */
+interface XmlReader {
+  /** Local names of the elements to visit. A visited element has all of its descendants. */
   wanted: ReadonlySet<string>
   /** Called with each wanted element once it is complete, in document order. */
   visit(element: XmlElement): void
 }
 
 /**
- * Reads an XML document part by part, so that only one wanted element is in memory at a time.
- * Entities that a document defines itself are an error: nothing that could grow is ever expanded.
+ * Reads an XML document as a stream, so that only one wanted element is in memory at a time.
+ * Entities that the document defines are an error, so that none can expand to huge text.
  *
  * @throws Error if it is not well-formed
  * @throws ExtractionError if it is nested too deeply or an element is too large
@@ -69,13 +69,13 @@ export function readXml(bytes: Uint8Array, reader: XmlReader): void {
     throw error
   })
   const text = decodeXml(bytes)
-  // In pieces: the parser copies what it is given, and a whole document is given once.
+  // In pieces: the parser copies its input.
   const step = 65_536
   for (let at = 0; at < text.length; at += step) parser.write(text.slice(at, at + step))
   parser.close()
 }
 
-/** The whole of a small XML document. */
+/** Reads a small XML document as a whole. */
 export function parseXml(bytes: Uint8Array, root: string): XmlElement {
   let found: XmlElement | undefined
   readXml(bytes, {
@@ -97,7 +97,7 @@ export function elements(parent: XmlElement | undefined, name?: string): XmlElem
   return found
 }
 
-/** The element that a path of names leads to, taking the first child of each name. */
+/** The descendant at a path of names; of several children of one name, the first. */
 export function descend(
   parent: XmlElement | undefined,
   ...names: string[]
@@ -111,26 +111,26 @@ export function descend(
   return element
 }
 
-/** All elements of a name below, in document order; those inside of a found one are left out. */
+/** All descendants of a name in document order, without those nested in another one of them. */
 export function findElements(parent: XmlElement, name: string): XmlElement[] {
   return elements(parent).flatMap((child) =>
     child.name === name ? [child] : findElements(child, name),
   )
 }
 
-/** An attribute by its local name, whatever its prefix; the one without prefix wins. */
+/** An attribute by its local name, preferably the one without a prefix. */
 export function attribute(element: XmlElement | undefined, name: string): string | undefined {
   if (element === undefined) return undefined
   return element.attributes[name] ?? prefixed(element, name)
 }
 
-/** An attribute that has a prefix, for elements that have two of one local name, such as `r:id`. */
+/** An attribute with a prefix, such as `r:id`, on elements that also have one without. */
 export function prefixed(element: XmlElement, name: string): string | undefined {
   const key = Object.keys(element.attributes).find((full) => full.endsWith(`:${name}`))
   return key === undefined ? undefined : element.attributes[key]
 }
 
-/** All text inside of an element. */
+/** All text in an element. */
 export function textContent(element: XmlElement | undefined): string {
   if (element === undefined) return ''
   return element.children

@@ -1,5 +1,5 @@
-import { toRows } from './rows.js'
 import type { Segment } from './segments.js'
+import { toRows } from './segments.js'
 
 /** Rows whose gaps must stand above each other, where cells have several words in one piece ... */
 const LEAST_ROWS = 4

@@ -1,16 +1,21 @@
 import type { RootContent, Text } from 'mdast'
-import { buildList, type ListLine } from '../formats/list-builder.js'
-import { heading, onPage, paragraph, table } from '../formats/nodes.js'
-import { isContentsEntry } from './contents.js'
-import { isRestOfRow } from './continued.js'
+import { createLineJoiner, type LineJoiner } from '../document/join-lines.js'
+import {
+  buildList,
+  type FlatListItem,
+  heading,
+  onPage,
+  paragraph,
+  table,
+} from '../document/nodes.js'
+import type { Outline } from './headings.js'
 import { readTypography } from './headings.js'
-import { createLineJoiner, type LineJoiner } from './join-lines.js'
 import type { Line } from './lines.js'
+import { isContentsEntry } from './lines.js'
 import { toColumns } from './listing.js'
-import type { Outline } from './outline.js'
 import { createParagraphRules, MARKED } from './paragraphs.js'
-import type { Span } from './table-rows.js'
-import { type FoundTable, tableAt } from './tables.js'
+import type { Extent } from './table-rows.js'
+import { type FoundTable, isRestOfRow, tableAt } from './tables.js'
 import type { SetTable } from './tagged-tables.js'
 
 /** Lines of a heading; more in large type are a text in large type. */
@@ -33,7 +38,7 @@ interface Open {
 /** The part of a table that was added last. */
 interface OpenTable {
   rows: string[][]
-  columns: readonly Span[]
+  columns: readonly Extent[]
   /** Its first page, and the last one that has lines of it. */
   begin: number
   page: number
@@ -47,7 +52,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
   const lines = pages.flat()
   const blocks: RootContent[] = []
   let open: Open | undefined
-  let items: ListLine[] = []
+  let items: FlatListItem[] = []
   /** Where a text in large type ends, the last lines of which are no heading either. */
   let largeTextEnd = 0
   let lastTable: OpenTable | undefined
@@ -186,7 +191,7 @@ function startKind(line: Line, kind: Open['kind']): Open['kind'] {
   return kind === 'item' && !MARKED.test(line.text) ? 'text' : kind
 }
 
-function toItem(line: Line, lines: readonly Line[], joiner: LineJoiner): ListLine {
+function toItem(line: Line, lines: readonly Line[], joiner: LineJoiner): FlatListItem {
   const mark = MARKED.exec(textOf(line))
   const number = mark?.[2]
   const ordered = number !== undefined && /\d/.test(number)
@@ -256,7 +261,7 @@ function textOf(line: Line): string {
   return line.text.replace(/\s+/g, ' ').trim()
 }
 
-function isSameGrid(before: readonly Span[], now: readonly Span[]): boolean {
+function isSameGrid(before: readonly Extent[], now: readonly Extent[]): boolean {
   return (
     before.length === now.length &&
     now.every((column, index) => {

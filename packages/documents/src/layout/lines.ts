@@ -1,6 +1,5 @@
-import { readingOrder } from './columns.js'
-import { toRows } from './rows.js'
 import type { Segment, SetText } from './segments.js'
+import { toRows } from './segments.js'
 import type { SetTable } from './tagged-tables.js'
 
 /** What stands side by side on a page, from the left to the right or as its script is written. */
@@ -69,4 +68,191 @@ function withMarkers(segments: Segment[]): Segment[] {
     return segments
   const text = `${first.text.trim()} ${second.text}`
   return [{ ...second, text, x0: first.x0, joints: [] }, ...rest]
+}
+
+/** Columns inside of columns, such as three of them: two cuts. */
+const MOST_CUTS = 3
+/** Fewer segments on a side are no column. */
+const LEAST_LINES = 4
+/** Lines of a text are longer than cells of a table, in characters and as a share of their column. */
+const LEAST_CHARACTERS = 14
+const LEAST_FILL = 0.5
+/** Share of the lines of a column that are in one piece. */
+const LEAST_WHOLE = 0.5
+/** A gutter is found in this part of the width. */
+const MARGIN = 0.18
+/** Space between parts of a page, from line to line, in sizes of the font. */
+const APART = 1.7
+/** Share of its width that the words of a stretched line take at least. */
+const LOOSE = 0.65
+/** Lines by which one place of the strip may differ from another. */
+const SLACK = 2
+/** In sizes of the font. */
+const NARROWEST_GUTTER = 0.7
+/** Rows of a table are further apart than the lines of its longest cells by this factor. */
+const SPARSER = 1.5
+
+/**
+ * The columns of a page in the order in which they are read: from a line over the whole width to the
+ * next one, first the left column, then the right one.
+ */
+function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][] {
+  if (segments.length === 0) return []
+  const gutter = cuts < MOST_CUTS ? findGutter(segments) : undefined
+  if (gutter === undefined) return cuts === 0 ? orderInBlocks(segments) : [[...segments]]
+  const ordered: Segment[][] = []
+  let left: Segment[] = []
+  let right: Segment[] = []
+  let wide: Segment[] = []
+  const closeColumns = () => {
+    ordered.push(...readingOrder(left, cuts + 1), ...readingOrder(right, cuts + 1))
+    left = []
+    right = []
+  }
+  const rows = toRows(segments)
+  const end = columnsEnd(rows, gutter)
+  for (const row of rows.slice(0, end)) {
+    if (isWide(row, gutter)) {
+      closeColumns()
+      wide.push(...row)
+      continue
+    }
+    if (wide.length > 0) ordered.push(wide)
+    wide = []
+    for (const segment of row) (segment.x1 <= gutter ? left : right).push(segment)
+  }
+  closeColumns()
+  if (wide.length > 0) ordered.push(wide)
+  return [...ordered, ...readingOrder(rows.slice(end).flat(), cuts)]
+}
+
+/** Where a heading below both columns begins, which is too short to reach over the gutter. */
+function columnsEnd(rows: readonly Segment[][], gutter: number): number {
+  const size = median(rows.map((row) => row[0]?.size ?? 0))
+  const bottom = rows.findLastIndex((row) => row.some((segment) => segment.x0 >= gutter))
+  const after = rows.slice(bottom + 1).findIndex((row) => (row[0]?.size ?? 0) > size * 1.12)
+  return bottom === -1 || after === -1 ? rows.length : bottom + 1 + after
+}
+
+/** A page may have columns in one part only, such as above a table: its parts are looked at alone. */
+function orderInBlocks(segments: readonly Segment[]): Segment[][] {
+  const blocks: Segment[][] = []
+  let last: Segment | undefined
+  for (const row of toRows(segments)) {
+    const [first] = row
+    if (first === undefined) continue
+    const isApart = last === undefined || first.y - last.y > Math.max(first.size, last.size) * APART
+    if (isApart) blocks.push([])
+    blocks.at(-1)?.push(...row)
+    last = first
+  }
+  const hasColumns = blocks.map((block) => findGutter(block) !== undefined)
+  if (!hasColumns.includes(true)) return [[...segments]]
+  return blocks.flatMap((block, at) => (hasColumns[at] ? readingOrder(block, 1) : [block]))
+}
+
+/** A line across the gutter, or a row of a table that has cells with wide gaps on both sides. */
+function isWide(row: readonly Segment[], gutter: number): boolean {
+  if (row.some((segment) => segment.x0 < gutter && segment.x1 > gutter)) return true
+  return [
+    row.filter((segment) => segment.x1 <= gutter),
+    row.filter((segment) => segment.x1 > gutter),
+  ].every(isLoose)
+}
+
+/** Whether segments are cells rather than the words of a line that was stretched to its column. */
+function isLoose(segments: readonly Segment[]): boolean {
+  if (segments.length < 2) return false
+  const left = Math.min(...segments.map((segment) => segment.x0))
+  const right = Math.max(...segments.map((segment) => segment.x1))
+  const filled = segments.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0)
+  return filled < (right - left) * LOOSE
+}
+
+/** The middle of the strip that the fewest segments cross, if text in columns stands beside it. */
+function findGutter(segments: readonly Segment[]): number | undefined {
+  if (segments.length < 2 * LEAST_LINES) return undefined
+  const start = Math.min(...segments.map((segment) => segment.x0))
+  const width = Math.max(...segments.map((segment) => segment.x1)) - start
+  if (!(width > 100 && width < 20_000)) return undefined
+  const crossings = countCrossings(segments, start, Math.ceil(width))
+  const from = Math.floor(width * MARGIN)
+  const to = Math.ceil(width * (1 - MARGIN))
+  const strip = emptiestStrip(crossings, from, to)
+  const size = median(segments.map((segment) => segment.size))
+  if (strip.end - strip.start < size * NARROWEST_GUTTER) return undefined
+  const gutter = start + (strip.start + strip.end) / 2
+  const onLeft = segments.filter((segment) => segment.x1 <= gutter)
+  const onRight = segments.filter((segment) => segment.x0 >= gutter)
+  if (!isColumn(onLeft) || !isColumn(onRight)) return undefined
+  const pitches = [pitchOf(onLeft), pitchOf(onRight)]
+  return Math.max(...pitches) > Math.min(...pitches) * SPARSER ? undefined : gutter
+}
+
+function isColumn(segments: readonly Segment[]): boolean {
+  const rows = toRows(segments)
+  if (rows.length < LEAST_LINES) return false
+  const left = Math.min(...segments.map((segment) => segment.x0))
+  const right = Math.max(...segments.map((segment) => segment.x1))
+  // Justified lines may fall apart into words; those of a table always do.
+  const whole = rows.filter((row) => row.length === 1).length
+  const fills = rows.map((row) => row.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0))
+  const lengths = rows.map((row) => row.reduce((sum, { text }) => sum + text.length, 0))
+  return (
+    whole >= rows.length * LEAST_WHOLE &&
+    median(fills) >= (right - left) * LEAST_FILL &&
+    median(lengths) >= LEAST_CHARACTERS
+  )
+}
+
+/** From line to line, in points. */
+function pitchOf(segments: readonly Segment[]): number {
+  const rows = toRows(segments).map(([first]) => first?.y ?? 0)
+  return median(rows.slice(1).map((y, index) => y - (rows[index] ?? y)))
+}
+
+/** How many segments stand over each point of the width. */
+function countCrossings(segments: readonly Segment[], start: number, width: number): Int32Array {
+  const counts = new Int32Array(width + 2)
+  for (const { x0, x1 } of segments) {
+    const from = Math.max(0, Math.floor(x0 - start))
+    const to = Math.min(width, Math.ceil(x1 - start))
+    counts[from] = (counts[from] ?? 0) + 1
+    counts[to] = (counts[to] ?? 0) - 1
+  }
+  for (let at = 1; at < counts.length; at += 1)
+    counts[at] = (counts[at] ?? 0) + (counts[at - 1] ?? 0)
+  return counts
+}
+
+/** The longest stretch of points with the least crossings, give or take a line that has a wide gap there. */
+function emptiestStrip(
+  counts: Int32Array,
+  from: number,
+  to: number,
+): { start: number; end: number } {
+  const least = counts
+    .subarray(from, to)
+    .reduce((low, count) => Math.min(low, count), counts.length)
+  const few = least + SLACK
+  let best = { start: from, end: from }
+  let start = from
+  for (let at = from; at <= to; at += 1) {
+    if (at < to && (counts[at] ?? 0) <= few) continue
+    if (at - start > best.end - best.start) best = { start, end: at }
+    start = at + 1
+  }
+  return best
+}
+
+/** The middle value; 0 of none. */
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+const ENTRY = /(?:\.[ ]?){4,}\s*[\divxlc]+$/
+
+/** Whether a line is of a table of contents, which repeats the headings. */
+export function isContentsEntry({ text }: Line): boolean {
+  return ENTRY.test(text)
 }

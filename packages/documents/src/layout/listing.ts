@@ -1,6 +1,6 @@
 import type { Heading, Paragraph } from 'mdast'
-import { toTextBlocks } from '../formats/text-blocks.js'
-import type { TextLine } from '../formats/text-headings.js'
+import type { TextLine } from '../document/text-blocks.js'
+import { toTextBlocks } from '../document/text-blocks.js'
 import type { Line } from './lines.js'
 import { SENTENCE_END } from './paragraphs.js'
 

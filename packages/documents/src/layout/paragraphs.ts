@@ -1,5 +1,5 @@
-import { median } from './columns.js'
 import type { Line } from './lines.js'
+import { median } from './lines.js'
 
 /** An item of a list, with its mark. */
 export const MARKED = /^(?:([•▪■‣◦●○–·∙*-])|\(?(\d{1,3}|[a-z])[.)])\s+(?=\S)/
@@ -16,7 +16,7 @@ const NARROW_COLUMN = 20
 export const SENTENCE_END = /[.!?:;…。！？"”»)\]]$/
 
 /** Says where paragraphs end. */
-export interface ParagraphRules {
+interface ParagraphRules {
   /**
    * Whether a line begins another paragraph than the one before it.
    * @param earlier the line before that one in its paragraph

@@ -1,5 +1,5 @@
-import { damaged, passwordProtected } from '../formats/damaged.js'
-import type { StructureNode } from './tags.js'
+import { damaged, passwordProtected } from '../document/extraction-error.js'
+import type { StructureNode } from './tagged-tables.js'
 
 const WHAT = 'a PDF'
 

@@ -11,7 +11,7 @@ const CLOSER = 0.85
 const MOST_DOUBTFUL = 0.25
 
 /** Left and right end of a column, in points. */
-export interface Span {
+export interface Extent {
   x0: number
   x1: number
 }
@@ -22,7 +22,7 @@ export type Join = (texts: string[]) => string
 /** The rows of cells that lines of a table are. */
 export function toTableRows(
   run: readonly Line[],
-  columns: readonly Span[],
+  columns: readonly Extent[],
   join: Join,
 ): string[][] {
   const rows = rowsBySpace(run, columns) ?? rowsByFirstCell(run, columns)
@@ -43,7 +43,7 @@ interface Cell {
  * Rows where the space between them is larger than between the lines of a cell, wherever in its row a
  * cell stands; undefined where it is not, so that a row would take in others.
  */
-function rowsBySpace(run: readonly Line[], columns: readonly Span[]): Row[] | undefined {
+function rowsBySpace(run: readonly Line[], columns: readonly Extent[]): Row[] | undefined {
   const byColumn = columns.map((): Segment[] => [])
   for (const segment of run.flatMap((line) => dividedSegments(line, columns))) {
     byColumn[columnOf(segment, columns)]?.push(segment)
@@ -93,7 +93,7 @@ function isSeveral(row: readonly Cell[], columns: number): boolean {
 }
 
 /** Rows each of which begins with a line that has its first cell. */
-function rowsByFirstCell(run: readonly Line[], columns: readonly Span[]): Row[] {
+function rowsByFirstCell(run: readonly Line[], columns: readonly Extent[]): Row[] {
   const rows: Row[] = []
   const gaps = run.slice(1).map((line, index) => line.y - (run[index]?.y ?? 0))
   const tightest = Math.min(...gaps)
@@ -129,12 +129,12 @@ function joined(above: Row, below: Row): Row {
   return above.map((texts, column) => [...texts, ...(below[column] ?? [])])
 }
 
-function dividedSegments({ segments }: Line, columns: readonly Span[]): Segment[] {
+function dividedSegments({ segments }: Line, columns: readonly Extent[]): Segment[] {
   return segments.flatMap((segment) => divide(segment, columns))
 }
 
 /** Parts of a segment that grew together from cells, such as of a header that is set tightly. */
-function divide(segment: Segment, columns: readonly Span[]): Segment[] {
+function divide(segment: Segment, columns: readonly Extent[]): Segment[] {
   const joint = segment.joints.find(({ x }) =>
     columns.some((column) => x > segment.x0 && Math.abs(column.x0 - x) < 2),
   )
@@ -148,7 +148,7 @@ function divide(segment: Segment, columns: readonly Span[]): Segment[] {
 }
 
 /** The column that a segment overlaps most, else the nearest. */
-export function columnOf(segment: Segment, columns: readonly Span[]): number {
+export function columnOf(segment: Segment, columns: readonly Extent[]): number {
   const distances = columns.map(
     (column) => Math.max(column.x0, segment.x0) - Math.min(column.x1, segment.x1),
   )

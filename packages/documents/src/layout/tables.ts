@@ -1,7 +1,5 @@
-import { isContentsEntry } from './contents.js'
-import type { Line } from './lines.js'
-import { joinShiftedHeaders } from './shifted-headers.js'
-import { columnOf, type Join, type Span, toTableRows } from './table-rows.js'
+import { isContentsEntry, type Line } from './lines.js'
+import { columnOf, type Extent, type Join, toTableRows } from './table-rows.js'
 
 /** Cells further apart than this are not in one table, in sizes of the font. */
 const WIDEST_ROW_GAP = 3.5
@@ -26,7 +24,7 @@ export interface FoundTable {
   end: number
   rows: string[][]
   /** Ends of the columns, by which the same table is known on the next page. */
-  columns: readonly Span[]
+  columns: readonly Extent[]
 }
 
 /**
@@ -71,7 +69,7 @@ function edgeOf(
   start: number,
   step: 1 | -1,
   most: number,
-  columns: readonly Span[],
+  columns: readonly Extent[],
 ): number {
   let at = start
   for (let left = most; left > 0; left -= 1) {
@@ -104,7 +102,7 @@ function isRest(line: Line, above: readonly Line[]): boolean {
   const right = Math.max(...above.map(({ x1 }) => x1))
   const others = rows.flatMap(({ segments }) => segments.slice(1))
   const firstEnd = Math.max(...rows.map(({ segments }) => segments[0]?.x1 ?? 0))
-  const isOver = (cell: Span) => segment.x0 < cell.x1 && segment.x1 > cell.x0
+  const isOver = (cell: Extent) => segment.x0 < cell.x1 && segment.x1 > cell.x0
   // Names of columns are often in the middle, so that what is below begins left of them.
   if (segment.x0 > firstEnd && others.some(isOver)) return segment.x1 <= line.right
   // The line above it in its cell may be the only one that is under a short name.
@@ -121,7 +119,7 @@ function isRest(line: Line, above: readonly Line[]): boolean {
 }
 
 /** Whether cells stand above each other: by their left ends, their right ends or their middles. */
-function isInLine(run: readonly Line[], columns: readonly Span[]): boolean {
+function isInLine(run: readonly Line[], columns: readonly Extent[]): boolean {
   const rows = run.filter(({ segments }) => segments.length >= 2)
   const cells = rows.flatMap(({ segments }) => segments.slice(1))
   const inLine = columns.map((_, at) => {
@@ -153,14 +151,14 @@ function mostInLine(places: readonly number[]): number {
  * Columns are where the cells of the fullest rows stand above each other. A cell over several columns
  * must not join them, so rows with fewer cells do not take part.
  */
-function columnsOf(run: readonly Line[]): Span[] {
+function columnsOf(run: readonly Line[]): Extent[] {
   const most = Math.max(...run.map((line) => line.segments.length))
   const cells = run
     .filter((line) => line.segments.length === most)
     .flatMap((line) => line.segments)
     .map(({ x0, x1 }) => ({ x0, x1 }))
     .sort((a, b) => a.x0 - b.x0)
-  const columns: Span[] = []
+  const columns: Extent[] = []
   for (const cell of cells) {
     const last = columns.at(-1)
     if (last !== undefined && cell.x0 < last.x1) last.x1 = Math.max(last.x1, cell.x1)
@@ -179,4 +177,70 @@ function isPlausible(rows: readonly string[][]): boolean {
   const filled = lengths.length / (rows.length * (rows[0]?.length ?? 1))
   const long = lengths.filter((length) => length > 250).length
   return filled > 0.35 && long <= lengths.length / 4
+}
+
+interface Grid {
+  rows: string[][]
+  columns: readonly Extent[]
+}
+
+/**
+ * Brings together what is one column and looks like two: its name is centred or stands at the other end
+ * than its cells, so that nothing of it stands above them.
+ */
+function joinShiftedHeaders({ rows, columns }: Grid): Grid {
+  const at = columns.findIndex((_, column) => isShifted(rows, column))
+  if (at === -1) return { rows, columns }
+  const joined = rows.map((row) => [
+    ...row.slice(0, at),
+    row[at] === '' ? (row[at + 1] ?? '') : (row[at] ?? ''),
+    ...row.slice(at + 2),
+  ])
+  const [left, right] = [columns[at], columns[at + 1]]
+  const span = { x0: left?.x0 ?? 0, x1: right?.x1 ?? 0 }
+  return joinShiftedHeaders({
+    rows: joined,
+    columns: [...columns.slice(0, at), span, ...columns.slice(at + 2)],
+  })
+}
+
+/** Whether of a column and the next one has only a name, and the other one only cells. */
+function isShifted([header = [], ...body]: readonly string[][], at: number): boolean {
+  if (at + 1 >= header.length || body.length === 0) return false
+  return isNameOf(at, at + 1) || isNameOf(at + 1, at)
+
+  function isNameOf(name: number, cells: number): boolean {
+    const isNamed = header[name] !== '' && header[cells] === ''
+    return isNamed && body.every((row) => row[name] === '') && body.some((row) => row[cells] !== '')
+  }
+}
+
+/** Share of the other rows that have a cell which a part of a row lacks. */
+const FILLED = 0.9
+/** Rows that tell what a whole one looks like. */
+const LEAST_ROWS = 3
+/** Characters of a cell of several lines, the only one that goes on after a page break. */
+const LONG = 30
+
+/**
+ * Whether a row at the top of a page is the rest of the row at the bottom of the page before it: one of
+ * both lacks a cell that nearly every other row has, and what both have is of a column of long texts.
+ *
+ * @param rows of the table on the page before, without its header
+ */
+export function isRestOfRow(rows: readonly string[][], next: readonly string[] = []): boolean {
+  const last = rows.at(-1) ?? []
+  const others = rows.slice(0, -1)
+  if (next.length === 0 || others.length < LEAST_ROWS) return false
+  const columns = last.map((cell, column) => {
+    const texts = others.map((row) => row[column] ?? '')
+    const filled = texts.filter((text) => text !== '').length >= others.length * FILLED
+    const ends = [cell !== '', (next[column] ?? '') !== '']
+    return { texts, filled, both: ends.every(Boolean), one: ends[0] !== ends[1] }
+  })
+  const isLong = (texts: readonly string[]) => texts.some((text) => text.length > LONG)
+  return (
+    columns.some(({ one, filled }) => one && filled) &&
+    columns.every(({ both, texts }) => !both || isLong(texts))
+  )
 }

@@ -1,17 +1,16 @@
-import { toRows } from './rows.js'
 import type { Segment } from './segments.js'
-import type { Span } from './table-rows.js'
-import type { TaggedTables } from './tags.js'
+import { toRows } from './segments.js'
+import type { Extent } from './table-rows.js'
 
 /** A table whose cells were named by the program that made the document. */
 export interface SetTable {
   /** Lines of each cell of each row; none of an empty cell. */
   rows: string[][][]
-  columns: Span[]
+  columns: Extent[]
 }
 
 /** A cell with the place that its lines take. */
-interface Cell extends Span {
+interface Cell extends Extent {
   lines: string[]
 }
 
@@ -54,7 +53,7 @@ function toCell(segments: readonly Segment[]): Cell[] {
   return [{ lines, ...extentOf(segments) }]
 }
 
-function extentOf(spans: readonly Span[]): Span {
+function extentOf(spans: readonly Extent[]): Extent {
   return spans.reduce(
     (all, { x0, x1 }) => ({ x0: Math.min(all.x0, x0), x1: Math.max(all.x1, x1) }),
     { x0: Number.POSITIVE_INFINITY, x1: Number.NEGATIVE_INFINITY },
@@ -62,14 +61,14 @@ function extentOf(spans: readonly Span[]): Span {
 }
 
 /** Where the cells of the rows with most of them stand: others lack some, or have cells over several columns. */
-function columnsOf(rows: readonly (readonly Cell[])[]): Span[] {
+function columnsOf(rows: readonly (readonly Cell[])[]): Extent[] {
   const most = rows.reduce((count, row) => Math.max(count, row.length), 0)
   const full = rows.filter((row) => row.length === most)
   return Array.from({ length: most }, (_, at) => extentOf(full.flatMap((row) => row[at] ?? [])))
 }
 
 /** The cells of a row in their columns: the structure does not say which of them are empty. */
-function place(row: readonly Cell[], columns: readonly Span[]): string[][] {
+function place(row: readonly Cell[], columns: readonly Extent[]): string[][] {
   const placed = columns.map((): string[] => [])
   let from = 0
   row.forEach((cell, at) => {
@@ -86,7 +85,7 @@ function place(row: readonly Cell[], columns: readonly Span[]): string[][] {
 }
 
 /** From a cell to a column in which it does not stand: cells are in line by either end or by the middle. */
-function distance(cell: Span, column: Span | undefined): number {
+function distance(cell: Extent, column: Extent | undefined): number {
   if (column === undefined) return Number.POSITIVE_INFINITY
   const [left, right] = [cell.x0 - column.x0, cell.x1 - column.x1]
   if (left >= -1 && right <= 1) return 0
@@ -107,4 +106,68 @@ function toSegment(segments: readonly Segment[], table: SetTable): Segment[] {
       ...{ uniform: false, monospace: false, rightToLeft: false, joints: [] },
     },
   ]
+}
+
+/** A part of the structure that a program wrote beside the text: what is a heading, a table, a cell. */
+export type StructureNode =
+  | { role: string; children: readonly StructureNode[] }
+  | { type: string; id: string }
+
+/** Tables of a page as its structure names them. */
+export interface TaggedTables {
+  /** Cells of each row of each table, by their numbers on the page. */
+  tables: number[][][]
+  /** The cell to which a marked content belongs. */
+  cells: ReadonlyMap<string, number>
+}
+
+/** Deeper structures come from no program that writes documents. */
+const DEEPEST = 100
+
+/** Reads which marked contents are cells. Tables inside of a cell are a part of its text. */
+export function readTags(root: StructureNode): TaggedTables {
+  const cells = new Map<string, number>()
+  const tables: number[][][] = []
+  let count = 0
+
+  const visit = (node: StructureNode, depth: number, rows?: number[][], row?: number[]): void => {
+    if (depth > DEEPEST || !('role' in node)) return
+    const { role, children } = node
+    if (row !== undefined && (role === 'TD' || role === 'TH')) {
+      const ids = contentsOf(node, depth)
+      if (ids.length > 0) row.push(count)
+      for (const id of ids) cells.set(id, count)
+      count += 1
+      return
+    }
+    let [ownRows, ownRow] = [rows, row]
+    if (role === 'Table') {
+      ownRows = []
+      ownRow = undefined
+      tables.push(ownRows)
+    } else if (role === 'TR' && rows !== undefined) {
+      ownRow = []
+      rows.push(ownRow)
+    }
+    for (const child of children) visit(child, depth + 1, ownRows, ownRow)
+  }
+  visit(root, 0)
+  return { tables: tables.map((rows) => rows.filter((row) => row.length > 0)), cells }
+}
+
+function contentsOf(node: StructureNode, depth: number): string[] {
+  if (depth > DEEPEST) return []
+  if (!('role' in node)) return node.type === 'content' ? [node.id] : []
+  return node.children.flatMap((child) => contentsOf(child, depth + 1))
+}
+
+/** How many nodes a structure has: that of a page may name all rows of a table of many pages. */
+export function countNodes(node: StructureNode): number {
+  let count = 0
+  const left = [node]
+  for (let each = left.pop(); each !== undefined; each = left.pop()) {
+    count += 1
+    if ('role' in each) left.push(...each.children)
+  }
+  return count
 }

@@ -1,21 +1,35 @@
-export { type FileName, toFileName, toNameTitle } from './file-name.js'
+export {
+  addNameTitle,
+  type FileName,
+  removeNameTitle,
+  toFileName,
+  toNameTitle,
+} from './file-name.js'
 export {
   functionWordsOf,
   germanSigns,
   isEnding,
   isGermanGrammar,
+  isStopword,
   mayBeGerman,
 } from './function-words.js'
 export {
   type ContextOptions,
   type IndexFields,
+  type ListedWord,
+  reverse,
   toEmbeddingText,
   toIndexFields,
+  toNewWords,
 } from './index-fields.js'
-export { toFoldedText, toIndexText } from './index-text.js'
-export { joinedAsWhole, toJoined } from './joined.js'
-export { placeUnderName, takeFromName } from './name-title.js'
+export {
+  joinedAsWhole,
+  type Run,
+  toBigrams,
+  toFoldedText,
+  toIndexText,
+  toIndexTokens,
+  toJoined,
+  toRuns,
+} from './index-text.js'
 export { normalise } from './normalise.js'
-export { isStopword } from './stopwords.js'
-export { type Run, toBigrams, toIndexTokens, toRuns } from './tokens.js'
-export { type ListedWord, reverse, toNewWords } from './words.js'

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { BLOCK_SEPARATOR, toBlocks } from '../../src/chunking/blocks.js'
 import { chunkDocument } from '../../src/chunking/chunk-document.js'
 import type { ChunkOptions } from '../../src/chunking/passage.js'
-import type { Extraction } from '../../src/formats/extractor.js'
-import { extract } from '../../src/formats/registry.js'
-import { plainText } from '../../src/formats/tree.js'
+import type { Extraction } from '../../src/document/extraction.js'
+import { plainText } from '../../src/document/nodes.js'
+import { extract } from '../../src/extract.js'
 
 const word = fc.oneof(
   fc.stringMatching(/^[a-z]{1,12}$/),

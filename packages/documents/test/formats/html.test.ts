@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { plainText } from '../../src/document/nodes.js'
 import { extract } from '../../src/formats/html.js'
-import { plainText } from '../../src/formats/tree.js'
 
 async function read(html: string | Uint8Array, contentType = 'text/html') {
   const bytes = typeof html === 'string' ? Buffer.from(html) : html

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { plainText } from '../../src/document/nodes.js'
 import { extract } from '../../src/formats/markdown.js'
-import { plainText } from '../../src/formats/tree.js'
 
 async function read(text: string) {
   return extract({ bytes: Buffer.from(text), contentType: 'text/markdown', key: 'a.md' })

@@ -1,5 +1,5 @@
 import type { Passage } from '@botstead/documents'
-import { type ContextOptions, placeUnderName, takeFromName } from '@botstead/documents/text'
+import { addNameTitle, type ContextOptions, removeNameTitle } from '@botstead/documents/text'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { FilesIndexing, PassagesOf } from '../../files/index.js'
@@ -33,7 +33,7 @@ export async function readCopied(
     if (rows.length === 0) break
     read.push(...rows.map(toPassage))
   }
-  const passages = placeUnderName(takeFromName(read), key)
+  const passages = addNameTitle(removeNameTitle(read), key)
   const copied: IngestedPassage[] = []
   while (copied.length < passages.length) {
     const some = passages.slice(copied.length, copied.length + readAtOnce)

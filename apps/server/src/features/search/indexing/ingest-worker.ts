@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { chunkDocument, ExtractionError, extract, type Passage } from '@botstead/documents'
-import { placeUnderName } from '@botstead/documents/text'
+import { ExtractionError, type Passage, readDocument, toRefusal } from '@botstead/documents'
+import { addNameTitle } from '@botstead/documents/text'
 import { type Give, type Report, serveTasks } from '../../../platform/workers/worker-task.js'
 import { toPassages } from './given-passages.js'
 import { lostContent } from './ingest-content.js'
@@ -26,12 +26,12 @@ const PASSAGES_IN_PIECE = 50
 serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(async (input, report, give) => {
   try {
     if ('texts' in input) return listWords(input, give)
-    return await readDocument(input, report, give)
+    return await ingestDocument(input, report, give)
   } catch (error) {
-    const known = toExtractionError(error)
-    if (known === undefined) throw error
-    // A class would not survive the way back to the server.
-    return { failure: known.failure, message: known.message }
+    const refusal = toRefusal(error)
+    if (refusal === undefined) throw error
+    // An instance of a class would not survive the way back to the server.
+    return { failure: refusal.failure, message: refusal.message }
   }
 })
 
@@ -40,7 +40,7 @@ function listWords({ texts, key, context }: TextsInput, give: Give<IngestPiece>)
   return {}
 }
 
-async function readDocument(
+async function ingestDocument(
   input: DocumentInput,
   report: Report<IngestProgress>,
   give: Give<IngestPiece>,
@@ -48,41 +48,38 @@ async function readDocument(
   const wordsOf = createWordLister(input.key, input.context)
   const withWords = (passage: Passage) => ({ ...passage, ...wordsOf(passage) })
   if (input.isPassages) {
-    const given = placeUnderName(
+    const given = addNameTitle(
       toPassages(JSON.parse(new TextDecoder().decode(await read(input)))),
       input.key,
     )
     for (const some of inPieces(given)) give({ passages: some.map(withWords) })
     return {}
   }
-  const { contentType, key, chunking } = input
   let pages: number | undefined
-  const extraction = await extract({
+  const progress = () => (pages === undefined ? {} : { pages })
+  const source = {
     bytes: await read(input),
-    contentType,
-    key,
-    maximumLength: chunking.maximumLength * chunking.maximumPassages,
+    contentType: input.contentType,
+    key: input.key,
+    maximumLength: input.chunking.maximumLength * input.chunking.maximumPassages,
     maximumPages: input.maximumPages,
     maximumUnpackedBytes: input.maximumUnpackedBytes,
-    onPage(done, total) {
+    onPage(done: number, total: number) {
       pages = done
       report({ step: 'extract', pages, percent: Math.floor((READ_PERCENT * done) / total) })
     },
+  }
+  const { passages, ...document } = await readDocument(source, input.chunking, () => {
+    report({ step: 'chunk', ...progress(), percent: READ_PERCENT }, { milestone: true })
   })
-  const counted = pages === undefined ? {} : { pages }
-  report({ step: 'chunk', ...counted, percent: READ_PERCENT }, { milestone: true })
-  const cut = placeUnderName(chunkDocument(extraction, chunking), key)
-  let passages = 0
-  for (const some of inPieces(cut)) {
+  let given = 0
+  for (const some of inPieces(passages)) {
     give({ passages: some.map(withWords) })
-    passages += some.length
-    const percent = Math.floor(CUT_PERCENT + ((99 - CUT_PERCENT) * passages) / cut.length)
-    report({ step: 'chunk', ...counted, passages, percent })
+    given += some.length
+    const percent = Math.floor(CUT_PERCENT + ((99 - CUT_PERCENT) * given) / passages.length)
+    report({ step: 'chunk', ...progress(), passages: given, percent })
   }
-  return {
-    ...(extraction.title !== undefined && { title: extraction.title }),
-    ...(extraction.pages !== undefined && { pages: extraction.pages }),
-  }
+  return document
 }
 
 function* inPieces(passages: readonly Passage[]): Generator<Passage[]> {
@@ -105,15 +102,4 @@ async function read(input: DocumentInput): Promise<Uint8Array> {
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   if (sha256 !== input.sha256) throw lostContent('The stored content is not what was uploaded')
   return bytes
-}
-
-function toExtractionError(error: unknown): ExtractionError | undefined {
-  if (error instanceof ExtractionError) return error
-  // The parsers are bounded before they recurse; should one find another way down, it ends here.
-  if (!(error instanceof RangeError) || !/call stack/i.test(error.message)) return undefined
-  return new ExtractionError(
-    'too_deep',
-    'The document nests its parts too deeply. Flatten it and upload it again.',
-    { cause: error },
-  )
 }

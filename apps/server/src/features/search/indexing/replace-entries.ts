@@ -1,4 +1,4 @@
-import { placeUnderName } from '@botstead/documents/text'
+import { addNameTitle } from '@botstead/documents/text'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
@@ -58,7 +58,7 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
     }))
     // Nothing else stands above the beginning of a document.
     const isPlaced = (passages[0]?.headings.length ?? 0) > 0
-    const placed = isPlaced ? passages : placeUnderName(passages, file.key)
+    const placed = isPlaced ? passages : addNameTitle(passages, file.key)
     return placed.map(
       (passage, at): Place => ({
         ...passage,

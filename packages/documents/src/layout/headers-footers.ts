@@ -1,5 +1,5 @@
-import { median } from './columns.js'
 import type { Line } from './lines.js'
+import { median } from './lines.js'
 
 /** Lines at the top and at the bottom of a page that may repeat. */
 const MOST_LINES = 4

@@ -1,22 +1,22 @@
 import type { Nodes } from 'mdast'
+import type { Extraction, Source } from './extraction.js'
 import { ExtractionError } from './extraction-error.js'
-import type { Extraction, Source } from './extractor.js'
 
-/** Everything after extraction walks the tree by recursion and may rely on this bound. */
+/** Chunking walks the tree recursively and relies on this bound. */
 const DEEPEST = 600
 
-/** Begins an image or a font inside a document: megabytes that no reader sees. */
+/** Introduces an embedded image or font: megabytes that are not text. */
 const EMBEDDED = ';base64,'
 const BASE64: ReadonlySet<string> = new Set(
   'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=',
 )
 
 /**
- * Prepares the source of a document for a parser, whose time and memory grow with its length.
+ * Bounds the source of a document before it is parsed, which takes time and memory in proportion to its length.
  *
- * @param markup how many times longer than its text a source of this format may be
+ * @param markup how many times longer than its text a source of this format may be, because of its markup
  * @returns the text without embedded data
- * @throws ExtractionError if its text cannot but be too long
+ * @throws ExtractionError if it is so long that its text must be too long
  */
 export function requireReadable(text: string, source: Source, markup: number): string {
   const readable = withoutEmbeddedData(text)
@@ -29,15 +29,15 @@ export function requireReadable(text: string, source: Source, markup: number): s
 }
 
 /**
- * Lets a document pass that has content and is not nested without bound.
+ * Returns a document that has content and is not nested too deeply.
  *
- * @param adviceWhenEmpty what its author may do when it has no text
+ * @param adviceWhenEmpty what its author can do if it has no text
  * @throws ExtractionError if it is empty or nested too deeply
  */
 export function requireUsable(extraction: Extraction, adviceWhenEmpty: string): Extraction {
   let empty = true
   let level: Nodes[] = [extraction.root]
-  // Level by level instead of by recursion, which is what this protects.
+  // Level by level: a recursive walk is what this check protects.
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > DEEPEST) {
       throw new ExtractionError(
@@ -57,7 +57,7 @@ function hasContent(node: Nodes): boolean {
   return 'value' in node && node.type !== 'html' && node.value.trim() !== ''
 }
 
-/** By hand: a regular expression runs out of stack on data of some megabytes. */
+/** Not by a regular expression, which runs out of stack on some megabytes of data. */
 function withoutEmbeddedData(text: string): string {
   const parts: string[] = []
   let from = 0
@@ -68,4 +68,33 @@ function withoutEmbeddedData(text: string): string {
     while (BASE64.has(text.charAt(from))) from += 1
   }
   return [...parts, text.slice(from)].join('')
+}
+
+/**
+ * Refuses a document with too many pages, before the first page is read.
+ *
+ * @param name what is counted, in the plural, such as `slides`
+ */
+export function requirePages(count: number, source: Source, name: string): void {
+  const limit = source.maximumPages ?? Number.POSITIVE_INFINITY
+  if (count <= limit) return
+  throw new ExtractionError(
+    'too_many_pages',
+    `The document has ${count} ${name}; at most ${limit} can be indexed. ` +
+      'Split it into several files, or raise BOTSTEAD_INDEXING_PAGES.',
+  )
+}
+
+/** Counts text while it is read, so that reading stops as soon as there is too much to index. */
+export function createTextLimit(source: Source): (text: string) => void {
+  const limit = source.maximumLength ?? Number.POSITIVE_INFINITY
+  let length = 0
+  return (text) => {
+    length += text.length
+    if (length <= limit) return
+    throw new ExtractionError(
+      'too_large',
+      `The document has more than ${limit.toLocaleString('en')} characters of text, the most that can be indexed. Split it into several files.`,
+    )
+  }
 }

@@ -1,12 +1,19 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  docx,
+  odt,
+  pptx,
+  shape,
+  wordTable,
+  xlsx,
+} from '../../../../packages/documents/test/office.js'
+import { drawTaggedTable, pdf } from '../../../../packages/documents/test/pdf.js'
+import {
   createIngestPool,
   type IngestPool,
   ingest,
-} from '../../../../apps/server/src/features/search/indexing/pipeline.js'
-import { docx, odt, pptx, shape, wordTable, xlsx } from '../office.js'
-import { drawTaggedTable, pdf } from '../pdf.js'
+} from '../../src/features/search/indexing/pipeline.js'
 
 /** The same contents at every run, so that a failure can be looked into. */
 const seed = 20_261_122

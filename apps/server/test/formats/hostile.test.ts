@@ -1,11 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
-  createIngestPool,
-  type IngestPool,
-  ingest,
-} from '../../../../apps/server/src/features/search/indexing/pipeline.js'
-import {
   docx,
   docxParts,
   epub,
@@ -16,9 +11,14 @@ import {
   wordParagraph,
   wordTable,
   xlsx,
-} from '../office.js'
-import { drawTable, pdf, sentences } from '../pdf.js'
-import { zip } from '../zip.js'
+} from '../../../../packages/documents/test/office.js'
+import { drawTable, pdf, sentences } from '../../../../packages/documents/test/pdf.js'
+import { zip } from '../../../../packages/documents/test/zip.js'
+import {
+  createIngestPool,
+  type IngestPool,
+  ingest,
+} from '../../src/features/search/indexing/pipeline.js'
 
 const limits = { timeLimitMs: 15_000, memoryLimitMb: 512 }
 /** Hostile files of each format: cut off, with flipped bits, with parts in each other's place. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { ExtractionError } from '../../src/formats/extraction-error.js'
-import { extract, formatOf } from '../../src/formats/registry.js'
-import { docx, pptx, shape, wordParagraph } from '../office.js'
+import { ExtractionError } from '../src/document/extraction-error.js'
+import { extract, formatOf } from '../src/extract.js'
+import { docx, pptx, shape, wordParagraph } from './office.js'
 
 describe('formatOf', () => {
   test.each([

@@ -1,27 +1,21 @@
 import { extname } from 'node:path'
-import { damaged } from './damaged.js'
-import { ExtractionError } from './extraction-error.js'
-import type { Extraction, Source } from './extractor.js'
-import { FORMATS, type Format } from './formats.js'
-import { withTrueFormat } from './mistaken.js'
-import { refusalOf } from './refusals.js'
-import { requireUsable } from './requirements.js'
-import { sniff } from './sniff.js'
-
-const PLAIN_TEXT = 'text/plain'
+import type { Extraction, Source } from './document/extraction.js'
+import { damaged, ExtractionError, isStackOverflow } from './document/extraction-error.js'
+import { requireUsable } from './document/limits.js'
+import { FORMATS, type Format, refusalAdvice, sniff } from './formats/formats.js'
 
 /** Media types that say nothing: the extension decides, and without one the content is tried as text. */
-const VAGUE: ReadonlySet<string> = new Set([
+const VAGUE_TYPES: ReadonlySet<string> = new Set([
   '',
-  PLAIN_TEXT,
+  'text/plain',
   'application/octet-stream',
   'binary/octet-stream',
   'application/x-www-form-urlencoded',
 ])
 
-/** Media types that programs also give to other formats, so that a known extension knows better. */
-const LOOSE: ReadonlySet<string> = new Set([
-  ...VAGUE,
+/** Media types that programs also use for other formats, so that a known extension takes precedence. */
+const LOOSE_TYPES: ReadonlySet<string> = new Set([
+  ...VAGUE_TYPES,
   'application/zip',
   'application/x-zip-compressed',
   'application/vnd.ms-excel',
@@ -29,36 +23,36 @@ const LOOSE: ReadonlySet<string> = new Set([
   'text/xml',
 ])
 
-/** What helps with an empty file of most formats. */
-const WRITE_AND_RETRY = 'Upload it again once it has some.'
+/** Media types of the `text` family whose source is not readable prose. */
+const MARKUP_TYPES: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext', 'text/xml'])
 
-/** Other types of the `text` family that are not prose as they stand. */
-const MARKED_UP: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext', 'text/xml'])
+/** Advice for the author of an empty file, where its format has no other. */
+const WRITE_AND_RETRY = 'Upload it again once it has some.'
 
 /**
  * Reads a file of any supported format.
  *
  * @throws ExtractionError if the format is not supported or the content has no text to index
+ * @throws RangeError if a parser runs out of stack
  */
 export async function extract(source: Source): Promise<Extraction> {
   const stated = formatOf(source.contentType, source.key)
-  const format = stated.name === 'plain text' ? (sniffed(source) ?? stated) : stated
+  const format = stated.name === 'plain text' ? (sniffFormat(source) ?? stated) : stated
   const extractor = await format.load()
   try {
     return requireUsable(await extractor.extract(source), format.adviceWhenEmpty ?? WRITE_AND_RETRY)
   } catch (error) {
-    throw withTrueFormat(toReason(error, format), source, format)
+    // Loaded on demand: most files are what they claim to be.
+    const { explainMislabelled } = await import('./formats/mislabelled.js')
+    throw explainMislabelled(asExtractionError(error, format), source, format)
   }
 }
 
-/**
- * A reader does the same with the same bytes every time, so whatever it stumbles over is of the file and
- * will not be better at the next try. Running out of stack is told by who called it.
- */
-function toReason(error: unknown, format: Format): unknown {
-  if (error instanceof ExtractionError) return error
-  if (error instanceof RangeError && /call stack/i.test(error.message)) return error
-  return damaged(format.name, error)
+/** A reader does the same with the same bytes every time: whatever it throws, the file is the cause. */
+function asExtractionError(error: unknown, format: Format): unknown {
+  return error instanceof ExtractionError || isStackOverflow(error)
+    ? error
+    : damaged(format.name, error)
 }
 
 /**
@@ -71,37 +65,37 @@ export function formatOf(contentType: string, key: string): Format {
   const extension = extname(key).toLowerCase()
   const byType = FORMATS.find((format) => format.contentTypes.includes(type)) ?? bySuffix(type)
   const byExtension = FORMATS.find((format) => format.extensions.includes(extension))
-  const format = LOOSE.has(type) ? (byExtension ?? byType) : byType
+  const format = LOOSE_TYPES.has(type) ? (byExtension ?? byType) : byType
   if (format !== undefined && !(format.name === 'plain text' && isRefused(extension))) return format
-  const readable = VAGUE.has(type) || (type.startsWith('text/') && !MARKED_UP.has(type))
-  if (readable && !isRefused(extension)) return named('plain text')
+  const isText = type.startsWith('text/') && !MARKUP_TYPES.has(type)
+  if ((isText || VAGUE_TYPES.has(type)) && !isRefused(extension)) return formatNamed('plain text')
   throw unsupported(type, extension)
 }
 
 /** `application/problem+json` and the like. */
 function bySuffix(type: string): Format | undefined {
-  return /\+(?:json|yaml)$/.test(type) ? named('JSON and YAML') : undefined
+  return /\+(?:json|yaml)$/.test(type) ? formatNamed('JSON and YAML') : undefined
 }
 
-function named(name: Format['name']): Format {
+function formatNamed(name: Format['name']): Format {
   const format = FORMATS.find((candidate) => candidate.name === name)
   if (format === undefined) throw new Error(`There is no format ${name}`)
   return format
 }
 
-/** Files without a telling name and type, as programs upload them. */
-function sniffed(source: Source): Format | undefined {
+/** The format of a file that programs uploaded without an informative name and type. */
+function sniffFormat(source: Source): Format | undefined {
   const type = sniff(source.bytes)
   return FORMATS.find((format) => type !== undefined && format.contentTypes.includes(type))
 }
 
 function isRefused(extension: string): boolean {
-  return refusalOf('', extension) !== undefined
+  return refusalAdvice('', extension) !== undefined
 }
 
 function unsupported(type: string, extension: string): ExtractionError {
   const what = extension === '' ? type : `${type} (${extension})`
-  const advice = refusalOf(type, extension)
+  const advice = refusalAdvice(type, extension)
   if (advice !== undefined) {
     return new ExtractionError('unsupported', `Files of type ${what} cannot be indexed. ${advice}`)
   }

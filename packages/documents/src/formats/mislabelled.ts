@@ -1,14 +1,12 @@
 import { extname } from 'node:path'
+import type { Source } from '../document/extraction.js'
+import { ExtractionError, type ExtractionFailure } from '../document/extraction-error.js'
 import { decodeText, signatureOf } from './decode.js'
-import { ExtractionError, type ExtractionFailure } from './extraction-error.js'
-import type { Source } from './extractor.js'
-import { FORMATS, type Format } from './formats.js'
-import { refusalOf } from './refusals.js'
-import { sniff } from './sniff.js'
+import { FORMATS, type Format, refusalAdvice, sniff } from './formats.js'
 
-/** Failures that a file of another format than it is called may end in. */
+/** Failures that may have the cause that the file is of another format than stated. */
 const DOUBTFUL: ReadonlySet<ExtractionFailure> = new Set(['damaged', 'binary', 'empty', 'no_text'])
-/** Formats whose files never are text, so that text in one is of another format. */
+/** Formats that are ZIP archives, so that a text cannot be one of them. */
 const PACKED: ReadonlySet<string> = new Set([
   'Word (.docx)',
   'PowerPoint (.pptx)',
@@ -16,23 +14,25 @@ const PACKED: ReadonlySet<string> = new Set([
   'OpenDocument text (.odt)',
   'EPUB',
 ])
+/** Larger contents are not parsed only to recognise JSON. */
 const LARGEST_JSON = 4 * 1024 * 1024
+/** Bytes that are examined to recognise text. */
 const SAMPLE = 65_536
 
 /**
- * The reason why a file could not be read, once more: where the content is of another format than the
- * name and the media type say, this is the reason, whatever the reader stumbled over.
+ * The error to report for a file that could not be read. If the content is of another format than the name
+ * and the media type state, that is the error, whatever the extractor failed at.
  *
  * @param stated the format by name and media type
  */
-export function withTrueFormat(error: unknown, source: Source, stated: Format): unknown {
+export function explainMislabelled(error: unknown, source: Source, stated: Format): unknown {
   if (!(error instanceof ExtractionError) || !DOUBTFUL.has(error.failure)) return error
-  const finding = identify(source, stated)
-  if (finding === undefined) return error
-  return new ExtractionError(error.failure, finding, { cause: error })
+  const explanation = describeActual(source, stated)
+  if (explanation === undefined) return error
+  return new ExtractionError(error.failure, explanation, { cause: error })
 }
 
-function identify({ bytes, key }: Source, stated: Format): string | undefined {
+function describeActual({ bytes, key }: Source, stated: Format): string | undefined {
   const type = sniff(bytes) ?? (isBinaryFormat(stated) ? textType(bytes) : webPage(bytes))
   const actual = FORMATS.find((format) => type !== undefined && format.contentTypes.includes(type))
   if (actual === stated) return undefined
@@ -41,12 +41,12 @@ function identify({ bytes, key }: Source, stated: Format): string | undefined {
     const [extension = ''] = actual.extensions
     const isNamedSo = actual.extensions.includes(extname(key).toLowerCase())
     const how = isNamedSo ? `with the content type ${contentType}` : `as ${extension}`
-    return `Its content is ${articled(actual.name)}, not ${stated.name}: upload it ${how}.`
+    return `Its content is ${withArticle(actual.name)}, not ${stated.name}: upload it ${how}.`
   }
   const signature = signatureOf(bytes)
-  // What begins like an archive may be a packed document of which a part is missing.
+  // A ZIP archive may be a document of the stated format with a missing part.
   if (signature?.type === undefined || signature.type === 'application/zip') return undefined
-  const advice = refusalOf(signature.type, '')
+  const advice = refusalAdvice(signature.type, '')
   return advice && `Its content is ${signature.format}, not ${stated.name}. ${advice}`
 }
 
@@ -85,8 +85,8 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The name of a format as a sentence has it. */
-function articled(name: Format['name']): string {
+/** The name of a format as it stands in a sentence. */
+function withArticle(name: Format['name']): string {
   switch (name) {
     case 'PDF':
       return 'a PDF'

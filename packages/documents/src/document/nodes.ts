@@ -1,0 +1,155 @@
+import type {
+  BlockContent,
+  Heading,
+  List,
+  ListItem,
+  Nodes,
+  Paragraph,
+  PhrasingContent,
+  Root,
+  RootContent,
+  Table,
+  TableRow,
+} from 'mdast'
+
+/** Titles that programs write when nobody chose one. */
+const MEANINGLESS_TITLE =
+  /^(untitled|powerpoint[ -]pr|presentation\d*$|document\d*$|microsoft |slide \d)/i
+
+/** Depths of lists; deeper levels are put on the deepest. */
+const DEEPEST_LIST = 12
+const DEPTHS = [1, 2, 3, 4, 5, 6] as const
+
+/** A heading. Levels beyond the sixth become the sixth. */
+export function heading(level: number, children: string | PhrasingContent[]): Heading {
+  const depth = DEPTHS[Math.min(Math.max(Math.trunc(level), 1), 6) - 1] ?? 6
+  return { type: 'heading', depth, children: asPhrasing(children) }
+}
+
+export function paragraph(children: string | PhrasingContent[]): Paragraph {
+  return { type: 'paragraph', children: asPhrasing(children) }
+}
+
+/** A table whose first row is its header. Shorter rows are filled up with empty cells. */
+export function table(rows: readonly (readonly (string | PhrasingContent[])[])[]): Table {
+  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0)
+  const children = rows.map((row): TableRow => {
+    const cells = Array.from({ length: columns }, (_, at) => asPhrasing(row[at] ?? []))
+    return {
+      type: 'tableRow',
+      children: cells.map((cell) => ({ type: 'tableCell', children: cell })),
+    }
+  })
+  return { type: 'table', children }
+}
+
+/** Marks a node with the page on which it begins. */
+export function onPage<Node extends RootContent | BlockContent>(node: Node, page: number): Node {
+  node.data = { ...node.data, pageNumber: page }
+  return node
+}
+
+function asPhrasing(children: string | PhrasingContent[]): PhrasingContent[] {
+  if (typeof children !== 'string') return children
+  return children === '' ? [] : [{ type: 'text', value: children }]
+}
+
+/** The text of a node without markup. */
+export function plainText(node: Nodes): string {
+  if ('value' in node) return node.type === 'html' ? '' : node.value
+  if ('alt' in node) return node.alt ?? ''
+  return 'children' in node ? node.children.map(plainText).join('') : ''
+}
+
+/** The text of the first level 1 heading, in one line. */
+export function firstHeading(root: Root): string | undefined {
+  const heading = root.children.find((node) => node.type === 'heading' && node.depth === 1)
+  const text = heading === undefined ? '' : plainText(heading).replace(/\s+/g, ' ').trim()
+  return text === '' ? undefined : text
+}
+
+/** A title in one line; undefined if it is empty or was filled in by a program. */
+export function toTitle(text: string | undefined): string | undefined {
+  const title = (text ?? '').replace(/\s+/g, ' ').trim()
+  return title === '' || MEANINGLESS_TITLE.test(title) ? undefined : title
+}
+
+/** A stretch of text in one format, a "run". Office programs often break a word into several. */
+export interface Span {
+  text: string
+  bold?: boolean
+  italic?: boolean
+  /** Target of the link that the text belongs to. */
+  url?: string
+  /** A node that stands in place of the text, such as a break or an image. */
+  node?: PhrasingContent
+}
+
+/** Inline nodes for spans. Adjacent spans of one format are joined. */
+export function toPhrasing(spans: readonly Span[]): PhrasingContent[] {
+  const joined: Span[] = []
+  for (const span of spans) {
+    const last = joined.at(-1)
+    if (last !== undefined && isSameFormat(last, span)) last.text += span.text
+    else if (span.node !== undefined || span.text !== '') joined.push({ ...span })
+  }
+  return joined.map(toNode)
+}
+
+/** The text of spans in one line. */
+export function spanText(spans: readonly Span[]): string {
+  return spans
+    .map((span) => (span.node === undefined ? span.text : ' '))
+    .join('')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+function isSameFormat(a: Span, b: Span): boolean {
+  if (a.node !== undefined || b.node !== undefined || a.url !== b.url) return false
+  // Spaces between bold words are often not bold themselves.
+  if (b.text.trim() === '') return true
+  return a.bold === b.bold && a.italic === b.italic
+}
+
+function toNode(span: Span): PhrasingContent {
+  if (span.node !== undefined) return span.node
+  let node: PhrasingContent = { type: 'text', value: span.text }
+  if (span.italic === true) node = { type: 'emphasis', children: [node] }
+  if (span.bold === true) node = { type: 'strong', children: [node] }
+  return span.url === undefined ? node : { type: 'link', url: span.url, children: [node] }
+}
+
+/** An item of a list as Office formats and PDF have it: with a level instead of a parent. */
+export interface FlatListItem {
+  /** From 0. */
+  level: number
+  ordered: boolean
+  /** Number of the first item of an ordered list, 1 by default. */
+  start?: number
+  content: Paragraph
+}
+
+/** Builds nested lists from flat items. Adjacent items of one level and kind share a list. */
+export function buildList(items: readonly FlatListItem[]): BlockContent[] {
+  const roots: BlockContent[] = []
+  const path: List[] = []
+  for (const flat of items) {
+    const level = Math.min(Math.max(flat.level, 0), DEEPEST_LIST, path.length)
+    path.length = Math.min(path.length, level + 1)
+    let list = path[level]
+    if (list === undefined || list.ordered !== flat.ordered) {
+      list = { type: 'list', ordered: flat.ordered, spread: false, children: [] }
+      if (flat.ordered && flat.start !== undefined) list.start = flat.start
+      const parent: ListItem | undefined = path[level - 1]?.children.at(-1)
+      if (parent === undefined) roots.push(list)
+      else parent.children.push(list)
+      path[level] = list
+    }
+    const { content } = flat
+    const page = content.data?.pageNumber
+    const item: ListItem = { type: 'listItem', spread: false, children: [content] }
+    list.children.push(page === undefined ? item : onPage(item, page))
+  }
+  return roots
+}
