@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/schema.js'
 import type { Queue } from '../../platform/jobs/queue.js'
-import type { ContentRow } from './content-store.js'
+import type { ContentRow } from './contents/content-store.js'
 import {
   type ClearPassages,
   clearPassagesJob,

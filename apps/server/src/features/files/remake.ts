@@ -2,13 +2,13 @@ import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { Queue } from '../../platform/jobs/queue.js'
-import { type StoredBytes, shareBlob, useBytes } from './blob-use-store.js'
-import { type ContentRow, insertContent } from './content-store.js'
+import { type StoredBytes, shareBlob, useBytes } from './contents/blob-use-store.js'
+import { type ContentRow, insertContent } from './contents/content-store.js'
+import { type Quotas, recount } from './contents/usage.js'
+import { createTeller } from './file-events.js'
 import { createFollowUps } from './follow-ups.js'
 import { patchFile } from './store.js'
 import type { FileRow } from './table.js'
-import { createTeller } from './teller.js'
-import { type Quotas, recount } from './usage.js'
 
 interface RemakeDeps {
   clock: Clock

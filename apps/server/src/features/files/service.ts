@@ -13,8 +13,9 @@ import type { Queue } from '../../platform/jobs/queue.js'
 import type { Timers } from '../../platform/timers.js'
 import type { BotsService } from '../bots/bots/index.js'
 import type { Reach } from '../tenancy/access/index.js'
-import { announceContent, type Description, lockForWriting } from './file-writing.js'
-import type { Generations } from './generations.js'
+import { announceContent, type Description, lockForWriting } from './contents/announce.js'
+import type { Generations } from './contents/generations.js'
+import type { Quotas } from './contents/usage.js'
 import { scopeOf, toTagConditions } from './lookup/index.js'
 import { lockOwnFile, requireFile } from './require-file.js'
 import {
@@ -28,7 +29,6 @@ import {
 } from './rules.js'
 import * as store from './store.js'
 import type { FileRow } from './table.js'
-import type { Quotas } from './usage.js'
 
 type Upsert = Body<typeof contract.files.upsert>
 type ListQuery = Query<typeof contract.files.list>

@@ -3,7 +3,7 @@ import { decodeBoolean, decodeJson } from '../../platform/db/columns.js'
 import type { StoredEvent } from '../../platform/events/read.js'
 import type { FileAddresses } from './addresses.js'
 import type { FileEvent, FileEventData } from './event-log.js'
-import type { KnowledgeBaseRow } from './knowledge-base-store.js'
+import type { KnowledgeBaseRow } from './knowledge-bases/store.js'
 import type { Progress } from './progress.js'
 import type { FileRow } from './table.js'
 

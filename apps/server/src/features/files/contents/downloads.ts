@@ -1,0 +1,144 @@
+import type { Readable } from 'node:stream'
+import { ApiError } from '@botstead/contract'
+import {
+  BlobNotFoundError,
+  type ByteRange,
+  type ReadAddressOptions,
+} from '../../../platform/blobs/blob-store.js'
+import { isoTime } from '../../../platform/clock.js'
+import type { FileAddresses } from '../addresses.js'
+import type { FilesDeps } from '../service.js'
+import * as store from '../store.js'
+import type { FileRow } from '../table.js'
+import { type ContentAnswer, type ContentRequest, describeAnswer } from './content-answer.js'
+import { type ContentRow, findContent } from './content-store.js'
+import { readAddress, sendToStore } from './direct-downloads.js'
+
+/** The content of a file as a caller may have it. */
+export interface ServedContent {
+  /** Key of the file. */
+  key: string
+  contentType: string
+  /** Bytes. */
+  size: number
+  sha256: string
+  isPublic: boolean
+  /** Which bytes of the store they are. */
+  blobKey: string
+  /** The bytes; undefined when the content was replaced or deleted since it was found, or is lost. */
+  open(range?: ByteRange): Promise<Readable | undefined>
+  /** Whether the bytes are in the store, as many as there were. */
+  isThere(): Promise<boolean>
+  /** Where the store itself serves the content; absent where it cannot. */
+  addressOf?(answer: Omit<ReadAddressOptions, 'seconds'>): Promise<string>
+}
+
+/** What an address says. */
+interface ContentAddress {
+  fileId: string
+  signature?: string
+  /** Whether the caller would rather read from the store itself. */
+  direct?: boolean
+}
+
+/** Times that a content is looked up again because it was replaced just then. */
+const maxLookups = 5
+
+export type Downloads = ReturnType<typeof createDownloads>
+
+export function createDownloads(
+  deps: Pick<FilesDeps, 'db' | 'clock' | 'blobs' | 'bots'> & { addresses: FileAddresses },
+) {
+  const { db, blobs } = deps
+
+  async function findServed(fileId: string) {
+    for (let lookup = 1; lookup <= maxLookups; lookup++) {
+      const file = await store.findAddressedFile(db, fileId)
+      if (file === undefined || file.serving_generation === null) return undefined
+      if (file.expires_at !== null && file.expires_at <= isoTime(deps.clock.now())) return undefined
+      if ((await deps.bots.workspaceOf(file.bot_id)) === undefined) return undefined
+      const generation = file.serving_generation
+      const content = await findContent(db, file.bot_id, { fileId, generation })
+      if (content?.blob_key && content.sha256 !== null) {
+        return { file, content, blobKey: content.blob_key, sha256: content.sha256 }
+      }
+      // Another generation took its place between the two reads.
+    }
+    return undefined
+  }
+
+  /**
+   * Finds the content that an address leads to.
+   * @param signature of the address; undefined reads what is public
+   */
+  async function find(fileId: string, signature: string | undefined): Promise<ServedContent> {
+    if (signature !== undefined && !deps.addresses.isSigned(fileId, signature)) {
+      throw new ApiError(
+        'Forbidden',
+        'This address is not valid or no longer valid: get the file to have a new one.',
+      )
+    }
+    const served = await findServed(fileId)
+    // What is private and what does not exist look the same to whoever has no signature.
+    if (served === undefined || (signature === undefined && !isPublic(served))) {
+      throw new ApiError('ResourceNotFound', 'There is no content at this address.')
+    }
+    const { file, content, blobKey, sha256 } = served
+    return {
+      key: file.key,
+      contentType: content.content_type,
+      size: content.size,
+      sha256,
+      isPublic: isPublic(served),
+      blobKey,
+      isThere: async () => (await blobs.head(blobKey))?.size === content.size,
+      ...(blobs.direct && { addressOf: readAddress(blobs.direct, blobKey) }),
+      open: async (range) => {
+        try {
+          return await blobs.get(blobKey, range)
+        } catch (error) {
+          if (!(error instanceof BlobNotFoundError)) throw error
+          return undefined
+        }
+      },
+    }
+  }
+
+  return {
+    /**
+     * The answer to a request, with its bytes opened. A content that is replaced between the look at
+     * its row and the opening of its bytes is looked up again: there was one all the time. Bytes that
+     * are missing although nothing took their place are lost, which callers can mend.
+     */
+    async answer(
+      { fileId, signature, direct }: ContentAddress,
+      request: ContentRequest,
+    ): Promise<ContentAnswer> {
+      let missing: string | undefined
+      for (let lookup = 1; lookup <= maxLookups; lookup++) {
+        const content = await find(fileId, signature)
+        if (content.blobKey === missing) throw lost(content)
+        const { status, headers, body } = describeAnswer(content, request)
+        if (body === undefined) return { status, headers }
+        if (request.isHead && (await content.isThere())) return { status, headers }
+        missing = content.blobKey
+        if (request.isHead) continue
+        if (direct && content.addressOf) return sendToStore(content.addressOf, { status, headers })
+        const stream = await content.open(body.range)
+        if (stream !== undefined) return { status, headers, open: async () => stream }
+      }
+      throw new ApiError('ResourceLockedConflict', 'The content is being replaced all the time.')
+    },
+  }
+}
+
+function lost({ key }: ServedContent): ApiError {
+  const advice = 'send it again, and "botstead check" names all that are lost'
+  return new ApiError('ResourceGone', `The storage has lost the content of ${key}: ${advice}.`)
+}
+
+/** The policy counts once both the file and this content have it, and the content is processed. */
+function isPublic({ file, content }: { file: FileRow; content: ContentRow }): boolean {
+  const allowed = file.public_content === 1 && content.public_content === 1
+  return allowed && (content.immediate === 1 || content.status !== 'indexing_pending')
+}

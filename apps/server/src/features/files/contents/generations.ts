@@ -1,0 +1,260 @@
+import type { EventBus } from '../../../platform/bus/event-bus.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import { createTeller } from '../file-events.js'
+import { createFollowUps } from '../follow-ups.js'
+import type { IndexFile } from '../job-kinds.js'
+import { createRemake } from '../remake.js'
+import { deleteFileRow, patchFile } from '../store.js'
+import type { FileRow, FileStatus } from '../table.js'
+import { type StoredBytes, shareBlob, useBytes } from './blob-use-store.js'
+import {
+  type ContentRow,
+  discardContents,
+  findContent,
+  listContents,
+  patchContent,
+} from './content-store.js'
+import { discardParts } from './part-store.js'
+import { type Quotas, recount, uncount } from './usage.js'
+
+interface GenerationsDeps {
+  clock: Clock
+  queue: Queue
+  bus: EventBus
+  quotas: Quotas
+}
+
+/** Bytes that are in use, and the passages that were made of them already. */
+interface Held extends Pick<StoredBytes, 'blobKey' | 'sha256'> {
+  passages?: IndexFile['passages']
+  /** Passages that a caller gave in place of those of the bytes. */
+  passagesBlobKey?: string | null
+}
+
+export type Generations = ReturnType<typeof createGenerations>
+
+/**
+ * How a file moves on. Every upsert begins a generation with the status `upload_pending`:
+ *
+ *     upload_pending → upload_failed | upload_completed | indexing_pending
+ *     indexing_pending → indexing_completed | indexing_failed
+ *
+ * The file shows the status of its latest generation. Content and passages of the one before are
+ * served until the new one has nothing left to do; then they change places in one transaction. All
+ * functions work on a file that the transaction has locked.
+ */
+export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps) {
+  const { sweepBlobs, clearPassages, index } = createFollowUps(queue)
+  const tell = createTeller({ clock, bus })
+
+  /** Removes generations with all that is theirs alone. */
+  async function discard(tx: Tx, botId: string, contents: readonly ContentRow[]): Promise<void> {
+    await discardContents(tx, botId, contents)
+    for (const content of contents) await dropParts(tx, content)
+    if (contents.some(({ blob_key }) => blob_key !== null)) await sweepBlobs(tx)
+  }
+
+  /** Removes what came of a content in parts, once the parts are of no more use. */
+  async function dropParts(tx: Tx, content: ContentRow): Promise<void> {
+    if (content.received === null) return
+    await discardParts(tx, content.bot_id, idOf(content))
+    await sweepBlobs(tx)
+  }
+
+  /** Moves a generation on, and the file with it when it is the latest. */
+  async function moveTo(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    status: FileStatus,
+    failedReason: string | null = null,
+  ): Promise<void> {
+    await patchContent(tx, file.bot_id, idOf(content), { status })
+    if (content.generation !== file.generation) return
+    await patchFile(tx, file.bot_id, file.id, {
+      status,
+      failed_reason: failedReason,
+      updated_at: isoTime(clock.now()),
+    })
+  }
+
+  /** Gives a generation the place of the one before, which goes. */
+  async function serve(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    passagesGeneration: number | null,
+  ): Promise<void> {
+    const searchable = passagesGeneration !== null
+    await patchFile(tx, file.bot_id, file.id, {
+      serving_generation: content.generation,
+      passages_generation: passagesGeneration,
+      passages_shared: searchable && content.shared === 1 ? 1 : 0,
+    })
+    const contents = await listContents(tx, file.bot_id, file.id)
+    await discard(
+      tx,
+      file.bot_id,
+      contents.filter(({ generation }) => generation < content.generation),
+    )
+    // Only what came before, or came half way, leaves passages behind.
+    const failed = content.indexed === 1 && !searchable
+    if (content.generation > 1 || failed) await clearPassages(tx, file)
+  }
+
+  /** The content is there: under a blob that counts this use already. */
+  async function complete(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    { blobKey, sha256, passages, passagesBlobKey = null }: Held,
+  ): Promise<void> {
+    await dropParts(tx, content)
+    const held = { blob_key: blobKey, sha256, passages_blob_key: passagesBlobKey, received: null }
+    await patchContent(tx, file.bot_id, idOf(content), held)
+    await patchFile(tx, file.bot_id, file.id, { size: content.size, sha256 })
+    if (content.indexed === 0) {
+      await moveTo(tx, file, content, 'upload_completed')
+      await serve(tx, file, content, null)
+      await recount(tx, file, quotas)
+      await tell(tx, 'file_upload_completed', file, content.generation)
+    } else if (await hasPassages(tx, file, { ...content, ...held })) {
+      await tell(tx, 'file_upload_completed', file, content.generation)
+      await finish(tx, file, content, { passagesGeneration: file.passages_generation })
+    } else {
+      await moveTo(tx, file, content, 'indexing_pending')
+      // Without a content before there is nothing to wait for, and a public one may be in a hurry.
+      if (file.serving_generation === null || content.immediate === 1) {
+        const serving = { serving_generation: content.generation }
+        await patchFile(tx, file.bot_id, file.id, serving)
+      }
+      await index(tx, content, passages)
+      await tell(tx, 'file_upload_completed', file, content.generation)
+    }
+  }
+
+  /** Whether the passages of the served content are those that this one would get. */
+  async function hasPassages(tx: Tx, file: FileRow, content: ContentRow): Promise<boolean> {
+    if (file.passages_generation === null || file.serving_generation === null) return false
+    const served = await findContent(tx, file.bot_id, {
+      fileId: file.id,
+      generation: file.serving_generation,
+    })
+    return served?.status === 'indexing_completed' && readsAlike(served, content)
+  }
+
+  async function finish(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    outcome: { passagesGeneration: number | null; failedReason?: string },
+  ): Promise<void> {
+    const { passagesGeneration, failedReason } = outcome
+    const failed = failedReason !== undefined
+    const status = failed ? 'indexing_failed' : 'indexing_completed'
+    await moveTo(tx, file, content, status, failedReason ?? null)
+    await serve(tx, file, content, passagesGeneration)
+    await recount(tx, file, quotas)
+    const event = failed ? 'file_indexing_failed' : 'file_indexing_completed'
+    await tell(tx, event, file, content.generation)
+  }
+
+  return {
+    discard,
+
+    remake: createRemake({ clock, queue, bus, quotas, discard }),
+
+    /** Begins a generation: uploads to the one before are refused from now on. */
+    async begin(tx: Tx, file: FileRow): Promise<void> {
+      const contents = await listContents(tx, file.bot_id, file.id)
+      await discard(
+        tx,
+        file.bot_id,
+        contents.filter(
+          ({ generation, status }) =>
+            generation < file.generation &&
+            (status === 'upload_pending' || status === 'upload_failed'),
+        ),
+      )
+      await recount(tx, file, quotas)
+      await tell(tx, file.generation === 1 ? 'file_created' : 'file_updated', file, file.generation)
+    },
+
+    /**
+     * The content is there. Bytes that the bot has already are kept once, and passages that would
+     * come out the same are not made again.
+     */
+    async completeUpload(
+      tx: Tx,
+      file: FileRow,
+      content: ContentRow,
+      bytes: StoredBytes,
+    ): Promise<void> {
+      const blobKey = await useBytes(tx, file.bot_id, bytes)
+      if (blobKey !== bytes.blobKey || bytes.lostBlobKey !== undefined) await sweepBlobs(tx)
+      await complete(tx, file, content, { blobKey, sha256: bytes.sha256 })
+    },
+
+    /** The content is that of another file, which the transaction has locked too. */
+    async completeCopy(tx: Tx, file: FileRow, content: ContentRow, source: Held): Promise<void> {
+      await shareBlob(tx, source.blobKey)
+      if (source.passagesBlobKey) await shareBlob(tx, source.passagesBlobKey)
+      await complete(tx, file, content, source)
+    },
+
+    /** What is said of the file has changed, not its content. */
+    async describe(tx: Tx, file: FileRow): Promise<void> {
+      await tell(tx, 'file_updated', file, file.generation)
+    },
+
+    /** The content was refused; a content before it stays. */
+    async failUpload(tx: Tx, file: FileRow, content: ContentRow, reason: string): Promise<void> {
+      await dropParts(tx, content)
+      await moveTo(tx, file, content, 'upload_failed', reason)
+      await recount(tx, file, quotas)
+      await tell(tx, 'file_upload_failed', file, content.generation)
+    },
+
+    /** The passages are there, or it is known why there are none: then the file has none. */
+    async finishIndexing(
+      tx: Tx,
+      file: FileRow,
+      content: ContentRow,
+      failedReason: string | undefined,
+    ): Promise<void> {
+      await finish(
+        tx,
+        file,
+        content,
+        failedReason === undefined
+          ? { passagesGeneration: content.generation }
+          : { passagesGeneration: content.remade ? file.passages_generation : null, failedReason },
+      )
+    },
+
+    /** Hides a file at once; what it leaves behind is swept. */
+    async remove(tx: Tx, file: FileRow): Promise<void> {
+      await discard(tx, file.bot_id, await listContents(tx, file.bot_id, file.id))
+      await uncount(tx, file)
+      await deleteFileRow(tx, file.bot_id, file.id)
+      await clearPassages(tx, file)
+      await tell(tx, 'file_deleted', file, file.generation)
+    },
+  }
+}
+
+function idOf({ file_id: fileId, generation }: ContentRow) {
+  return { fileId, generation }
+}
+
+/** Whether two contents give the same passages: equal bytes that are read in the same way. */
+function readsAlike(one: ContentRow, other: ContentRow): boolean {
+  return (
+    one.sha256 === other.sha256 &&
+    one.content_type === other.content_type &&
+    one.passages_blob_key === other.passages_blob_key &&
+    one.indexing === other.indexing
+  )
+}

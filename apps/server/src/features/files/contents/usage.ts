@@ -1,0 +1,70 @@
+import { ApiError } from '@botstead/contract'
+import type { Tx } from '../../../platform/db/schema.js'
+import { findFileById, patchFile } from '../store.js'
+import type { FileRow } from '../table.js'
+import { type ContentRow, listContents } from './content-store.js'
+import { addUsage, type Usage } from './usage-store.js'
+
+/** Bytes that the files of one workspace may have together. */
+export interface Quotas {
+  /** Of all files. */
+  storage: number
+  /** Of the files that are indexed. */
+  vector: number
+}
+
+/**
+ * Counts a file anew in the usage of its workspace, after its generations have changed. Between two
+ * generations the greater one counts: a replacement neither needs room twice nor hides what it replaces.
+ * @throws ApiError `QuotaExceeded` when the file has grown and a quota is passed
+ */
+export async function recount(
+  tx: Tx,
+  file: Pick<FileRow, 'bot_id' | 'id' | 'workspace_id'>,
+  quotas: Quotas,
+): Promise<void> {
+  const counted = countOf(await listContents(tx, file.bot_id, file.id))
+  // Not what the caller has read: one transaction may count a file several times.
+  const before = await findFileById(tx, file.bot_id, file.id)
+  const change = {
+    storage: counted.storage - (before?.counted_storage ?? 0),
+    vector: counted.vector - (before?.counted_vector ?? 0),
+  }
+  if (change.storage === 0 && change.vector === 0) return
+  await patchFile(tx, file.bot_id, file.id, {
+    counted_storage: counted.storage,
+    counted_vector: counted.vector,
+  })
+  const total = await addUsage(tx, file.workspace_id, change)
+  requireRoom('storage', change.storage, total.storage, quotas.storage)
+  requireRoom('vector', change.vector, total.vector, quotas.vector)
+}
+
+/** Takes a file that goes out of the usage of its workspace. */
+export async function uncount(tx: Tx, file: FileRow): Promise<void> {
+  await addUsage(tx, file.workspace_id, {
+    storage: -file.counted_storage,
+    vector: -file.counted_vector,
+  })
+}
+
+/** What a file counts with these generations. */
+export function countOf(contents: readonly ContentRow[]): Usage {
+  const held = contents.filter(({ status }) => status !== 'upload_failed')
+  const indexed = held.filter((content) => content.indexed === 1)
+  return {
+    storage: Math.max(0, ...held.map(({ size }) => size)),
+    vector: Math.max(0, ...indexed.map(({ size }) => size)),
+  }
+}
+
+function requireRoom(quota: keyof Quotas, asked: number, total: number, allowed: number): void {
+  // What shrinks is let pass even where the quota was lowered below what is there.
+  if (asked <= 0 || total <= allowed) return
+  const used = total - asked
+  throw new ApiError(
+    'QuotaExceeded',
+    `The ${quota} quota of the workspace does not suffice: ${used} bytes are used, ${asked} more were asked for, ${allowed} are allowed.`,
+    { metadata: { quota, used, asked, allowed } },
+  )
+}

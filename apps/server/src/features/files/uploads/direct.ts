@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { ApiError } from '@botstead/contract'
+import { putAndClose } from '../../../platform/blobs/put-and-close.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
+import { uploadAddressLifetime } from '../addresses.js'
+import { type ContentRow, findContent } from '../contents/content-store.js'
+import type { Generations } from '../contents/generations.js'
+import { besideLostBlob } from '../contents/lost-blobs.js'
+import { directUploadJob } from '../job-kinds.js'
+import type { FilesDeps } from '../service.js'
+import { wrongSize } from './errors.js'
+import { requireTagging, type UploadGate } from './gate.js'
+
+/** How long the store takes the beginning of a content, in seconds. */
+const writeLifetime = 15 * 60
+/** Bytes that object stores take in one request. */
+const largestPut = 5 * 1024 ** 3
+const shortestPause = 1_000
+const longestPause = 60_000
+/** Copying the largest content must fit into one attempt. */
+const deadlineMs = 60 * 60 * 1000
+/** A store that is away for a while must not cost an upload. */
+const maxAttempts = 1000
+const stagingPrefix = 'direct_'
+
+/** Payload of {@link directUploadJob}: an upload that was sent to the store. */
+interface DirectUpload {
+  botId: string
+  fileId: string
+  generation: number
+  /** When it was sent there first, in milliseconds since the Unix epoch. */
+  since: number
+}
+
+/** Whether a blob waits to become a content; it has no row until then. */
+export function isStaged(blobKey: string): boolean {
+  return blobKey.startsWith(stagingPrefix)
+}
+
+export type DirectUploads = ReturnType<typeof createDirectUploads>
+
+/**
+ * Uploads that pass this server by: the caller puts the content into the store, and a job that looks
+ * for it ends the upload as if it had come here. Nobody need call again.
+ */
+export function createDirectUploads(
+  deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'queue' | 'blobs'> & {
+    generations: Generations
+    gate: UploadGate
+  },
+) {
+  const { db, run, clock, queue, blobs, generations, gate } = deps
+
+  const lookAgain = (tx: Tx, upload: DirectUpload, runAt: number) =>
+    queue.enqueue(tx, {
+      kind: directUploadJob,
+      key: stagingKeyOf(upload),
+      payload: upload,
+      runAt,
+      maxAttempts,
+      deadlineMs,
+    })
+
+  const refuse = (content: ContentRow, size: number) =>
+    gate.fail(content, wrongSize(content.size, size))
+
+  /** Gives the content its final key: the address of the staged one may still be written to. */
+  async function take(staged: string, content: ContentRow): Promise<void> {
+    const blobKey = randomUUID()
+    const stored = await putAndClose(blobs, blobKey, await blobs.get(staged), {
+      maxBytes: content.size,
+    })
+    try {
+      if (stored.size !== content.size) await refuse(content, stored.size)
+      const bytes = await besideLostBlob(deps, content.bot_id, { blobKey, ...stored })
+      await gate.settle(content, (tx, file, pending) =>
+        generations.completeUpload(tx, file, pending, bytes),
+      )
+    } catch (error) {
+      // If this fails too, the blob is an orphan, and those are swept.
+      await blobs.remove(blobKey).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** Looks once. Answers when to look again, undefined when there is nothing to wait for. */
+  async function look(upload: DirectUpload): Promise<number | undefined> {
+    const staged = stagingKeyOf(upload)
+    const content = await findContent(db, upload.botId, upload)
+    if (content?.status !== 'upload_pending') {
+      await blobs.remove(staged)
+      return undefined
+    }
+    const facts = await blobs.head(staged)
+    if (facts === undefined) {
+      const waited = clock.now() - upload.since
+      if (waited > uploadAddressLifetime) return undefined
+      return clock.now() + Math.min(longestPause, Math.max(shortestPause, waited / 4))
+    }
+    try {
+      if (facts.size === content.size) await take(staged, content)
+      else await refuse(content, facts.size)
+    } catch (error) {
+      // The upload was refused or overtaken: that is its end, and it stands in the file.
+      if (!(error instanceof ApiError)) throw error
+    }
+    await blobs.remove(staged)
+    return undefined
+  }
+
+  const handler: JobHandler<DirectUpload, number | undefined> = {
+    concurrency: 4,
+    handler: ({ payload }) => look(payload),
+    onDone: async (tx, { payload }, next) => {
+      if (next !== undefined) await lookAgain(tx, payload, next)
+    },
+  }
+
+  return {
+    /**
+     * The address in the store to which a content is sent, for the next 15 minutes; undefined when
+     * it has to come here, because the store has no such addresses or could not keep the rules.
+     */
+    async addressFor(token: string, tagging: string | undefined): Promise<string | undefined> {
+      const content = await gate.requireOpen(token)
+      requireTagging(content, tagging)
+      const { bot_id: botId, file_id: fileId, generation, size } = content
+      const tooLarge = size > largestPut
+      if (blobs.direct === undefined || tagging !== undefined || size === 0 || tooLarge) {
+        return undefined
+      }
+      const upload = { botId, fileId, generation, since: clock.now() }
+      await run((tx) => lookAgain(tx, upload, upload.since + shortestPause))
+      return await blobs.direct.writeAddress(stagingKeyOf(upload), { size, seconds: writeLifetime })
+    },
+
+    jobs: { [directUploadJob]: handler },
+  }
+}
+
+function stagingKeyOf({ fileId, generation }: Pick<DirectUpload, 'fileId' | 'generation'>) {
+  return `${stagingPrefix}${fileId}_${generation}`
+}

@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { ApiError, tus } from '@botstead/contract'
+import { isoTime } from '../../../platform/clock.js'
+import { uploadAddressLifetime } from '../addresses.js'
+import { type ContentRow, patchContent } from '../contents/content-store.js'
+import type { Generations } from '../contents/generations.js'
+import { besideLostBlob } from '../contents/lost-blobs.js'
+import { insertPart } from '../contents/part-store.js'
+import { type AssembleContent, assembleJob } from '../job-kinds.js'
+import type { FilesDeps } from '../service.js'
+import { openByteSource } from './byte-source.js'
+import { brokenOff, tooLarge, toUploadError } from './errors.js'
+import { requireClaim, requireTagging, targetOf, type UploadGate } from './gate.js'
+import { takenOver, type Writer, type Writers } from './locks.js'
+import { type Part, readChecksum, receiveParts } from './parts.js'
+import { watchUpload } from './stall-watch.js'
+
+/** Bytes that go on with a content. */
+export interface Append {
+  /** Last segment of the address. */
+  token: string
+  /** Where they belong. */
+  offset: number
+  /** Bytes that follow, if the sender says so. */
+  length: number | undefined
+  tagging: string | undefined
+  /** Value of `upload-checksum`. */
+  checksum: string | undefined
+  stream: Readable
+  /** Bytes that the connection has brought so far. */
+  received(): number
+}
+
+/** How far an upload is. */
+export interface UploadState {
+  /** Bytes that are there and survive a crash. */
+  offset: number
+  /** Bytes of the whole content. */
+  length: number
+  /** ISO 8601 time until which bytes are taken. */
+  expiresAt: string
+}
+
+export type ResumableUploads = ReturnType<typeof createResumableUploads>
+
+/** Many times: a full disk must not turn a content that is there into one that failed. */
+const assembleAttempts = 100
+/** Milliseconds to put the largest content together. */
+const assembleDeadline = 60 * 60 * 1000
+
+/**
+ * Contents that come in parts. Each part is a blob with a row; the offset that a client hears is the
+ * sum of rows, so it survives whatever happens to this process, and any process can go on.
+ */
+export function createResumableUploads(
+  deps: Pick<FilesDeps, 'db' | 'blobs' | 'timers' | 'queue'> & {
+    generations: Generations
+    gate: UploadGate
+    writers: Writers
+  },
+) {
+  const { db, blobs, timers, queue, generations, gate, writers } = deps
+
+  /** Adds parts to the content; with its last byte it is complete, or soon put together. */
+  async function store(content: ContentRow, writer: Writer, parts: readonly Part[]): Promise<void> {
+    const [only] = parts
+    const isWhole = only?.start === 0 && only.size === content.size
+    const whole = isWhole ? await besideLostBlob({ db, blobs }, content.bot_id, only) : undefined
+    await gate.settle(content, async (tx, file, pending) => {
+      requireClaim(pending, writer.id)
+      if (whole !== undefined) {
+        await generations.completeUpload(tx, file, pending, whole)
+        return
+      }
+      const { bot_id, file_id, generation } = pending
+      let received = pending.received ?? 0
+      for (const { start, size, blobKey: blob_key } of parts) {
+        if (start !== received) throw new Error(`A part begins at ${start}, not at ${received}`)
+        await insertPart(tx, { bot_id, file_id, generation, start, size, blob_key })
+        received += size
+      }
+      await patchContent(tx, bot_id, targetOf(pending), { received })
+      if (received < pending.size) return
+      const payload: AssembleContent = { botId: bot_id, fileId: file_id, generation }
+      await queue.enqueue(tx, {
+        kind: assembleJob,
+        key: file_id,
+        payload,
+        maxAttempts: assembleAttempts,
+        deadlineMs: assembleDeadline,
+      })
+    })
+  }
+
+  /** As `store`; parts that are not wanted leave nothing behind. */
+  async function storeOrRemove(content: ContentRow, writer: Writer, parts: readonly Part[]) {
+    try {
+      await store(content, writer, parts)
+    } catch (error) {
+      await removeBlobs(parts)
+      throw error
+    }
+  }
+
+  async function removeBlobs(parts: readonly Part[]): Promise<void> {
+    // What cannot be removed now is an orphan, and those are swept.
+    for (const { blobKey } of parts) await blobs.remove(blobKey).catch(() => undefined)
+  }
+
+  async function receive(content: ContentRow, request: Append, writer: Writer): Promise<number> {
+    const { offset } = request
+    await gate.claim(content, writer.id, (pending) => requireOffset(pending, offset))
+    const checksum = request.checksum === undefined ? undefined : requireChecksum(request.checksum)
+    const source = openByteSource(request.stream)
+    let refusal: unknown
+    const end = (reason: unknown) => {
+      refusal ??= reason
+      source.stop()
+    }
+    const onAbort = () => end(writer.signal.reason)
+    writer.signal.addEventListener('abort', onAbort)
+    // A newer request may have come while this one was claiming.
+    if (writer.signal.aborted) onAbort()
+    const stopWatching = watchUpload(timers, takenOver, {
+      received: request.received,
+      isCurrent: () => gate.isClaimedBy(content, writer.id),
+      onEnd: end,
+    })
+    const unchecked: Part[] = []
+    let next = offset
+    try {
+      const facts = { offset, size: content.size, hash: checksum?.hash }
+      for await (const part of receiveParts({ blobs, timers }, source, facts)) {
+        next = part.start + part.size
+        if (checksum === undefined) await storeOrRemove(content, writer, [part])
+        else unchecked.push(part)
+      }
+      if (refusal === undefined && source.failure !== undefined) {
+        refusal = brokenOff(source.failure, 'ask for the offset and go on from there')
+      }
+      if (refusal !== undefined) throw refusal
+      if (checksum?.matches() === false) throw checksumMismatch()
+    } catch (error) {
+      await removeBlobs(unchecked)
+      throw toUploadError(error)
+    } finally {
+      stopWatching()
+      source.release()
+      writer.signal.removeEventListener('abort', onAbort)
+    }
+    if (unchecked.length > 0) await storeOrRemove(content, writer, unchecked)
+    return next
+  }
+
+  /** An empty content is complete as soon as anybody asks: there are no bytes to send. */
+  async function completeEmpty(content: ContentRow): Promise<void> {
+    const blobKey = randomUUID()
+    const stored = await blobs.put(blobKey, Readable.from([]))
+    const bytes = await besideLostBlob({ db, blobs }, content.bot_id, { blobKey, ...stored })
+    await gate.settle(content, (tx, file, pending) =>
+      generations.completeUpload(tx, file, pending, bytes),
+    )
+  }
+
+  async function stateOf(token: string): Promise<UploadState> {
+    const content = await gate.find(token)
+    const isPending = content.status === 'upload_pending'
+    if (isPending && content.size === 0) await completeEmpty(content)
+    return {
+      offset: isPending ? (content.received ?? 0) : content.size,
+      length: content.size,
+      expiresAt: isoTime(Date.parse(content.created_at) + uploadAddressLifetime),
+    }
+  }
+
+  return {
+    /** How far an upload is. A request that still sends to it has most likely lost its client. */
+    async state(token: string): Promise<UploadState> {
+      await writers.interrupt(targetOf(await gate.find(token)))
+      return await stateOf(token)
+    },
+
+    /**
+     * Begins an upload, which its address has done already: what the client says must agree.
+     * @param length as the client says it
+     */
+    async create(token: string, length: number | undefined): Promise<UploadState> {
+      const content = await gate.requireOpen(token)
+      if (length !== content.size) {
+        throw new ApiError(
+          'InvalidPayload',
+          `headers.upload-length must be ${content.size}, the size of the file as it was upserted.`,
+          { metadata: { in: 'headers', field: 'upload-length' } },
+        )
+      }
+      return await stateOf(token)
+    },
+
+    /** Takes the next bytes. Answers how many are there then. */
+    async append(request: Append): Promise<UploadState> {
+      const arrival = writers.arrive()
+      const content = await gate.requireOpen(request.token)
+      requireTagging(content, request.tagging)
+      if (request.offset + (request.length ?? 0) > content.size) throw tooLarge(content.size)
+      const offset = await writers.write(targetOf(content), { kind: 'part', arrival }, (writer) =>
+        receive(content, request, writer),
+      )
+      return { ...(await stateOf(request.token)), offset }
+    },
+
+    /** Gives an upload up and removes what came of it. */
+    async terminate(token: string): Promise<void> {
+      const arrival = writers.arrive()
+      const content = await gate.requireOpen(token)
+      await writers.write(targetOf(content), { kind: 'part', arrival }, async () => {
+        await gate.settle(content, (tx, file, pending) =>
+          generations.failUpload(tx, file, pending, 'The upload was given up by its sender.'),
+        )
+      })
+    },
+  }
+}
+
+function requireOffset(content: ContentRow, offset: number): void {
+  const received = content.received ?? 0
+  if (offset === received) return
+  throw new ApiError(
+    'RelationConflict',
+    `headers.upload-offset must be ${received}: so many bytes are there.`,
+    { metadata: { in: 'headers', field: 'upload-offset' } },
+  )
+}
+
+function requireChecksum(header: string) {
+  const checksum = readChecksum(header)
+  if (checksum !== undefined) return checksum
+  throw new ApiError(
+    'InvalidPayload',
+    `headers.upload-checksum must be one of ${tus.checksumAlgorithms.join(', ')}, a space, and the checksum in Base64.`,
+    { metadata: { in: 'headers', field: 'upload-checksum' } },
+  )
+}
+
+function checksumMismatch(): ApiError {
+  return new ApiError(
+    'InvalidPayload',
+    'The bytes do not have the checksum of the header upload-checksum: they changed on the way and were forgotten.',
+    { status: 460, metadata: { in: 'headers', field: 'upload-checksum' } },
+  )
+}

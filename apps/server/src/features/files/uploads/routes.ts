@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http'
+import { ApiError, contract, type Headers, tus } from '@botstead/contract'
+import { ContinueAt, type Route, route } from '../../../http/mount.js'
+import type { FileAddresses } from '../addresses.js'
+import type { Downloads } from '../contents/downloads.js'
+import type { DirectUploads } from './direct.js'
+import type { ResumableUploads, UploadState } from './resumable.js'
+import type { Uploads } from './whole.js'
+
+interface ContentRoutesDeps {
+  uploads: Uploads
+  resumable: ResumableUploads
+  directUploads: DirectUploads
+  downloads: Downloads
+  addresses: FileAddresses
+}
+
+type AppendHeaders = Headers<typeof contract.resumable.create>
+
+/** The addresses that carry their own permission: where contents come in and go out. */
+export function contentRoutes({
+  uploads,
+  resumable,
+  directUploads,
+  downloads,
+  addresses,
+}: ContentRoutesDeps): Route[] {
+  async function append(token: string, headers: AppendHeaders, stream: IncomingMessage) {
+    requireMediaType(headers['content-type'])
+    return await resumable.append({
+      token,
+      offset: headers['upload-offset'] ?? 0,
+      length: headers['content-length'],
+      tagging: headers['x-amz-tagging'],
+      checksum: headers['upload-checksum'],
+      stream,
+      received: receivedBy(stream),
+    })
+  }
+
+  return [
+    route(contract.content.put, async ({ params, query, headers, stream }) => {
+      if (query.direct) {
+        const location = await directUploads.addressFor(params.token, headers['x-amz-tagging'])
+        if (location !== undefined) return new ContinueAt(location)
+      }
+      await uploads.receive({
+        token: params.token,
+        tagging: headers['x-amz-tagging'],
+        digest: headers['content-digest'],
+        length: headers['content-length'],
+        stream,
+        received: receivedBy(stream),
+      })
+      return {}
+    }),
+
+    route(contract.content.get, ({ params, query, headers, isHead }) =>
+      downloads.answer({ ...params, ...query }, { ...headers, isHead }),
+    ),
+
+    route(contract.resumable.create, async ({ params: { token }, headers, stream }) => {
+      requireVersion(headers)
+      switch (headers['x-http-method-override']?.toUpperCase()) {
+        case 'PATCH':
+          return { status: 204, headers: toHeaders(await append(token, headers, stream)) }
+        case 'DELETE':
+          await resumable.terminate(token)
+          return { status: 204, headers: {} }
+      }
+      const created = await resumable.create(token, headers['upload-length'])
+      const hasBytes = headers['content-type'] !== undefined && headers['content-length'] !== 0
+      const state = hasBytes
+        ? await append(token, { ...headers, 'upload-offset': 0 }, stream)
+        : created
+      return {
+        status: 201,
+        headers: { ...toHeaders(state), location: addresses.uploadWith(token) },
+      }
+    }),
+
+    route(contract.resumable.state, async ({ params, headers }) => {
+      requireVersion(headers)
+      const state = await resumable.state(params.token)
+      return {
+        status: 200,
+        headers: {
+          ...toHeaders(state),
+          'upload-length': state.length,
+          'cache-control': 'no-store',
+        },
+      }
+    }),
+
+    route(contract.resumable.append, async ({ params, headers, stream }) => {
+      requireVersion(headers)
+      return { status: 204, headers: toHeaders(await append(params.token, headers, stream)) }
+    }),
+
+    route(contract.resumable.terminate, async ({ params, headers }) => {
+      requireVersion(headers)
+      await resumable.terminate(params.token)
+      return { status: 204, headers: {} }
+    }),
+  ]
+}
+
+function receivedBy({ socket }: IncomingMessage): () => number {
+  return () => socket.bytesRead
+}
+
+function toHeaders({ offset, expiresAt }: UploadState): Record<string, string | number> {
+  return { 'upload-offset': offset, 'upload-expires': new Date(expiresAt).toUTCString() }
+}
+
+function requireVersion(headers: { 'tus-resumable'?: string }): void {
+  if (headers['tus-resumable'] === tus.version) return
+  throw new ApiError('InvalidPayload', `headers.tus-resumable must be ${tus.version}.`, {
+    status: 412,
+    metadata: { in: 'headers', field: 'tus-resumable' },
+  })
+}
+
+function requireMediaType(given: string | undefined): void {
+  if (given?.toLowerCase() === tus.mediaType) return
+  throw new ApiError('UnsupportedMediaType', `headers.content-type must be ${tus.mediaType}.`)
+}
