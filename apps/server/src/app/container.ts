@@ -88,7 +88,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const probes = serviceRoutes({
     checks: [
       { name: 'database', check: () => database.check() },
-      { name: 'contents', check: () => slices.blobs.check() },
+      ...(slices.files.checks ?? []),
       ...slices.search.checks,
     ],
     isStopping: () => stopping,

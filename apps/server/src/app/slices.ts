@@ -149,8 +149,8 @@ export async function createSlices(
     quotas: { storage: config.limits.storageQuotaBytes, vector: config.limits.vectorQuotaBytes },
   })
   const { limits } = config
-  closers.add('waiting for files', async () => {
-    await files.waiting[Symbol.asyncDispose]()
+  closers.add('waiting for files', async (timeLeft) => {
+    await files.stop?.(timeLeft)
   })
   const ingestPool = createIngestPool({
     ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
@@ -192,7 +192,7 @@ export async function createSlices(
       await deliveries.purge({ kind: 'bot', id: botId })
       await chat.purge?.({ kind: 'bot', id: botId })
       await search.purge({ kind: 'bot', id: botId })
-      await files.purge(botId)
+      await files.purge({ kind: 'bot', id: botId })
     },
   }
 

@@ -188,7 +188,7 @@ describeEachEngine('the copy of a file', (engine) => {
       await other.awaitStatus(file.id, 'indexing_completed')
       bench().forgetBot(bot)
       await bench().search.purge({ kind: 'bot', id: bot.id })
-      await bench().files.purge(bot.id)
+      await bench().files.purge({ kind: 'bot', id: bot.id })
       const { file: left } = await other.as().getFile({ id: file.id })
       expect(await read(left.url)).toBe('# A\n\nOne word.')
       expect((await other.as().searchFiles({ query: 'word' })).passages).toHaveLength(1)

@@ -4,14 +4,19 @@ import { isoTime } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { Remember } from '../../platform/idempotency/remember.js'
-import { announceContent, type Description, lockForWriting, ownerOf } from './contents/announce.js'
-import { type ContentRow, findContent } from './contents/content-store.js'
-import type { Generations } from './contents/generations.js'
+import {
+  announceContent,
+  type Description,
+  findContent,
+  type Generations,
+  lockForWriting,
+  ownerOf,
+} from './contents/index.js'
+import type { FilesDeps } from './dependencies.js'
 import { keySpaceOf, lockVisibleFile } from './require-file.js'
 import { requireIndexableKey } from './rules.js'
-import type { FilesDeps } from './service.js'
 import * as store from './store.js'
-import type { FileRow } from './table.js'
+import type { ContentRow, FileRow } from './table.js'
 
 /** What a caller asks of a copy. */
 export interface CopyRequest extends Body<typeof contract.files.copy> {

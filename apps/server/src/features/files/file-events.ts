@@ -1,21 +1,36 @@
+import { ApiError, type contract, type fileEventTypes, type Query } from '@botstead/contract'
+import type { BotActor } from '../../domain/actor.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
-import type { Tx } from '../../platform/db/schema.js'
+import type { Pager } from '../../platform/db/pager.js'
+import type { Page } from '../../platform/db/paginate.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { appendNextEvent } from '../../platform/events/append.js'
 import { announceEvents } from '../../platform/events/hints.js'
-import { eventStream, type FileEvent, type FileEventData } from './event-log.js'
-import { announceFile } from './hints.js'
+import { readEvents, type StoredEvent } from '../../platform/events/read.js'
 import type { FileRow } from './table.js'
 
-/** Writes down what happened to a file, in the transaction of the change. */
-export function createTeller({ clock, bus }: { clock: Clock; bus: EventBus }) {
-  return async function tell(
-    tx: Tx,
-    type: FileEvent,
-    file: FileRow,
-    generation: number,
-  ): Promise<void> {
+/** Topic of the hints that a file has changed; the key is its id. */
+export const fileTopic = 'file'
+
+/** What the log says about the files of a bot. */
+export type FileEvent = (typeof fileEventTypes)[number]
+
+/** What an event says beside its type and the id of the file. */
+export interface FileEventData {
+  key: string
+  generation: number
+}
+
+export type FileEvents = ReturnType<typeof createFileEvents>
+
+/** The log of what happened to the files of each bot. */
+export function createFileEvents(deps: { db: Db; clock: Clock; bus: EventBus; pager: Pager }) {
+  const { db, clock, bus, pager } = deps
+
+  /** Logs an event in the transaction of the change; those who wait for the file wake after the commit. */
+  async function append(tx: Tx, type: FileEvent, file: FileRow, generation: number): Promise<void> {
     const stream = eventStream(file.bot_id)
     const data: FileEventData = { key: file.key, generation }
     const sequence = await appendNextEvent(tx, {
@@ -28,7 +43,46 @@ export function createTeller({ clock, bus }: { clock: Clock; bus: EventBus }) {
     })
     afterCommit(tx, () => {
       announceEvents(bus, stream, sequence)
-      announceFile(bus, file.id)
+      bus.publish({ topic: fileTopic, key: file.id })
     })
   }
+
+  /** Events in their order, behind `after` or the page before. */
+  async function list(
+    actor: BotActor,
+    query: Query<typeof contract.fileEvents.list>,
+  ): Promise<Page<StoredEvent>> {
+    if (actor.caller.type === 'integration') {
+      throw new ApiError(
+        'Forbidden',
+        'The events tell of all files of the bot: an integration may not read them.',
+      )
+    }
+    const { nextToken, pageSize, after = 0 } = query
+    const page = pager.page({
+      operation: 'listFileEvents',
+      scope: actor.botId,
+      filter: { after },
+      sort: 'sequence',
+      direction: 'asc',
+      nextToken,
+      pageSize,
+    })
+    const start = Math.max(after, Number(page.after?.value ?? 0))
+    const found = await readEvents(db, eventStream(actor.botId), start, page.size + 1)
+    const rows = found.slice(0, page.size)
+    const last = rows.at(-1)
+    const more = found.length > rows.length && last !== undefined
+    return {
+      rows,
+      nextToken: more ? page.tokenAfter({ value: last.sequence, id: '' }) : undefined,
+    }
+  }
+
+  return { append, list }
+}
+
+/** The stream of the events log that holds those of one bot. */
+function eventStream(botId: string): string {
+  return `files:${botId}`
 }

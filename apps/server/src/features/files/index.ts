@@ -3,103 +3,94 @@ import type { Route } from '../../http/mount.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Signer } from '../../platform/security/signing.js'
+import type { Feature, Owner } from '../feature.js'
 import { createFileAddresses } from './addresses.js'
-import { createDownloads } from './contents/downloads.js'
-import { createGenerations } from './contents/generations.js'
+import {
+  createDownloads,
+  createGenerations,
+  createReindexing,
+  type Reindexing,
+} from './contents/index.js'
 import { createCopies } from './copies.js'
-import { createDescriptions } from './descriptions.js'
-import { createEventLog } from './event-log.js'
-import { createFileTags } from './file-tags.js'
+import type { FilesDeps } from './dependencies.js'
+import { createFileEvents } from './file-events.js'
 import { createIndexing, type FilesIndexing } from './indexing.js'
-import { assembleJob } from './job-kinds.js'
-import { createKnowledgeBases } from './knowledge-bases/service.js'
-import { createFilesJobs } from './maintenance/jobs.js'
-import { createSweeps } from './maintenance/sweeps.js'
-import { createRemaking, type Remaking } from './reindex.js'
+import { createKnowledgeBases } from './knowledge-bases/index.js'
+import { createSweeps } from './maintenance/index.js'
 import { filesRoutes } from './routes.js'
-import { createFilesService, type FilesDeps, type FilesService } from './service.js'
+import { createFilesService, type FilesService } from './service.js'
 import type { FileRow } from './table.js'
-import { createAssembly } from './uploads/assembly.js'
-import { createDirectUploads } from './uploads/direct.js'
-import { createUploadGate } from './uploads/gate.js'
-import { createWriters } from './uploads/locks.js'
-import { createResumableUploads } from './uploads/resumable.js'
-import { contentRoutes } from './uploads/routes.js'
-import { createUploads } from './uploads/whole.js'
+import { createUploads } from './uploads/index.js'
 import { toFile } from './view.js'
 import { createWaiting, type Waiting } from './waiting.js'
 
-export type { FilesIndexing, IndexableContent } from './indexing.js'
+export type { FilesIndexing, IndexableContent, IndexingProgress } from './indexing.js'
 export {
   type ClearPassages,
   clearPassagesJob,
   type IndexFile,
   indexFileJob,
   type PassagesOf,
-} from './job-kinds.js'
+} from './jobs.js'
 export { type FileScope, scopeOf, type TagCondition, toTagConditions } from './lookup/index.js'
-export { type CheckOptions, checkFiles, type Finding } from './maintenance/consistency.js'
-export type { Progress } from './progress.js'
+export { type CheckOptions, checkFiles, type Finding } from './maintenance/index.js'
 export type { FileRow } from './table.js'
 
-export interface Files {
+export interface Files extends Feature {
+  routes: Route[]
+  jobs: Record<string, JobHandler>
+  schedule(tx: Tx): Promise<void>
+  purge(owner: Owner): Promise<void>
   service: FilesService
-  remaking: Remaking
+  reindexing: Reindexing
   waiting: Waiting
+  /** What search needs to index the contents of files. */
+  indexing: FilesIndexing
   /** How a file is shown to callers. */
   toFile(row: FileRow): ReturnType<typeof toFile>
-  /** What search needs. */
-  indexing: FilesIndexing
-  routes: Route[]
-  /** What the job runner does, by kind. */
-  jobs: Record<string, JobHandler>
-  /** Asks for the sweeps that a start begins with. */
-  schedule(tx: Tx): Promise<void>
-  /** Deletes the files and knowledge bases of a bot that is gone. */
-  purge(botId: string): Promise<void>
 }
 
 /** Files of bots: what they are, their content, and how it comes and goes. */
-export function createFiles(deps: FilesDeps & { addresses: Addresses; signer: Signer }): Files {
-  const { addresses: base, signer, clock } = deps
-  const addresses = createFileAddresses({ addresses: base, clock, signer })
-  const generations = createGenerations(deps)
-  const service = createFilesService({ ...deps, generations })
+export function createFiles(given: FilesDeps & { addresses: Addresses; signer: Signer }): Files {
+  const addresses = createFileAddresses(given)
+  const events = createFileEvents(given)
+  const generations = createGenerations({ ...given, events })
+  const deps = { ...given, addresses, events, generations }
+  const service = createFilesService(deps)
   const waiting = createWaiting({ bus: deps.bus, service })
-  const gate = createUploadGate({ ...deps, generations, addresses })
-  const writers = createWriters()
-  const uploads = createUploads({ ...deps, generations, gate, writers })
-  const resumable = createResumableUploads({ ...deps, generations, gate, writers })
-  const downloads = createDownloads({ ...deps, addresses })
-  const sweeps = createSweeps({ ...deps, generations })
-  const descriptions = createDescriptions({ ...deps, generations })
-  const copies = createCopies({ ...deps, generations })
+  const uploads = createUploads(deps)
+  const sweeps = createSweeps(deps)
   const knowledgeBases = createKnowledgeBases(deps)
-  const directUploads = createDirectUploads({ ...deps, generations, gate })
-  const jobs = createFilesJobs({ ...deps, sweeps })
   return {
+    name: 'files',
     service,
-    remaking: createRemaking({ ...deps, generations }),
+    reindexing: createReindexing(deps),
     waiting,
+    indexing: createIndexing(deps),
     toFile: (row) => toFile(row, addresses),
-    indexing: createIndexing({ ...deps, generations }),
     routes: [
       ...filesRoutes({
-        ...{ service, waiting, descriptions, copies, addresses, knowledgeBases },
-        tags: createFileTags(deps),
-        events: createEventLog(deps),
+        service,
+        waiting,
+        copies: createCopies(deps),
+        downloads: createDownloads(deps),
+        events,
+        addresses,
       }),
-      ...contentRoutes({ uploads, resumable, directUploads, downloads, addresses }),
+      ...knowledgeBases.routes,
+      ...uploads.routes,
     ],
     jobs: {
-      ...jobs.handlers,
-      ...directUploads.jobs,
-      [assembleJob]: createAssembly({ ...deps, generations }),
+      ...sweeps.jobs,
+      ...uploads.jobs,
     },
-    schedule: jobs.schedule,
-    purge: async (botId) => {
-      await sweeps.filesOfBot(botId)
-      await knowledgeBases.purge(botId)
+    schedule: sweeps.schedule,
+    checks: [{ name: 'contents', check: () => deps.blobs.check() }],
+    async purge(owner) {
+      if (owner.kind !== 'bot') return
+      await sweeps.removeFilesOf(owner.id)
+      await knowledgeBases.purge(owner.id)
     },
+    stop: async () => waiting.stop(),
   }
 }

@@ -1,14 +1,19 @@
 import type { Readable } from 'node:stream'
+import type { contract, Output } from '@botstead/contract'
 import { encodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../platform/db/schema.js'
-import { findBlob, type StoredBytes } from './contents/blob-use-store.js'
-import { type ContentRow, findContent, listContents } from './contents/content-store.js'
-import type { Generations } from './contents/generations.js'
-import type { IndexFile, PassagesOf } from './job-kinds.js'
+import {
+  findBlob,
+  findContent,
+  type Generations,
+  listContents,
+  type StoredBytes,
+} from './contents/index.js'
+import type { FilesDeps } from './dependencies.js'
+import type { IndexFile, PassagesOf } from './jobs.js'
 import { type IndexingConfiguration, toIndexingConfiguration } from './lookup/index.js'
-import type { Progress } from './progress.js'
-import type { FilesDeps } from './service.js'
 import * as store from './store.js'
+import type { ContentRow } from './table.js'
 
 /** A generation that waits to be indexed. */
 export interface IndexableContent {
@@ -93,7 +98,7 @@ export function createIndexing(
     },
 
     /** Says how far the indexing is, while it lasts. */
-    async report(job: IndexFile, progress: Progress): Promise<void> {
+    async report(job: IndexFile, progress: IndexingProgress): Promise<void> {
       await run((tx) => store.noteProgress(tx, job, encodeJson(progress)))
     },
 
@@ -116,4 +121,10 @@ export function createIndexing(
 
 function isWaiting(content: ContentRow | undefined): content is ContentRow {
   return content?.status === 'indexing_pending'
+}
+
+/** How far the indexing of one generation is, as it is stored. */
+export interface IndexingProgress
+  extends NonNullable<Output<typeof contract.files.get>['file']['indexingProgress']> {
+  generation: number
 }

@@ -2,29 +2,25 @@ import { contract, waitTimeoutDefault } from '@botstead/contract'
 import { type Route, route } from '../../http/mount.js'
 import { toPageMeta } from '../../http/paging.js'
 import type { FileAddresses } from './addresses.js'
+import type { Downloads } from './contents/index.js'
 import type { Copies } from './copies.js'
-import type { Descriptions } from './descriptions.js'
-import type { EventLog } from './event-log.js'
-import type { FileTags } from './file-tags.js'
-import type { KnowledgeBaseRow, KnowledgeBases } from './knowledge-bases/service.js'
-import type { FileRow, FilesService } from './service.js'
-import { toFile, toFileEvent, toKnowledgeBase, toUploadableFile } from './view.js'
+import type { FileEvents } from './file-events.js'
+import type { FilesService } from './service.js'
+import type { FileRow } from './table.js'
+import { toFile, toFileEvent, toUploadableFile } from './view.js'
 import type { Waiting } from './waiting.js'
 
 interface FilesRoutesDeps {
   service: FilesService
   waiting: Waiting
-  descriptions: Descriptions
   copies: Copies
+  downloads: Downloads
+  events: Pick<FileEvents, 'list'>
   addresses: FileAddresses
-  tags: FileTags
-  knowledgeBases: KnowledgeBases
-  events: EventLog
 }
 
 export function filesRoutes(deps: FilesRoutesDeps): Route[] {
-  const { service, waiting, descriptions, copies, addresses } = deps
-  const { tags, knowledgeBases, events } = deps
+  const { service, waiting, copies, downloads, events, addresses } = deps
   return [
     route(contract.files.upsert, async ({ actor, body }) => ({
       file: toUploadableFile(await service.upsert(actor, body), body.size, addresses),
@@ -45,7 +41,7 @@ export function filesRoutes(deps: FilesRoutesDeps): Route[] {
     }),
 
     route(contract.files.update, async ({ actor, params, body }) => ({
-      file: toFile(await descriptions.update(actor, params.id, body), addresses),
+      file: toFile(await service.update(actor, params.id, body), addresses),
     })),
 
     route(contract.files.copy, ({ actor, params, headers, body, once }) =>
@@ -64,35 +60,18 @@ export function filesRoutes(deps: FilesRoutesDeps): Route[] {
     }),
 
     route(contract.fileTags.list, async ({ actor, query }) => {
-      const page = await tags.listNames(actor, query)
+      const page = await service.listTagNames(actor, query)
       return { tags: [...page.rows], meta: toPageMeta(page) }
     }),
 
     route(contract.fileTags.listValues, async ({ actor, params, query }) => {
-      const page = await tags.listValues(actor, params.tag, query)
+      const page = await service.listTagValues(actor, params.tag, query)
       return { values: [...page.rows], meta: toPageMeta(page) }
     }),
 
-    route(contract.knowledgeBases.create, ({ actor, body, once }) =>
-      once<KnowledgeBaseRow>(
-        (remember) => knowledgeBases.create(actor, body, remember),
-        (row) => ({ knowledgeBase: toKnowledgeBase(row) }),
-      ),
+    route(contract.content.get, ({ params, query, headers, isHead }) =>
+      downloads.answer({ ...params, ...query }, { ...headers, isHead }),
     ),
-
-    route(contract.knowledgeBases.list, async ({ actor, query }) => {
-      const page = await knowledgeBases.list(actor, query)
-      return { knowledgeBases: page.rows.map(toKnowledgeBase), meta: toPageMeta(page) }
-    }),
-
-    route(contract.knowledgeBases.update, async ({ actor, params, body }) => ({
-      knowledgeBase: toKnowledgeBase(await knowledgeBases.update(actor, params.id, body)),
-    })),
-
-    route(contract.knowledgeBases.remove, async ({ actor, params }) => {
-      await knowledgeBases.remove(actor, params.id)
-      return {}
-    }),
 
     route(contract.fileEvents.list, async ({ actor, query }) => {
       const page = await events.list(actor, query)

@@ -2,6 +2,8 @@ import { extname } from 'node:path'
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import mime from 'mime-types'
 import { limitSettings } from '../../config/limit-settings.js'
+import { mergePatch } from '../../domain/merge-patch.js'
+import { decodeJson, encodeJson, type JsonColumn } from '../../platform/db/columns.js'
 
 type Upsert = Body<typeof contract.files.upsert>
 
@@ -11,6 +13,14 @@ export interface FileLimits {
   fileBytes: number
   /** Bytes of one content that is indexed. */
   indexedFileBytes: number
+}
+
+/** Bytes that the files of one workspace may have together. */
+export interface Quotas {
+  /** Of all files. */
+  storage: number
+  /** Of the files that are indexed. */
+  vector: number
 }
 
 const minute = 60_000
@@ -69,14 +79,14 @@ const maxIndexedBytes = 2048
 
 /**
  * Refuses a key within its number of characters that not every database can index.
- * @param place where it was given, such as `body.key`
+ * @param path where it was given, such as `body.key`
  */
-export function requireIndexableKey(key: string, place: string): void {
+export function requireIndexableKey(key: string, path: string): void {
   if (Buffer.byteLength(key) <= maxIndexedBytes) return
-  const [part, field] = place.split('.')
+  const [part, field] = path.split('.')
   throw new ApiError(
     'InvalidPayload',
-    `${place} must have at most ${maxIndexedBytes} bytes of UTF-8.`,
+    `${path} must have at most ${maxIndexedBytes} bytes of UTF-8.`,
     { metadata: { in: part, field } },
   )
 }
@@ -96,6 +106,49 @@ export function requireIndexableTags(tags: Upsert['tags']): void {
 /** What is kept as metadata: the caller's, and how the file was asked to be indexed. */
 export function metadataOf(input: Pick<Upsert, 'metadata' | 'indexing'>): Record<string, unknown> {
   return { ...(input.indexing && { indexing: input.indexing }), ...input.metadata }
+}
+
+/** Most entries and bytes that an update may leave: those that one upsert may bring. */
+const descriptionLimits = { tags: 200, metadata: 1000, metadataBytes: 1024 * 1024 }
+
+/**
+ * Refuses an update that would leave more tags than one upsert may bring.
+ * @param thing what has the tags, for the refusal
+ */
+export function requireTagCount(tags: Record<string, string>, thing: 'file' | 'knowledge base') {
+  requireAtMost('tags', Object.keys(tags).length, descriptionLimits.tags, thing)
+}
+
+/** The metadata of a file after an update, as they are stored. */
+export function patchMetadata(stored: JsonColumn, patch: Record<string, unknown>): JsonColumn {
+  const before = decodeJson<Record<string, unknown>>(stored)
+  const merged = mergePatch(before, patch)
+  // An upsert adds how it was to be indexed to what the caller may give, and that is no overflow.
+  const most = Math.max(descriptionLimits.metadata, Object.keys(before).length)
+  requireAtMost('metadata', Object.keys(merged).length, most, 'file')
+  const text = encodeJson(merged)
+  if (Buffer.byteLength(text) > descriptionLimits.metadataBytes) {
+    throw new ApiError(
+      'LimitExceeded',
+      `body.metadata must leave the file with at most ${descriptionLimits.metadataBytes} bytes of JSON.`,
+      { metadata: { in: 'body', field: 'metadata', maximum: descriptionLimits.metadataBytes } },
+    )
+  }
+  return text
+}
+
+function requireAtMost(
+  field: 'tags' | 'metadata',
+  count: number,
+  maximum: number,
+  thing: string,
+): void {
+  if (count <= maximum) return
+  throw new ApiError(
+    'LimitExceeded',
+    `body.${field} must leave the ${thing} with at most ${maximum} entries; it would have ${count}.`,
+    { metadata: { in: 'body', field, maximum } },
+  )
 }
 
 function invalid(field: string, rule: string): ApiError {

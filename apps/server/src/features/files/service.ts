@@ -1,56 +1,40 @@
 import type { Body, contract, Query } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
-import type { BlobStore } from '../../platform/blobs/blob-store.js'
-import type { EventBus } from '../../platform/bus/event-bus.js'
-import { type Clock, isoTime } from '../../platform/clock.js'
-import { encodeBoolean, encodeJson } from '../../platform/db/columns.js'
-import type { Dialect } from '../../platform/db/dialect.js'
-import type { Pager } from '../../platform/db/pager.js'
+import { mergePatch } from '../../domain/merge-patch.js'
+import { onlyTakesAway } from '../../domain/only-takes-away.js'
+import { isoTime } from '../../platform/clock.js'
+import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Page } from '../../platform/db/paginate.js'
-import type { Db, Run, Tx } from '../../platform/db/schema.js'
-import type { Ids } from '../../platform/ids.js'
-import type { Queue } from '../../platform/jobs/queue.js'
-import type { Timers } from '../../platform/timers.js'
-import type { BotsService } from '../bots/bots/index.js'
-import type { Reach } from '../tenancy/access/index.js'
-import { announceContent, type Description, lockForWriting } from './contents/announce.js'
-import type { Generations } from './contents/generations.js'
-import type { Quotas } from './contents/usage.js'
+import type { Tx } from '../../platform/db/schema.js'
+import {
+  announceContent,
+  type Description,
+  type Generations,
+  lockForWriting,
+  patchContents,
+} from './contents/index.js'
+import type { FilesDeps } from './dependencies.js'
+import { scheduleExpiry } from './jobs.js'
 import { scopeOf, toTagConditions } from './lookup/index.js'
 import { lockOwnFile, requireFile } from './require-file.js'
 import {
   contentTypeOf,
   expiryOf,
-  type FileLimits,
   metadataOf,
+  patchMetadata,
   requireIndexableKey,
   requireIndexableTags,
   requireSize,
+  requireTagCount,
 } from './rules.js'
-import * as store from './store.js'
+import { type FileSort, pageFiles, patchFile, replaceTags } from './store.js'
 import type { FileRow } from './table.js'
+import { pageTagNames, pageTagValues } from './tag-store.js'
 
 type Upsert = Body<typeof contract.files.upsert>
+type FilePatch = Body<typeof contract.files.update>
 type ListQuery = Query<typeof contract.files.list>
-
-export type { FileRow } from './table.js'
-
-export interface FilesDeps {
-  db: Db
-  run: Run
-  dialect: Dialect
-  clock: Clock
-  ids: Ids
-  pager: Pager
-  queue: Queue
-  bus: EventBus
-  blobs: BlobStore
-  timers: Timers
-  bots: Pick<BotsService, 'workspaceOf'>
-  reach: Reach
-  limits: FileLimits
-  quotas: Quotas
-}
+type TagQuery = Query<typeof contract.fileTags.list>
 
 export type FilesService = ReturnType<typeof createFilesService>
 
@@ -60,8 +44,9 @@ const sortColumns = {
   createdAt: 'created_at',
   updatedAt: 'updated_at',
   status: 'status',
-} as const satisfies Record<string, store.FileSort>
+} as const satisfies Record<string, FileSort>
 
+/** Files as callers describe and find them; their content comes and goes by addresses of its own. */
 export function createFilesService(
   deps: Pick<
     FilesDeps,
@@ -70,71 +55,145 @@ export function createFilesService(
     generations: Generations
   },
 ) {
-  const { db, run, clock, generations } = deps
+  const { db, run, dialect, clock, pager, queue, limits, generations } = deps
 
-  async function upsertIn(tx: Tx, actor: BotActor, input: Upsert, described: Description) {
+  /** Describes a file whose content is to follow. The same key again begins a new generation. */
+  async function upsert(actor: BotActor, input: Upsert): Promise<FileRow> {
+    requireSize(input, limits)
+    requireIndexableKey(input.key, 'body.key')
+    requireIndexableTags(input.tags)
+    const description = describe(input, clock.now())
+    const attempt = () => run((tx) => upsertIn(tx, actor, input, description))
+    try {
+      return await attempt()
+    } catch (error) {
+      // Somebody else made the same key at the same time; now it is there to be replaced.
+      if (dialect.isUniqueViolation(error)) return await attempt()
+      throw error
+    }
+  }
+
+  async function upsertIn(tx: Tx, actor: BotActor, input: Upsert, description: Description) {
     const now = isoTime(clock.now())
     const { key, size } = input
     const current = await lockForWriting(tx, generations, actor, key, now)
-    const place = { actor, key, now, current }
     const immediate = input.publicContentImmediatelyAccessible ?? false
-    const { file } = await announceContent(tx, deps, place, described, {
+    const { file } = await announceContent(tx, deps, { actor, key, now, current }, description, {
       size,
-      immediate: encodeBoolean(described.public_content === 1 && immediate),
+      immediate: encodeBoolean(description.public_content === 1 && immediate),
       indexing: input.indexing === undefined ? null : encodeJson(input.indexing),
     })
     return file
   }
 
-  return {
-    /** Describes a file whose content is to follow. The same key again begins a new generation. */
-    async upsert(actor: BotActor, input: Upsert): Promise<FileRow> {
-      requireSize(input, deps.limits)
-      requireIndexableKey(input.key, 'body.key')
-      requireIndexableTags(input.tags)
-      const described = describe(input, clock.now())
-      const attempt = () => run((tx) => upsertIn(tx, actor, input, described))
-      try {
-        return await attempt()
-      } catch (error) {
-        // Somebody else made the same key at the same time; now it is there to be replaced.
-        if (deps.dialect.isUniqueViolation(error)) return await attempt()
-        throw error
-      }
-    },
-
-    async get(actor: BotActor, idOrKey: string): Promise<FileRow> {
-      return await requireFile(db, actor, idOrKey, isoTime(clock.now()))
-    },
-
-    async list(actor: BotActor, query: ListQuery): Promise<Page<FileRow>> {
-      const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
-      const scope = scopeOf(actor, isoTime(clock.now()))
-      const page = deps.pager.page({
-        operation: 'listFiles',
-        scope: `${actor.botId} ${scope.integrationId ?? ''}`,
-        filter,
-        sort: sortColumns[sortField ?? 'createdAt'],
-        direction: sortDirection ?? 'desc',
-        nextToken,
-        pageSize,
-      })
-      const tags = toTagConditions(filter.tags)
-      const { ids } = filter
-      if (ids?.length === 0) return { rows: [], nextToken: undefined }
-      return await store.pageFiles(db, scope, { tags, ids, indexed: filter.indexed }, page)
-    },
-
-    async remove(actor: BotActor, idOrKey: string): Promise<void> {
-      await run(
-        async (tx) => {
-          const file = await lockOwnFile(tx, actor, idOrKey, isoTime(clock.now()), 'delete')
-          await generations.remove(tx, file)
-        },
-        { freesRoom: true },
-      )
-    },
+  async function get(actor: BotActor, idOrKey: string): Promise<FileRow> {
+    return await requireFile(db, actor, idOrKey, isoTime(clock.now()))
   }
+
+  async function list(actor: BotActor, query: ListQuery): Promise<Page<FileRow>> {
+    const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
+    const scope = scopeOf(actor, isoTime(clock.now()))
+    const page = pager.page({
+      operation: 'listFiles',
+      scope: `${actor.botId} ${scope.integrationId ?? ''}`,
+      filter,
+      sort: sortColumns[sortField ?? 'createdAt'],
+      direction: sortDirection ?? 'desc',
+      nextToken,
+      pageSize,
+    })
+    const tags = toTagConditions(filter.tags)
+    const { ids } = filter
+    if (ids?.length === 0) return { rows: [], nextToken: undefined }
+    return await pageFiles(db, scope, { tags, ids, indexed: filter.indexed }, page)
+  }
+
+  /** Changes what is said of a file. Its content, key, type and index stay. */
+  async function update(actor: BotActor, idOrKey: string, patch: FilePatch): Promise<FileRow> {
+    const expiresAt =
+      patch.expiresAt === null ? null : expiryOf(patch.expiresAt ?? undefined, clock.now())
+    return await run(
+      async (tx) => {
+        const now = isoTime(clock.now())
+        const file = await lockOwnFile(tx, actor, idOrKey, now, 'change')
+        const tags = mergePatch(decodeJson<Record<string, string>>(file.tags), patch.tags)
+        if (patch.tags !== undefined) {
+          requireIndexableTags(tags)
+          requireTagCount(tags, 'file')
+        }
+        const next = {
+          tags: encodeJson(tags),
+          ...(patch.metadata !== undefined && {
+            metadata: patchMetadata(file.metadata, patch.metadata),
+          }),
+          ...(patch.expiresAt !== undefined && { expires_at: expiresAt }),
+          ...(patch.accessPolicies !== undefined && policiesOf(file, patch.accessPolicies)),
+          updated_at: now,
+        }
+        await patchFile(tx, file.bot_id, file.id, next)
+        if (patch.tags !== undefined) await replaceTags(tx, file, tags)
+        if (patch.accessPolicies !== undefined) {
+          const { public_content, shared } = policiesOf(file, patch.accessPolicies)
+          await patchContents(tx, file.bot_id, file.id, { public_content, shared })
+        }
+        if (patch.expiresAt !== undefined && expiresAt !== null) {
+          await scheduleExpiry(queue, tx, expiresAt)
+        }
+        const changed = { ...file, ...next }
+        await generations.describe(tx, changed)
+        return changed
+      },
+      { freesRoom: onlyTakesAway(patch) },
+    )
+  }
+
+  async function remove(actor: BotActor, idOrKey: string): Promise<void> {
+    await run(
+      async (tx) => {
+        const file = await lockOwnFile(tx, actor, idOrKey, isoTime(clock.now()), 'delete')
+        await generations.remove(tx, file)
+      },
+      { freesRoom: true },
+    )
+  }
+
+  /** The tags in use on the files that a caller may see. */
+  async function listTagNames(actor: BotActor, query: TagQuery): Promise<Page<string>> {
+    const { scope, page } = tagPage('listFileTags', actor, query, 'name')
+    return await pageTagNames(db, scope, page)
+  }
+
+  /** The values that a tag has on the files that a caller may see. */
+  async function listTagValues(
+    actor: BotActor,
+    name: string,
+    query: TagQuery,
+  ): Promise<Page<string>> {
+    const { scope, page } = tagPage('listFileTagValues', actor, query, 'value', { name })
+    return await pageTagValues(db, scope, name, page)
+  }
+
+  function tagPage<Sort extends string>(
+    operation: string,
+    actor: BotActor,
+    { nextToken, pageSize }: TagQuery,
+    sort: Sort,
+    filter?: unknown,
+  ) {
+    const scope = scopeOf(actor, isoTime(clock.now()))
+    const page = pager.page({
+      operation,
+      scope: `${actor.botId} ${scope.integrationId ?? ''}`,
+      filter,
+      sort,
+      direction: 'asc',
+      nextToken,
+      pageSize,
+    })
+    return { scope, page }
+  }
+
+  return { upsert, get, list, update, remove, listTagNames, listTagValues }
 }
 
 /** What an upsert says of a file, as it is stored. */
@@ -149,4 +208,14 @@ function describe(input: Upsert, now: number): Description {
     indexed: encodeBoolean(input.index ?? false),
     expires_at: expiryOf(input.expiresAt, now),
   }
+}
+
+/** The caller speaks of the file as it is, so that its passages and served content follow at once. */
+function policiesOf(file: FileRow, policies: NonNullable<FilePatch['accessPolicies']>) {
+  const shared = encodeBoolean(policies.includes('integrations'))
+  return {
+    public_content: encodeBoolean(policies.includes('public_content')),
+    shared,
+    passages_shared: file.passages_generation === null ? 0 : shared,
+  } as const
 }

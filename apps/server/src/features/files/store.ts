@@ -1,8 +1,8 @@
-import type { Insertable, Updateable } from 'kysely'
+import { type Insertable, sql, type Updateable } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import type { IndexFile } from './job-kinds.js'
+import type { IndexFile } from './jobs.js'
 import { type FileScope, isVisible, matchesTags, type TagCondition } from './lookup/index.js'
 import type { FileRow, FilesTable } from './table.js'
 
@@ -185,4 +185,35 @@ export async function listIdsOfBot(db: Db, botId: string, limit: number): Promis
     .limit(limit)
     .execute()
   return rows.map(({ id }) => id)
+}
+
+/** Bytes that files use. */
+export interface Usage {
+  /** Of all files. */
+  storage: number
+  /** Of the files that are indexed. */
+  vector: number
+}
+
+/**
+ * Adds to what a workspace uses and returns the new total. Its row stays locked until the
+ * transaction ends, so that no two pass a quota together.
+ */
+export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Promise<Usage> {
+  const row = await tx
+    .insertInto('file_usage')
+    .values({
+      workspace_id: workspaceId,
+      storage_bytes: change.storage,
+      vector_bytes: change.vector,
+    })
+    .onConflict((conflict) =>
+      conflict.column('workspace_id').doUpdateSet({
+        storage_bytes: sql`file_usage.storage_bytes + excluded.storage_bytes`,
+        vector_bytes: sql`file_usage.vector_bytes + excluded.vector_bytes`,
+      }),
+    )
+    .returning(['storage_bytes', 'vector_bytes'])
+    .executeTakeFirstOrThrow()
+  return { storage: row.storage_bytes, vector: row.vector_bytes }
 }

@@ -92,11 +92,13 @@ export interface FileContentsTable {
   /** Whether its content was there before: if it cannot be indexed, the former passages stay. */
   remade: Flag
   created_at: TimeColumn
-  /** Which request may store bytes: the newest one. Null when none has claimed the upload. */
+  /** Which request may store bytes: the newest one. Null while none has claimed the upload. */
   writer: string | null
   /** Bytes in `content_parts`, null when the content did not begin to come in parts. */
   received: number | null
 }
+
+export type ContentRow = Selectable<FileContentsTable>
 
 /** Bytes of a content that comes in parts: without gaps from 0. They go once it is complete. */
 interface ContentPartsTable {
@@ -109,6 +111,8 @@ interface ContentPartsTable {
   size: number
   blob_key: string
 }
+
+export type PartRow = Selectable<ContentPartsTable>
 
 /** The tags of files once more, where filters find them. */
 interface FileTagsTable {

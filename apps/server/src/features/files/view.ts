@@ -2,13 +2,11 @@ import type { contract, Output } from '@botstead/contract'
 import { decodeBoolean, decodeJson } from '../../platform/db/columns.js'
 import type { StoredEvent } from '../../platform/events/read.js'
 import type { FileAddresses } from './addresses.js'
-import type { FileEvent, FileEventData } from './event-log.js'
-import type { KnowledgeBaseRow } from './knowledge-bases/store.js'
-import type { Progress } from './progress.js'
+import type { FileEvent, FileEventData } from './file-events.js'
+import type { IndexingProgress } from './indexing.js'
 import type { FileRow } from './table.js'
 
 type WireFile = Output<typeof contract.files.get>['file']
-type WireKnowledgeBase = Output<typeof contract.knowledgeBases.create>['knowledgeBase']
 type WireFileEvent = Output<typeof contract.fileEvents.list>['events'][number]
 type WireUploadableFile = Output<typeof contract.files.upsert>['file']
 
@@ -45,7 +43,7 @@ export function toFile(row: FileRow, addresses: FileAddresses): WireFile {
 /** What was said of an earlier generation says nothing of this one. */
 function toProgress({ status, generation, progress }: FileRow): Pick<WireFile, 'indexingProgress'> {
   if (status !== 'indexing_pending' || progress === null) return {}
-  const { generation: about, ...indexingProgress } = decodeJson<Progress>(progress)
+  const { generation: about, ...indexingProgress } = decodeJson<IndexingProgress>(progress)
   return about === generation ? { indexingProgress } : {}
 }
 
@@ -70,10 +68,6 @@ function toOwner(row: FileRow): WireFile['owner'] {
     ...(row.owner_name !== null && { name: row.owner_name }),
     ...(row.owner_alias !== null && { alias: row.owner_alias }),
   }
-}
-
-export function toKnowledgeBase(row: KnowledgeBaseRow): WireKnowledgeBase {
-  return { id: row.id, name: row.name, createdAt: row.created_at, tags: decodeJson(row.tags) }
 }
 
 export function toFileEvent(event: StoredEvent): WireFileEvent {

@@ -1,17 +1,16 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
-import { fileTopic } from './hints.js'
+import { fileTopic } from './file-events.js'
 import type { FilesService } from './service.js'
 import type { FileRow } from './table.js'
 
 /** Requests of one process that wait at a time: each keeps a connection. */
 const maximumWaiters = 500
 
-export interface Waiting extends AsyncDisposable {
+export interface Waiting {
   /**
-   * Answers the file once its indexing has come to an end or cannot come to one, or after a time as it
-   * is then.
+   * Returns the file once its indexing has ended or cannot end, or after a time as it is then.
    * @param timeoutMs milliseconds
    * @throws ApiError `ResourceNotFound`, also when it is deleted meanwhile, and `RateLimited`
    */
@@ -21,9 +20,11 @@ export interface Waiting extends AsyncDisposable {
     timeoutMs: number,
     signal?: AbortSignal,
   ): Promise<FileRow>
+  /** Ends all waits with the files as they are then; nobody waits from now on. */
+  stop(): void
 }
 
-/** Lets callers wait for files without asking again and again: hints say when to look. */
+/** Lets callers wait for the indexing of files without polling: hints say when to look. */
 export function createWaiting(deps: {
   bus: EventBus
   service: Pick<FilesService, 'get'>
@@ -50,7 +51,7 @@ export function createWaiting(deps: {
     )
     over.addEventListener('abort', notice)
     try {
-      // Subscribed first, then looked: what happens in between is hinted at.
+      // Subscribed before the first look: a hint follows what happens in between.
       for (;;) {
         hinted = false
         const file = await service.get(actor, idOrKey)
@@ -89,9 +90,9 @@ export function createWaiting(deps: {
         waiters.delete(stop)
       }
     },
-    async [Symbol.asyncDispose]() {
+    stop() {
       closed = true
-      for (const stop of waiters) stop()
+      for (const end of waiters) end()
     },
   }
 }

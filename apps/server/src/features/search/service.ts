@@ -21,7 +21,7 @@ export interface SearchServiceDeps {
   db: Db
   clock: Clock
   pager: Pager
-  files: Pick<Files, 'service' | 'remaking' | 'waiting'>
+  files: Pick<Files, 'service' | 'reindexing' | 'waiting'>
   finder: Pick<Finder, 'find'>
   questions: QuestionVectors
   meter: Pick<SearchMeter, 'measure'>
@@ -108,7 +108,7 @@ export function createSearchService(deps: SearchServiceDeps) {
         { metadata: { in: 'body', field: `passages.${blank}.content` } },
       )
     }
-    const { id } = await files.remaking.replacePassages(actor, idOrKey, JSON.stringify(passages))
+    const { id } = await files.reindexing.replacePassages(actor, idOrKey, JSON.stringify(passages))
     const file = await files.waiting.untilIndexed(actor, id, waitTimeoutDefault, signal)
     if (file.status === 'indexing_failed') {
       throw new ApiError('Internal', file.failed_reason ?? 'The passages could not be stored.')
@@ -117,7 +117,7 @@ export function createSearchService(deps: SearchServiceDeps) {
 
   /** Reads the content of a file again and cuts it into passages anew. */
   async function reindex(actor: BotActor, idOrKey: string): Promise<FileRow> {
-    return await files.remaking.reindex(actor, idOrKey)
+    return await files.reindexing.reindex(actor, idOrKey)
   }
 
   return { search, listPassages, replacePassages, reindex }

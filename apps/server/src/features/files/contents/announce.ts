@@ -2,11 +2,11 @@ import type { BotActor } from '../../../domain/actor.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import { scheduleExpiry } from '../expiry.js'
+import { scheduleExpiry } from '../jobs.js'
 import { keySpaceOf } from '../require-file.js'
 import * as store from '../store.js'
-import type { FileRow } from '../table.js'
-import { type ContentRow, insertContent } from './content-store.js'
+import type { ContentRow, FileRow } from '../table.js'
+import { insertContent } from './content-store.js'
 import type { Generations } from './generations.js'
 
 /** What is said of a file when a content of it is announced. */
@@ -20,7 +20,7 @@ export interface Description
 }
 
 /** What is said of the content alone. */
-export type Announcement = Pick<ContentRow, 'size' | 'immediate' | 'indexing'>
+type Announcement = Pick<ContentRow, 'size' | 'immediate' | 'indexing'>
 
 /** The file under a key of the caller, which is locked; one that has expired is removed. */
 export async function lockForWriting(
@@ -49,11 +49,11 @@ interface WritingDeps {
 export async function announceContent(
   tx: Tx,
   { ids, queue, generations }: WritingDeps,
-  place: { actor: BotActor; key: string; now: string; current: FileRow | undefined },
+  target: { actor: BotActor; key: string; now: string; current: FileRow | undefined },
   { tagMap, ...description }: Description,
   announced: Announcement,
 ): Promise<{ file: FileRow; content: ContentRow }> {
-  const { actor, key, now, current } = place
+  const { actor, key, now, current } = target
   const base = current ?? newFile(actor, ids.next('file'), key, now)
   const next = {
     ...description,

@@ -12,8 +12,8 @@ export interface StoredBytes {
 }
 
 /**
- * Counts a use of bytes that were just stored, and answers under which key to find them: that of
- * an older blob where the bot has the same bytes already. The new blob is then for the sweeper,
+ * Counts a use of bytes that were just stored and returns the key under which to find them: that of an
+ * older blob where the bot has the same bytes already. The new blob is then for the sweeper,
  * unless the older one is lost: then it takes over from it.
  */
 export async function useBytes(tx: Tx, botId: string, bytes: StoredBytes): Promise<string> {

@@ -1,9 +1,7 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
-import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { FileContentsTable } from '../table.js'
-import { releaseBlob } from './blob-use-store.js'
-
-export type ContentRow = Selectable<FileContentsTable>
+import type { Insertable, Updateable } from 'kysely'
+import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
+import type { ContentRow, FileContentsTable, PartRow } from '../table.js'
+import { discardBlob, releaseBlob } from './blob-use-store.js'
 
 /** Names one generation of a file. */
 export interface ContentId {
@@ -104,7 +102,7 @@ export async function listAbandoned(
     .select(['bot_id', 'file_id', 'generation'])
     .where('status', '=', 'upload_pending')
     .where('created_at', '<', before)
-    // What is there completely is still to be put together: see assembly.ts.
+    // What is there completely is still to be put together: see uploads/parts.ts.
     .where((eb) => eb.or([eb('received', 'is', null), eb('received', '<', eb.ref('size'))]))
     .limit(limit)
     .execute()
@@ -112,4 +110,40 @@ export async function listAbandoned(
 
 function isPresent(key: string | null): key is string {
   return key !== null
+}
+
+export async function insertPart(tx: Tx, row: Insertable<Schema['content_parts']>): Promise<void> {
+  await tx.insertInto('content_parts').values(row).execute()
+}
+
+/** The parts of a content in their order. */
+export async function listParts(
+  executor: Db | Tx,
+  botId: string,
+  { fileId, generation }: ContentId,
+): Promise<PartRow[]> {
+  return await executor
+    .selectFrom('content_parts')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('file_id', '=', fileId)
+    .where('generation', '=', generation)
+    .orderBy('start')
+    .execute()
+}
+
+/** Removes the parts of a content and leaves their blobs to the sweeper. */
+export async function discardParts(
+  tx: Tx,
+  botId: string,
+  { fileId, generation }: ContentId,
+): Promise<void> {
+  const rows = await tx
+    .deleteFrom('content_parts')
+    .where('bot_id', '=', botId)
+    .where('file_id', '=', fileId)
+    .where('generation', '=', generation)
+    .returning('blob_key')
+    .execute()
+  for (const { blob_key } of rows) await discardBlob(tx, blob_key)
 }

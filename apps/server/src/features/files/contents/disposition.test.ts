@@ -1,6 +1,6 @@
 import { assert, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { contentDisposition, fileNameOf } from './disposition.js'
+import { contentDisposition, fileNameOf } from './content-answer.js'
 
 describe('the Content-Disposition of a content', () => {
   it.each([

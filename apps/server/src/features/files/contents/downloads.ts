@@ -3,19 +3,19 @@ import { ApiError } from '@botstead/contract'
 import {
   BlobNotFoundError,
   type ByteRange,
+  type DirectAccess,
   type ReadAddressOptions,
 } from '../../../platform/blobs/blob-store.js'
 import { isoTime } from '../../../platform/clock.js'
 import type { FileAddresses } from '../addresses.js'
-import type { FilesDeps } from '../service.js'
+import type { FilesDeps } from '../dependencies.js'
 import * as store from '../store.js'
-import type { FileRow } from '../table.js'
+import type { ContentRow, FileRow } from '../table.js'
 import { type ContentAnswer, type ContentRequest, describeAnswer } from './content-answer.js'
-import { type ContentRow, findContent } from './content-store.js'
-import { readAddress, sendToStore } from './direct-downloads.js'
+import { findContent } from './content-store.js'
 
 /** The content of a file as a caller may have it. */
-export interface ServedContent {
+interface ServedContent {
   /** Key of the file. */
   key: string
   contentType: string
@@ -41,6 +41,8 @@ interface ContentAddress {
   direct?: boolean
 }
 
+/** How long a direct download may take to begin, in seconds. */
+const readLifetime = 15 * 60
 /** Times that a content is looked up again because it was replaced just then. */
 const maxLookups = 5
 
@@ -104,32 +106,32 @@ export function createDownloads(
     }
   }
 
-  return {
-    /**
-     * The answer to a request, with its bytes opened. A content that is replaced between the look at
-     * its row and the opening of its bytes is looked up again: there was one all the time. Bytes that
-     * are missing although nothing took their place are lost, which callers can mend.
-     */
-    async answer(
-      { fileId, signature, direct }: ContentAddress,
-      request: ContentRequest,
-    ): Promise<ContentAnswer> {
-      let missing: string | undefined
-      for (let lookup = 1; lookup <= maxLookups; lookup++) {
-        const content = await find(fileId, signature)
-        if (content.blobKey === missing) throw lost(content)
-        const { status, headers, body } = describeAnswer(content, request)
-        if (body === undefined) return { status, headers }
-        if (request.isHead && (await content.isThere())) return { status, headers }
-        missing = content.blobKey
-        if (request.isHead) continue
-        if (direct && content.addressOf) return sendToStore(content.addressOf, { status, headers })
-        const stream = await content.open(body.range)
-        if (stream !== undefined) return { status, headers, open: async () => stream }
-      }
-      throw new ApiError('ResourceLockedConflict', 'The content is being replaced all the time.')
-    },
+  /**
+   * The answer to a request, with its bytes opened. A content that is replaced between the look at
+   * its row and the opening of its bytes is looked up again: there was one all the time. Bytes that
+   * are missing although nothing took their place are lost, which callers can mend.
+   */
+  async function answer(
+    { fileId, signature, direct }: ContentAddress,
+    request: ContentRequest,
+  ): Promise<ContentAnswer> {
+    let missing: string | undefined
+    for (let lookup = 1; lookup <= maxLookups; lookup++) {
+      const content = await find(fileId, signature)
+      if (content.blobKey === missing) throw lost(content)
+      const { status, headers, body } = describeAnswer(content, request)
+      if (body === undefined) return { status, headers }
+      if (request.isHead && (await content.isThere())) return { status, headers }
+      missing = content.blobKey
+      if (request.isHead) continue
+      if (direct && content.addressOf) return sendToStore(content.addressOf, { status, headers })
+      const stream = await content.open(body.range)
+      if (stream !== undefined) return { status, headers, open: async () => stream }
+    }
+    throw new ApiError('ResourceLockedConflict', 'The content is being replaced all the time.')
   }
+
+  return { answer }
 }
 
 function lost({ key }: ServedContent): ApiError {
@@ -141,4 +143,29 @@ function lost({ key }: ServedContent): ApiError {
 function isPublic({ file, content }: { file: FileRow; content: ContentRow }): boolean {
   const allowed = file.public_content === 1 && content.public_content === 1
   return allowed && (content.immediate === 1 || content.status !== 'indexing_pending')
+}
+
+/** Makes addresses at which the store itself serves a blob. */
+function readAddress(
+  direct: DirectAccess,
+  blobKey: string,
+): NonNullable<ServedContent['addressOf']> {
+  return (answer) => direct.readAddress(blobKey, { ...answer, seconds: readLifetime })
+}
+
+/** An answer that sends its caller to the store for the body. */
+function sendToStore(
+  addressOf: NonNullable<ServedContent['addressOf']>,
+  { status, headers }: Pick<ContentAnswer, 'status' | 'headers'>,
+): ContentAnswer {
+  return {
+    status,
+    headers,
+    readAt: () =>
+      addressOf({
+        contentType: String(headers['content-type']),
+        disposition: String(headers['content-disposition']),
+        cacheControl: String(headers['cache-control']),
+      }),
+  }
 }

@@ -1,34 +1,36 @@
-import type { EventBus } from '../../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import { createTeller } from '../file-events.js'
-import { createFollowUps } from '../follow-ups.js'
-import type { IndexFile } from '../job-kinds.js'
-import { createRemake } from '../remake.js'
+import type { FileEvents } from '../file-events.js'
+import {
+  type PassagesOf,
+  requestBlobSweep,
+  requestIndexing,
+  requestPassageClearing,
+} from '../jobs.js'
+import type { Quotas } from '../rules.js'
 import { deleteFileRow, patchFile } from '../store.js'
-import type { FileRow, FileStatus } from '../table.js'
+import type { ContentRow, FileRow, FileStatus } from '../table.js'
 import { type StoredBytes, shareBlob, useBytes } from './blob-use-store.js'
 import {
-  type ContentRow,
   discardContents,
+  discardParts,
   findContent,
   listContents,
   patchContent,
 } from './content-store.js'
-import { discardParts } from './part-store.js'
-import { type Quotas, recount, uncount } from './usage.js'
+import { recount, uncount } from './usage.js'
 
 interface GenerationsDeps {
   clock: Clock
   queue: Queue
-  bus: EventBus
+  events: Pick<FileEvents, 'append'>
   quotas: Quotas
 }
 
 /** Bytes that are in use, and the passages that were made of them already. */
-interface Held extends Pick<StoredBytes, 'blobKey' | 'sha256'> {
-  passages?: IndexFile['passages']
+interface ContentSource extends Pick<StoredBytes, 'blobKey' | 'sha256'> {
+  passages?: PassagesOf | undefined
   /** Passages that a caller gave in place of those of the bytes. */
   passagesBlobKey?: string | null
 }
@@ -45,22 +47,19 @@ export type Generations = ReturnType<typeof createGenerations>
  * served until the new one has nothing left to do; then they change places in one transaction. All
  * functions work on a file that the transaction has locked.
  */
-export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps) {
-  const { sweepBlobs, clearPassages, index } = createFollowUps(queue)
-  const tell = createTeller({ clock, bus })
-
+export function createGenerations({ clock, queue, events, quotas }: GenerationsDeps) {
   /** Removes generations with all that is theirs alone. */
   async function discard(tx: Tx, botId: string, contents: readonly ContentRow[]): Promise<void> {
     await discardContents(tx, botId, contents)
     for (const content of contents) await dropParts(tx, content)
-    if (contents.some(({ blob_key }) => blob_key !== null)) await sweepBlobs(tx)
+    if (contents.some(({ blob_key }) => blob_key !== null)) await requestBlobSweep(queue, tx)
   }
 
   /** Removes what came of a content in parts, once the parts are of no more use. */
   async function dropParts(tx: Tx, content: ContentRow): Promise<void> {
     if (content.received === null) return
     await discardParts(tx, content.bot_id, idOf(content))
-    await sweepBlobs(tx)
+    await requestBlobSweep(queue, tx)
   }
 
   /** Moves a generation on, and the file with it when it is the latest. */
@@ -101,7 +100,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     )
     // Only what came before, or came half way, leaves passages behind.
     const failed = content.indexed === 1 && !searchable
-    if (content.generation > 1 || failed) await clearPassages(tx, file)
+    if (content.generation > 1 || failed) await requestPassageClearing(queue, tx, file)
   }
 
   /** The content is there: under a blob that counts this use already. */
@@ -109,7 +108,7 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    { blobKey, sha256, passages, passagesBlobKey = null }: Held,
+    { blobKey, sha256, passages, passagesBlobKey = null }: ContentSource,
   ): Promise<void> {
     await dropParts(tx, content)
     const held = { blob_key: blobKey, sha256, passages_blob_key: passagesBlobKey, received: null }
@@ -119,9 +118,9 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
       await moveTo(tx, file, content, 'upload_completed')
       await serve(tx, file, content, null)
       await recount(tx, file, quotas)
-      await tell(tx, 'file_upload_completed', file, content.generation)
+      await events.append(tx, 'file_upload_completed', file, content.generation)
     } else if (await hasPassages(tx, file, { ...content, ...held })) {
-      await tell(tx, 'file_upload_completed', file, content.generation)
+      await events.append(tx, 'file_upload_completed', file, content.generation)
       await finish(tx, file, content, { passagesGeneration: file.passages_generation })
     } else {
       await moveTo(tx, file, content, 'indexing_pending')
@@ -130,8 +129,8 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
         const serving = { serving_generation: content.generation }
         await patchFile(tx, file.bot_id, file.id, serving)
       }
-      await index(tx, content, passages)
-      await tell(tx, 'file_upload_completed', file, content.generation)
+      await requestIndexing(queue, tx, content, passages)
+      await events.append(tx, 'file_upload_completed', file, content.generation)
     }
   }
 
@@ -158,90 +157,111 @@ export function createGenerations({ clock, queue, bus, quotas }: GenerationsDeps
     await serve(tx, file, content, passagesGeneration)
     await recount(tx, file, quotas)
     const event = failed ? 'file_indexing_failed' : 'file_indexing_completed'
-    await tell(tx, event, file, content.generation)
+    await events.append(tx, event, file, content.generation)
+  }
+
+  /** Begins a generation: uploads to the one before are refused from now on. */
+  async function begin(tx: Tx, file: FileRow): Promise<void> {
+    const contents = await listContents(tx, file.bot_id, file.id)
+    await discard(
+      tx,
+      file.bot_id,
+      contents.filter(
+        ({ generation, status }) =>
+          generation < file.generation &&
+          (status === 'upload_pending' || status === 'upload_failed'),
+      ),
+    )
+    await recount(tx, file, quotas)
+    await events.append(
+      tx,
+      file.generation === 1 ? 'file_created' : 'file_updated',
+      file,
+      file.generation,
+    )
+  }
+
+  /**
+   * The content is there. Bytes that the bot has already are kept once, and passages that would
+   * come out the same are not made again.
+   */
+  async function completeUpload(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    bytes: StoredBytes,
+  ): Promise<void> {
+    const blobKey = await useBytes(tx, file.bot_id, bytes)
+    if (blobKey !== bytes.blobKey || bytes.lostBlobKey !== undefined)
+      await requestBlobSweep(queue, tx)
+    await complete(tx, file, content, { blobKey, sha256: bytes.sha256 })
+  }
+
+  /** The content is that of another file, which the transaction has locked too. */
+  async function completeCopy(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    source: ContentSource,
+  ): Promise<void> {
+    await shareBlob(tx, source.blobKey)
+    if (source.passagesBlobKey) await shareBlob(tx, source.passagesBlobKey)
+    await complete(tx, file, content, source)
+  }
+
+  /** What is said of the file has changed, not its content. */
+  async function describe(tx: Tx, file: FileRow): Promise<void> {
+    await events.append(tx, 'file_updated', file, file.generation)
+  }
+
+  /** The content was refused; a content before it stays. */
+  async function failUpload(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    reason: string,
+  ): Promise<void> {
+    await dropParts(tx, content)
+    await moveTo(tx, file, content, 'upload_failed', reason)
+    await recount(tx, file, quotas)
+    await events.append(tx, 'file_upload_failed', file, content.generation)
+  }
+
+  /** The passages are there, or it is known why there are none: then the file has none. */
+  async function finishIndexing(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    failedReason: string | undefined,
+  ): Promise<void> {
+    await finish(
+      tx,
+      file,
+      content,
+      failedReason === undefined
+        ? { passagesGeneration: content.generation }
+        : { passagesGeneration: content.remade ? file.passages_generation : null, failedReason },
+    )
+  }
+
+  /** Hides a file at once; what it leaves behind is swept. */
+  async function remove(tx: Tx, file: FileRow): Promise<void> {
+    await discard(tx, file.bot_id, await listContents(tx, file.bot_id, file.id))
+    await uncount(tx, file)
+    await deleteFileRow(tx, file.bot_id, file.id)
+    await requestPassageClearing(queue, tx, file)
+    await events.append(tx, 'file_deleted', file, file.generation)
   }
 
   return {
     discard,
-
-    remake: createRemake({ clock, queue, bus, quotas, discard }),
-
-    /** Begins a generation: uploads to the one before are refused from now on. */
-    async begin(tx: Tx, file: FileRow): Promise<void> {
-      const contents = await listContents(tx, file.bot_id, file.id)
-      await discard(
-        tx,
-        file.bot_id,
-        contents.filter(
-          ({ generation, status }) =>
-            generation < file.generation &&
-            (status === 'upload_pending' || status === 'upload_failed'),
-        ),
-      )
-      await recount(tx, file, quotas)
-      await tell(tx, file.generation === 1 ? 'file_created' : 'file_updated', file, file.generation)
-    },
-
-    /**
-     * The content is there. Bytes that the bot has already are kept once, and passages that would
-     * come out the same are not made again.
-     */
-    async completeUpload(
-      tx: Tx,
-      file: FileRow,
-      content: ContentRow,
-      bytes: StoredBytes,
-    ): Promise<void> {
-      const blobKey = await useBytes(tx, file.bot_id, bytes)
-      if (blobKey !== bytes.blobKey || bytes.lostBlobKey !== undefined) await sweepBlobs(tx)
-      await complete(tx, file, content, { blobKey, sha256: bytes.sha256 })
-    },
-
-    /** The content is that of another file, which the transaction has locked too. */
-    async completeCopy(tx: Tx, file: FileRow, content: ContentRow, source: Held): Promise<void> {
-      await shareBlob(tx, source.blobKey)
-      if (source.passagesBlobKey) await shareBlob(tx, source.passagesBlobKey)
-      await complete(tx, file, content, source)
-    },
-
-    /** What is said of the file has changed, not its content. */
-    async describe(tx: Tx, file: FileRow): Promise<void> {
-      await tell(tx, 'file_updated', file, file.generation)
-    },
-
-    /** The content was refused; a content before it stays. */
-    async failUpload(tx: Tx, file: FileRow, content: ContentRow, reason: string): Promise<void> {
-      await dropParts(tx, content)
-      await moveTo(tx, file, content, 'upload_failed', reason)
-      await recount(tx, file, quotas)
-      await tell(tx, 'file_upload_failed', file, content.generation)
-    },
-
-    /** The passages are there, or it is known why there are none: then the file has none. */
-    async finishIndexing(
-      tx: Tx,
-      file: FileRow,
-      content: ContentRow,
-      failedReason: string | undefined,
-    ): Promise<void> {
-      await finish(
-        tx,
-        file,
-        content,
-        failedReason === undefined
-          ? { passagesGeneration: content.generation }
-          : { passagesGeneration: content.remade ? file.passages_generation : null, failedReason },
-      )
-    },
-
-    /** Hides a file at once; what it leaves behind is swept. */
-    async remove(tx: Tx, file: FileRow): Promise<void> {
-      await discard(tx, file.bot_id, await listContents(tx, file.bot_id, file.id))
-      await uncount(tx, file)
-      await deleteFileRow(tx, file.bot_id, file.id)
-      await clearPassages(tx, file)
-      await tell(tx, 'file_deleted', file, file.generation)
-    },
+    begin,
+    completeUpload,
+    completeCopy,
+    describe,
+    failUpload,
+    finishIndexing,
+    remove,
   }
 }
 

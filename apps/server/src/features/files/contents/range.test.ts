@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, nat, oneof, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseRange } from './range.js'
+import { parseRange } from './content-answer.js'
 
 describe('the Range header', () => {
   it.each([

@@ -1,20 +1,12 @@
 import { ApiError } from '@botstead/contract'
 import type { Tx } from '../../../platform/db/schema.js'
-import { findFileById, patchFile } from '../store.js'
-import type { FileRow } from '../table.js'
-import { type ContentRow, listContents } from './content-store.js'
-import { addUsage, type Usage } from './usage-store.js'
-
-/** Bytes that the files of one workspace may have together. */
-export interface Quotas {
-  /** Of all files. */
-  storage: number
-  /** Of the files that are indexed. */
-  vector: number
-}
+import type { Quotas } from '../rules.js'
+import { addUsage, findFileById, patchFile, type Usage } from '../store.js'
+import type { ContentRow, FileRow } from '../table.js'
+import { listContents } from './content-store.js'
 
 /**
- * Counts a file anew in the usage of its workspace, after its generations have changed. Between two
+ * Updates what a file counts in the usage of its workspace, after its generations have changed. Between two
  * generations the greater one counts: a replacement neither needs room twice nor hides what it replaces.
  * @throws ApiError `QuotaExceeded` when the file has grown and a quota is passed
  */
@@ -24,7 +16,7 @@ export async function recount(
   quotas: Quotas,
 ): Promise<void> {
   const counted = countOf(await listContents(tx, file.bot_id, file.id))
-  // Not what the caller has read: one transaction may count a file several times.
+  // Read again: one transaction may count a file several times.
   const before = await findFileById(tx, file.bot_id, file.id)
   const change = {
     storage: counted.storage - (before?.counted_storage ?? 0),
@@ -36,11 +28,11 @@ export async function recount(
     counted_vector: counted.vector,
   })
   const total = await addUsage(tx, file.workspace_id, change)
-  requireRoom('storage', change.storage, total.storage, quotas.storage)
-  requireRoom('vector', change.vector, total.vector, quotas.vector)
+  requireWithinQuota('storage', change.storage, total.storage, quotas.storage)
+  requireWithinQuota('vector', change.vector, total.vector, quotas.vector)
 }
 
-/** Takes a file that goes out of the usage of its workspace. */
+/** Subtracts a deleted file from the usage of its workspace. */
 export async function uncount(tx: Tx, file: FileRow): Promise<void> {
   await addUsage(tx, file.workspace_id, {
     storage: -file.counted_storage,
@@ -58,8 +50,13 @@ export function countOf(contents: readonly ContentRow[]): Usage {
   }
 }
 
-function requireRoom(quota: keyof Quotas, asked: number, total: number, allowed: number): void {
-  // What shrinks is let pass even where the quota was lowered below what is there.
+function requireWithinQuota(
+  quota: keyof Quotas,
+  asked: number,
+  total: number,
+  allowed: number,
+): void {
+  // A file may always shrink, even where the quota was lowered below what is there.
   if (asked <= 0 || total <= allowed) return
   const used = total - asked
   throw new ApiError(

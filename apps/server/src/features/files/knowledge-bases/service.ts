@@ -1,30 +1,27 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import { mergePatch } from '../../../domain/merge-patch.js'
 import { isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
-import { descriptionLimits } from '../descriptions.js'
+import type { FilesDeps } from '../dependencies.js'
 import { scopeOf, toTagConditions } from '../lookup/index.js'
-import { merge } from '../merge.js'
 import { keySpaceOf } from '../require-file.js'
-import type { FilesDeps } from '../service.js'
+import { requireTagCount } from '../rules.js'
 import * as store from './store.js'
 
 type NewKnowledgeBase = Body<typeof contract.knowledgeBases.create>
-type Patch = Body<typeof contract.knowledgeBases.update>
+type KnowledgeBasePatch = Body<typeof contract.knowledgeBases.update>
 type ListQuery = Query<typeof contract.knowledgeBases.list>
-
-export type { KnowledgeBaseRow } from './store.js'
-export type KnowledgeBases = ReturnType<typeof createKnowledgeBases>
 
 /**
  * Knowledge bases of a bot. They hold no files: a file says by its tag `kbId` where it belongs, and
  * who may see it is a matter of the file. An integration sees those of the files that it sees, besides
  * its own, and changes its own.
  */
-export function createKnowledgeBases(
+export function createKnowledgeBasesService(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'ids' | 'pager'>,
 ) {
   const { db, run, clock } = deps
@@ -43,77 +40,74 @@ export function createKnowledgeBases(
     )
   }
 
-  return {
-    async create(
-      actor: BotActor,
-      { name, tags = {} }: NewKnowledgeBase,
-      remember: Remember<store.KnowledgeBaseRow>,
-    ): Promise<store.KnowledgeBaseRow> {
-      const now = isoTime(clock.now())
-      const row = {
-        id: deps.ids.next('kb'),
-        bot_id: actor.botId,
-        key_space: keySpaceOf(actor),
-        name,
-        tags: encodeJson(tags),
-        created_at: now,
-        updated_at: now,
-      }
-      await run(async (tx) => {
-        await store.insertKnowledgeBase(tx, row)
-        await remember?.(tx, row)
-      })
-      return row
-    },
-
-    async list(actor: BotActor, query: ListQuery): Promise<Page<store.KnowledgeBaseRow>> {
-      const { nextToken, pageSize, tags } = query
-      const scope = scopeNow(actor)
-      const page = deps.pager.page({
-        operation: 'listKnowledgeBases',
-        scope: `${actor.botId}/${scope.integrationId ?? ''}`,
-        filter: { tags },
-        sort: 'created_at',
-        direction: 'desc',
-        nextToken,
-        pageSize,
-      })
-      return await store.pageKnowledgeBases(db, scope, toTagConditions(tags), page)
-    },
-
-    async update(actor: BotActor, id: string, patch: Patch): Promise<store.KnowledgeBaseRow> {
-      return await run(async (tx) => {
-        const current = await lockOwn(tx, actor, id)
-        const tags = merge(decodeJson<Record<string, string>>(current.tags), patch.tags)
-        const count = Object.keys(tags).length
-        if (count > descriptionLimits.tags) {
-          throw new ApiError(
-            'LimitExceeded',
-            `body.tags must leave the knowledge base with at most ${descriptionLimits.tags} entries; it would have ${count}.`,
-            { metadata: { in: 'body', field: 'tags', maximum: descriptionLimits.tags } },
-          )
-        }
-        const next = { name: patch.name, tags: encodeJson(tags), updated_at: isoTime(clock.now()) }
-        await store.patchKnowledgeBase(tx, actor.botId, id, next)
-        return { ...current, ...next }
-      })
-    },
-
-    async remove(actor: BotActor, id: string): Promise<void> {
-      await run(
-        async (tx) => {
-          await lockOwn(tx, actor, id)
-          await store.deleteKnowledgeBase(tx, actor.botId, id)
-        },
-        { freesRoom: true },
-      )
-    },
-
-    /** Deletes the knowledge bases of a bot that is gone. */
-    async purge(botId: string): Promise<void> {
-      await run((tx) => store.deleteKnowledgeBasesOf(tx, botId), { freesRoom: true })
-    },
+  async function create(
+    actor: BotActor,
+    { name, tags = {} }: NewKnowledgeBase,
+    remember: Remember<store.KnowledgeBaseRow>,
+  ): Promise<store.KnowledgeBaseRow> {
+    const now = isoTime(clock.now())
+    const row = {
+      id: deps.ids.next('kb'),
+      bot_id: actor.botId,
+      key_space: keySpaceOf(actor),
+      name,
+      tags: encodeJson(tags),
+      created_at: now,
+      updated_at: now,
+    }
+    await run(async (tx) => {
+      await store.insertKnowledgeBase(tx, row)
+      await remember?.(tx, row)
+    })
+    return row
   }
+
+  async function list(actor: BotActor, query: ListQuery): Promise<Page<store.KnowledgeBaseRow>> {
+    const { nextToken, pageSize, tags } = query
+    const scope = scopeNow(actor)
+    const page = deps.pager.page({
+      operation: 'listKnowledgeBases',
+      scope: `${actor.botId}/${scope.integrationId ?? ''}`,
+      filter: { tags },
+      sort: 'created_at',
+      direction: 'desc',
+      nextToken,
+      pageSize,
+    })
+    return await store.pageKnowledgeBases(db, scope, toTagConditions(tags), page)
+  }
+
+  async function update(
+    actor: BotActor,
+    id: string,
+    patch: KnowledgeBasePatch,
+  ): Promise<store.KnowledgeBaseRow> {
+    return await run(async (tx) => {
+      const current = await lockOwn(tx, actor, id)
+      const tags = mergePatch(decodeJson<Record<string, string>>(current.tags), patch.tags)
+      requireTagCount(tags, 'knowledge base')
+      const next = { name: patch.name, tags: encodeJson(tags), updated_at: isoTime(clock.now()) }
+      await store.patchKnowledgeBase(tx, actor.botId, id, next)
+      return { ...current, ...next }
+    })
+  }
+
+  async function remove(actor: BotActor, id: string): Promise<void> {
+    await run(
+      async (tx) => {
+        await lockOwn(tx, actor, id)
+        await store.deleteKnowledgeBase(tx, actor.botId, id)
+      },
+      { freesRoom: true },
+    )
+  }
+
+  /** Deletes the knowledge bases of a deleted bot. */
+  async function purge(botId: string): Promise<void> {
+    await run((tx) => store.deleteKnowledgeBasesOf(tx, botId), { freesRoom: true })
+  }
+
+  return { create, list, update, remove, purge }
 }
 
 function notFound(id: string): ApiError {

@@ -42,7 +42,7 @@ export function matchesTags(
   botId: string,
   conditions: readonly TagCondition[],
 ): ExpressionWrapper<Schema, 'files', SqlBool> {
-  // Ids of files by tag, not a look at each file: the index answers it, and only once per query.
+  // Ids of files by tag, not a look at each file: the index has them, and is read once per query.
   const tagged = (name: string, values?: readonly string[]) =>
     eb
       .selectFrom('file_tags')

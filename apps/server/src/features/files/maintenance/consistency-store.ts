@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { ContentId, ContentRow } from '../contents/content-store.js'
-import type { FileRow } from '../table.js'
+import type { ContentId } from '../contents/index.js'
+import type { ContentRow, FileRow } from '../table.js'
 
 /** A blob by what is counted, and by what refers to it. */
 export interface BlobCount {

@@ -1,8 +1,21 @@
+import { createHash } from 'node:crypto'
 import type { BlobStore } from '../../../platform/blobs/blob-store.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
-import { checkBlobs, checkOrphans } from './blob-checks.js'
-import { checkCounts, checkStrayContents, checkUsage } from './count-checks.js'
+import {
+  countOf,
+  discardContents,
+  discardParts,
+  findContent,
+  listContents,
+  listUsedBlobs,
+  recount,
+  releaseBlob,
+} from '../contents/index.js'
+import { lockFile } from '../store.js'
+import type { ContentRow, FileRow } from '../table.js'
+import { isStaged } from '../uploads/index.js'
+import * as store from './consistency-store.js'
 
 /** Something that is not as it should be. */
 export interface Finding {
@@ -21,7 +34,7 @@ export interface Finding {
   repaired: boolean
 }
 
-export interface ConsistencyDeps {
+interface ConsistencyDeps {
   db: Db
   run: Run
   clock: Clock
@@ -37,7 +50,7 @@ export interface CheckOptions {
 
 /**
  * Compares what is counted with what is there. A server may run on the same data: every difference
- * is looked at once more, with the row locked, before it is told or put right.
+ * is checked once more, with the row locked, before it is reported or put right.
  */
 export async function* checkFiles(
   deps: ConsistencyDeps,
@@ -49,4 +62,222 @@ export async function* checkFiles(
   yield* checkUsage(deps, options)
   yield* checkBlobs(deps, options)
   yield* checkOrphans(deps, options)
+}
+
+const batchSize = 200
+/** What is there already counts, however much it is. */
+const noQuotas = { storage: Number.POSITIVE_INFINITY, vector: Number.POSITIVE_INFINITY }
+
+/** Contents whose file is gone: they take room, and nobody can delete them any more. */
+async function* checkStrayContents(
+  { db, run }: Pick<ConsistencyDeps, 'db' | 'run'>,
+  { repair }: Pick<CheckOptions, 'repair'>,
+): AsyncGenerator<Finding> {
+  let after = { fileId: '', generation: 0 }
+  for (;;) {
+    const batch = await store.listContentsWithoutFile(db, after, batchSize)
+    const last = batch.at(-1)
+    if (last === undefined) return
+    after = { fileId: last.file_id, generation: last.generation }
+    for (const { bot_id: botId, file_id: fileId, generation } of batch) {
+      const size = await run(async (tx) => {
+        const content = await findContent(tx, botId, { fileId, generation })
+        if (content !== undefined && repair) {
+          await discardParts(tx, botId, { fileId, generation })
+          await discardContents(tx, botId, [content])
+        }
+        return content?.size
+      })
+      if (size === undefined) continue
+      yield {
+        kind: 'content without file',
+        text: `generation ${generation} of file ${fileId}, ${size} bytes: bot ${botId} has no such file`,
+        repaired: repair,
+      }
+    }
+  }
+}
+
+/** What each file counts, and what its contents are. */
+async function* checkCounts(
+  { db, run }: Pick<ConsistencyDeps, 'db' | 'run'>,
+  { repair }: Pick<CheckOptions, 'repair'>,
+): AsyncGenerator<Finding> {
+  let after = ''
+  for (;;) {
+    const batch = await store.listFilesAfter(db, after, batchSize)
+    const last = batch.at(-1)
+    if (last === undefined) return
+    after = last.id
+    const ids = batch.map(({ id }) => id)
+    const contents = new Map(ids.map((id): [string, ContentRow[]] => [id, []]))
+    for (const row of await store.listContentsOf(db, ids)) contents.get(row.file_id)?.push(row)
+    for (const { bot_id: botId, id, ...seen } of batch) {
+      if (isCounted(seen, countOf(contents.get(id) ?? []))) continue
+      const wrong = await run(async (tx) => {
+        const file = await lockFile(tx, botId, id)
+        if (file === undefined) return undefined
+        const found = countOf(await listContents(tx, botId, id))
+        if (isCounted(file, found)) return undefined
+        if (repair) await recount(tx, file, noQuotas)
+        return { file, found }
+      })
+      if (wrong === undefined) continue
+      const { file, found } = wrong
+      yield {
+        kind: 'file size',
+        text: `file ${file.key} of bot ${botId}: ${file.counted_storage} bytes and ${file.counted_vector} indexed are counted, but its contents have ${found.storage} and ${found.vector}`,
+        repaired: repair,
+      }
+    }
+  }
+}
+
+function isCounted(
+  file: Pick<FileRow, 'counted_storage' | 'counted_vector'>,
+  found: { storage: number; vector: number },
+): boolean {
+  return file.counted_storage === found.storage && file.counted_vector === found.vector
+}
+
+/** The usage of each workspace, and the sum over its files. */
+async function* checkUsage(
+  { db, run }: Pick<ConsistencyDeps, 'db' | 'run'>,
+  { repair }: Pick<CheckOptions, 'repair'>,
+): AsyncGenerator<Finding> {
+  const isWrong = (usage: store.UsageCount) =>
+    usage.storage !== usage.storageFound || usage.vector !== usage.vectorFound
+  for (const { workspaceId } of (await store.listUsageCounts(db)).filter(isWrong)) {
+    const usage = await run(async (tx) => {
+      const locked = await store.lockUsageCount(tx, workspaceId)
+      const { storageFound: storage, vectorFound: vector } = locked
+      if (isWrong(locked) && repair) await store.setUsage(tx, workspaceId, { storage, vector })
+      return locked
+    })
+    if (!isWrong(usage)) continue
+    yield {
+      kind: 'usage',
+      text: `workspace ${workspaceId}: ${usage.storage} bytes of files and ${usage.vector} indexed are counted, but its files have ${usage.storageFound} and ${usage.vectorFound}`,
+      repaired: repair,
+    }
+  }
+}
+
+/** A younger blob may be one whose row is about to be written, or whose upload is still going on. */
+const graceAge = 25 * 60 * 60 * 1000
+/** Files of a damaged blob that are named; how many there are is said in any case. */
+const namedFiles = 20
+
+/** The uses of each blob, and whether it is still there as it was stored. */
+async function* checkBlobs(deps: ConsistencyDeps, options: CheckOptions): AsyncGenerator<Finding> {
+  let after = ''
+  for (;;) {
+    const batch = await store.listBlobCounts(deps.db, after, batchSize)
+    const last = batch.at(-1)
+    if (last === undefined) return
+    after = last.blobKey
+    for (const count of batch) {
+      yield* checkUses(deps, count, options)
+      yield* checkBytes(deps, count, options)
+    }
+  }
+}
+
+async function* checkUses(
+  { run }: ConsistencyDeps,
+  { blobKey, uses, references }: store.BlobCount,
+  { repair }: CheckOptions,
+): AsyncGenerator<Finding> {
+  if (uses === references) return
+  const count = await run(async (tx) => {
+    const locked = await store.lockBlobCount(tx, blobKey)
+    if (locked === undefined || locked.uses === locked.references || !repair) return locked
+    await store.setBlobUses(tx, blobKey, Math.max(1, locked.references))
+    // Without a reference there was no last use that could have handed the blob to the sweeper.
+    if (locked.references === 0) await releaseBlob(tx, blobKey)
+    return locked
+  })
+  if (count === undefined || count.uses === count.references) return
+  yield {
+    kind: 'blob uses',
+    text: `blob ${blobKey}: ${count.uses} uses are counted, but there are ${count.references}`,
+    repaired: repair,
+  }
+}
+
+async function* checkBytes(
+  { db, blobs }: ConsistencyDeps,
+  blob: store.BlobCount,
+  { contents }: CheckOptions,
+): AsyncGenerator<Finding> {
+  const { blobKey } = blob
+  const damage = await damageOf(blobs, blob, contents)
+  // It can have been replaced between the two looks.
+  if (damage === undefined || !(await listUsedBlobs(db, [blobKey])).has(blobKey)) return
+  const { kind, what, remedy } = damage
+  const files = await store.listFilesUsing(db, blobKey, namedFiles)
+  const names = files.some.map(({ botId, key }) => `${key} of bot ${botId}`)
+  const more = files.count - names.length
+  const list = [...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')
+  yield { kind, text: `blob ${blobKey}: ${what}; ${remedy}: ${list}`, repaired: false }
+}
+
+async function damageOf(
+  blobs: Pick<BlobStore, 'get' | 'head'>,
+  { blobKey, size, sha256 }: store.BlobCount,
+  contents: boolean,
+) {
+  const facts = await blobs.head(blobKey)
+  // Whoever sends the same bytes to one of the files mends all of them.
+  const remedy = 'send the content again to one of'
+  if (facts === undefined) {
+    return { kind: 'missing blob', what: `its ${size} bytes are gone`, remedy } as const
+  }
+  if (facts.size !== size) {
+    const what = `it has ${facts.size} bytes, but ${size} were uploaded`
+    return { kind: 'wrong size', what, remedy } as const
+  }
+  if (!contents) return undefined
+  const found = await hashOf(blobs, blobKey)
+  if (found === sha256) return undefined
+  const what = `its bytes have the SHA-256 ${found}, but ${sha256} was uploaded`
+  return { kind: 'wrong bytes', what, remedy: 'delete these files and send them again' } as const
+}
+
+async function hashOf(blobs: Pick<BlobStore, 'get'>, blobKey: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of await blobs.get(blobKey)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+/** Blobs that nothing refers to. */
+async function* checkOrphans(
+  deps: ConsistencyDeps,
+  { repair }: Pick<CheckOptions, 'repair'>,
+): AsyncGenerator<Finding> {
+  const { db, clock, blobs } = deps
+  const before = clock.now() - graceAge
+  async function* orphansAmong(keys: readonly string[]): AsyncGenerator<Finding> {
+    const used = await listUsedBlobs(db, keys)
+    // These are on their way out already; the sweeper of a running server takes them.
+    const leaving = await store.listDiscardedAmong(db, keys)
+    for (const key of keys) {
+      if (used.has(key) || leaving.has(key)) continue
+      if (repair) await blobs.remove(key)
+      yield {
+        kind: 'orphan blob',
+        text: `blob ${key}: nothing refers to it`,
+        repaired: repair,
+      }
+    }
+  }
+  let keys: string[] = []
+  for await (const { key, storedAt } of blobs.list()) {
+    if (storedAt > before || isStaged(key)) continue
+    keys.push(key)
+    if (keys.length < batchSize) continue
+    yield* orphansAmong(keys)
+    keys = []
+  }
+  if (keys.length > 0) yield* orphansAmong(keys)
 }

@@ -6,11 +6,13 @@ import { createTestClock } from '../../../../test/harness.js'
 import { createAddresses } from '../../../domain/addresses.js'
 import type { DirectAccess } from '../../../platform/blobs/blob-store.js'
 import { createLocalBus } from '../../../platform/bus/local.js'
+import { createPager } from '../../../platform/db/pager.js'
 import { createSigner } from '../../../platform/security/signing.js'
 import { createLog } from '../../../platform/telemetry/log.js'
 import { createFileAddresses } from '../addresses.js'
-import { createGenerations } from '../contents/generations.js'
-import { directUploadJob } from '../job-kinds.js'
+import { createGenerations } from '../contents/index.js'
+import { createFileEvents } from '../file-events.js'
+import { directUploadJob } from '../jobs.js'
 import { createDirectUploads, isStaged } from './direct.js'
 import { createUploadGate } from './gate.js'
 
@@ -34,7 +36,9 @@ describe('an upload that was sent to the store', () => {
     const token = new URL(file.uploadUrl).pathname.split('/').at(-1) ?? ''
     const { db, run } = database
     const log = await createLog({ level: 'silent' })
-    const generations = createGenerations({ ...bench(), bus: createLocalBus(log), quotas })
+    const bus = createLocalBus(log)
+    const events = createFileEvents({ db, clock, bus, pager: createPager(Buffer.alloc(32, 7)) })
+    const generations = createGenerations({ ...bench(), events, quotas })
     const addresses = createFileAddresses({
       addresses: createAddresses(() => bench().url),
       clock,

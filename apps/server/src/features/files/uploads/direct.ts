@@ -4,13 +4,11 @@ import { putAndClose } from '../../../platform/blobs/put-and-close.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import { uploadAddressLifetime } from '../addresses.js'
-import { type ContentRow, findContent } from '../contents/content-store.js'
-import type { Generations } from '../contents/generations.js'
-import { besideLostBlob } from '../contents/lost-blobs.js'
-import { directUploadJob } from '../job-kinds.js'
-import type { FilesDeps } from '../service.js'
-import { wrongSize } from './errors.js'
-import { requireTagging, type UploadGate } from './gate.js'
+import { findContent, type Generations, reuseOrReplaceBlob } from '../contents/index.js'
+import type { FilesDeps } from '../dependencies.js'
+import { directUploadJob } from '../jobs.js'
+import type { ContentRow } from '../table.js'
+import { requireTagging, type UploadGate, wrongSize } from './gate.js'
 
 /** How long the store takes the beginning of a content, in seconds. */
 const writeLifetime = 15 * 60
@@ -41,8 +39,8 @@ export function isStaged(blobKey: string): boolean {
 export type DirectUploads = ReturnType<typeof createDirectUploads>
 
 /**
- * Uploads that pass this server by: the caller puts the content into the store, and a job that looks
- * for it ends the upload as if it had come here. Nobody need call again.
+ * Uploads that bypass this server: the caller puts the content into the store, and a job that looks for it
+ * completes the upload as if it had come here. The caller need not call again.
  */
 export function createDirectUploads(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'queue' | 'blobs'> & {
@@ -66,15 +64,15 @@ export function createDirectUploads(
     gate.fail(content, wrongSize(content.size, size))
 
   /** Gives the content its final key: the address of the staged one may still be written to. */
-  async function take(staged: string, content: ContentRow): Promise<void> {
+  async function adopt(staged: string, content: ContentRow): Promise<void> {
     const blobKey = randomUUID()
     const stored = await putAndClose(blobs, blobKey, await blobs.get(staged), {
       maxBytes: content.size,
     })
     try {
       if (stored.size !== content.size) await refuse(content, stored.size)
-      const bytes = await besideLostBlob(deps, content.bot_id, { blobKey, ...stored })
-      await gate.settle(content, (tx, file, pending) =>
+      const bytes = await reuseOrReplaceBlob(deps, content.bot_id, { blobKey, ...stored })
+      await gate.withPending(content, (tx, file, pending) =>
         generations.completeUpload(tx, file, pending, bytes),
       )
     } catch (error) {
@@ -84,8 +82,8 @@ export function createDirectUploads(
     }
   }
 
-  /** Looks once. Answers when to look again, undefined when there is nothing to wait for. */
-  async function look(upload: DirectUpload): Promise<number | undefined> {
+  /** Looks once. Returns when to look again, undefined when there is nothing to wait for. */
+  async function lookForContent(upload: DirectUpload): Promise<number | undefined> {
     const staged = stagingKeyOf(upload)
     const content = await findContent(db, upload.botId, upload)
     if (content?.status !== 'upload_pending') {
@@ -99,7 +97,7 @@ export function createDirectUploads(
       return clock.now() + Math.min(longestPause, Math.max(shortestPause, waited / 4))
     }
     try {
-      if (facts.size === content.size) await take(staged, content)
+      if (facts.size === content.size) await adopt(staged, content)
       else await refuse(content, facts.size)
     } catch (error) {
       // The upload was refused or overtaken: that is its end, and it stands in the file.
@@ -111,7 +109,7 @@ export function createDirectUploads(
 
   const handler: JobHandler<DirectUpload, number | undefined> = {
     concurrency: 4,
-    handler: ({ payload }) => look(payload),
+    handler: ({ payload }) => lookForContent(payload),
     onDone: async (tx, { payload }, next) => {
       if (next !== undefined) await lookAgain(tx, payload, next)
     },
@@ -123,7 +121,7 @@ export function createDirectUploads(
      * it has to come here, because the store has no such addresses or could not keep the rules.
      */
     async addressFor(token: string, tagging: string | undefined): Promise<string | undefined> {
-      const content = await gate.requireOpen(token)
+      const content = await gate.findPending(token)
       requireTagging(content, tagging)
       const { bot_id: botId, file_id: fileId, generation, size } = content
       const tooLarge = size > largestPut

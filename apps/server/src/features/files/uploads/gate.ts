@@ -1,17 +1,17 @@
 import { ApiError } from '@botstead/contract'
+import { BlobStoreFullError } from '../../../platform/blobs/blob-store.js'
 import { isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { FileAddresses } from '../addresses.js'
-import { type ContentRow, findContent, patchContent } from '../contents/content-store.js'
-import type { Generations } from '../contents/generations.js'
-import type { FilesDeps } from '../service.js'
+import { findContent, type Generations, patchContent } from '../contents/index.js'
+import type { FilesDeps } from '../dependencies.js'
 import * as store from '../store.js'
-import type { FileRow } from '../table.js'
+import type { ContentRow, FileRow } from '../table.js'
 import { takenOver } from './locks.js'
 
 export type UploadGate = ReturnType<typeof createUploadGate>
 
-/** What every request at an upload address has to pass, before and after its bytes. */
+/** The checks that every request at an upload address passes, before and after its bytes. */
 export function createUploadGate(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'bots'> & {
     generations: Generations
@@ -36,11 +36,11 @@ export function createUploadGate(
     const file = await store.findAddressedFile(db, target.fileId)
     if (file === undefined || hasExpired(file)) throw fileIsGone()
     if ((await deps.bots.workspaceOf(file.bot_id)) === undefined) throw fileIsGone()
-    return requireUseful(await findContent(db, file.bot_id, target))
+    return requireUsable(await findContent(db, file.bot_id, target))
   }
 
-  /** Runs `work` with the locked file and content if both still wait for bytes. */
-  async function settle(
+  /** Runs `work` with the locked file and content if the content still waits for bytes. */
+  async function withPending(
     pending: ContentRow,
     work: (tx: Tx, file: FileRow, content: ContentRow) => Promise<void>,
   ): Promise<void> {
@@ -49,54 +49,51 @@ export function createUploadGate(
       const file = await store.lockFile(tx, botId, fileId)
       if (file === undefined) throw fileIsGone()
       const content = await findContent(tx, botId, { fileId, generation })
-      await work(tx, file, requirePending(requireUseful(content)))
+      await work(tx, file, requirePending(requireUsable(content)))
     })
   }
 
-  return {
-    find,
-    settle,
-
-    /** The content that an address is for, if it still waits for bytes. */
-    async requireOpen(token: string): Promise<ContentRow> {
-      return requirePending(await find(token))
-    },
-
-    /** Gives an upload up for good: what is wrong with it is part of the file. */
-    async fail(pending: ContentRow, error: ApiError): Promise<never> {
-      await settle(pending, (tx, file, content) =>
-        deps.generations.failUpload(tx, file, content, error.message),
-      )
-      throw error
-    },
-
-    /** Notes in the content who sends it from now on, after `check` has passed it. */
-    async claim(
-      pending: ContentRow,
-      writer: string,
-      check: (content: ContentRow) => void = () => undefined,
-    ): Promise<void> {
-      await settle(pending, async (tx, _file, content) => {
-        check(content)
-        await patchContent(tx, content.bot_id, targetOf(content), { writer })
-      })
-    },
-
-    /** Whether nobody has claimed the content since. */
-    async isClaimedBy(pending: ContentRow, writer: string): Promise<boolean> {
-      const content = await findContent(db, pending.bot_id, targetOf(pending))
-      return content?.writer === writer
-    },
+  /** The content that an address is for, if it still waits for bytes. */
+  async function findPending(token: string): Promise<ContentRow> {
+    return requirePending(await find(token))
   }
+
+  /** Ends an upload for good; the file says why. Throws `error`. */
+  async function fail(pending: ContentRow, error: ApiError): Promise<never> {
+    await withPending(pending, (tx, file, content) =>
+      deps.generations.failUpload(tx, file, content, error.message),
+    )
+    throw error
+  }
+
+  /** Stores in the content which request sends it from now on, after `check` has passed it. */
+  async function claim(
+    pending: ContentRow,
+    requestId: string,
+    check: (content: ContentRow) => void = () => undefined,
+  ): Promise<void> {
+    await withPending(pending, async (tx, _file, content) => {
+      check(content)
+      await patchContent(tx, content.bot_id, targetOf(content), { writer: requestId })
+    })
+  }
+
+  /** Whether no other request has claimed the content since. */
+  async function isClaimedBy(pending: ContentRow, requestId: string): Promise<boolean> {
+    const content = await findContent(db, pending.bot_id, targetOf(pending))
+    return content?.writer === requestId
+  }
+
+  return { find, findPending, withPending, fail, claim, isClaimedBy }
 }
 
 export function targetOf({ file_id: fileId, generation }: ContentRow) {
   return { fileId, generation }
 }
 
-/** Refuses what an older request still brings. */
-export function requireClaim(content: ContentRow, writer: string): void {
-  if (content.writer !== writer) throw takenOver()
+/** Refuses what an older request still sends. */
+export function requireClaim(content: ContentRow, requestId: string): void {
+  if (content.writer !== requestId) throw takenOver()
 }
 
 export function requireTagging(content: ContentRow, tagging: string | undefined): void {
@@ -110,7 +107,7 @@ export function requireTagging(content: ContentRow, tagging: string | undefined)
   )
 }
 
-function requireUseful(content: ContentRow | undefined): ContentRow {
+function requireUsable(content: ContentRow | undefined): ContentRow {
   if (content !== undefined && content.status !== 'upload_failed') return content
   throw new ApiError(
     'ResourceGone',
@@ -128,4 +125,33 @@ function requirePending(content: ContentRow): ContentRow {
 
 function fileIsGone(): ApiError {
   return new ApiError('ResourceNotFound', 'The file of this upload address does not exist.')
+}
+
+export function brokenOff(cause: unknown, advice: string): ApiError {
+  return new ApiError('InvalidPayload', `The content broke off: ${advice}.`, { cause })
+}
+
+export function wrongSize(declared: number, sent: number): ApiError {
+  if (sent > declared) return tooLarge(declared)
+  return new ApiError(
+    'InvalidPayload',
+    `The content is smaller than declared: ${sent} of ${declared} bytes came.`,
+  )
+}
+
+export function tooLarge(declared: number): ApiError {
+  return new ApiError(
+    'LimitExceeded',
+    `The content is larger than declared: at most ${declared} bytes were to come.`,
+  )
+}
+
+/** The error that the caller gets for a failure of the blob store. */
+export function toUploadError(error: unknown): unknown {
+  if (!(error instanceof BlobStoreFullError)) return error
+  return new ApiError(
+    'Internal',
+    'The server has no room left for this content. Nothing of it was kept: send it again once there is room.',
+    { status: 507, cause: error },
+  )
 }

@@ -2,84 +2,84 @@ import { randomUUID } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
 import type { UploadTarget } from '../addresses.js'
 
-/** A request that sends to an upload address. */
-export interface Writer {
+/** What a request holds while it sends to an upload address. */
+export interface UploadLock {
   /** Names the request in the row of the content, so that other processes notice it too. */
-  id: string
+  requestId: string
   /** Aborts when a newer request takes the upload over. */
   signal: AbortSignal
 }
 
 /** Whether a request sends a whole content or goes on with one. */
-type WriterKind = 'whole' | 'part'
+type UploadKind = 'whole' | 'part'
 
-interface Running {
-  kind: WriterKind
+interface RunningUpload {
+  kind: UploadKind
   arrival: number
   controller: AbortController
   done: Promise<void>
 }
 
-export type Writers = ReturnType<typeof createWriters>
+export type UploadLocks = ReturnType<typeof createUploadLocks>
 
 /**
- * Sees to it that one request at a time sends to an upload address, the newest one: a client that
- * comes back has most likely lost the connection of the older request, which this side may not know
- * for a minute. In this process the older one ends before the newer begins; in another one it cannot
- * store anything any more, because the content names its writer.
+ * One request at a time sends to an upload address, the newest one: a client that comes back has most likely
+ * lost the connection of the older request, which this side may not notice for a minute. In this process the
+ * older one ends before the newer begins; in another one it cannot store anything any more, because the
+ * content names the request that may.
  */
-export function createWriters() {
-  const running = new Map<string, Running>()
+export function createUploadLocks() {
+  const running = new Map<string, RunningUpload>()
   let arrivals = 0
   const nameOf = ({ fileId, generation }: UploadTarget) => `${fileId}.${generation}`
 
-  async function end(older: Running | undefined): Promise<void> {
+  /** Numbers a request in the order of arrival, before it is known what it is for. */
+  function nextArrival(): number {
+    arrivals += 1
+    return arrivals
+  }
+
+  /**
+   * Does the work of a request, alone.
+   * @param arrival when it came, as `nextArrival` said: looking up its file took a while
+   */
+  async function withLock<T>(
+    target: UploadTarget,
+    { kind, arrival }: { kind: UploadKind; arrival: number },
+    work: (lock: UploadLock) => Promise<T>,
+  ): Promise<T> {
+    const name = nameOf(target)
+    const controller = new AbortController()
+    const { promise: done, resolve } = withResolvers()
+    const own = { kind, arrival, controller, done }
+    const older = running.get(name)
+    if (older !== undefined && older.arrival > arrival) throw takenOver()
+    running.set(name, own)
+    try {
+      await end(older)
+      controller.signal.throwIfAborted()
+      return await work({ requestId: randomUUID(), signal: controller.signal })
+    } finally {
+      if (running.get(name) === own) running.delete(name)
+      resolve()
+    }
+  }
+
+  /** Ends a request that goes on with a content, after it has stored what came. */
+  async function interrupt(target: UploadTarget): Promise<void> {
+    const older = running.get(nameOf(target))
+    if (older?.kind === 'part') await end(older)
+  }
+
+  async function end(older: RunningUpload | undefined): Promise<void> {
     older?.controller.abort(takenOver())
     await older?.done
   }
 
-  return {
-    /** Notes that a request has come; what it is for is not known yet. */
-    arrive(): number {
-      arrivals += 1
-      return arrivals
-    },
-
-    /**
-     * Does the work of a request, alone.
-     * @param arrival when it came, as `arrive` said: looking up its file took a while
-     */
-    async write<T>(
-      target: UploadTarget,
-      { kind, arrival }: { kind: WriterKind; arrival: number },
-      work: (writer: Writer) => Promise<T>,
-    ): Promise<T> {
-      const name = nameOf(target)
-      const controller = new AbortController()
-      const { promise: done, resolve } = withResolvers()
-      const own = { kind, arrival, controller, done }
-      const older = running.get(name)
-      if (older !== undefined && older.arrival > arrival) throw takenOver()
-      running.set(name, own)
-      try {
-        await end(older)
-        controller.signal.throwIfAborted()
-        return await work({ id: randomUUID(), signal: controller.signal })
-      } finally {
-        if (running.get(name) === own) running.delete(name)
-        resolve()
-      }
-    },
-
-    /** Ends a request that goes on with a content, after it has stored what came. */
-    async interrupt(target: UploadTarget): Promise<void> {
-      const older = running.get(nameOf(target))
-      if (older?.kind === 'part') await end(older)
-    },
-  }
+  return { nextArrival, withLock, interrupt }
 }
 
-/** What a request hears that sent to an address when a newer one came. */
+/** The error of a request that was sending to an address when a newer one came. */
 export function takenOver(): ApiError {
   return new ApiError(
     'ResourceLockedConflict',

@@ -2,10 +2,21 @@ import { createHash, type Hash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { BlobStore } from '../../../platform/blobs/blob-store.js'
 import { putAndClose } from '../../../platform/blobs/put-and-close.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Timers } from '../../../platform/timers.js'
-import type { StoredBytes } from '../contents/blob-use-store.js'
-import type { ByteSource } from './byte-source.js'
-import { tooLarge } from './errors.js'
+import {
+  discardBlob,
+  findContent,
+  type Generations,
+  listParts,
+  reuseOrReplaceBlob,
+  type StoredBytes,
+} from '../contents/index.js'
+import type { FilesDeps } from '../dependencies.js'
+import { type AssembleContent, requestBlobSweep } from '../jobs.js'
+import { lockFile } from '../store.js'
+import type { ContentRow, PartRow } from '../table.js'
+import { tooLarge } from './gate.js'
 
 /** Bytes after which a part is stored. Together with the time it bounds what a crash can cost. */
 const partBytes = 16 * 1024 * 1024
@@ -18,7 +29,7 @@ export interface Part extends StoredBytes {
   start: number
 }
 
-interface Received {
+interface PartSequence {
   /** Where the first byte belongs in the content. */
   offset: number
   /** Bytes of the whole content. */
@@ -27,14 +38,14 @@ interface Received {
 }
 
 /**
- * Stores what a source brings as parts, one after another, each durable when it is handed on. A
- * source that breaks or is stopped ends the last part early, and nothing of what came is lost.
+ * Stores the bytes of a source as parts, one after another, each durable when it is yielded. A source that
+ * breaks or is stopped ends the last part early, and nothing of what came is lost.
  * @throws ApiError when more comes than the content has room for; that part is dropped
  */
 export async function* receiveParts(
   { blobs, timers }: { blobs: BlobStore; timers: Timers },
   source: ByteSource,
-  { offset, size, hash }: Received,
+  { offset, size, hash }: PartSequence,
 ): AsyncGenerator<Part> {
   let start = offset
   for (;;) {
@@ -94,4 +105,146 @@ export function readChecksum(header: string): Checksum | undefined {
   if (algorithm === undefined) return undefined
   const hash = createHash(algorithm)
   return { hash, matches: () => hash.digest().equals(Buffer.from(value, 'base64')) }
+}
+
+/** The bytes of a request, one chunk after another, that can be stopped between two of them. */
+export interface ByteSource {
+  /** The next bytes; undefined at the end, after a failure, once stopped, or when `isOver` says so. */
+  next(isOver: () => boolean): Promise<Uint8Array | undefined>
+  /** Has a `next` that waits ask its `isOver` again. */
+  wake(): void
+  /** Nothing more is read than what has come by now, which is handed on. */
+  stop(): void
+  /** Reads nothing more and leaves the stream to others. */
+  release(): void
+  /** Why the stream broke, if it did. */
+  readonly failure: unknown
+}
+
+/**
+ * Reads a stream without destroying it, whatever happens: its connection is still needed for the
+ * answer. Waiting costs one promise per chunk and leaves none behind.
+ */
+export function openByteSource(stream: Readable): ByteSource {
+  let wake = (): void => undefined
+  let failure: unknown = stream.errored ?? undefined
+  let isComplete = stream.readableEnded
+  let isStopped = false
+  /** What had come and was not handed on when the source was stopped. */
+  let last: Uint8Array | null = null
+  const onReadable = (): void => wake()
+  const onEnd = (): void => {
+    isComplete = true
+    wake()
+  }
+  const onClose = (): void => {
+    if (!isComplete) failure ??= new Error('The connection was closed.')
+    wake()
+  }
+  const onError = (error: unknown): void => {
+    failure = error
+    wake()
+  }
+  stream.on('readable', onReadable).on('end', onEnd).on('close', onClose).on('error', onError)
+
+  return {
+    async next(isOver) {
+      for (;;) {
+        if (isOver()) return undefined
+        if (isStopped) {
+          const rest = last ?? undefined
+          last = null
+          return rest
+        }
+        // What came before a failure is as good as the rest.
+        const chunk: Uint8Array | null = stream.read()
+        if (chunk !== null) return chunk
+        if (isComplete || failure !== undefined) return undefined
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+    wake: () => wake(),
+    stop: () => {
+      if (isStopped) return
+      isStopped = true
+      last = stream.read()
+      wake()
+    },
+    // The listener for errors stays: whatever breaks from now on is nobody's failure.
+    release: () => {
+      isStopped = true
+      last = null
+      wake()
+      stream.off('readable', onReadable).off('end', onEnd).off('close', onClose)
+    },
+    get failure() {
+      return failure
+    },
+  }
+}
+
+/**
+ * The job that puts the parts of a content together: one blob that is served like every other, with
+ * the hash over all of it. It can be interrupted and repeated; the parts stay until it is done.
+ */
+export function createAssembly({
+  db,
+  blobs,
+  queue,
+  generations,
+}: Pick<FilesDeps, 'db' | 'blobs' | 'queue'> & { generations: Generations }): JobHandler<
+  AssembleContent,
+  StoredBytes | undefined
+> {
+  return {
+    handler: async ({ payload: { botId, ...id } }, { signal }) => {
+      const content = await findContent(db, botId, id)
+      if (!isWhole(content)) return undefined
+      const parts = await listParts(db, botId, id)
+      const blobKey = randomUUID()
+      const bytes = Readable.from(bytesOf(blobs, parts), { objectMode: false })
+      const stored = await putAndClose(blobs, blobKey, bytes, {
+        maxBytes: content.size,
+        signal,
+      })
+      if (stored.size !== content.size) {
+        await blobs.remove(blobKey)
+        throw new Error(`The parts have ${stored.size} bytes, the content ${content.size}`)
+      }
+      return await reuseOrReplaceBlob({ db, blobs }, botId, { blobKey, ...stored })
+    },
+
+    onDone: async (tx, { payload: { botId, ...id } }, stored) => {
+      if (stored === undefined) return
+      const file = await lockFile(tx, botId, id.fileId)
+      const content = await findContent(tx, botId, id)
+      if (file !== undefined && isWhole(content)) {
+        await generations.completeUpload(tx, file, content, stored)
+        return
+      }
+      // The file was deleted or upserted again meanwhile.
+      await discardBlob(tx, stored.blobKey)
+      await requestBlobSweep(queue, tx)
+    },
+
+    onDead: async (tx, { payload: { botId, ...id } }) => {
+      const file = await lockFile(tx, botId, id.fileId)
+      const content = await findContent(tx, botId, id)
+      if (file === undefined || !isWhole(content)) return
+      const reason =
+        'The content came, but could not be put together: the log of the server says why.'
+      await generations.failUpload(tx, file, content, reason)
+    },
+  }
+}
+
+/** Whether all parts are there and still wait to be put together. */
+function isWhole(content: ContentRow | undefined): content is ContentRow {
+  return content?.status === 'upload_pending' && content.received === content.size
+}
+
+async function* bytesOf(blobs: BlobStore, parts: readonly PartRow[]): AsyncGenerator<Uint8Array> {
+  for (const { blob_key } of parts) yield* await blobs.get(blob_key)
 }

@@ -3,18 +3,27 @@ import { Readable } from 'node:stream'
 import { ApiError, tus } from '@botstead/contract'
 import { isoTime } from '../../../platform/clock.js'
 import { uploadAddressLifetime } from '../addresses.js'
-import { type ContentRow, patchContent } from '../contents/content-store.js'
-import type { Generations } from '../contents/generations.js'
-import { besideLostBlob } from '../contents/lost-blobs.js'
-import { insertPart } from '../contents/part-store.js'
-import { type AssembleContent, assembleJob } from '../job-kinds.js'
-import type { FilesDeps } from '../service.js'
-import { openByteSource } from './byte-source.js'
-import { brokenOff, tooLarge, toUploadError } from './errors.js'
-import { requireClaim, requireTagging, targetOf, type UploadGate } from './gate.js'
-import { takenOver, type Writer, type Writers } from './locks.js'
-import { type Part, readChecksum, receiveParts } from './parts.js'
-import { watchUpload } from './stall-watch.js'
+import {
+  type Generations,
+  insertPart,
+  patchContent,
+  reuseOrReplaceBlob,
+} from '../contents/index.js'
+import type { FilesDeps } from '../dependencies.js'
+import { type AssembleContent, assembleJob } from '../jobs.js'
+import type { ContentRow } from '../table.js'
+import {
+  brokenOff,
+  requireClaim,
+  requireTagging,
+  targetOf,
+  tooLarge,
+  toUploadError,
+  type UploadGate,
+} from './gate.js'
+import type { UploadLock, UploadLocks } from './locks.js'
+import { openByteSource, type Part, readChecksum, receiveParts } from './parts.js'
+import { watchForStall } from './stall-watch.js'
 
 /** Bytes that go on with a content. */
 export interface Append {
@@ -50,25 +59,31 @@ const assembleAttempts = 100
 const assembleDeadline = 60 * 60 * 1000
 
 /**
- * Contents that come in parts. Each part is a blob with a row; the offset that a client hears is the
+ * Contents that come in parts. Each part is a blob with a row; the offset that a client gets is the
  * sum of rows, so it survives whatever happens to this process, and any process can go on.
  */
 export function createResumableUploads(
   deps: Pick<FilesDeps, 'db' | 'blobs' | 'timers' | 'queue'> & {
     generations: Generations
     gate: UploadGate
-    writers: Writers
+    locks: UploadLocks
   },
 ) {
-  const { db, blobs, timers, queue, generations, gate, writers } = deps
+  const { db, blobs, timers, queue, generations, gate, locks } = deps
 
   /** Adds parts to the content; with its last byte it is complete, or soon put together. */
-  async function store(content: ContentRow, writer: Writer, parts: readonly Part[]): Promise<void> {
+  async function storeParts(
+    content: ContentRow,
+    lock: UploadLock,
+    parts: readonly Part[],
+  ): Promise<void> {
     const [only] = parts
     const isWhole = only?.start === 0 && only.size === content.size
-    const whole = isWhole ? await besideLostBlob({ db, blobs }, content.bot_id, only) : undefined
-    await gate.settle(content, async (tx, file, pending) => {
-      requireClaim(pending, writer.id)
+    const whole = isWhole
+      ? await reuseOrReplaceBlob({ db, blobs }, content.bot_id, only)
+      : undefined
+    await gate.withPending(content, async (tx, file, pending) => {
+      requireClaim(pending, lock.requestId)
       if (whole !== undefined) {
         await generations.completeUpload(tx, file, pending, whole)
         return
@@ -93,10 +108,10 @@ export function createResumableUploads(
     })
   }
 
-  /** As `store`; parts that are not wanted leave nothing behind. */
-  async function storeOrRemove(content: ContentRow, writer: Writer, parts: readonly Part[]) {
+  /** As `storeParts`; removes the blobs of parts that are refused. */
+  async function storeOrRemove(content: ContentRow, lock: UploadLock, parts: readonly Part[]) {
     try {
-      await store(content, writer, parts)
+      await storeParts(content, lock, parts)
     } catch (error) {
       await removeBlobs(parts)
       throw error
@@ -108,9 +123,9 @@ export function createResumableUploads(
     for (const { blobKey } of parts) await blobs.remove(blobKey).catch(() => undefined)
   }
 
-  async function receive(content: ContentRow, request: Append, writer: Writer): Promise<number> {
+  async function receive(content: ContentRow, request: Append, lock: UploadLock): Promise<number> {
     const { offset } = request
-    await gate.claim(content, writer.id, (pending) => requireOffset(pending, offset))
+    await gate.claim(content, lock.requestId, (pending) => requireOffset(pending, offset))
     const checksum = request.checksum === undefined ? undefined : requireChecksum(request.checksum)
     const source = openByteSource(request.stream)
     let refusal: unknown
@@ -118,13 +133,13 @@ export function createResumableUploads(
       refusal ??= reason
       source.stop()
     }
-    const onAbort = () => end(writer.signal.reason)
-    writer.signal.addEventListener('abort', onAbort)
+    const onAbort = () => end(lock.signal.reason)
+    lock.signal.addEventListener('abort', onAbort)
     // A newer request may have come while this one was claiming.
-    if (writer.signal.aborted) onAbort()
-    const stopWatching = watchUpload(timers, takenOver, {
+    if (lock.signal.aborted) onAbort()
+    const stopWatching = watchForStall(timers, {
       received: request.received,
-      isCurrent: () => gate.isClaimedBy(content, writer.id),
+      isCurrent: () => gate.isClaimedBy(content, lock.requestId),
       onEnd: end,
     })
     const unchecked: Part[] = []
@@ -133,7 +148,7 @@ export function createResumableUploads(
       const facts = { offset, size: content.size, hash: checksum?.hash }
       for await (const part of receiveParts({ blobs, timers }, source, facts)) {
         next = part.start + part.size
-        if (checksum === undefined) await storeOrRemove(content, writer, [part])
+        if (checksum === undefined) await storeOrRemove(content, lock, [part])
         else unchecked.push(part)
       }
       if (refusal === undefined && source.failure !== undefined) {
@@ -147,9 +162,9 @@ export function createResumableUploads(
     } finally {
       stopWatching()
       source.release()
-      writer.signal.removeEventListener('abort', onAbort)
+      lock.signal.removeEventListener('abort', onAbort)
     }
-    if (unchecked.length > 0) await storeOrRemove(content, writer, unchecked)
+    if (unchecked.length > 0) await storeOrRemove(content, lock, unchecked)
     return next
   }
 
@@ -157,8 +172,8 @@ export function createResumableUploads(
   async function completeEmpty(content: ContentRow): Promise<void> {
     const blobKey = randomUUID()
     const stored = await blobs.put(blobKey, Readable.from([]))
-    const bytes = await besideLostBlob({ db, blobs }, content.bot_id, { blobKey, ...stored })
-    await gate.settle(content, (tx, file, pending) =>
+    const bytes = await reuseOrReplaceBlob({ db, blobs }, content.bot_id, { blobKey, ...stored })
+    await gate.withPending(content, (tx, file, pending) =>
       generations.completeUpload(tx, file, pending, bytes),
     )
   }
@@ -174,52 +189,52 @@ export function createResumableUploads(
     }
   }
 
-  return {
-    /** How far an upload is. A request that still sends to it has most likely lost its client. */
-    async state(token: string): Promise<UploadState> {
-      await writers.interrupt(targetOf(await gate.find(token)))
-      return await stateOf(token)
-    },
-
-    /**
-     * Begins an upload, which its address has done already: what the client says must agree.
-     * @param length as the client says it
-     */
-    async create(token: string, length: number | undefined): Promise<UploadState> {
-      const content = await gate.requireOpen(token)
-      if (length !== content.size) {
-        throw new ApiError(
-          'InvalidPayload',
-          `headers.upload-length must be ${content.size}, the size of the file as it was upserted.`,
-          { metadata: { in: 'headers', field: 'upload-length' } },
-        )
-      }
-      return await stateOf(token)
-    },
-
-    /** Takes the next bytes. Answers how many are there then. */
-    async append(request: Append): Promise<UploadState> {
-      const arrival = writers.arrive()
-      const content = await gate.requireOpen(request.token)
-      requireTagging(content, request.tagging)
-      if (request.offset + (request.length ?? 0) > content.size) throw tooLarge(content.size)
-      const offset = await writers.write(targetOf(content), { kind: 'part', arrival }, (writer) =>
-        receive(content, request, writer),
-      )
-      return { ...(await stateOf(request.token)), offset }
-    },
-
-    /** Gives an upload up and removes what came of it. */
-    async terminate(token: string): Promise<void> {
-      const arrival = writers.arrive()
-      const content = await gate.requireOpen(token)
-      await writers.write(targetOf(content), { kind: 'part', arrival }, async () => {
-        await gate.settle(content, (tx, file, pending) =>
-          generations.failUpload(tx, file, pending, 'The upload was given up by its sender.'),
-        )
-      })
-    },
+  /** How far an upload is. A request that still sends to it has most likely lost its client. */
+  async function state(token: string): Promise<UploadState> {
+    await locks.interrupt(targetOf(await gate.find(token)))
+    return await stateOf(token)
   }
+
+  /**
+   * Begins an upload. Its address exists already, so the length must be that of the upsert.
+   * @param length as the client says it
+   */
+  async function create(token: string, length: number | undefined): Promise<UploadState> {
+    const content = await gate.findPending(token)
+    if (length !== content.size) {
+      throw new ApiError(
+        'InvalidPayload',
+        `headers.upload-length must be ${content.size}, the size of the file as it was upserted.`,
+        { metadata: { in: 'headers', field: 'upload-length' } },
+      )
+    }
+    return await stateOf(token)
+  }
+
+  /** Takes the next bytes and returns how many are there then. */
+  async function append(request: Append): Promise<UploadState> {
+    const arrival = locks.nextArrival()
+    const content = await gate.findPending(request.token)
+    requireTagging(content, request.tagging)
+    if (request.offset + (request.length ?? 0) > content.size) throw tooLarge(content.size)
+    const offset = await locks.withLock(targetOf(content), { kind: 'part', arrival }, (lock) =>
+      receive(content, request, lock),
+    )
+    return { ...(await stateOf(request.token)), offset }
+  }
+
+  /** Ends an upload for good and removes what came of it. */
+  async function terminate(token: string): Promise<void> {
+    const arrival = locks.nextArrival()
+    const content = await gate.findPending(token)
+    await locks.withLock(targetOf(content), { kind: 'part', arrival }, async () => {
+      await gate.withPending(content, (tx, file, pending) =>
+        generations.failUpload(tx, file, pending, 'The upload was given up by its sender.'),
+      )
+    })
+  }
+
+  return { state, create, append, terminate }
 }
 
 function requireOffset(content: ContentRow, offset: number): void {

@@ -2,29 +2,21 @@ import type { IncomingMessage } from 'node:http'
 import { ApiError, contract, type Headers, tus } from '@botstead/contract'
 import { ContinueAt, type Route, route } from '../../../http/mount.js'
 import type { FileAddresses } from '../addresses.js'
-import type { Downloads } from '../contents/downloads.js'
 import type { DirectUploads } from './direct.js'
 import type { ResumableUploads, UploadState } from './resumable.js'
-import type { Uploads } from './whole.js'
+import type { WholeUploads } from './whole.js'
 
-interface ContentRoutesDeps {
-  uploads: Uploads
+interface UploadRoutesDeps {
+  whole: WholeUploads
   resumable: ResumableUploads
-  directUploads: DirectUploads
-  downloads: Downloads
+  direct: DirectUploads
   addresses: FileAddresses
 }
 
 type AppendHeaders = Headers<typeof contract.resumable.create>
 
-/** The addresses that carry their own permission: where contents come in and go out. */
-export function contentRoutes({
-  uploads,
-  resumable,
-  directUploads,
-  downloads,
-  addresses,
-}: ContentRoutesDeps): Route[] {
+/** The addresses to which contents are sent; they carry their own permission. */
+export function uploadRoutes({ whole, resumable, direct, addresses }: UploadRoutesDeps): Route[] {
   async function append(token: string, headers: AppendHeaders, stream: IncomingMessage) {
     requireMediaType(headers['content-type'])
     return await resumable.append({
@@ -41,10 +33,10 @@ export function contentRoutes({
   return [
     route(contract.content.put, async ({ params, query, headers, stream }) => {
       if (query.direct) {
-        const location = await directUploads.addressFor(params.token, headers['x-amz-tagging'])
+        const location = await direct.addressFor(params.token, headers['x-amz-tagging'])
         if (location !== undefined) return new ContinueAt(location)
       }
-      await uploads.receive({
+      await whole.receive({
         token: params.token,
         tagging: headers['x-amz-tagging'],
         digest: headers['content-digest'],
@@ -54,10 +46,6 @@ export function contentRoutes({
       })
       return {}
     }),
-
-    route(contract.content.get, ({ params, query, headers, isHead }) =>
-      downloads.answer({ ...params, ...query }, { ...headers, isHead }),
-    ),
 
     route(contract.resumable.create, async ({ params: { token }, headers, stream }) => {
       requireVersion(headers)

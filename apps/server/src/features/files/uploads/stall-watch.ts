@@ -1,12 +1,13 @@
 import { ApiError } from '@botstead/contract'
 import type { Timers } from '../../../platform/timers.js'
+import { takenOver } from './locks.js'
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const interval = 60_000
 /** Bytes that come in one interval at least: 500 a second, less than the slowest mobile network. */
 const leastBytes = 30_000
 
-interface Watched {
+interface WatchedUpload {
   /** Bytes that have come so far. */
   received(): number
   /** Whether the upload may still store what comes. */
@@ -16,37 +17,34 @@ interface Watched {
 }
 
 /**
- * Looks after an upload while it runs: one that hardly moves is given up, so that nobody can hold
- * connections and half a content for long. Answers how to stop looking.
+ * Watches an upload while it runs: one that hardly moves ends, so that nobody can hold connections and half a
+ * content for long.
+ * @returns stops watching
  */
-export function watchUpload(
-  timers: Timers,
-  takenOver: () => ApiError,
-  watched: Watched,
-): () => void {
-  let before = watched.received()
+export function watchForStall(timers: Timers, upload: WatchedUpload): () => void {
+  let before = upload.received()
   let isOver = false
-  let cancel = timers.after(interval, look)
+  let cancel = timers.after(interval, check)
 
-  function look(): void {
-    const now = watched.received()
+  function check(): void {
+    const now = upload.received()
     if (now - before < leastBytes) {
-      watched.onEnd(tooSlow())
+      upload.onEnd(tooSlow())
       return
     }
     before = now
-    void watched.isCurrent().then(
+    void upload.isCurrent().then(
       (isCurrent) => {
-        if (!isCurrent && !isOver) watched.onEnd(takenOver())
-        else lookAgain()
+        if (!isCurrent && !isOver) upload.onEnd(takenOver())
+        else checkAgain()
       },
-      // The database cannot be asked now: storing will tell.
-      lookAgain,
+      // The database does not respond now: storing will show whether it is current.
+      checkAgain,
     )
   }
 
-  function lookAgain(): void {
-    if (!isOver) cancel = timers.after(interval, look)
+  function checkAgain(): void {
+    if (!isOver) cancel = timers.after(interval, check)
   }
 
   return () => {

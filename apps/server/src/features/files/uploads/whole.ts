@@ -2,14 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { ApiError } from '@botstead/contract'
 import { BlobTooLargeError } from '../../../platform/blobs/blob-store.js'
-import type { ContentRow } from '../contents/content-store.js'
-import type { Generations } from '../contents/generations.js'
-import { besideLostBlob } from '../contents/lost-blobs.js'
-import type { FilesDeps } from '../service.js'
-import { brokenOff, tooLarge, toUploadError, wrongSize } from './errors.js'
-import { requireClaim, requireTagging, targetOf, type UploadGate } from './gate.js'
-import { takenOver, type Writer, type Writers } from './locks.js'
-import { watchUpload } from './stall-watch.js'
+import { type Generations, reuseOrReplaceBlob } from '../contents/index.js'
+import type { FilesDeps } from '../dependencies.js'
+import type { ContentRow } from '../table.js'
+import {
+  brokenOff,
+  requireClaim,
+  requireTagging,
+  targetOf,
+  tooLarge,
+  toUploadError,
+  type UploadGate,
+  wrongSize,
+} from './gate.js'
+import type { UploadLock, UploadLocks } from './locks.js'
+import { watchForStall } from './stall-watch.js'
 
 /** A content that somebody sends to an upload address. */
 export interface Upload {
@@ -32,19 +39,19 @@ export interface Upload {
  */
 const claimedFrom = 1024 * 1024
 
-export type Uploads = ReturnType<typeof createUploads>
+export type WholeUploads = ReturnType<typeof createWholeUploads>
 
-export function createUploads(
+export function createWholeUploads(
   deps: Pick<FilesDeps, 'db' | 'blobs' | 'timers'> & {
     generations: Generations
     gate: UploadGate
-    writers: Writers
+    locks: UploadLocks
   },
 ) {
-  const { db, blobs, timers, generations, gate, writers } = deps
+  const { db, blobs, timers, generations, gate, locks } = deps
 
   /** Stores the bytes, unless the upload has to end first. */
-  async function storeBlob(content: ContentRow, upload: Upload, { id, signal }: Writer) {
+  async function storeBlob(content: ContentRow, upload: Upload, { requestId, signal }: UploadLock) {
     const blobKey = randomUUID()
     const storing = blobs.put(blobKey, upload.stream, { maxBytes: content.size })
     const { promise: ended, reject: end } = rejection()
@@ -52,9 +59,10 @@ export function createUploads(
     signal.addEventListener('abort', onAbort)
     // A newer request may have come while this one was claiming.
     if (signal.aborted) onAbort()
-    const stopWatching = watchUpload(timers, takenOver, {
+    const stopWatching = watchForStall(timers, {
       received: upload.received,
-      isCurrent: async () => content.size < claimedFrom || (await gate.isClaimedBy(content, id)),
+      isCurrent: async () =>
+        content.size < claimedFrom || (await gate.isClaimedBy(content, requestId)),
       onEnd: end,
     })
     try {
@@ -73,18 +81,18 @@ export function createUploads(
     }
   }
 
-  async function receive(content: ContentRow, upload: Upload, writer: Writer): Promise<void> {
+  async function receive(content: ContentRow, upload: Upload, lock: UploadLock): Promise<void> {
     const isClaimed = content.size >= claimedFrom
-    if (isClaimed) await gate.claim(content, writer.id)
-    const stored = await storeBlob(content, upload, writer)
+    if (isClaimed) await gate.claim(content, lock.requestId)
+    const stored = await storeBlob(content, upload, lock)
     try {
       requireDigest(upload.digest, stored.sha256)
       if (stored.size !== content.size) {
         await gate.fail(content, wrongSize(content.size, stored.size))
       }
-      const bytes = await besideLostBlob({ db, blobs }, content.bot_id, stored)
-      await gate.settle(content, async (tx, file, pending) => {
-        if (isClaimed) requireClaim(pending, writer.id)
+      const bytes = await reuseOrReplaceBlob({ db, blobs }, content.bot_id, stored)
+      await gate.withPending(content, async (tx, file, pending) => {
+        if (isClaimed) requireClaim(pending, lock.requestId)
         await generations.completeUpload(tx, file, pending, bytes)
       })
     } catch (error) {
@@ -100,14 +108,14 @@ export function createUploads(
      * address can be tried again; what is too long is refused as soon as that is known.
      */
     async receive(upload: Upload): Promise<void> {
-      const arrival = writers.arrive()
-      const content = await gate.requireOpen(upload.token)
+      const arrival = locks.nextArrival()
+      const content = await gate.findPending(upload.token)
       requireTagging(content, upload.tagging)
       if (upload.length !== undefined && upload.length !== content.size) {
         await gate.fail(content, wrongSize(content.size, upload.length))
       }
-      await writers.write(targetOf(content), { kind: 'whole', arrival }, (writer) =>
-        receive(content, upload, writer),
+      await locks.withLock(targetOf(content), { kind: 'whole', arrival }, (lock) =>
+        receive(content, upload, lock),
       )
     },
   }
@@ -130,7 +138,7 @@ function rejection() {
   const promise = new Promise<never>((_, rejectIt) => {
     reject = rejectIt
   })
-  // Whoever waits for it hears it; before and after that it is nobody's failure.
+  // Nobody may wait for it when it rejects; whoever does still gets the reason.
   promise.catch(() => undefined)
   return { promise, reject }
 }

@@ -1,11 +1,11 @@
 import type { Job } from '../../../platform/jobs/handler.js'
-import type { IndexFile, Progress } from '../../files/index.js'
+import type { IndexFile, IndexingProgress } from '../../files/index.js'
 import type { IndexFileDeps } from './index-file.js'
 
 /** Milliseconds between two reports: often enough for people, seldom enough for the database. */
 const pause = 500
 
-type Said = Pick<Progress, 'step' | 'percent' | 'pages' | 'passages' | 'passagesTotal'>
+type Said = Pick<IndexingProgress, 'step' | 'percent' | 'pages' | 'passages' | 'passagesTotal'>
 
 /** Tells how far one attempt is: in the file, for its author, and in the log, for the operator. */
 export interface ProgressReport extends AsyncDisposable {

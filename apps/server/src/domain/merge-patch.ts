@@ -1,7 +1,7 @@
-/** What a merge patch leaves: a value sets, null removes, what is not mentioned stays. */
-export function merge<Value>(
-  current: Record<string, Value>,
-  patch: Record<string, Value | null> | undefined,
+/** What a patch of a map leaves: a value sets, null removes, what is not mentioned stays. */
+export function mergePatch<Value>(
+  current: Readonly<Record<string, Value>>,
+  patch: Readonly<Record<string, Value | null>> | undefined,
 ): Record<string, Value> {
   const entries = new Map(Object.entries(current))
   for (const [name, value] of Object.entries(patch ?? {})) {

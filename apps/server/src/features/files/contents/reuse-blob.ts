@@ -3,12 +3,12 @@ import type { Db } from '../../../platform/db/schema.js'
 import { findEqualBlob, type StoredBytes } from './blob-use-store.js'
 
 /**
- * Looks whether the blob with which new bytes would be shared is still what it was. The store may
- * have lost it: a disk went bad, somebody deleted a file. Then the new bytes take its place.
+ * Decides whether an equal blob is reused for new bytes or replaced by them: the store may have lost it,
+ * because a disk went bad or somebody deleted a file.
  * @param bytes that were just stored
- * @returns the same, for `useBytes`
+ * @returns the same for `useBytes`, with the blob to replace if there is one
  */
-export async function besideLostBlob(
+export async function reuseOrReplaceBlob(
   { db, blobs }: { db: Db; blobs: Pick<BlobStore, 'head'> },
   botId: string,
   bytes: StoredBytes,

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { ApiError } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { isoTime } from '../../../platform/clock.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { FilesDeps } from '../dependencies.js'
+import type { FileEvents } from '../file-events.js'
+import { requestBlobSweep, requestIndexing } from '../jobs.js'
+import { lockOwnFile } from '../require-file.js'
+import { patchFile } from '../store.js'
+import type { ContentRow, FileRow } from '../table.js'
+import { type StoredBytes, shareBlob, useBytes } from './blob-use-store.js'
+import { findContent, insertContent } from './content-store.js'
+import type { Generations } from './generations.js'
+import { reuseOrReplaceBlob } from './reuse-blob.js'
+import { recount } from './usage.js'
+
+export type Reindexing = ReturnType<typeof createReindexing>
+
+/**
+ * Makes the passages of files anew without another upload: by a generation that shares the bytes of the one
+ * before.
+ */
+export function createReindexing(
+  deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'blobs' | 'queue' | 'quotas'> & {
+    generations: Generations
+    events: FileEvents
+  },
+) {
+  const { run, clock, blobs, queue, quotas, generations, events } = deps
+
+  /** The locked file that a caller means and may change, with the content of its latest generation. */
+  async function requireContent(
+    tx: Tx,
+    actor: BotActor,
+    idOrKey: string,
+  ): Promise<{ file: FileRow; content: ContentRow }> {
+    const file = await lockOwnFile(tx, actor, idOrKey, isoTime(clock.now()), 'index')
+    const { id: fileId, generation } = file
+    const content = await findContent(tx, actor.botId, { fileId, generation })
+    if (content === undefined || content.blob_key === null) {
+      throw new ApiError(
+        'ResourceLockedConflict',
+        `The file has no content to index (${file.status}): send its content first.`,
+      )
+    }
+    return { file, content }
+  }
+
+  /**
+   * Begins a generation with the content that is there, to make its passages anew. Until then
+   * search finds those of before, and they stay if it fails.
+   * @param content of the latest generation, which has its bytes
+   * @param passages given by the caller in place of those of the content; the same as before without
+   */
+  async function beginReindex(
+    tx: Tx,
+    file: FileRow,
+    content: ContentRow,
+    passages?: StoredBytes,
+  ): Promise<FileRow> {
+    const wasWaiting = content.status === 'indexing_pending'
+    const next: ContentRow = {
+      ...content,
+      generation: file.generation + 1,
+      status: 'indexing_pending',
+      indexed: 1,
+      // What is public stays so while it is indexed again.
+      immediate: wasWaiting ? content.immediate : content.public_content,
+      // What was not indexed yet has no passages of its own that could stay.
+      remade: wasWaiting ? content.remade : 1,
+      passages_blob_key:
+        passages === undefined
+          ? content.passages_blob_key
+          : await useBytes(tx, file.bot_id, passages),
+      created_at: isoTime(clock.now()),
+    }
+    if (next.blob_key !== null) await shareBlob(tx, next.blob_key)
+    if (passages === undefined && next.passages_blob_key !== null) {
+      await shareBlob(tx, next.passages_blob_key)
+    }
+    await insertContent(tx, next)
+    const patch = {
+      generation: next.generation,
+      status: next.status,
+      indexed: next.indexed,
+      failed_reason: null,
+      progress: null,
+      updated_at: next.created_at,
+      // Without a content before, this one is served at once, as it was.
+      ...(file.serving_generation === content.generation && {
+        serving_generation: next.generation,
+      }),
+    }
+    await patchFile(tx, file.bot_id, file.id, patch)
+    const renewed = { ...file, ...patch }
+    await generations.discard(tx, file.bot_id, [content])
+    if (passages !== undefined) await requestBlobSweep(queue, tx)
+    await recount(tx, renewed, quotas)
+    await requestIndexing(queue, tx, next)
+    await events.append(tx, 'file_updated', renewed, next.generation)
+    return renewed
+  }
+
+  return {
+    /**
+     * Makes the passages of a file anew. A file that waits for its indexing goes on waiting.
+     * @throws ApiError `ResourceLockedConflict` while the file has no content
+     */
+    async reindex(actor: BotActor, idOrKey: string): Promise<FileRow> {
+      return await run(async (tx) => {
+        const { file, content } = await requireContent(tx, actor, idOrKey)
+        if (file.status === 'indexing_pending') return file
+        return await beginReindex(tx, file, content)
+      })
+    },
+
+    /**
+     * Gives a file passages in place of those of its content. They are stored before anything else
+     * happens, so that they survive whatever comes.
+     * @param passages as the pipeline of search reads them
+     */
+    async replacePassages(actor: BotActor, idOrKey: string, passages: string): Promise<FileRow> {
+      // Whoever may not do it must not fill the disk first.
+      await run((tx) => requireContent(tx, actor, idOrKey))
+      const blobKey = randomUUID()
+      const stored = await blobs.put(blobKey, Readable.from([Buffer.from(passages)]))
+      try {
+        const bytes = await reuseOrReplaceBlob(deps, actor.botId, { blobKey, ...stored })
+        return await run(async (tx) => {
+          const { file, content } = await requireContent(tx, actor, idOrKey)
+          return await beginReindex(tx, file, content, bytes)
+        })
+      } catch (error) {
+        // If this fails too, the blob is an orphan, and those are swept.
+        await blobs.remove(blobKey).catch(() => undefined)
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { BlobStore } from '../../platform/blobs/blob-store.js'
+import type { EventBus } from '../../platform/bus/event-bus.js'
+import type { Clock } from '../../platform/clock.js'
+import type { Dialect } from '../../platform/db/dialect.js'
+import type { Pager } from '../../platform/db/pager.js'
+import type { Db, Run } from '../../platform/db/schema.js'
+import type { Ids } from '../../platform/ids.js'
+import type { Queue } from '../../platform/jobs/queue.js'
+import type { Timers } from '../../platform/timers.js'
+import type { BotsService } from '../bots/bots/index.js'
+import type { Reach } from '../tenancy/access/index.js'
+import type { FileLimits, Quotas } from './rules.js'
+
+/** What the parts of this slice are built from. */
+export interface FilesDeps {
+  db: Db
+  run: Run
+  dialect: Dialect
+  clock: Clock
+  ids: Ids
+  pager: Pager
+  queue: Queue
+  bus: EventBus
+  blobs: BlobStore
+  timers: Timers
+  bots: Pick<BotsService, 'workspaceOf'>
+  reach: Reach
+  limits: FileLimits
+  quotas: Quotas
+}
