@@ -1,10 +1,11 @@
 /** What a patch of a map leaves: a value sets, null removes, what is not mentioned stays. */
 export function mergePatch<Value>(
-  current: Readonly<Record<string, Value>>,
+  current: Record<string, Value>,
   patch: Readonly<Record<string, Value | null>> | undefined,
 ): Record<string, Value> {
+  if (patch === undefined) return current
   const entries = new Map(Object.entries(current))
-  for (const [name, value] of Object.entries(patch ?? {})) {
+  for (const [name, value] of Object.entries(patch)) {
     if (value === null) entries.delete(name)
     else entries.set(name, value)
   }

@@ -1,4 +1,5 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
+import { mergePatch } from '../../../domain/merge-patch.js'
 import { requireShape } from '../../../domain/shapes.js'
 import { requireNewStates } from '../../../domain/state-names.js'
 import type { Tx } from '../../../platform/db/schema.js'
@@ -10,7 +11,6 @@ import {
   checkSchemas,
   isMap,
   logUncheckedPatterns,
-  mergeMap,
   type Schemas,
   withoutNullAttributes,
 } from '../definitions/index.js'
@@ -61,13 +61,13 @@ const maxConfigurationBytes = 20_480
 export function patchDefinition(current: BotDefinition, patch: DefinitionPatch): BotDefinition {
   requireNewStates(current.states, patch.states)
   const next: BotDefinition = {
-    states: mergeMap(current.states, patch.states),
-    events: mergeMap(current.events, withoutNullAttributes(patch.events)),
-    actions: mergeMap(current.actions, withoutNullAttributes(patch.actions)),
-    recurringEvents: mergeMap(current.recurringEvents, patch.recurringEvents),
-    user: { tags: mergeMap(current.user.tags, patch.user?.tags) },
-    conversation: { tags: mergeMap(current.conversation.tags, patch.conversation?.tags) },
-    message: { tags: mergeMap(current.message.tags, patch.message?.tags) },
+    states: mergePatch(current.states, patch.states),
+    events: mergePatch(current.events, withoutNullAttributes(patch.events)),
+    actions: mergePatch(current.actions, withoutNullAttributes(patch.actions)),
+    recurringEvents: mergePatch(current.recurringEvents, patch.recurringEvents),
+    user: { tags: mergePatch(current.user.tags, patch.user?.tags) },
+    conversation: { tags: mergePatch(current.conversation.tags, patch.conversation?.tags) },
+    message: { tags: mergePatch(current.message.tags, patch.message?.tags) },
     configuration: {
       data: patch.configuration?.data ?? current.configuration.data,
       schema: patch.configuration?.schema ?? current.configuration.schema,
@@ -93,18 +93,14 @@ export function patchDefinition(current: BotDefinition, patch: DefinitionPatch):
   return next
 }
 
-/** Tags of an update: as `mergeMap`, and an empty string removes too. */
+/** Tags of an update: as `mergePatch`, and an empty string removes too. */
 export function mergeTags(
   current: Record<string, string>,
   patch: Record<string, string | null> | undefined,
 ): Record<string, string> {
   if (patch === undefined) return current
-  const next = new Map(Object.entries(current))
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null || value === '') next.delete(name)
-    else next.set(name, value)
-  }
-  const tags = Object.fromEntries(next)
+  const entries = Object.entries(patch).map(([name, value]) => [name, value === '' ? null : value])
+  const tags = mergePatch<string>(current, Object.fromEntries(entries))
   checkEntries('tags', tags, mostOwnTags)
   return tags
 }
@@ -115,7 +111,7 @@ function patchSubscriptions(
 ): BotDefinition['subscriptions'] {
   if (patch === undefined) return current
   if (patch.events === null) return { events: null }
-  return { events: mergeMap(current.events ?? {}, patch.events) }
+  return { events: mergePatch(current.events ?? {}, patch.events) }
 }
 
 /** What recurs is made as it stands, so that it has to fit when it is declared. */

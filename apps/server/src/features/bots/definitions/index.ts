@@ -5,7 +5,6 @@ export {
   checkSchemas,
   isMap,
   logUncheckedPatterns,
-  mergeMap,
   type Schemas,
   withoutNullAttributes,
 } from './schemas.js'

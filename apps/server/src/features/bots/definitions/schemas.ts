@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
+import { mergePatch } from '../../../domain/merge-patch.js'
 import { afterCommit } from '../../../platform/db/after-commit.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -16,20 +17,6 @@ const maxBytesOfSchemas = 1_048_576
 /** Most patterns of one definition that are logged: each update may log them again. */
 const maxLoggedPatterns = 20
 
-/** A value sets, `null` removes, a key that is not mentioned stays. */
-export function mergeMap<Entry>(
-  current: Record<string, Entry>,
-  patch: Record<string, Entry | null> | undefined,
-): Record<string, Entry> {
-  if (patch === undefined) return current
-  const next = new Map(Object.entries(current))
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) next.delete(key)
-    else next.set(key, value)
-  }
-  return Object.fromEntries(next)
-}
-
 /** Attributes inside a definition are patched too: a null there removes the attribute. */
 export function withoutNullAttributes<Entry extends { attributes?: Record<string, string | null> }>(
   patch: Record<string, Entry | null> | undefined,
@@ -38,7 +25,10 @@ export function withoutNullAttributes<Entry extends { attributes?: Record<string
   return Object.fromEntries(
     Object.entries(patch).map(([name, entry]) => [
       name,
-      entry && { ...entry, attributes: entry.attributes && mergeMap<string>({}, entry.attributes) },
+      entry && {
+        ...entry,
+        attributes: entry.attributes && mergePatch<string>({}, entry.attributes),
+      },
     ]),
   )
 }

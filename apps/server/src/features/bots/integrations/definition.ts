@@ -1,4 +1,5 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
+import { mergePatch } from '../../../domain/merge-patch.js'
 import { requireNewStates } from '../../../domain/state-names.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -6,7 +7,6 @@ import {
   checkEntries,
   checkSchemas,
   logUncheckedPatterns,
-  mergeMap,
   withoutNullAttributes,
 } from '../definitions/index.js'
 
@@ -77,21 +77,21 @@ export function patchDefinition(
     configuration: patch.configuration
       ? toConfiguration(patch.configuration)
       : current.configuration,
-    configurations: mergeMap(
+    configurations: mergePatch(
       current.configurations,
       mapEntries(patch.configurations, toConfiguration),
     ),
     channels: mergeChannels(current.channels, patch.channels),
-    states: mergeMap(current.states, patch.states),
-    events: mergeMap(current.events, withoutNullAttributes(patch.events)),
-    actions: mergeMap(current.actions, withoutNullAttributes(patch.actions)),
+    states: mergePatch(current.states, patch.states),
+    events: mergePatch(current.events, withoutNullAttributes(patch.events)),
+    actions: mergePatch(current.actions, withoutNullAttributes(patch.actions)),
     user: {
-      tags: mergeMap(current.user.tags, patch.user?.tags),
+      tags: mergePatch(current.user.tags, patch.user?.tags),
       creation: patch.user?.creation ?? current.user.creation,
     },
-    entities: mergeMap(current.entities, patch.entities),
-    attributes: mergeMap(current.attributes, patch.attributes),
-    extraOperations: mergeMap(current.extraOperations, patch.extraOperations),
+    entities: mergePatch(current.entities, patch.entities),
+    attributes: mergePatch(current.attributes, patch.attributes),
+    extraOperations: mergePatch(current.extraOperations, patch.extraOperations),
   }
   checkAll(next)
   return next
@@ -125,7 +125,7 @@ function mergeChannels(
     const before = Object.hasOwn(current, name) ? current[name] : undefined
     return [name, channel && mergeChannel(before ?? noChannel, channel)] as const
   })
-  return mergeMap(current, Object.fromEntries(merged))
+  return mergePatch(current, Object.fromEntries(merged))
 }
 
 function mergeChannel(current: Channel, patch: ChannelPatch): Channel {
@@ -133,12 +133,12 @@ function mergeChannel(current: Channel, patch: ChannelPatch): Channel {
   return {
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
-    messages: mergeMap(current.messages, patch.messages),
+    messages: mergePatch(current.messages, patch.messages),
     conversation: {
-      tags: mergeMap(current.conversation.tags, patch.conversation?.tags),
+      tags: mergePatch(current.conversation.tags, patch.conversation?.tags),
       creation: patch.conversation?.creation ?? current.conversation.creation,
     },
-    message: { tags: mergeMap(current.message.tags, patch.message?.tags) },
+    message: { tags: mergePatch(current.message.tags, patch.message?.tags) },
   }
 }
 
