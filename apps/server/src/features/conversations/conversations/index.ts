@@ -14,7 +14,7 @@ export {
 } from './log.js'
 export type { ConversationsService } from './service.js'
 export type { MessageSlot } from './slot-store.js'
-export type { ConversationRow } from './store.js'
+export { type ConversationRow, conversationOwners } from './store.js'
 export { publicIdOf, toConversation } from './view.js'
 
 export interface Conversations extends Feature {

@@ -39,7 +39,7 @@ export interface ParticipantsDeps {
   run: Run
   clock: Clock
   pager: Pager
-  users: Pick<UsersService, 'findVisible'>
+  users: Pick<UsersService, 'findVisible' | 'findMember' | 'pageMembers' | 'provideParticipants'>
 }
 
 /** Who takes part in conversations, as chat users and as bots and integrations decide it. */
@@ -48,6 +48,9 @@ export function createParticipants(
   appendEvent: AppendEvent,
   getConversation: (actor: BotActor, id: string) => Promise<unknown>,
 ) {
+  const participantsOf = (id: string) => store.participantsOf(db, id)
+  users.provideParticipants(participantsOf)
+
   /** Adds a user and logs nothing; returns whether it takes part only now. */
   async function join(tx: Tx, conversationId: string, member: Member): Promise<boolean> {
     return await store.insertParticipant(tx, {
@@ -115,7 +118,7 @@ export function createParticipants(
 
   async function getParticipant(actor: BotActor, id: string, userId: string): Promise<UserRow> {
     await getConversation(actor, id)
-    const user = await store.findParticipant(db, actor.botId, id, userId)
+    const user = await users.findMember(db, actor.botId, participantsOf(id), userId)
     if (user !== undefined) return user
     throw new ApiError(
       'ResourceNotFound',
@@ -146,7 +149,7 @@ export function createParticipants(
     conversation: ConversationRef,
     page: PageRequest<'created_at'>,
   ): Promise<Page<UserRow>> {
-    return await store.pageParticipants(db, conversation.botId, conversation.id, page)
+    return await users.pageMembers(db, conversation.botId, participantsOf(conversation.id), page)
   }
 
   /** Takes a user who is being deleted out of everything; nothing is logged. */

@@ -3,7 +3,7 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
+import { carriesAll, carriesNoMore, objectsWithTag, type TagMatch } from '../tags/index.js'
 import type { ConversationsTable, ParticipantsTable } from './table.js'
 
 export type ConversationRow = Selectable<ConversationsTable>
@@ -113,9 +113,11 @@ export async function matchConversation(
     .orderBy('conversations.id')
     .limit(1)
   if (first !== undefined) {
-    query = query
-      .innerJoin('tag_index', 'tag_index.object_id', 'conversations.id')
-      .where(isFirstTag(botId, 'conversation', first))
+    query = query.innerJoin(
+      objectsWithTag(tx, botId, 'conversation', first),
+      'tagged.object_id',
+      'conversations.id',
+    )
   }
   return await query.executeTakeFirst()
 }
@@ -157,8 +159,11 @@ export async function pageConversations(
   }
   if (firstTag !== undefined) {
     query = query
-      .innerJoin('tag_index', 'tag_index.object_id', 'conversations.id')
-      .where(isFirstTag(botId, 'conversation', firstTag))
+      .innerJoin(
+        objectsWithTag(db, botId, 'conversation', firstTag),
+        'tagged.object_id',
+        'conversations.id',
+      )
       .where(({ ref }) => carriesAll(ref('conversations.id'), otherTags))
   }
   for (const userId of otherUsers) {
@@ -218,21 +223,21 @@ export async function disownConversations(tx: Tx, botId: string, userId: string)
     .execute()
 }
 
-/** The user with this native id, if it takes part in the conversation. */
-export async function findParticipant(
-  db: Db,
-  botId: string,
-  conversationId: string,
-  userId: string,
-) {
-  return await db
-    .selectFrom('users')
-    .innerJoin('participants', 'participants.user_id', 'users.id')
-    .selectAll('users')
-    .where('participants.conversation_id', '=', conversationId)
-    .where('users.id', '=', userId)
-    .where('users.bot_id', '=', botId)
-    .executeTakeFirst()
+/** Native ids of those who take part in a conversation, to be joined to. */
+export function participantsOf(db: Db, conversationId: string) {
+  return db
+    .selectFrom('participants')
+    .select('user_id')
+    .where('conversation_id', '=', conversationId)
+    .as('members')
+}
+
+/**
+ * Ids of conversations with the alias of the installation that they belong to, to be joined to by slices
+ * whose rows belong to conversations.
+ */
+export function conversationOwners(executor: Db | Tx) {
+  return executor.selectFrom('conversations').select(['id', 'integration']).as('owners')
 }
 
 const selectForUser = prepared<{ botId: string; id: string; userId: string }>()((db, parameter) =>
@@ -338,22 +343,6 @@ export async function deleteParticipantsOf(
     .where('bot_id', '=', botId)
     .where('conversation_id', '=', conversationId)
     .execute()
-}
-
-/** The users who take part in a conversation, by native id. */
-export async function pageParticipants(
-  db: Db,
-  botId: string,
-  conversationId: string,
-  page: PageRequest<'created_at'>,
-) {
-  const query = db
-    .selectFrom('users')
-    .innerJoin('participants', 'participants.user_id', 'users.id')
-    .selectAll('users')
-    .where('participants.conversation_id', '=', conversationId)
-    .where('users.bot_id', '=', botId)
-  return await paginate(query, page, 'users')
 }
 
 /** @returns how many were deleted, at most `limit` */

@@ -3,8 +3,9 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
+import { conversationOwners } from '../conversations/index.js'
 import { isReported } from '../events/index.js'
-import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
+import { carriesAll, carriesNoMore, objectsWithTag, type TagMatch } from '../tags/index.js'
 import type { MessagesTable, ScheduledMessagesTable } from './table.js'
 
 export type MessageRow = Selectable<MessagesTable>
@@ -64,9 +65,9 @@ export async function findWithIntegration(
 ): Promise<{ message: MessageRow; integration: string } | undefined> {
   const row = await executor
     .selectFrom('messages')
-    .innerJoin('conversations', 'conversations.id', 'messages.conversation_id')
+    .innerJoin(conversationOwners(executor), 'owners.id', 'messages.conversation_id')
     .selectAll('messages')
-    .select('conversations.integration')
+    .select('owners.integration')
     .where('messages.id', '=', id)
     .where('messages.bot_id', '=', botId)
     .executeTakeFirst()
@@ -137,9 +138,11 @@ export async function matchMessage(
     .orderBy('messages.created_at')
     .limit(1)
   if (first !== undefined) {
-    query = query
-      .innerJoin('tag_index', 'tag_index.object_id', 'messages.id')
-      .where(isFirstTag(botId, 'message', first))
+    query = query.innerJoin(
+      objectsWithTag(tx, botId, 'message', first),
+      'tagged.object_id',
+      'messages.id',
+    )
   }
   return await query.executeTakeFirst()
 }
@@ -158,19 +161,21 @@ export async function pageAllMessages(
     // What lay in a conversation that is gone is on its way out too.
     .where(({ exists, selectFrom }) =>
       exists(
-        selectFrom('conversations')
-          .select('conversations.id')
-          .whereRef('conversations.id', '=', 'messages.conversation_id')
+        selectFrom(conversationOwners(db))
+          .select('owners.id')
+          .whereRef('owners.id', '=', 'messages.conversation_id')
           .$if(filter.integration !== undefined, (found) =>
-            found.where('conversations.integration', '=', filter.integration ?? ''),
+            found.where('owners.integration', '=', filter.integration ?? ''),
           ),
       ),
     )
     .where(({ ref }) => carriesAll(ref('messages.id'), others))
   if (first !== undefined) {
-    query = query
-      .innerJoin('tag_index', 'tag_index.object_id', 'messages.id')
-      .where(isFirstTag(botId, 'message', first))
+    query = query.innerJoin(
+      objectsWithTag(db, botId, 'message', first),
+      'tagged.object_id',
+      'messages.id',
+    )
   }
   if (filter.conversationId !== undefined) {
     query = query.where('messages.conversation_id', '=', filter.conversationId)
@@ -276,9 +281,9 @@ export async function findScheduled(
 ): Promise<{ message: ScheduledMessageRow; integration: string } | undefined> {
   const row = await executor
     .selectFrom('scheduled_messages')
-    .innerJoin('conversations', 'conversations.id', 'scheduled_messages.conversation_id')
+    .innerJoin(conversationOwners(executor), 'owners.id', 'scheduled_messages.conversation_id')
     .selectAll('scheduled_messages')
-    .select('conversations.integration')
+    .select('owners.integration')
     .where('scheduled_messages.id', '=', id)
     .where('scheduled_messages.bot_id', '=', botId)
     .executeTakeFirst()

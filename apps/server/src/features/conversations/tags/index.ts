@@ -14,7 +14,7 @@ export {
   carriesAll,
   carriesNoMore,
   deleteTags,
-  isFirstTag,
+  objectsWithTag,
   replaceTags,
   type TagMatch,
 } from './store.js'

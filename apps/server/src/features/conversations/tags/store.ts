@@ -85,15 +85,23 @@ export async function deleteSomeTags(tx: Tx, botId: string, limit: number): Prom
 }
 
 /**
- * Joins what carries the first of the tags, so that a few objects are not looked for among all.
- * The condition on `tag_index` is this; the further tags are for {@link carriesAll}.
+ * The objects that carry the first of several tags, to be joined to, so that a few objects are not
+ * looked for among all. The further tags are for {@link carriesAll}.
  */
-export function isFirstTag(
+export function objectsWithTag(
+  executor: Db | Tx,
   botId: string,
   kind: TagKind,
   [name, value]: readonly [string, string],
-): RawBuilder<SqlBool> {
-  return sql`(tag_index.bot_id = ${botId} and tag_index.kind = ${kind} and tag_index.name = ${name} and tag_index.value_hash = ${hashOf(value)})`
+) {
+  return executor
+    .selectFrom('tag_index')
+    .select('object_id')
+    .where('bot_id', '=', botId)
+    .where('kind', '=', kind)
+    .where('name', '=', name)
+    .where('value_hash', '=', hashOf(value))
+    .as('tagged')
 }
 
 /** Whether an object carries all of these tags. */

@@ -79,6 +79,7 @@ export type UsersService = ReturnType<typeof createUsersService>
  */
 export function createUsersService(deps: UsersDeps) {
   const { db, run, dialect, clock, ids, pager, domainEvents, events } = deps
+  let participantsOf: ((conversationId: string) => store.Members) | undefined
 
   const { unknown, findVisible, requireVisible, getOrCreateIn, ...objects } = taggedObjects<
     store.UserRow,
@@ -245,8 +246,13 @@ export function createUsersService(deps: UsersDeps) {
     id: string,
     profile: Profile,
   ): Promise<store.UserRow | undefined> {
-    const updated_at = isoTime(clock.now())
-    return await store.patchUser(tx, botId, id, { ...patchOf(profile), updated_at })
+    const changes = { ...patchOf(profile), updated_at: isoTime(clock.now()) }
+    return await store.patchUser(tx, botId, id, changes)
+  }
+
+  /** Says who takes part in a conversation: for the slice of conversations, which is built later. */
+  function provideParticipants(of: (conversationId: string) => store.Members): void {
+    participantsOf = of
   }
 
   /** The users of an installation, or of the bot without the bot itself. */
@@ -269,7 +275,7 @@ export function createUsersService(deps: UsersDeps) {
       actor.botId,
       {
         integration: alias,
-        conversationId,
+        members: conversationId === undefined ? undefined : participantsOf?.(conversationId),
         tags: storedFilter(alias, filter.tags ?? {}),
         rangeColumn: filter.rangeField === 'updatedAt' ? 'updated_at' : 'created_at',
         after: timeOf('afterDate', filter.afterDate, 'beginning'),
@@ -336,6 +342,9 @@ export function createUsersService(deps: UsersDeps) {
     findAll: store.findUsersById,
     patch,
     list,
+    provideParticipants,
+    pageMembers: store.pageMembers,
+    findMember: store.findMember,
     publicIds,
     remove,
     removeById,

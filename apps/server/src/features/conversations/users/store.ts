@@ -1,9 +1,9 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { AliasedExpression, Insertable, Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
-import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
+import { carriesAll, carriesNoMore, objectsWithTag, type TagMatch } from '../tags/index.js'
 import type { UsersTable } from './table.js'
 
 export type UserRow = Selectable<UsersTable>
@@ -13,12 +13,15 @@ export type ProfilePatch = Pick<Updateable<UsersTable>, 'name' | 'picture_url' |
 
 export type RetiredIdRow = Selectable<Schema['retired_user_ids']>
 
+/** Native ids of users who have something in common, to be joined to. */
+export type Members = AliasedExpression<{ user_id: string }, 'members'>
+
 /** What a list of users is narrowed to; undefined for anything. */
 export interface UserFilter {
   /** Alias of the installation through which they came. */
   integration: string | undefined
-  /** Native id of a conversation in which they take part. */
-  conversationId: string | undefined
+  /** They must be among these. */
+  members: Members | undefined
   tags: Record<string, string>
   rangeColumn: 'created_at' | 'updated_at'
   /** Bounds, inclusive. */
@@ -137,9 +140,11 @@ export async function matchUser(
     .orderBy('users.id')
     .limit(1)
   if (first !== undefined) {
-    query = query
-      .innerJoin('tag_index', 'tag_index.object_id', 'users.id')
-      .where(isFirstTag(botId, 'user', first))
+    query = query.innerJoin(
+      objectsWithTag(executor, botId, 'user', first),
+      'tagged.object_id',
+      'users.id',
+    )
   }
   return await query.executeTakeFirst()
 }
@@ -159,14 +164,14 @@ export async function pageUsers(
     .whereRef('users.id', '<>', 'users.bot_id')
     .where(({ ref }) => carriesAll(ref('users.id'), others))
   if (first !== undefined) {
-    query = query
-      .innerJoin('tag_index', 'tag_index.object_id', 'users.id')
-      .where(isFirstTag(botId, 'user', first))
+    query = query.innerJoin(
+      objectsWithTag(db, botId, 'user', first),
+      'tagged.object_id',
+      'users.id',
+    )
   }
-  if (filter.conversationId !== undefined) {
-    query = query
-      .innerJoin('participants as member', 'member.user_id', 'users.id')
-      .where('member.conversation_id', '=', filter.conversationId)
+  if (filter.members !== undefined) {
+    query = query.innerJoin(filter.members, 'members.user_id', 'users.id')
   }
   if (filter.integration !== undefined) {
     query = query.where('users.integration', '=', filter.integration)
@@ -174,6 +179,37 @@ export async function pageUsers(
   if (filter.after !== undefined) query = query.where(range, '>=', filter.after)
   if (filter.before !== undefined) query = query.where(range, '<=', filter.before)
   return await paginate(query, page, 'users')
+}
+
+/** Those of some users who belong to a bot, with the bot's own user. */
+export async function pageMembers(
+  db: Db,
+  botId: string,
+  members: Members,
+  page: PageRequest<'created_at'>,
+): Promise<Page<UserRow>> {
+  const query = db
+    .selectFrom('users')
+    .innerJoin(members, 'members.user_id', 'users.id')
+    .selectAll('users')
+    .where('users.bot_id', '=', botId)
+  return await paginate(query, page, 'users')
+}
+
+/** The user with this native id, if it is among some. */
+export async function findMember(
+  db: Db,
+  botId: string,
+  members: Members,
+  id: string,
+): Promise<UserRow | undefined> {
+  return await db
+    .selectFrom('users')
+    .innerJoin(members, 'members.user_id', 'users.id')
+    .selectAll('users')
+    .where('users.id', '=', id)
+    .where('users.bot_id', '=', botId)
+    .executeTakeFirst()
 }
 
 /** Ids of users as they are shown, for those of the given ones that have one of their own. */

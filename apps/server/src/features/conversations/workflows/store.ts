@@ -2,7 +2,7 @@ import type { Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { carriesAll, carriesNoMore, isFirstTag, type TagMatch } from '../tags/index.js'
+import { carriesAll, carriesNoMore, objectsWithTag, type TagMatch } from '../tags/index.js'
 import type { WorkflowsTable } from './table.js'
 
 export type WorkflowRow = Selectable<WorkflowsTable>
@@ -104,9 +104,11 @@ export async function matchWorkflow(
     .limit(1)
   if (statuses !== undefined) query = query.where('workflows.status', 'in', statuses)
   if (first !== undefined) {
-    query = query
-      .innerJoin('tag_index', 'tag_index.object_id', 'workflows.id')
-      .where(isFirstTag(botId, 'workflow', first))
+    query = query.innerJoin(
+      objectsWithTag(tx, botId, 'workflow', first),
+      'tagged.object_id',
+      'workflows.id',
+    )
   }
   return await query.executeTakeFirst()
 }
@@ -134,9 +136,11 @@ export async function pageWorkflows(
   }
   if (filter.statuses?.length) query = query.where('workflows.status', 'in', filter.statuses)
   if (first !== undefined) {
-    query = query
-      .innerJoin('tag_index', 'tag_index.object_id', 'workflows.id')
-      .where(isFirstTag(botId, 'workflow', first))
+    query = query.innerJoin(
+      objectsWithTag(db, botId, 'workflow', first),
+      'tagged.object_id',
+      'workflows.id',
+    )
   }
   return await paginate(query, page, 'workflows')
 }
