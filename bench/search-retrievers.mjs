@@ -4,10 +4,10 @@ import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
 import { createKeywordIndex } from '../apps/server/dist/features/search/keywords/index.js'
 import { readCandidateTexts } from '../apps/server/dist/features/search/passage-text-store.js'
+import { toQuery } from '../apps/server/dist/features/search/query.js'
 import { scoreGrams } from '../apps/server/dist/features/search/retrieval/grams.js'
 import { createRanker } from '../apps/server/dist/features/search/retrieval/ranker.js'
 import { createSemanticRetriever } from '../apps/server/dist/features/search/retrieval/semantic-retriever.js'
-import { toQuery } from '../apps/server/dist/features/search/text/query.js'
 import { sqliteDialect } from '../apps/server/dist/platform/db/dialect.js'
 
 /** As many as each retriever proposes in a search. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, vi } from 'vitest'
 import type { BotActor, Caller } from '../src/domain/actor.js'
 import { createAddresses } from '../src/domain/addresses.js'
 import { createFiles, type Files } from '../src/features/files/index.js'
-import { createIngestPool, createSearch, type Search } from '../src/features/search/index.js'
+import { createSearch, type Search } from '../src/features/search/index.js'
 import { createApp } from '../src/http/app.js'
 import type { BlobStore } from '../src/platform/blobs/blob-store.js'
 import { openDiskBlobStore } from '../src/platform/blobs/disk.js'
@@ -155,9 +155,7 @@ async function createBench(
     addresses: createAddresses(() => url),
     signer: createSigner(key, clock),
   })
-  const ingestPool = createIngestPool({ onError: (err) => log.error({ err }) })
-  const indexing = { ingestPool, limits, progressPauseMs }
-  const search = createSearch({ ...foundation, ...indexing, database, log, files })
+  const search = createSearch({ ...foundation, database, log, files, limits, progressPauseMs })
 
   const nobody = async (): Promise<never> => {
     throw new ApiError('Unauthorized', 'Only bots call here.')
@@ -272,7 +270,6 @@ async function createBench(
       await closed
       await pauseJobs()
       await search.stop()
-      await ingestPool[Symbol.asyncDispose]()
       await bus[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
     },

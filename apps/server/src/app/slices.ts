@@ -11,7 +11,7 @@ import { createWebhooks } from '../features/calls/webhooks/index.js'
 import { type Chat, createChat } from '../features/chat/index.js'
 import { createDeliveries, pageAttempts } from '../features/deliveries/index.js'
 import { createFiles } from '../features/files/index.js'
-import { createIngestPool, createSearch, type RetrieverWeights } from '../features/search/index.js'
+import { createSearch, type RetrieverWeights } from '../features/search/index.js'
 import { createAccess } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
 import { createWorkspaces } from '../features/tenancy/workspaces/index.js'
@@ -45,7 +45,7 @@ export async function createSlices(
   closers: Pick<Closers, 'add'>,
   { findEntry, weights }: SlicesOptions = {},
 ) {
-  const { config, clock, log } = foundation
+  const { config, clock } = foundation
   const accounts = createAccounts(foundation)
   const workspaces = createWorkspaces(foundation)
   const integrations = createIntegrations({ ...foundation, workspaces: workspaces.service })
@@ -152,22 +152,17 @@ export async function createSlices(
   closers.add('waiting for files', async (timeLeft) => {
     await files.stop?.(timeLeft)
   })
-  const ingestPool = createIngestPool({
-    ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
-    timeLimitMs: limits.indexingTimeoutMs,
-    memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
-    maximumOutputBytes: limits.indexingOutputBytes,
-    maximumPages: limits.indexingPages,
-    maximumUnpackedBytes: limits.indexingUnpackedBytes,
-    onError: (err) => log.error({ err }, 'a process that reads documents failed'),
-  })
-  closers.add('document readers', async () => {
-    await ingestPool[Symbol.asyncDispose]()
-  })
   const search = createSearch({
     ...foundation,
     files,
-    ingestPool,
+    documentReaders: {
+      ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
+      timeLimitMs: limits.indexingTimeoutMs,
+      memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
+      maximumOutputBytes: limits.indexingOutputBytes,
+      maximumPages: limits.indexingPages,
+      maximumUnpackedBytes: limits.indexingUnpackedBytes,
+    },
     embeddings: embeddingsOf(config),
     limits: {
       ...config.limits,

@@ -13,7 +13,7 @@ import {
   createIngestPool,
   type IngestPool,
   ingest,
-} from '../../src/features/search/indexing/pipeline.js'
+} from '../../src/features/search/indexing/ingest.js'
 
 /** The same contents at every run, so that a failure can be looked into. */
 const seed = 20_261_122

@@ -18,7 +18,7 @@ import {
   createIngestPool,
   type IngestPool,
   ingest,
-} from '../../src/features/search/indexing/pipeline.js'
+} from '../../src/features/search/indexing/ingest.js'
 
 const limits = { timeLimitMs: 15_000, memoryLimitMb: 512 }
 /** Hostile files of each format: cut off, with flipped bits, with parts in each other's place. */

@@ -11,8 +11,7 @@ import type { Log } from '../../platform/telemetry/log.js'
 import type { Metric } from '../../platform/telemetry/metric.js'
 import type { Check, Feature, Owner } from '../feature.js'
 import type { Files } from '../files/index.js'
-import { createSearchJobs } from './indexing/jobs.js'
-import type { IngestPool } from './indexing/pipeline.js'
+import { createIndexingJobs, createIngestPool, type IngestPoolOptions } from './indexing/index.js'
 import { createKeywordIndex } from './keywords/index.js'
 import { createSearchMeter, loadMetric } from './metrics.js'
 import { deleteOfBot, passagesDeletedAtOnce } from './passage-store.js'
@@ -23,7 +22,6 @@ import { createVectors, type EmbeddingsSettings } from './vectors/index.js'
 import { deleteWordsOfBot } from './vocabulary-store.js'
 import type { RetrieverWeights } from './weights.js'
 
-export { createIngestPool } from './indexing/pipeline.js'
 export type { RetrieverWeights } from './weights.js'
 
 export interface Search extends Feature {
@@ -47,7 +45,8 @@ export interface SearchOptions {
   pager: Pager
   log: Log
   files: Files
-  ingestPool: IngestPool
+  /** Limits of the processes that read documents, where they differ from the defaults. */
+  documentReaders?: Omit<IngestPoolOptions, 'onError'>
   /** Whose vectors to use; undefined for those that are built in. */
   embeddings?: EmbeddingsSettings | undefined
   limits: {
@@ -68,10 +67,14 @@ export interface SearchOptions {
 
 /** Search in the files of bots: their passages and the index over them. */
 export function createSearch(options: SearchOptions): Search {
-  const { database, clock, ids, queue, pager, log, files, ingestPool, limits } = options
+  const { database, clock, ids, queue, pager, log, files, limits } = options
   const { db, run } = database
   const index = createKeywordIndex(database.dialect)
   const meter = createSearchMeter()
+  const ingestPool = createIngestPool({
+    ...options.documentReaders,
+    onError: (err) => log.error({ err }, 'a process that reads documents failed'),
+  })
   const finder = createFinder({
     database,
     atOnce: limits.searchesAtOnce,
@@ -91,7 +94,7 @@ export function createSearch(options: SearchOptions): Search {
     meter,
     limits,
   })
-  const jobs = createSearchJobs({
+  const jobs = createIndexingJobs({
     db,
     run,
     clock,
@@ -133,6 +136,7 @@ export function createSearch(options: SearchOptions): Search {
     },
 
     async stop() {
+      await ingestPool[Symbol.asyncDispose]()
       await finder[Symbol.asyncDispose]()
       await vectors[Symbol.asyncDispose]()
     },

@@ -1,14 +1,21 @@
-import { type FileName, toEmbeddingText, toFileName, toIndexText } from '@botstead/documents/text'
+import {
+  type ContextOptions,
+  type FileName,
+  toEmbeddingText,
+  toFileName,
+  toIndexText,
+} from '@botstead/documents/text'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { fileKeys, indexingRequests, toIndexingConfiguration } from '../files/lookup/index.js'
+import type { PassageRow } from './passage-store.js'
 
 /** What a vector is made of. */
 export interface PassageText {
   number: number
   /** UUID of the passage: a number can be used again, this cannot. */
   id: string
-  /** Markdown, below the headings that lead to it as far as the upload wished. */
+  /** Markdown, below the headings that lead to it as far as the upload asked for. */
   text: string
 }
 
@@ -101,7 +108,7 @@ export interface CandidateTexts {
   names: ReadonlyMap<number, string>
 }
 
-/** Reads what some passages say, and what their files are called. */
+/** Reads the contents of some passages, and the names of their files. */
 export async function readCandidateTexts(
   db: Db,
   numbers: readonly number[],
@@ -129,4 +136,69 @@ export async function readCandidateTexts(
 
 function toWords({ folders, name }: FileName): FileName {
   return { folders: toIndexText(folders), name: toIndexText(name) }
+}
+
+/** The position of a passage, and its headings. */
+export type PassageHeadings = Pick<
+  PassageRow,
+  'number' | 'id' | 'position' | 'subtype' | 'headings' | 'own_headings'
+>
+
+/** Generations of a file that have passages, and the options of their uploads. */
+export async function listGenerations(
+  db: Db,
+  fileId: string,
+): Promise<{ generation: number; context: ContextOptions }[]> {
+  const rows = await db
+    .selectFrom('passages')
+    .leftJoin(indexingRequests(db).as('request'), (join) =>
+      join
+        .onRef('request.file_id', '=', 'passages.file_id')
+        .onRef('request.generation', '=', 'passages.generation'),
+    )
+    .select(['passages.generation', 'request.indexing'])
+    .where('passages.file_id', '=', fileId)
+    .where('passages.position', '=', 0)
+    .execute()
+  return rows.map(({ generation, indexing }) => ({
+    generation,
+    context: toIndexingConfiguration(indexing).chunking ?? {},
+  }))
+}
+
+/** The passages of a generation without their contents, in order. */
+export async function listHeadings(
+  db: Db,
+  fileId: string,
+  generation: number,
+): Promise<PassageHeadings[]> {
+  return await db
+    .selectFrom('passages')
+    .select(['number', 'id', 'position', 'subtype', 'headings', 'own_headings'])
+    .where('file_id', '=', fileId)
+    .where('generation', '=', generation)
+    .orderBy('position')
+    .execute()
+}
+
+/** The contents of passages, by their numbers. */
+export async function readContents(
+  db: Db,
+  numbers: readonly number[],
+): Promise<Map<number, string>> {
+  const rows = await db
+    .selectFrom('passages')
+    .select(['number', 'content'])
+    .where('number', 'in', numbers)
+    .execute()
+  return new Map(rows.map(({ number, content }) => [number, content]))
+}
+
+/** Puts passages below other headings. */
+export async function patchHeadings(
+  tx: Tx,
+  numbers: readonly number[],
+  headings: string,
+): Promise<void> {
+  await tx.updateTable('passages').set({ headings }).where('number', 'in', numbers).execute()
 }

@@ -6,7 +6,7 @@ import type { ClearPassages, FilesIndexing } from '../../files/index.js'
 import type { KeywordIndex } from '../keywords/index.js'
 import * as store from '../passage-store.js'
 import { deleteWords, holdWords } from '../vocabulary-store.js'
-import { type IngestPool, listPassageWords } from './pipeline.js'
+import { type IngestPool, listPassageWords } from './ingest.js'
 
 /** Passages that are read at a time: few enough that nobody waits long for the database. */
 const readAtOnce = 100

@@ -4,8 +4,8 @@ import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { FilesIndexing, PassagesOf } from '../../files/index.js'
 import { listGeneration, type PassageRow } from '../passage-store.js'
+import { type IngestPool, listPassageWords } from './ingest.js'
 import type { IngestedPassage } from './ingest-task.js'
-import { type IngestPool, listPassageWords } from './pipeline.js'
 
 /** Passages that are read at a time: few enough that nobody waits long. */
 const readAtOnce = 100

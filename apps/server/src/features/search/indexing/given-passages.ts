@@ -14,9 +14,9 @@ interface Heading {
   text: string
 }
 
-const HEADING = /^(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/
+const headingLine = /^(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/
 /** Characters of a heading that are repeated above every passage below it. */
-const MAXIMUM_HEADING_LENGTH = 200
+const longestHeading = 200
 
 /** Turns passages that a caller gave into those that are stored; headings are read from them. */
 export function toPassages(given: readonly GivenPassage[]): Passage[] {
@@ -49,7 +49,7 @@ function ownHeadings(content: string, type: PassageKind | undefined): Heading[] 
   const headings: Heading[] = []
   const lines = content.split('\n').filter((line) => line.trim() !== '')
   for (const line of lines) {
-    const [, marks = '', text = ''] = HEADING.exec(line) ?? []
+    const [, marks = '', text = ''] = headingLine.exec(line) ?? []
     if (text === '') break
     headings.push({ depth: marks.length, text: cut(text) })
   }
@@ -63,5 +63,5 @@ function subtypeOf([first]: readonly Heading[]): PassageKind {
 }
 
 function cut(text: string): string {
-  return [...text].slice(0, MAXIMUM_HEADING_LENGTH).join('')
+  return [...text].slice(0, longestHeading).join('')
 }

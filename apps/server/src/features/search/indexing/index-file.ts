@@ -8,16 +8,19 @@ import { hasErrorCode } from '../../../platform/disk/durable-files.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Job, JobContext } from '../../../platform/jobs/handler.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import type { FilesIndexing, IndexableContent, IndexFile } from '../../files/index.js'
+import type {
+  FilesIndexing,
+  IndexableContent,
+  IndexFile,
+  IndexingProgress,
+} from '../../files/index.js'
 import type { KeywordIndex } from '../keywords/index.js'
 import * as store from '../passage-store.js'
 import type { VectorJobs } from '../vectors/index.js'
 import { insertWords } from '../vocabulary-store.js'
 import { readCopied } from './copied-passages.js'
-import { type Content, lostContent } from './ingest-content.js'
-import type { IngestedPassage } from './ingest-task.js'
-import { type IngestPool, ingest } from './pipeline.js'
-import { createProgressReport, type ProgressReport } from './progress-report.js'
+import { type Content, type IngestPool, ingest } from './ingest.js'
+import { type IngestedPassage, lostContent } from './ingest-task.js'
 
 /** What one transaction takes: so little that nobody waits long for the database. */
 const mostInBatch = { passages: 100, characters: 16_000 }
@@ -52,7 +55,7 @@ export interface IndexFileDeps {
 }
 
 /**
- * Makes one generation ready to be found: `extract` reads the content and has it cut, `embed` writes the
+ * Makes one generation searchable: `extract` reads the content and has it cut, `embed` writes the
  * passages to the index. Both can be repeated; nobody sees anything of it before it is published.
  */
 export function createIndexFile(deps: IndexFileDeps) {
@@ -60,10 +63,10 @@ export function createIndexFile(deps: IndexFileDeps) {
 
   async function extract(
     content: IndexableContent,
-    report: ProgressReport,
+    progress: ProgressReport,
     signal: AbortSignal,
   ): Promise<IngestedPassage[]> {
-    report.say({ step: 'extract', percent: 0 })
+    progress.report({ step: 'extract', percent: 0 })
     const { passages } = await ingest(
       deps.ingestPool,
       {
@@ -79,7 +82,7 @@ export function createIndexFile(deps: IndexFileDeps) {
       signal,
       {
         onProgress: ({ step, pages, percent }) =>
-          report.say({
+          progress.report({
             step,
             percent: Math.floor((readPercent * percent) / 100),
             ...(pages !== undefined && { pages }),
@@ -92,7 +95,7 @@ export function createIndexFile(deps: IndexFileDeps) {
   async function embed(
     { botId, fileId, generation }: IndexFile,
     passages: readonly IngestedPassage[],
-    report: ProgressReport,
+    progress: ProgressReport,
     signal: AbortSignal,
   ): Promise<void> {
     // An attempt before this one may have come half way.
@@ -105,7 +108,7 @@ export function createIndexFile(deps: IndexFileDeps) {
     for (const batch of toBatches(passages)) {
       signal.throwIfAborted()
       const share = written / passages.length
-      report.say({
+      progress.report({
         step: 'embed',
         percent: Math.floor(readPercent + (writtenPercent - readPercent) * share),
         passages: written,
@@ -129,7 +132,7 @@ export function createIndexFile(deps: IndexFileDeps) {
       written += batch.length
     }
     const { length } = passages
-    report.say({
+    progress.report({
       step: 'publish',
       percent: writtenPercent,
       passages: length,
@@ -140,13 +143,13 @@ export function createIndexFile(deps: IndexFileDeps) {
   return async (job: Job<IndexFile>, { signal }: JobContext): Promise<IndexOutcome> => {
     const content = await indexing.find(job.payload)
     if (content === undefined) return undefined
-    await using report = createProgressReport(deps, job)
+    await using progress = createProgressReport(deps, job)
     try {
       const { passages: from } = job.payload
       const to = { key: content.key, context: content.configuration.chunking }
       const copied = from && (await readCopied(deps, from, to, signal))
-      const passages = copied ?? (await extract(content, report, signal))
-      await embed(job.payload, passages, report, signal)
+      const passages = copied ?? (await extract(content, progress, signal))
+      await embed(job.payload, passages, progress, signal)
       return { passages: passages.length }
     } catch (error) {
       if (error instanceof ExtractionError) return { failedReason: error.message }
@@ -214,5 +217,66 @@ function toColumns(passage: IngestedPassage) {
     own_headings: JSON.stringify(passage.ownHeadings),
     start_offset: passage.start,
     end_offset: passage.end,
+  }
+}
+
+/** Milliseconds between two reports: often enough for people, seldom enough for the database. */
+const defaultProgressPauseMs = 500
+
+type StepProgress = Pick<
+  IndexingProgress,
+  'step' | 'percent' | 'pages' | 'passages' | 'passagesTotal'
+>
+
+/** Reports how far one attempt is: in the file, for its author, and in the log, for the operator. */
+interface ProgressReport extends AsyncDisposable {
+  /** Never throws and never waits; what comes too soon after the last is left out. */
+  report(progress: StepProgress): void
+}
+
+/** A small file is done before its first report is due, and costs none. */
+function createProgressReport(
+  { indexing, clock, log, progressPauseMs = defaultProgressPauseMs }: IndexFileDeps,
+  { id, payload, attempt }: Job<IndexFile>,
+): ProgressReport {
+  const begin = clock.now()
+  let last = begin
+  let step: StepProgress['step'] | undefined
+  let writing: Promise<void> | undefined
+  let next: StepProgress | undefined
+
+  async function write(progress: StepProgress): Promise<void> {
+    const { botId: bot, fileId: file, generation } = payload
+    log.info({ job: id, bot, file, attempt, ...progress }, 'indexing')
+    try {
+      await indexing.report(payload, { ...progress, attempt, generation })
+    } catch (err) {
+      log.warn({ err, job: id }, 'the progress of a file could not be stored')
+    }
+    writing = undefined
+    const waiting = next
+    next = undefined
+    if (waiting !== undefined) start(waiting)
+  }
+
+  function start(progress: StepProgress): void {
+    last = clock.now()
+    step = progress.step
+    writing = write(progress)
+  }
+
+  return {
+    report(progress) {
+      const now = clock.now()
+      // For who watches a file that takes long, each step is reported as it begins.
+      const isNewStep = progress.step !== step && now - begin >= progressPauseMs
+      if (!isNewStep && now - last < progressPauseMs) return
+      if (writing === undefined) start(progress)
+      else if (isNewStep) next = progress
+    },
+    // Nothing may follow the outcome of the attempt.
+    async [Symbol.asyncDispose]() {
+      while (writing !== undefined) await writing
+    },
   }
 }

@@ -2,7 +2,7 @@ import { type ChunkOptions, defaultChunkOptions, smallestMaximumLength } from '@
 import type { ContextOptions } from '@botstead/documents/text'
 
 /** A passage is shown and prompted as a whole; no wish makes it longer than this. */
-const LARGEST_MAXIMUM_LENGTH = 20_000
+const largestMaximumLength = 20_000
 
 /** The `indexing.configuration` of an upload. Members that no part here knows are ignored. */
 export interface IngestConfiguration {
@@ -29,7 +29,7 @@ export function toChunkOptions(
 ): ChunkOptions {
   const { parsing, chunking } = configuration
   const wanted = chunking?.maximumChunkLength ?? defaultChunkOptions.maximumLength
-  const maximumLength = Math.min(Math.max(wanted, smallestMaximumLength), LARGEST_MAXIMUM_LENGTH)
+  const maximumLength = Math.min(Math.max(wanted, smallestMaximumLength), largestMaximumLength)
   return {
     maximumLength: Math.trunc(maximumLength),
     minimumParagraphLength:

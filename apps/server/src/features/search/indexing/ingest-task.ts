@@ -1,4 +1,5 @@
 import type { ChunkOptions, ExtractionFailure, Passage } from '@botstead/documents'
+import { ExtractionError } from '@botstead/documents'
 import type { ContextOptions, IndexFields, ListedWord } from '@botstead/documents/text'
 
 /** What of a passage says under which words it is found. */
@@ -77,3 +78,16 @@ export type IngestPiece = { passages: IngestedPassage[] } | { words: PassageWord
 export type IngestOutput =
   | Omit<Ingestion, 'passages' | 'notApplied'>
   | { failure: ExtractionFailure; message: string }
+
+/**
+ * A content that the storage of the server has lost or changed.
+ *
+ * @param what became of it
+ */
+export function lostContent(what: string): ExtractionError {
+  return new ExtractionError(
+    'lost',
+    `${what}: the storage of the server lost it. Upload the file again. ` +
+      'The operator of the server can find all such files with "botstead check --contents".',
+  )
+}

@@ -1,26 +1,32 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { ExtractionError, type Passage, readDocument, toRefusal } from '@botstead/documents'
-import { addNameTitle } from '@botstead/documents/text'
+import {
+  addNameTitle,
+  type ContextOptions,
+  toIndexFields,
+  toNewWords,
+} from '@botstead/documents/text'
 import { type Give, type Report, serveTasks } from '../../../platform/workers/worker-task.js'
 import { toPassages } from './given-passages.js'
-import { lostContent } from './ingest-content.js'
-import type {
-  DocumentInput,
-  IngestInput,
-  IngestOutput,
-  IngestPiece,
-  IngestProgress,
-  TextsInput,
+import {
+  type DocumentInput,
+  type IngestInput,
+  type IngestOutput,
+  type IngestPiece,
+  type IngestProgress,
+  lostContent,
+  type PassageText,
+  type PassageWords,
+  type TextsInput,
 } from './ingest-task.js'
-import { createWordLister } from './passage-words.js'
 
 /** Share of the work that is done when a document is read; the rest is for cutting and indexing. */
-const READ_PERCENT = 60
-const CUT_PERCENT = 70
+const readPercent = 60
+const cutPercent = 70
 
 /** Passages that go to the server at a time: few enough that taking them in keeps nobody waiting. */
-const PASSAGES_IN_PIECE = 50
+const passagesInPiece = 50
 
 /** Runs in a process of its own: everything that touches the content of a foreign file. */
 serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(async (input, report, give) => {
@@ -38,6 +44,22 @@ serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(async (input,
 function listWords({ texts, key, context }: TextsInput, give: Give<IngestPiece>): IngestOutput {
   give({ words: texts.map(createWordLister(key, context)) })
   return {}
+}
+
+/**
+ * Returns a function that lists the words of passages, to be called with those of a file one after the other.
+ *
+ * @param key of the file
+ */
+function createWordLister(
+  key: string,
+  options: ContextOptions,
+): (passage: PassageText) => PassageWords {
+  const known = new Set<string>()
+  return (passage) => {
+    const fields = toIndexFields(passage, key, options)
+    return { fields, words: toNewWords(Object.values(fields).join(' '), known) }
+  }
 }
 
 async function ingestDocument(
@@ -66,25 +88,25 @@ async function ingestDocument(
     maximumUnpackedBytes: input.maximumUnpackedBytes,
     onPage(done: number, total: number) {
       pages = done
-      report({ step: 'extract', pages, percent: Math.floor((READ_PERCENT * done) / total) })
+      report({ step: 'extract', pages, percent: Math.floor((readPercent * done) / total) })
     },
   }
   const { passages, ...document } = await readDocument(source, input.chunking, () => {
-    report({ step: 'chunk', ...progress(), percent: READ_PERCENT }, { milestone: true })
+    report({ step: 'chunk', ...progress(), percent: readPercent }, { milestone: true })
   })
   let given = 0
   for (const some of inPieces(passages)) {
     give({ passages: some.map(withWords) })
     given += some.length
-    const percent = Math.floor(CUT_PERCENT + ((99 - CUT_PERCENT) * given) / passages.length)
+    const percent = Math.floor(cutPercent + ((99 - cutPercent) * given) / passages.length)
     report({ step: 'chunk', ...progress(), passages: given, percent })
   }
   return document
 }
 
 function* inPieces(passages: readonly Passage[]): Generator<Passage[]> {
-  for (let start = 0; start < passages.length; start += PASSAGES_IN_PIECE) {
-    yield passages.slice(start, start + PASSAGES_IN_PIECE)
+  for (let start = 0; start < passages.length; start += passagesInPiece) {
+    yield passages.slice(start, start + passagesInPiece)
   }
 }
 

@@ -8,8 +8,8 @@ import { createKeywordIndex } from '../keywords/index.js'
 import { insertPassages } from '../passage-store.js'
 import { insertWords } from '../vocabulary-store.js'
 import { createClearPassages } from './clear-passages.js'
-import { createListWords, listWordsJob } from './list-words.js'
-import { createIngestPool } from './pipeline.js'
+import { createIngestPool } from './ingest.js'
+import { createListWords, listWordsJob } from './outdated-entries.js'
 
 const before = migrations.filter(({ name }) => name < '0028')
 

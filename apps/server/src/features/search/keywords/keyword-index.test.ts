@@ -5,7 +5,7 @@ import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { createIds } from '../../../platform/ids.js'
 import { type FileScope, toTagConditions } from '../../files/index.js'
 import { deleteOfBot, insertPassages } from '../passage-store.js'
-import { toQuery } from '../text/query.js'
+import { toQuery } from '../query.js'
 import { createKeywordIndex } from './index.js'
 
 interface Text {

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { TagCondition } from '../../files/index.js'
 import type { FileScope } from '../../files/lookup/index.js'
-import type { Query } from '../text/query.js'
+import type { Query } from '../query.js'
 
 /** The words of a passage and the number of its row. */
 export interface IndexEntry {

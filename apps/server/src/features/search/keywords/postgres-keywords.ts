@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/lookup/index.js'
-import { toTsquery } from '../text/render-query.js'
 import type { IndexEntry, KeywordIndex } from './keyword-index.js'
 import {
   bounded,
@@ -12,6 +11,7 @@ import {
   toFrequencies,
   toParts,
 } from './keyword-index.js'
+import { toTsquery } from './render-query.js'
 
 const fairWeight = 0.3
 

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/lookup/index.js'
-import { toFts5Match } from '../text/render-query.js'
 import type { IndexEntry, KeywordIndex } from './keyword-index.js'
 import {
   bounded,
@@ -12,6 +11,7 @@ import {
   toFrequencies,
   toParts,
 } from './keyword-index.js'
+import { toFts5Match } from './render-query.js'
 
 /** Passages that are counted at most: how rare a word is grows with the logarithm. */
 const mostPassages = 20_000

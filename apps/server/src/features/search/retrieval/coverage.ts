@@ -1,6 +1,5 @@
 import type { Frequencies } from '../keywords/index.js'
-import type { Query } from '../text/query.js'
-import type { Subject } from '../text/subject.js'
+import type { Query, Subject } from '../query.js'
 import { isForm, leastAlike, likelyBeginning, toGrams } from './word-likeness.js'
 
 /** A word of a question or a phrase that is meant literally, and how much of the question it is. */

@@ -1,8 +1,8 @@
 import { isGermanGrammar, mayBeGerman, normalise, toRuns } from '@botstead/documents/text'
 import type { Db } from '../../../platform/db/schema.js'
-import { beginningsOf, germanStem, nounStem, verbalStem } from '../text/german-stem.js'
 import { findBeginnings, findWords, hasGermanWords } from '../vocabulary-store.js'
 import type { Substitutes } from './coverage.js'
+import { beginningsOf, germanStem, nounStem, verbalStem } from './german-stem.js'
 
 /** Words of a question for which others are looked for, the longest first. */
 const maximumWords = 8
@@ -19,11 +19,11 @@ const shortestCompound = 8
 const maximumCompounds = 100
 
 /** What joins the parts of a compound: _Betriebsstunde_, _Pumpengehäuse_, _Bilderrahmen_. */
-const LINKS = ['', 's', 'es', 'n', 'en', 'er', 'e']
+const links = ['', 's', 'es', 'n', 'en', 'er', 'e']
 /** What a word may end with that is the last part of a compound. */
-const ENDINGS = ['', 'e', 'en', 'n', 's', 'es', 'er', 'ern', 't']
-const WORD = /^[a-z]{3,40}$/
-const UMLAUT = /ae|oe|ue/
+const endings = ['', 'e', 'en', 'n', 's', 'es', 'er', 'ern', 't']
+const isWord = /^[a-z]{3,40}$/
+const umlaut = /ae|oe|ue/
 
 const worths = { form: 0.95, derived: 0.8, head: 0.75, modifier: 0.7, part: 0.9 }
 
@@ -40,7 +40,7 @@ export async function findGermanForms(
   terms: readonly string[],
 ): Promise<Substitutes> {
   const words = terms
-    .filter((term) => term.length >= shortestWord && WORD.test(term))
+    .filter((term) => term.length >= shortestWord && isWord.test(term))
     .sort((a, b) => b.length - a.length)
     .slice(0, maximumWords)
   if (words.length === 0 || !mayBeGerman(toRuns(normalise(question)).map(({ text }) => text))) {
@@ -51,7 +51,7 @@ export async function findGermanForms(
   const listed = await findWords(db, botId, {
     prefixes: distinct(sought.flatMap(toPrefixes)),
     suffixes: distinct(
-      sought.filter(mayBeHead).flatMap(({ stem }) => ENDINGS.map((end) => stem + end)),
+      sought.filter(mayBeHead).flatMap(({ stem }) => endings.map((end) => stem + end)),
     ),
     words: distinct(words.flatMap(toParts)),
   })
@@ -96,7 +96,7 @@ function rootOf(stem: string): string {
 }
 
 function mayBeHead({ stem }: Stemmed): boolean {
-  return stem.length >= shortestHead || (stem.length >= shortestWord && UMLAUT.test(stem))
+  return stem.length >= shortestHead || (stem.length >= shortestWord && umlaut.test(stem))
 }
 
 /** Whether a word ends with a form of a stem, behind something that may be a word. */
@@ -109,7 +109,8 @@ function endsWith(word: string, stem: string): boolean {
 function restsOf({ stem }: Stemmed, other: Stemmed): string[] {
   if (!other.word.startsWith(stem)) return []
   const rest = other.word.slice(stem.length)
-  return LINKS.filter((link) => rest.startsWith(link))
+  return links
+    .filter((link) => rest.startsWith(link))
     .map((link) => rest.slice(link.length))
     .filter(({ length }) => length >= shortestRest)
 }
@@ -147,7 +148,7 @@ function toParts(word: string): string[] {
     (_, at) => at + shortestRest,
   )
   const first = cuts.flatMap((at) =>
-    LINKS.map((link) => (word.slice(0, at).endsWith(link) ? word.slice(0, at - link.length) : '')),
+    links.map((link) => (word.slice(0, at).endsWith(link) ? word.slice(0, at - link.length) : '')),
   )
   return distinct([...first.filter(({ length }) => length >= shortestRest), ...toLastParts(word)])
 }

@@ -1,13 +1,13 @@
 import type { Db } from '../../../platform/db/schema.js'
 import type { FileScope, TagCondition } from '../../files/lookup/index.js'
 import type { Frequencies, KeywordHit, KeywordIndex } from '../keywords/index.js'
-import { toOtherEnglish } from '../text/english-spellings.js'
-import type { Query } from '../text/query.js'
-import { toSpellings } from '../text/spellings.js'
+import type { Query } from '../query.js'
 import { findWords } from '../vocabulary-store.js'
 import type { Substitutes } from './coverage.js'
+import { toOtherEnglish } from './english-spellings.js'
 import { findGermanForms } from './german.js'
 import { neighbourhood, toExpandable, toSubstitutes } from './query-expansion.js'
+import { toSpellings } from './spellings.js'
 
 /**
  * What a hit by a word that is only like the one that was asked for is worth: less where that one is there,

@@ -1,6 +1,6 @@
 import { editDistance } from '../../../platform/nearest.js'
-import { withoutMarks } from '../text/marks.js'
 import type { Neighbourhood } from '../vocabulary-store.js'
+import { withoutMarks } from './spellings.js'
 import { countBits, isForm, letterSet } from './word-likeness.js'
 
 /** A word of a question that may be expanded by other words. */

@@ -1,5 +1,6 @@
 import {
   functionWordsOf,
+  isEnding,
   joinedAsWhole,
   normalise,
   type Run,
@@ -10,9 +11,9 @@ import {
 } from '@botstead/documents/text'
 
 /** Bounds the work of one search; a question has about eight terms. */
-const MAXIMUM_TERMS = 100
-const MAXIMUM_PHRASES = 20
-const LONGEST_PHRASE = 32
+const maximumTerms = 100
+const maximumPhrases = 20
+const longestPhrase = 32
 
 /**
  * What to look for, in no engine's language. Every token consists of letters, digits and marks
@@ -27,11 +28,11 @@ export interface Query {
   exact: string[][]
 }
 
-const QUOTED = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』/g
+const quotedText = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』/g
 /** What is a code although nothing holds it together: `E07`, `RC20`. */
-const SHORT_CODE = /(?<![\p{L}\p{N}])\p{Lu}+\p{N}[\p{Lu}\p{N}]*(?![\p{L}\p{N}])/gu
+const shortCode = /(?<![\p{L}\p{N}])\p{Lu}+\p{N}[\p{Lu}\p{N}]*(?![\p{L}\p{N}])/gu
 /** What holds a code, a version or an address together, as opposed to what ends a word. */
-const COMPOUND = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~]+[\p{L}\p{N}\p{M}]+)+/gu
+const compoundWord = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~]+[\p{L}\p{N}\p{M}]+)+/gu
 
 /**
  * Reads a question or a list of keywords.
@@ -39,12 +40,12 @@ const COMPOUND = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~]+[\p{L}\p{N}\p{M}]+)+/gu
  */
 export function toQuery(text: string): Query {
   const normalised = normalise(text)
-  const quoted = [...normalised.matchAll(QUOTED)].map((match) =>
+  const quoted = [...normalised.matchAll(quotedText)].map((match) =>
     toPhrase(match.slice(1).find((group) => group !== undefined) ?? ''),
   )
   const compounds: string[][] = []
   const codes: string[][] = []
-  for (const [compound] of normalised.matchAll(COMPOUND)) {
+  for (const [compound] of normalised.matchAll(compoundWord)) {
     const runs = toRuns(compound)
     if (runs.some((run) => run.unspaced)) continue
     const parts = runs.map((run) => run.text)
@@ -53,14 +54,14 @@ export function toQuery(text: string): Query {
     if (joined !== undefined) codes.push([joined])
     else if (isCode(parts)) codes.push(parts)
   }
-  const shortCodes = [...text.matchAll(SHORT_CODE)].map(([code]) => [normalise(code)])
+  const shortCodes = [...text.matchAll(shortCode)].map(([code]) => [normalise(code)])
   const runs = toRuns(normalised)
   const tokens = [...new Set([...runs.flatMap(toTerms), ...toJoined(normalised)])]
   // Pairs of characters are no words.
   const grammar = functionWordsOf(runs.filter(({ unspaced }) => !unspaced).map(({ text }) => text))
   const meaningful = tokens.filter((token) => !grammar.has(token))
   return {
-    terms: (meaningful.length > 0 ? meaningful : tokens).slice(0, MAXIMUM_TERMS),
+    terms: (meaningful.length > 0 ? meaningful : tokens).slice(0, maximumTerms),
     phrases: distinct([...quoted, ...compounds].filter((phrase) => phrase.length > 1)),
     exact: distinct([
       ...quoted.filter((phrase) => phrase.length > 0),
@@ -90,7 +91,7 @@ function toPhrase(text: string): string[] {
   const last = runs.at(-1)
   if (last === undefined) return []
   const tokens = [...runs.slice(0, -1).flatMap(toIndexTokens), ...toTerms(last)]
-  return tokens.slice(0, LONGEST_PHRASE)
+  return tokens.slice(0, longestPhrase)
 }
 
 /** A code or a number is looked up; words with a hyphen between them are only likely to stand together. */
@@ -100,5 +101,37 @@ function isCode(compound: readonly string[]): boolean {
 
 function distinct(phrases: string[][]): string[][] {
   const all = [...new Map(phrases.map((phrase) => [phrase.join(' '), phrase])).values()]
-  return all.slice(0, MAXIMUM_PHRASES)
+  return all.slice(0, maximumPhrases)
+}
+
+// Its dictionary holds the words of Chinese and of Japanese.
+const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
+
+/** What a question is about, as opposed to how it is asked. */
+export interface Subject {
+  /** Words, and pairs of characters inside of words, that name the subject. */
+  terms: ReadonlySet<string>
+  /** Whether it consists of function words alone, which then are its terms. */
+  isGrammar: boolean
+}
+
+/** Reads a question for the words that say what it is about. */
+export function toSubject(text: string): Subject {
+  const words = toRuns(normalise(text)).flatMap((run) =>
+    run.unspaced
+      ? [...segmenter.segment(run.text)].map(({ segment }) => ({ text: segment, unspaced: true }))
+      : [run],
+  )
+  const grammar = functionWordsOf(words.map(({ text }) => text))
+  const subject = words.filter(({ text }) => !grammar.has(text))
+  const isGrammar = subject.length === 0
+  return { terms: new Set((isGrammar ? words : subject).flatMap(toNamingTerms)), isGrammar }
+}
+
+function toNamingTerms({ text, unspaced }: { text: string; unspaced: boolean }): string[] {
+  if (!unspaced) return [text]
+  const pairs = toBigrams(text)
+  const naming = pairs.filter((pair) => !isEnding(pair))
+  if (naming.length > 0) return naming
+  return pairs.length > 0 ? pairs : [`${text}*`]
 }

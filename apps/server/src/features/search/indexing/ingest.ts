@@ -1,4 +1,9 @@
-import { availableParallelism, totalmem } from 'node:os'
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { ExtractionError } from '@botstead/documents'
 import { WorkerLimitError } from '../../../platform/workers/worker-errors.js'
 import {
@@ -7,7 +12,6 @@ import {
   type WorkerPoolOptions,
 } from '../../../platform/workers/worker-pool.js'
 import { type IngestConfiguration, listNotApplied, toChunkOptions } from './ingest-configuration.js'
-import { type Content, withWorkerContent } from './ingest-content.js'
 import type {
   IngestedPassage,
   IngestInput,
@@ -18,13 +22,14 @@ import type {
   PassageText,
   PassageWords,
   TextsInput,
+  WorkerContent,
 } from './ingest-task.js'
 
-const MEGABYTE = 1024 * 1024
+const megabyte = 1024 * 1024
 /** Processors are few and slow files go last, so that more of them would end no sooner. */
 const mostSlowPlaces = 3
 /** Files above this are not indexed. */
-const MAXIMUM_BYTES = 95_000_000
+const largestFileBytes = 95_000_000
 
 /** Bounds of a single document. */
 interface DocumentLimits {
@@ -60,7 +65,7 @@ export interface IngestRequest {
 
 /** What may go along with a request. */
 export interface IngestOptions {
-  /** Told how far the work is, a few times a second at most; it must not throw. */
+  /** Called with how far the work is, a few times a second at most; it must not throw. */
   onProgress?(progress: IngestProgress): void
 }
 
@@ -70,7 +75,7 @@ export type IngestPoolOptions = Partial<Omit<WorkerPoolOptions, 'entry'> & Docum
 
 /** Starts the pool; it has no process until there is a file. */
 export function createIngestPool(options: IngestPoolOptions): IngestPool {
-  const { maximumPages = 5000, maximumUnpackedBytes = 256 * MEGABYTE, ...workers } = options
+  const { maximumPages = 5000, maximumUnpackedBytes = 256 * megabyte, ...workers } = options
   // One processor stays free for requests.
   const { workers: ordinary = Math.max(1, availableParallelism() - 1) } = workers
   const { memoryLimitMb = 512 } = workers
@@ -78,7 +83,7 @@ export function createIngestPool(options: IngestPoolOptions): IngestPool {
   const pool = createWorkerPool<IngestInput, IngestOutput, IngestProgress, IngestPiece>({
     maximumQueue: 100,
     timeLimitMs: 120_000,
-    maximumOutputBytes: 64 * MEGABYTE,
+    maximumOutputBytes: 64 * megabyte,
     idleTimeoutMs: 30_000,
     ...workers,
     ...{ workers: ordinary, slow, memoryLimitMb },
@@ -97,7 +102,7 @@ export function createIngestPool(options: IngestPoolOptions): IngestPool {
  */
 function slowPlacesIn(memoryLimitMb: number, ordinary: number): number {
   const allowed = process.constrainedMemory() || Number.POSITIVE_INFINITY
-  const readers = Math.floor(Math.min(totalmem(), allowed) / 2 / (memoryLimitMb * MEGABYTE))
+  const readers = Math.floor(Math.min(totalmem(), allowed) / 2 / (memoryLimitMb * megabyte))
   return Math.min(mostSlowPlaces, Math.max(1, readers - ordinary))
 }
 
@@ -115,7 +120,7 @@ export async function ingest(
   options: IngestOptions = {},
 ): Promise<Ingestion> {
   const { content, isPassages = false, contentType, key, sha256, configuration = {} } = request
-  const { maximumBytes = MAXIMUM_BYTES, maximumPassages } = request
+  const { maximumBytes = largestFileBytes, maximumPassages } = request
   const input = {
     isPassages,
     contentType,
@@ -188,4 +193,51 @@ function toExtractionError(error: unknown): ExtractionError | undefined {
 function failure(kind: ExtractionError['failure'], cause: string, error: Error): ExtractionError {
   const advice = 'Split it into smaller files, or simplify how it is built.'
   return new ExtractionError(kind, `${cause} ${advice}`, { cause: error })
+}
+
+/**
+ * The content of a file. A path is the cheapest. A stream, such as of a blob on another machine, goes
+ * through a temporary file, so that no content is ever whole in the memory of the server.
+ */
+export type Content = WorkerContent | { stream: Readable }
+
+/**
+ * Runs work on a content that a worker can open.
+ *
+ * @param maximumBytes size at which a stream is given up
+ * @throws ExtractionError if the stream is longer
+ */
+async function withWorkerContent<T>(
+  content: Content,
+  options: { maximumBytes: number; signal: AbortSignal | undefined },
+  work: (content: WorkerContent) => Promise<T>,
+): Promise<T> {
+  if (!('stream' in content)) return await work(content)
+  let folder: string | undefined
+  try {
+    folder = await mkdtemp(join(tmpdir(), 'botstead-index-'))
+    const path = join(folder, 'content')
+    const { signal } = options
+    const bounded = (source: AsyncIterable<unknown>) => bound(source, options.maximumBytes)
+    await pipeline(content.stream, bounded, createWriteStream(path), { signal })
+    return await work({ path })
+  } finally {
+    content.stream.destroy()
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function* bound(source: AsyncIterable<unknown>, maximumBytes: number) {
+  let size = 0
+  for await (const chunk of source) {
+    if (!(chunk instanceof Uint8Array)) throw new TypeError('A content is made of bytes')
+    size += chunk.byteLength
+    if (size > maximumBytes) {
+      throw new ExtractionError(
+        'too_large',
+        `The file has more than ${maximumBytes} bytes, which is the most that can be indexed. Split it into several files.`,
+      )
+    }
+    yield chunk
+  }
 }

@@ -1,11 +1,10 @@
 import { normalise } from '@botstead/documents/text'
-import { withMarks } from './marks.js'
 
-const WORDS = /[\p{L}\p{M}]+/gu
+const words = /[\p{L}\p{M}]+/gu
 /** Letters of the north that the index holds without their marks. */
-const WRITTEN: Readonly<Record<string, string>> = { å: 'aa', ø: 'oe' }
-const HAS_LETTER = /[åø]/g
-const WRITTEN_OUT = /([aou])e|aa/g
+const writtenOutAs: Readonly<Record<string, string>> = { å: 'aa', ø: 'oe' }
+const hasLetter = /[åø]/g
+const secondVowels = /([aou])e|aa/g
 /** Vowels that are looked at in one word: each doubles its spellings, and every one is compared with many words. */
 const maximumVowels = 4
 
@@ -20,9 +19,9 @@ export interface Spellings {
 /** Other spellings of the words of a question, by the word as the index has it. */
 export function toSpellings(text: string): Map<string, Spellings> {
   const spellings = new Map<string, Spellings>()
-  for (const [raw] of text.normalize('NFKC').toLowerCase().matchAll(WORDS)) {
+  for (const [raw] of text.normalize('NFKC').toLowerCase().matchAll(words)) {
     const word = normalise(raw)
-    const writtenOut = normalise(raw.replace(HAS_LETTER, (letter) => WRITTEN[letter] ?? letter))
+    const writtenOut = normalise(raw.replace(hasLetter, (letter) => writtenOutAs[letter] ?? letter))
     const similar = new Set([writtenOut, ...withoutSecondVowels(word)])
     similar.delete(word)
     spellings.set(word, { similar: [...similar], marked: withMarks(word) })
@@ -32,13 +31,34 @@ export function toSpellings(text: string): Map<string, Spellings> {
 
 /** The word with each combination of its `ae`, `oe`, `ue` and `aa` as one letter. */
 function withoutSecondVowels(word: string): string[] {
-  const places = [...word.matchAll(WRITTEN_OUT)]
+  const places = [...word.matchAll(secondVowels)]
     .map(({ index }) => index + 1)
     .slice(0, maximumVowels)
   const combinations = Array.from({ length: 2 ** places.length - 1 }, (_, at) => at + 1)
   return combinations.map((chosen) =>
     [...word]
       .filter((_, at) => !(chosen & (1 << places.indexOf(at))) || !places.includes(at))
+      .join(''),
+  )
+}
+
+/** What `normalise` makes of `ä`, `ö` and `ü`, and what people make of them without such keys. */
+const umlautWrittenOut = /([aou])e/g
+
+/** A word with `a`, `o` and `u` for all that may be umlauts. */
+export function withoutMarks(word: string): string {
+  return word.replace(umlautWrittenOut, '$1')
+}
+
+/** The word with each combination of its `a`, `o` and `u` as umlauts: `brucke` gives `bruecke`. */
+function withMarks(word: string): string[] {
+  const places = [...word.matchAll(/[aou](?!e)/g)].map(({ index }) => index).slice(0, maximumVowels)
+  const combinations = Array.from({ length: 2 ** places.length - 1 }, (_, at) => at + 1)
+  return combinations.map((chosen) =>
+    [...word]
+      .map((letter, at) =>
+        chosen & (1 << places.indexOf(at)) && places.includes(at) ? `${letter}e` : letter,
+      )
       .join(''),
   )
 }

@@ -12,14 +12,20 @@ import {
 import type { SearchMeter } from '../metrics.js'
 import { createClearPassages } from './clear-passages.js'
 import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-file.js'
-import { createListWords, listWordsJob } from './list-words.js'
-import { createReplaceEntries, replaceEntriesJob } from './replace-entries.js'
+import {
+  createListWords,
+  createReplaceEntries,
+  listWordsJob,
+  replaceEntriesJob,
+} from './outdated-entries.js'
+
+export { createIngestPool, type IngestPoolOptions } from './ingest.js'
 
 /** Files that one process indexes at a time, at least. */
 const leastConcurrency = 4
 
-/** What search does in the background: read files into passages, and remove those of no use. */
-export function createSearchJobs(
+/** The jobs that turn files into passages and remove passages of no use. */
+export function createIndexingJobs(
   deps: IndexFileDeps & { queue: Queue; meter: Pick<SearchMeter, 'indexed'> },
 ): Record<string, JobHandler> {
   const { indexing, log, meter } = deps
@@ -59,7 +65,7 @@ export function createSearchJobs(
   }
 }
 
-/** What its author reads when a file was given up, and what to do now. */
+/** For the author of a file that was given up: why, and what to do now. */
 function adviceOn(error: Error, { id, attempt }: Job<IndexFile>): string {
   const again = 'index the file again, or upload it again'
   if (error instanceof JobDeadlineError) {

@@ -1,5 +1,5 @@
 /** British beginnings and endings of words with the American ones: of words where no rule is safe. */
-const PAIRS: readonly (readonly [string, string])[] = [
+const pairs: readonly (readonly [string, string])[] = [
   ...'arm behavi cand clam col demean discol enam endeav fav ferv flav glam harb hon hum lab misdemean neighb od parl ranc rig rum sav splend succ tum val vap vig watercol'
     .split(' ')
     .map((stem) => [`${stem}our`, `${stem}or`] as const),
@@ -56,7 +56,7 @@ const PAIRS: readonly (readonly [string, string])[] = [
 ]
 
 /** Beginnings from Greek and Latin, which go on in too many ways to list. */
-const OPEN_PAIRS: readonly (readonly [string, string])[] = [
+const openPairs: readonly (readonly [string, string])[] = [
   ['anaem', 'anem'],
   ['anaesth', 'anesth'],
   ['aesthet', 'esthet'],
@@ -76,29 +76,30 @@ const OPEN_PAIRS: readonly (readonly [string, string])[] = [
 ]
 
 /** Words with a doubled letter in British forms, such as `travelled`, and in American ones, such as `enroll`. */
-const DOUBLED =
+const doubledL =
   /^(cancel|carol|channel|counsel|dial|enrol|equal|fuel|fulfil|initial|instal|label|level|libel|marshal|marvel|model|panel|pencil|pedal|quarrel|refuel|rival|shovel|signal|spiral|swivel|total|towel|travel|tunnel|unravel|distil|relabel|remodel)(l?)(ed|ing|er|ers|or|ors|ation|s|)$/
 /** Endings before which only Americans write `enroll`, while only the British write `travelled`. */
-const ENDS_WORD = /^(enrol|fulfil|instal|distil)$/
+const singleAtEnd = /^(enrol|fulfil|instal|distil)$/
 
 /** `organise`, `analyse` and their forms; three letters before, so that `prise` is not `prize`. */
-const SIBILANT = /^(\p{L}{3,})(is|iz|lys|lyz)(e|es|ed|er|ers|ing|ation|ations|ational|able|ement)$/u
+const sibilantWord =
+  /^(\p{L}{3,})(is|iz|lys|lyz)(e|es|ed|er|ers|ing|ation|ations|ational|able|ement)$/u
 /** What may follow the beginning of a pair; `colorado` is no form of `color`. */
-const ENDING =
+const anyEnding =
   /^(?:e|s|es|d|ed|r|rs|er|ers|ing|ful|fully|less|able|ably|ite|ites|ist|ists|al|ally|hood|hoods|ly|y|ism|i[sz](?:e|es|ed|ing)|board|boards|ic|ics)?$/
 
-const TABLE = new Map<string, { stem: string; isOpen: boolean }[]>()
-for (const [british, american] of PAIRS) add(british, american, false)
-for (const [british, american] of OPEN_PAIRS) add(british, american, true)
+const othersByStem = new Map<string, { stem: string; isOpen: boolean }[]>()
+for (const [british, american] of pairs) add(british, american, false)
+for (const [british, american] of openPairs) add(british, american, true)
 
 function add(british: string, american: string, isOpen: boolean): void {
-  TABLE.set(british, [...(TABLE.get(british) ?? []), { stem: american, isOpen }])
-  TABLE.set(american, [...(TABLE.get(american) ?? []), { stem: british, isOpen }])
+  othersByStem.set(british, [...(othersByStem.get(british) ?? []), { stem: american, isOpen }])
+  othersByStem.set(american, [...(othersByStem.get(american) ?? []), { stem: british, isOpen }])
 }
 
 const shortestStem = 3
-const longestStem = Math.max(...[...TABLE.keys()].map(({ length }) => length))
-const ASCII_WORD = /^[a-z]{4,40}$/
+const longestStem = Math.max(...[...othersByStem.keys()].map(({ length }) => length))
+const asciiWord = /^[a-z]{4,40}$/
 
 /**
  * The spellings of an English word on the other side of the Atlantic, of which a collection may have neither:
@@ -107,21 +108,21 @@ const ASCII_WORD = /^[a-z]{4,40}$/
  * @param word normalised
  */
 export function toOtherEnglish(word: string): string[] {
-  if (!ASCII_WORD.test(word)) return []
+  if (!asciiWord.test(word)) return []
   const others = new Set<string>()
   for (let length = shortestStem; length <= Math.min(longestStem, word.length); length++) {
     const ending = word.slice(length)
-    const isForm = ENDING.test(ending)
-    for (const { stem, isOpen } of TABLE.get(word.slice(0, length)) ?? []) {
+    const isForm = anyEnding.test(ending)
+    for (const { stem, isOpen } of othersByStem.get(word.slice(0, length)) ?? []) {
       if (isOpen || isForm) others.add(join(stem, ending))
     }
   }
-  const [, stem = '', sibilant = '', rest = ''] = SIBILANT.exec(word) ?? []
+  const [, stem = '', sibilant = '', rest = ''] = sibilantWord.exec(word) ?? []
   if (stem !== '') {
     others.add(stem + sibilant.replace(/[sz]$/, (last) => (last === 's' ? 'z' : 's')) + rest)
   }
-  const [, base = '', double = '', end = ''] = DOUBLED.exec(word) ?? []
-  const isTogether = ENDS_WORD.test(base) && (end === '' || end === 's')
+  const [, base = '', double = '', end = ''] = doubledL.exec(word) ?? []
+  const isTogether = singleAtEnd.test(base) && (end === '' || end === 's')
   if (base !== '' && (isTogether || /^[aeio]/.test(end))) {
     others.add(`${base}${double === '' ? 'l' : ''}${end}`)
   }

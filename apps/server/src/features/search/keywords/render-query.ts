@@ -1,4 +1,4 @@
-import { isEmptyQuery, type Query } from './query.js'
+import { isEmptyQuery, type Query } from '../query.js'
 
 /**
  * The query as the right side of FTS5's `match`: any term or phrase suffices, more rank higher.

@@ -1,17 +1,17 @@
-import { addNameTitle } from '@botstead/documents/text'
+import { addNameTitle, toIndexText, toNewWords } from '@botstead/documents/text'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import { listFileKeys } from '../../files/lookup/index.js'
 import type { KeywordIndex } from '../keywords/index.js'
-import { listUnchanged } from '../passage-text-store.js'
-import { withoutMarks } from '../text/marks.js'
+import { listTexts } from '../passage-store.js'
+import * as texts from '../passage-text-store.js'
+import { withoutMarks } from '../retrieval/index.js'
 import { deleteWords, holdWords, insertWords } from '../vocabulary-store.js'
-import * as store from './former-entries-store.js'
+import { type IngestPool, listPassageWords } from './ingest.js'
 import type { PassageText, PassageWords } from './ingest-task.js'
-import { type IngestPool, listPassageWords } from './pipeline.js'
 
-/** Asked for by the migration that brought the names of files; its key is the id of the bot. */
+/** Enqueued by the migration that added the names of files; its key is the id of the bot. */
 export const replaceEntriesJob = 'search.names'
 
 interface ReplaceEntries {
@@ -33,44 +33,48 @@ const wordsAtOnce = 100
 /** Words that are remembered to be removed; what is beyond stays in the list, where it does no harm. */
 const mostFormerWords = 200_000
 
-/** A passage as it is to be found from now on. */
-interface Place extends PassageText {
+/** A passage with the headings that it has from now on. */
+interface ReindexedPassage extends PassageText {
   number: number
   id: string
-  /** Whether the name of the file was put above it just now. */
+  /** Whether the name of the file is new among its headings. */
   isNew: boolean
 }
 
 /**
- * Makes the entries of a bot anew that an earlier release made: with names of files, and with `ö` told from
- * `o`. Until then a passage is found by its former entry. Doing it again does no harm.
+ * Replaces the entries of a bot that an earlier release made by ones that have the names of files and
+ * distinguish `ö` from `o`. Until then a passage is found by its former entry. Repeatable.
  */
 export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<ReplaceEntries> {
   const { db, run, index, ingestPool } = deps
 
-  async function readPlaces(file: { id: string; key: string }, generation: number) {
-    const rows = await store.listPlaces(db, file.id, generation)
-    const passages = rows.map((row) => ({
+  async function readPassages(file: { id: string; key: string }, generation: number) {
+    const rows = await texts.listHeadings(db, file.id, generation)
+    const former = rows.map((row) => ({
       ...row,
       content: '',
       headings: decodeJson<string[]>(row.headings),
       ownHeadings: decodeJson<string[]>(row.own_headings),
     }))
     // Nothing else stands above the beginning of a document.
-    const isPlaced = (passages[0]?.headings.length ?? 0) > 0
-    const placed = isPlaced ? passages : addNameTitle(passages, file.key)
-    return placed.map(
-      (passage, at): Place => ({
+    const hasTitle = (former[0]?.headings.length ?? 0) > 0
+    const titled = hasTitle ? former : addNameTitle(former, file.key)
+    return titled.map(
+      (passage, at): ReindexedPassage => ({
         ...passage,
-        isNew: passage.headings.length !== passages[at]?.headings.length,
+        isNew: passage.headings.length !== former[at]?.headings.length,
       }),
     )
   }
 
-  async function write(botId: string, places: readonly Place[], words: readonly PassageWords[]) {
+  async function write(
+    botId: string,
+    passages: readonly ReindexedPassage[],
+    words: readonly PassageWords[],
+  ) {
     await run(async (tx) => {
-      const same = await listUnchanged(tx, places)
-      const entries = places.flatMap(({ number }, at) => {
+      const same = await texts.listUnchanged(tx, passages)
+      const entries = passages.flatMap(({ number }, at) => {
         const fields = words[at]?.fields
         return fields !== undefined && same.has(number) ? [{ number, fields }] : []
       })
@@ -81,14 +85,14 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
         botId,
         words.flatMap((each) => each.words),
       )
-      for (const [headings, moved] of byHeadings(places)) {
+      for (const [headings, moved] of byHeadings(passages)) {
         const numbers = moved.filter((number) => same.has(number))
-        if (numbers.length > 0) await store.patchHeadings(tx, numbers, headings)
+        if (numbers.length > 0) await texts.patchHeadings(tx, numbers, headings)
       }
     })
   }
 
-  /** Words of which another spelling is listed now, once no passage has them. */
+  /** Removes words that are listed in another spelling now, unless a passage has them. */
   async function dropWords(botId: string, former: ReadonlySet<string>, signal: AbortSignal) {
     const words = [...former].sort()
     for (let start = 0; start < words.length; start += wordsAtOnce) {
@@ -110,22 +114,22 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
         if (last === undefined) break
         after = last.id
         for (const file of files) {
-          for (const { generation, context } of await store.listGenerations(db, file.id)) {
-            const places = await readPlaces(file, generation)
-            for (let start = 0; start < places.length; start += passagesAtOnce) {
+          for (const { generation, context } of await texts.listGenerations(db, file.id)) {
+            const passages = await readPassages(file, generation)
+            for (let start = 0; start < passages.length; start += passagesAtOnce) {
               signal.throwIfAborted()
-              const some = places.slice(start, start + passagesAtOnce)
-              const contents = await store.readContents(
+              const some = passages.slice(start, start + passagesAtOnce)
+              const contents = await texts.readContents(
                 db,
                 some.map(({ number }) => number),
               )
-              const texts = some.map(({ number, headings, ownHeadings }) => ({
+              const written = some.map(({ number, headings, ownHeadings }) => ({
                 content: contents.get(number) ?? '',
                 headings,
                 ownHeadings,
               }))
               const to = { key: file.key, context }
-              const words = await listPassageWords(ingestPool, texts, to, signal)
+              const words = await listPassageWords(ingestPool, written, to, signal)
               await write(botId, some, words)
               for (const word of words.flatMap((each) => each.fields.body.split(' '))) {
                 const bare = withoutMarks(word)
@@ -141,12 +145,43 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
 }
 
 /** Numbers of passages whose headings are new, by these. */
-function byHeadings(places: readonly Place[]): Map<string, number[]> {
+function byHeadings(passages: readonly ReindexedPassage[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>()
-  for (const { number, headings, isNew } of places) {
+  for (const { number, headings, isNew } of passages) {
     if (!isNew) continue
     const key = JSON.stringify(headings)
     numbers.set(key, [...(numbers.get(key) ?? []), number])
   }
   return numbers
+}
+
+/** Enqueued by the migration that added the list of words; its key is the id of the bot. */
+export const listWordsJob = 'search.words'
+
+interface ListWords {
+  botId: string
+}
+
+/** Passages per transaction: few enough that nobody waits long for the database. */
+const readAtOnce = 20
+
+/** Lists the words of passages that were indexed before words were listed. */
+export function createListWords({ run }: { run: Run }): JobHandler<ListWords> {
+  return {
+    handler: async ({ payload: { botId } }, { signal }) => {
+      for (let after: number | undefined = -1; after !== undefined; ) {
+        signal.throwIfAborted()
+        const page = { after, limit: readAtOnce }
+        after = await run(async (tx) => {
+          const rows = await listTexts(tx, botId, page)
+          const known = new Set<string>()
+          const words = rows.flatMap(({ content, headings }) =>
+            toNewWords(toIndexText(`${headings} ${content}`), known),
+          )
+          await insertWords(tx, botId, words)
+          return rows.at(-1)?.number
+        })
+      }
+    },
+  }
 }

@@ -1,14 +1,14 @@
 /** Prefixes of verbs that `ge` and `zu` stand behind: `abgelassen`, `abzulassen`. Longest first. */
-const SEPARABLE =
+const separablePrefixes =
   'zusammen herunter zurueck hinaus heraus herein voraus weiter wieder nieder durch ueber unter nach fest frei auf aus bei ein her hin los mit vor weg ab an um zu'.split(
     ' ',
   )
-const PARTICIPLE = /^ge(?=\p{L}{4,}(?:t|te|ten|ter|tes|tem|en|ene|enen|ener|enes|enem)$)/u
-const INFINITIVE = /^zu(?=\p{L}{4,}n$)/u
+const participlePrefix = /^ge(?=\p{L}{4,}(?:t|te|ten|ter|tes|tem|en|ene|enen|ener|enes|enem)$)/u
+const infinitivePrefix = /^zu(?=\p{L}{4,}n$)/u
 /** What stands behind a prefix is at least this long. */
 const shortestVerb = 4
 /** Signs in place of letters that are written as several, so that no ending is taken out of them. */
-const SIGNS: readonly (readonly [string, string])[] = [
+const signs: readonly (readonly [string, string])[] = [
   ['sch', '$'],
   ['ei', '%'],
   ['ie', '&'],
@@ -26,8 +26,8 @@ const SIGNS: readonly (readonly [string, string])[] = [
  */
 export function germanStem(word: string): string {
   const prefix = prefixOf(word)
-  const verb = word.slice(prefix.length).replace(PARTICIPLE, '')
-  return prefix + withoutEndings(prefix === '' ? verb : verb.replace(INFINITIVE, ''))
+  const verb = word.slice(prefix.length).replace(participlePrefix, '')
+  return prefix + withoutEndings(prefix === '' ? verb : verb.replace(infinitivePrefix, ''))
 }
 
 /** The stem of a word that only looks like a participle: of `Geräten`, which is no form of `raten`. */
@@ -50,7 +50,7 @@ export function verbalStem(stem: string): string | undefined {
 }
 
 function prefixOf(word: string): string {
-  const found = SEPARABLE.find(
+  const found = separablePrefixes.find(
     (each) => word.startsWith(each) && word.length - each.length >= shortestVerb,
   )
   return found ?? ''
@@ -63,7 +63,7 @@ function lengthOf(stem: string): number {
 
 function withoutEndings(word: string): string {
   let stem = word
-  for (const [letters, sign] of SIGNS) stem = stem.replaceAll(letters, sign)
+  for (const [letters, sign] of signs) stem = stem.replaceAll(letters, sign)
   // A doubled letter is one too.
   stem = stem.replace(/(.)\1/g, '$1*')
   for (;;) {
@@ -74,6 +74,6 @@ function withoutEndings(word: string): string {
     } else break
   }
   stem = stem.replace(/(.)\*/g, '$1$1')
-  for (const [letters, sign] of SIGNS) stem = stem.replaceAll(sign, letters)
+  for (const [letters, sign] of signs) stem = stem.replaceAll(sign, letters)
   return stem
 }

@@ -7,10 +7,10 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { FileScope } from '../../files/index.js'
 import { createKeywordIndex } from '../keywords/index.js'
 import { deleteOfBot, insertPassages } from '../passage-store.js'
-import { toQuery } from '../text/query.js'
+import { toQuery } from '../query.js'
 import { insertWords } from '../vocabulary-store.js'
-import { createIngestPool } from './pipeline.js'
-import { createReplaceEntries, replaceEntriesJob } from './replace-entries.js'
+import { createIngestPool } from './ingest.js'
+import { createReplaceEntries, replaceEntriesJob } from './outdated-entries.js'
 
 const before = migrations.filter(({ name }) => name < '0046-names')
 const botId = 'bot'

@@ -3,7 +3,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { toQuery } from './query.js'
+import { toQuery } from '../query.js'
 import { toFts5Match, toTsquery } from './render-query.js'
 
 const database = new DatabaseSync(':memory:')

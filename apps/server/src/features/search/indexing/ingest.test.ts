@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { ExtractionError } from '@botstead/documents'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Ingestion, IngestProgress } from './ingest-task.js'
 import {
   createIngestPool,
   type IngestPool,
   type IngestRequest,
   ingest,
   listPassageWords,
-} from './pipeline.js'
+} from './ingest.js'
+import type { Ingestion, IngestProgress } from './ingest-task.js'
 
 const onError = (error: Error) => {
   throw error
