@@ -12,12 +12,12 @@ import {
 } from './render.js'
 import { createWriter, type PageMark, type Seam } from './writer.js'
 
-/** A paragraph that may introduce or describe what follows it, in UTF-16 units. */
+/** Length of a paragraph that may introduce the next block, in UTF-16 units. */
 const LONGEST_LEAD_IN = 300
-/** Headings are repeated in every passage below them, so the path keeps only their beginning. */
+/** Headings are repeated in every passage below them, so only their beginning is kept. */
 const LONGEST_PATH_ENTRY = 200
 
-/** A letter or a number, but that of an item of a list. */
+/** A letter or a number that is not the number of a list item. */
 const WORD = /\p{L}|\p{N}(?!\p{N}*[.)]\s)/gu
 
 /** A top-level part of a document. */
@@ -25,24 +25,24 @@ export interface Block {
   kind: PassageKind
   text: string
   seams: readonly Seam[]
-  /** Where the block begins in the document's normalized text. */
+  /** Offset in the normalized text of the document. */
   start: number
-  /** The pages that it goes over, in order, if its format has any. */
+  /** The pages that the block extends over, in order, if its format has any. */
   pages: readonly PageMark[]
-  /** Level and text of a heading: 0 for a title that stands outside of the text, else 1 to 6. */
+  /** Level and text of a heading. The level is 0 for a title that is not part of the text, else 1 to 6. */
   heading?: { depth: number; text: string }
-  /** Whether the block says what the next one is and must not be parted from it. */
+  /** Whether the block introduces the next one and must not be separated from it. */
   leadsIn: boolean
-  /** What a later part of the block begins with, and what an earlier one ends with, when cut. */
+  /** Text at the beginning of later parts and at the end of earlier parts, if the block is cut. */
   repeat?: { before: string; after: string }
 }
 
-/** What stands between two blocks in the document's normalized text. */
+/** Separates two blocks in the normalized text of the document. */
 export const BLOCK_SEPARATOR = '\n\n'
 
 /**
- * The parts of a document in order. Their texts, joined by `BLOCK_SEPARATOR`, are the document's
- * normalized text, to which the ranges of passages refer.
+ * The blocks of a document in order. Their texts, joined by `BLOCK_SEPARATOR`, are the normalized text
+ * of the document, to which the offsets of passages refer.
  */
 export function toBlocks(extraction: Extraction): Block[] {
   const nodes = extraction.root.children.filter((node) => !isBlank(node))
@@ -61,11 +61,11 @@ export function toBlocks(extraction: Extraction): Block[] {
   return blocks
 }
 
-/** The page on which the first word of a block stands, from an offset of its text on. */
+/** The page of the first word of a block at or after an offset of its text. */
 export function pageAt({ text, pages }: Block, offset: number): number | undefined {
   if (pages.length < 2) return pages[0]?.page
   WORD.lastIndex = offset
-  // Marks of a list or a quote come before the word that says where they belong.
+  // Markers of lists and quotes before the word belong to the page of the word.
   const from = WORD.exec(text)?.index ?? offset
   return (pages.findLast((mark) => mark.offset <= from) ?? pages[0])?.page
 }
@@ -95,7 +95,7 @@ function titleBlock(title: string): Omit<Block, 'start'> {
   return { kind: 'title', text: `# ${title}`, seams: [], pages: [], leadsIn: false, heading }
 }
 
-/** Whether the document begins its text with its title, or with the essential part of it. */
+/** Whether the first heading of the document is its title, or the essential part of it. */
 function isStatedIn(root: Root, title: string): boolean {
   const first = root.children.find((node) => node.type === 'heading' && node.depth === 1)
   const stated = first === undefined ? '' : simplify(plainText(first))

@@ -10,53 +10,53 @@ import {
 } from './passage.js'
 import { splitBlock } from './split.js'
 
-/** Passages of a document above which it matters that they are short. */
+/** Number of passages above which short ones are joined. */
 const LONG = 20
-/** Passages are short that are, on average, below this share of what they may be ... */
+/** Passages are short if their average length is below this share of the maximum ... */
 const SHORT = 0.4
-/** ... and then go on up to this one. Figures: `docs/decisions/0002-document-pipeline.md`. */
+/** ... and are then joined up to this share. Figures: `docs/decisions/0002-document-pipeline.md`. */
 const PACKED = 0.5
 
-/** A passage before it knows its place. */
+/** A passage without its position. */
 type Draft = Omit<Passage, 'position'>
 
 /**
- * Cuts a document into passages along its headings. Every character of its normalized text, white
- * space around cuts aside, is in exactly one passage, and the passages keep its order.
+ * Cuts a document into passages along its headings. Every character of its normalized text, except
+ * white space around cuts, is in exactly one passage, and the passages are in order.
  *
- * A heading is put into one passage with the text below it: alone it would match a question best
- * and answer nothing. Headings that follow each other downwards stay together for the same reason.
+ * A heading is in one passage with the text below it: alone it would match a question best and answer
+ * nothing. For the same reason, a heading and a lower one that follows it directly stay together.
  *
- * @throws ExtractionError if it takes more passages than allowed, however tightly it is packed
+ * @throws ExtractionError if it takes more passages than allowed, even with passages as long as possible
  */
 export function chunkDocument(extraction: Extraction, options: ChunkOptions): Passage[] {
-  const room = Math.max(options.maximumLength, smallestMaximumLength)
-  const minimum = Math.min(options.minimumParagraphLength, room)
+  const maximum = Math.max(options.maximumLength, smallestMaximumLength)
+  const minimum = Math.min(options.minimumParagraphLength, maximum)
   const blocks = toBlocks(extraction)
   const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
-  if (length > room * options.maximumPassages) throw tooMany(length, options)
-  let drafts = toDrafts(blocks, { room, minimum })
-  if (options.packsShort === true && isShredded(drafts, room)) {
-    drafts = toDrafts(blocks, { room, minimum: Math.max(minimum, Math.ceil(room * PACKED)) })
+  if (length > maximum * options.maximumPassages) throw tooMany(length, options)
+  let drafts = toDrafts(blocks, { maximum, minimum })
+  if (options.packsShort === true && isFragmented(drafts, maximum)) {
+    drafts = toDrafts(blocks, { maximum, minimum: Math.max(minimum, Math.ceil(maximum * PACKED)) })
   }
   if (drafts.length > options.maximumPassages) {
-    // A long book of short paragraphs: fewer, fuller passages are better than none.
-    drafts = toDrafts(blocks, { room, minimum: room })
+    // A long book of short paragraphs: fewer, longer passages are better than none.
+    drafts = toDrafts(blocks, { maximum, minimum: maximum })
   }
   if (drafts.length > options.maximumPassages) throw tooMany(length, options)
   return drafts.map((draft, position) => ({ ...draft, position }))
 }
 
-/** Whether a document is a long row of short paragraphs, such as the options of a program. */
-function isShredded(drafts: readonly Draft[], room: number): boolean {
+/** Whether a document consists of many short paragraphs, such as the options of a program. */
+function isFragmented(drafts: readonly Draft[], maximum: number): boolean {
   const length = drafts.reduce((sum, { content }) => sum + content.length, 0)
-  return drafts.length > LONG && length < drafts.length * room * SHORT
+  return drafts.length > LONG && length < drafts.length * maximum * SHORT
 }
 
 function toDrafts(blocks: readonly Block[], lengths: Lengths): Draft[] {
   const drafts: Draft[] = []
   for (const group of groupBlocks(blocks, lengths)) {
-    const [first, ...rest] = closeGroup(group, lengths.room)
+    const [first, ...rest] = closeGroup(group, lengths.maximum)
     if (first === undefined) continue
     const previous = drafts.at(-1)
     const joined =
@@ -67,20 +67,20 @@ function toDrafts(blocks: readonly Block[], lengths: Lengths): Draft[] {
   return drafts
 }
 
-function closeGroup(group: Group, room: number): Draft[] {
+function closeGroup(group: Group, maximum: number): Draft[] {
   const last = group.blocks.at(-1)
   const first = group.blocks[0]
   if (first === undefined || last === undefined) return []
   const lead = group.blocks.slice(0, -1)
   const leadLength = last.start - first.start
   const own = group.blocks.flatMap((block) => block.heading?.text || [])
-  const fits = leadLength + last.text.length <= room
+  const fits = leadLength + last.text.length <= maximum
   const pieces = fits
     ? [{ content: last.text, start: 0, end: last.text.length }]
-    : splitBlock(last, room, room - leadLength)
+    : splitBlock(last, maximum, maximum - leadLength)
   return pieces.map((piece, index) => {
     const begins = index === 0
-    // A title that stands outside of the text is on no page.
+    // A title that is not part of the text is on no page.
     const paged = begins ? group.blocks.find((block) => block.pages.length > 0) : last
     const pageNumber = paged && pageAt(paged, begins ? 0 : piece.start)
     const texts = begins ? lead.map((block) => block.text) : []
@@ -97,12 +97,12 @@ function closeGroup(group: Group, room: number): Draft[] {
   })
 }
 
-/** A short rest of a section goes to the passage before it, having nothing after it to go to. */
+/** Joins the short end of a section to the passage before it. */
 function joinShort(previous: Draft, short: Draft, lengths: Lengths): Draft | undefined {
   if (short.content.length >= lengths.minimum || short.ownHeadings.length > 0) return undefined
   if (short.pageNumber !== previous.pageNumber || !isSameSection(previous, short)) return undefined
   const content = `${previous.content}${BLOCK_SEPARATOR}${short.content}`
-  return content.length <= lengths.room ? { ...previous, content, end: short.end } : undefined
+  return content.length <= lengths.maximum ? { ...previous, content, end: short.end } : undefined
 }
 
 function isSameSection(previous: Draft, next: Draft): boolean {
@@ -112,7 +112,7 @@ function isSameSection(previous: Draft, next: Draft): boolean {
   )
 }
 
-/** A heading decides, else the longest block. */
+/** The kind of a leading heading, else of the longest block. */
 function kindOf(blocks: readonly Block[]): PassageKind {
   const [first, ...rest] = blocks
   if (first === undefined) return 'paragraph'

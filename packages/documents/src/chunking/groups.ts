@@ -1,9 +1,9 @@
 import { type Block, pageAt } from './blocks.js'
 
-/** What stands before a block that is too long for one passage may take this share of its first. */
+/** Share of a passage that blocks before a too long block may take of its first passage. */
 const LARGEST_LEAD = 0.5
 
-/** Blocks that belong into one passage; only the last of them may be too long for it. */
+/** Blocks of one passage; only the last of them may be too long for it. */
 export interface Group {
   blocks: readonly Block[]
   /** Headings above the first block. */
@@ -13,12 +13,12 @@ export interface Group {
 /** The lengths that decide which blocks go together, in UTF-16 units. */
 export interface Lengths {
   /** Of a passage, at most. */
-  room: number
-  /** Of text that can stand alone, at least. */
+  maximum: number
+  /** Of a text that is a passage of its own, at least. */
   minimum: number
 }
 
-/** Brings the blocks that belong together into groups, in order. */
+/** Groups the blocks that belong into one passage, in order. */
 export function groupBlocks(blocks: readonly Block[], lengths: Lengths): Group[] {
   const groups: Group[] = []
   const path: { depth: number; text: string }[] = []
@@ -42,24 +42,24 @@ export function groupBlocks(blocks: readonly Block[], lengths: Lengths): Group[]
   return groups
 }
 
-/** Whether a block goes on with the open blocks rather than beginning a passage of its own. */
+/** Whether a block joins the open blocks rather than beginning a new passage. */
 function joins(open: readonly Block[], block: Block, lengths: Lengths): boolean {
   const first = open[0]
   const last = open.at(-1)
   if (first === undefined || last === undefined) return false
-  const fits = block.start + block.text.length - first.start <= lengths.room
+  const fits = block.start + block.text.length - first.start <= lengths.maximum
   if (block.heading !== undefined) {
-    // Downwards only: an empty section has nothing to do with the one after it.
+    // Only lower headings: an empty section is not related to the one after it.
     return fits && last.heading !== undefined && block.heading.depth > last.heading.depth
   }
   const unfinished = last.heading !== undefined || last.leadsIn || isShort(open, lengths.minimum)
   if (!unfinished) return false
   if (last.heading === undefined && pageAt(first, 0) !== pageAt(block, 0)) return false
-  const leadFits = block.start - first.start <= lengths.room * LARGEST_LEAD
-  return fits || (block.text.length > lengths.room && leadFits)
+  const leadFits = block.start - first.start <= lengths.maximum * LARGEST_LEAD
+  return fits || (block.text.length > lengths.maximum && leadFits)
 }
 
-/** Whether the text below the headings is too little to stand alone. */
+/** Whether the text below the headings is too short for a passage. */
 function isShort(open: readonly Block[], minimum: number): boolean {
   const length = open
     .filter((block) => block.heading === undefined)
@@ -67,7 +67,7 @@ function isShort(open: readonly Block[], minimum: number): boolean {
   return length < minimum
 }
 
-/** Where to close so that a paragraph which introduces the next block goes along with it. */
+/** Where to close so that a paragraph which introduces the next block stays with it. */
 function leadInStart(open: readonly Block[], next: Block): number {
   const leadsIn = open.at(-1)?.leadsIn === true && next.heading === undefined
   const before = open.at(-2)
@@ -76,7 +76,7 @@ function leadInStart(open: readonly Block[], next: Block): number {
     : open.length
 }
 
-/** Leaves the sections that a heading of this level ends. */
+/** Removes the sections that a heading of this level ends from the path. */
 function leave(path: { depth: number; text: string }[], depth: number) {
   while ((path.at(-1)?.depth ?? -1) >= depth) path.pop()
 }

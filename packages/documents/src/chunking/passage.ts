@@ -1,4 +1,4 @@
-/** What a passage mainly consists of. */
+/** The main content of a passage. */
 export type PassageKind =
   | 'title'
   | 'subtitle'
@@ -9,27 +9,27 @@ export type PassageKind =
   | 'code'
   | 'image'
 
-/** A part of a document that is found and shown as one. */
+/** A part of a document that is found and shown as a unit. */
 export interface Passage {
   /** Markdown, at most `maximumChunkLength` UTF-16 units long. */
   content: string
   type: 'chunk'
   /**
-   * `title` and `subtitle` passages begin with that heading and go on with the text below it;
-   * any other passage is named after its longest part.
+   * `title` and `subtitle` passages consist of a heading and the text below it; any other passage
+   * has the kind of its longest part.
    */
   subtype: PassageKind
   /** Page on which the passage begins, from 1, in formats that have pages. */
   pageNumber?: number
-  /** Place among the passages of the document: 0, 1, 2 and so on. */
+  /** Position among the passages of the document, from 0. */
   position: number
   /** Headings above the passage, the document's title first. */
   headings: string[]
   /** Headings that the passage itself begins with, the highest first; mostly none or one. */
   ownHeadings: string[]
-  /** Where the passage begins in the document's normalized text, in UTF-16 units. */
+  /** Offset in the normalized text of the document, in UTF-16 units. */
   start: number
-  /** Where it ends there, exclusive. Headers repeated for a later part of a table are not counted. */
+  /** End offset, exclusive. Headers that are repeated for a later part of a table are not counted. */
   end: number
 }
 
@@ -37,15 +37,15 @@ export interface Passage {
 export interface ChunkOptions {
   /** UTF-16 units that no passage exceeds, from 64. */
   maximumLength: number
-  /** UTF-16 units; a shorter paragraph is joined to what follows it. */
+  /** UTF-16 units; a shorter paragraph is joined to the block after it. */
   minimumParagraphLength: number
-  /** Whether the paragraphs of a long document that are mostly short go together, headings aside. */
+  /** Whether short passages of a long document that consists mostly of them are joined. */
   packsShort?: boolean
-  /** More passages are an error. */
+  /** A document with more passages is refused. */
   maximumPassages: number
 }
 
-/** Below this, a passage could not even hold every single character a language can write. */
+/** A shorter passage could not hold every single character (grapheme) of every language. */
 export const smallestMaximumLength = 64
 
 /** Figures behind the first two values: `docs/decisions/0002-document-pipeline.md`. */

@@ -1,7 +1,7 @@
 import type { Code, Image, List, ListItem, Nodes, PhrasingContent, Table, TableRow } from 'mdast'
 import type { Writer } from './writer.js'
 
-/** Writes a block as Markdown, with a seam wherever it may be cut, and the pages that it goes over. */
+/** Writes a block as Markdown, with a seam wherever it may be cut, and with its pages. */
 export function renderBlock(writer: Writer, node: Nodes): void {
   writer.page(node.data?.pageNumber)
   switch (node.type) {
@@ -33,7 +33,7 @@ export function renderBlock(writer: Writer, node: Nodes): void {
   }
 }
 
-/** The header of a table, which every part of it must have to be a table. */
+/** The header of a table, which every part of a cut table needs. */
 export function renderTableHead(table: Table): string {
   const columns = Math.max(1, ...table.children.slice(0, 1).map((row) => row.children.length))
   const head = table.children[0]
@@ -41,17 +41,17 @@ export function renderTableHead(table: Table): string {
   return `${toRow(names)}\n|${' --- |'.repeat(columns)}`
 }
 
-/** The opening fence of a code block, which is longer than any fence inside it. */
+/** The opening fence of a code block. */
 export function openingFence(code: Code): string {
   return `${fence(code)}${code.lang ?? ''}`
 }
 
-/** The closing fence of a code block. */
+/** The closing fence of a code block, which is longer than any fence inside it. */
 export function fence(code: Code): string {
   return '`'.repeat(Math.max(3, longestRun(code.value, /`+/g) + 1))
 }
 
-/** Whether writing a block would give no text at all. */
+/** Whether a block has no text. */
 export function isBlank(node: Nodes): boolean {
   if (node.type === 'image') return false
   if ('value' in node) return node.type === 'html' || node.value.trim() === ''
@@ -70,7 +70,7 @@ function renderBlocks(writer: Writer, nodes: readonly Nodes[], blank: number): v
     })
 }
 
-/** Phrases one by one, because each may be on another page. */
+/** Writes inline nodes one by one, because each may be on another page. */
 function renderParagraph(writer: Writer, phrases: readonly PhrasingContent[]): void {
   const texts = phrases.map((phrase) => renderInline([phrase]))
   const whole = texts.join('')
@@ -150,19 +150,19 @@ function renderOther(writer: Writer, node: Nodes): void {
 }
 
 /**
- * Phrases as Markdown for reading, in prompts and on screens: marks and links are kept, nothing is
- * escaped, so that `ERR_TLS_1042` stays what one would search for.
+ * Renders inline nodes as Markdown for prompts and screens. Formatting and links are kept, but nothing is
+ * escaped, so that `ERR_TLS_1042` stays the text that people search for.
  */
 function renderInline(nodes: readonly Nodes[]): string {
   return nodes.map(renderPhrase).join('')
 }
 
-/** Phrases in one line: for headings and the cells of tables. */
+/** Renders inline nodes in one line, for headings and cells of tables. */
 function renderLine(nodes: readonly Nodes[]): string {
   return renderInline(nodes).replace(/\s+/g, ' ').trim()
 }
 
-/** Whether a paragraph is nothing but images, linked or not. */
+/** Whether a paragraph consists of images only, linked or not. */
 export function isImagesOnly(nodes: readonly PhrasingContent[]): boolean {
   let images = 0
   const onlyImages = (node: PhrasingContent): boolean => {
@@ -200,7 +200,7 @@ function renderPhrase(node: Nodes): string {
   }
 }
 
-/** Blocks that HTML may hold where Markdown has a line, such as a list in the cell of a table. */
+/** Blocks that HTML allows where Markdown has inline content, such as a list in a cell of a table. */
 function renderOtherPhrase(node: Nodes): string {
   if ('value' in node) return node.value
   return 'children' in node ? node.children.map(renderPhrase).join(' ') : ''
@@ -212,7 +212,7 @@ function renderInlineCode(value: string): string {
   return `${fence}${padding}${value}${padding}${fence}`
 }
 
-/** Spaces go outside of the marks: `** bold**` would not be read as bold. */
+/** Spaces are moved outside of the marks: `** bold**` would not be bold. */
 function surround(mark: string, inner: string): string {
   const text = inner.trim()
   if (text === '') return inner
@@ -222,7 +222,7 @@ function surround(mark: string, inner: string): string {
 
 function renderLink(url: string, text: string): string {
   if (text.trim() === '' || text === url || url === `mailto:${text}`) return text
-  // A link inside the document leads nowhere from a passage.
+  // A link within the document has no target in a passage.
   return url === '' || url.startsWith('#') || isEmbedded(url) ? text : `[${text}](${url})`
 }
 
@@ -230,12 +230,12 @@ function renderImage(image: Image): string {
   return `![${image.alt ?? ''}](${isEmbedded(image.url) ? '' : image.url})`
 }
 
-/** Addresses that are the content itself, which no reader can use, or a script. */
+/** Whether an address is embedded content or a script, which is of no use to readers. */
 function isEmbedded(url: string): boolean {
   return /^\s*(?:data|javascript|vbscript|blob):/i.test(url)
 }
 
-/** Length of the longest match: a fence must be longer than any inside it. */
+/** Length of the longest match. */
 function longestRun(text: string, pattern: RegExp): number {
   return [...text.matchAll(pattern)].reduce((longest, [run]) => Math.max(longest, run.length), 0)
 }

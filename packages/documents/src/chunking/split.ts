@@ -13,17 +13,17 @@ interface Piece {
 }
 
 /**
- * Cuts a block into pieces of at most `room` units, the first of at most `firstRoom`.
+ * Cuts a block into pieces of at most `maximum` units, the first of at most `firstRoom`.
  * Later pieces of a table begin with its caption and header, pieces of code stand in fences.
  */
-export function splitBlock(block: Block, room: number, firstRoom: number): Piece[] {
-  const { before, after } = repeatWithin(block, room)
+export function splitBlock(block: Block, maximum: number, firstRoom: number): Piece[] {
+  const { before, after } = repeatWithin(block, maximum)
   const pieces: Piece[] = []
   let start = 0
   while (start < block.text.length) {
     const isFirst = pieces.length === 0
     const head = isFirst ? '' : before
-    const space = (isFirst ? firstRoom : room) - head.length
+    const space = (isFirst ? firstRoom : maximum) - head.length
     const whole = block.text.length - start <= space
     const end = whole ? block.text.length : findCut(block, start, space - after.length)
     const text = block.text.slice(start, end).trimEnd()
@@ -36,9 +36,9 @@ export function splitBlock(block: Block, room: number, firstRoom: number): Piece
   return pieces
 }
 
-function repeatWithin(block: Block, room: number): { before: string; after: string } {
+function repeatWithin(block: Block, maximum: number): { before: string; after: string } {
   const { before, after } = block.repeat ?? { before: '', after: '' }
-  const fits = before.length + after.length <= room * LARGEST_REPEAT
+  const fits = before.length + after.length <= maximum * LARGEST_REPEAT
   return fits ? { before, after } : { before: '', after: '' }
 }
 
@@ -56,55 +56,55 @@ function skipBlank(block: Block, from: number): number {
   return blank.exec(block.text) === null ? from : blank.lastIndex
 }
 
-/** A cut that leaves less than this share of the room used is only made if there is no other. */
+/** Share of the maximum length that a piece has at least, unless there is no other cut. */
 const LEAST_FILL = 0.4
 
-/** Whether a place is a boundary depends on what follows it, such as the rest of an emoji. */
+/** Characters after a boundary that decide whether it is one, such as the rest of an emoji. */
 const LOOKAHEAD = 64
 
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' })
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' })
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** A text and the places where it is best cut. */
+/** A text and the best offsets to cut it at. */
 interface Cuttable {
   text: string
   seams: readonly Seam[]
 }
 
 /**
- * Where to end a piece that begins at `from` and has room for `room` units: between parts of the
+ * Where to end a piece that begins at `from` and has at most `maximum` units: between parts of the
  * block, else after a sentence, else at a line end, else between words, else between characters.
- * Of several such places, the first that still makes all pieces about equally long.
+ * Of several such offsets, the first one that still makes all pieces about equally long.
  *
- * @returns an offset after `from`, at most `from + room`
+ * @returns an offset after `from`, at most `from + maximum`
  */
-function findCut(block: Cuttable, from: number, room: number): number {
+function findCut(block: Cuttable, from: number, maximum: number): number {
   const { text } = block
   const rest = text.length - from
-  if (rest <= room) return text.length
-  const window = text.slice(from, from + room)
-  const aim = Math.min(room, Math.ceil(rest / Math.ceil(rest / room)))
-  const inner = seamsWithin(block.seams, from, from + room)
+  if (rest <= maximum) return text.length
+  const window = text.slice(from, from + maximum)
+  const aim = Math.min(maximum, Math.ceil(rest / Math.ceil(rest / maximum)))
+  const inner = seamsWithin(block.seams, from, from + maximum)
   for (const rank of [...new Set(inner.map((seam) => seam.rank))].sort((a, b) => a - b)) {
     const offsets = inner.filter((seam) => seam.rank === rank).map((seam) => seam.offset - from)
-    const cut = choose(offsets, aim, room)
+    const cut = choose(offsets, aim, maximum)
     if (cut !== undefined) return from + cut
   }
-  // A line break inside a paragraph ends no sentence, but the segmenter takes it for a paragraph's.
-  const following = text.slice(from, from + room + LOOKAHEAD).replaceAll('\n', ' ')
+  // A line break in a paragraph does not end a sentence, although the segmenter takes it for one.
+  const following = text.slice(from, from + maximum + LOOKAHEAD).replaceAll('\n', ' ')
   const cut =
-    choose(starts(SENTENCES, following), aim, room) ??
-    choose(lineEnds(window), aim, room) ??
-    choose(starts(WORDS, following), aim, room) ??
+    choose(starts(SENTENCES, following), aim, maximum) ??
+    choose(lineEnds(window), aim, maximum) ??
+    choose(starts(WORDS, following), aim, maximum) ??
     starts(GRAPHEMES, following)
-      .filter((offset) => offset <= room)
+      .filter((offset) => offset <= maximum)
       .at(-1) ??
     wholeCharacters(window)
   return from + cut
 }
 
-/** Seams after `from` and up to `to`. They are in order, and a table may have a million of them. */
+/** Seams after `from` and up to `to`, by binary search: a table may have a million of them. */
 function seamsWithin(seams: readonly Seam[], from: number, to: number): Seam[] {
   let low = 0
   let high = seams.length
@@ -122,13 +122,13 @@ function seamsWithin(seams: readonly Seam[], from: number, to: number): Seam[] {
   return within
 }
 
-/** The first offset that reaches the aim, else the last before it, if it uses enough of the room. */
-function choose(offsets: readonly number[], aim: number, room: number): number | undefined {
-  const fitting = offsets.filter((offset) => offset <= room && offset >= room * LEAST_FILL)
+/** The first offset that reaches the aim, else the last one before it that makes the piece long enough. */
+function choose(offsets: readonly number[], aim: number, maximum: number): number | undefined {
+  const fitting = offsets.filter((offset) => offset <= maximum && offset >= maximum * LEAST_FILL)
   return fitting.find((offset) => offset >= aim) ?? fitting.at(-1)
 }
 
-/** Where segments other than the first begin. */
+/** Offsets at which segments other than the first begin. */
 function starts(segmenter: Intl.Segmenter, text: string): number[] {
   return [...segmenter.segment(text)].map((segment) => segment.index).filter((index) => index > 0)
 }
@@ -137,7 +137,7 @@ function lineEnds(text: string): number[] {
   return [...text.matchAll(/\n/g)].map((match) => match.index + 1)
 }
 
-/** The length of a text without a half character at its end. */
+/** The length of a text without half of a surrogate pair at its end. */
 function wholeCharacters(text: string): number {
   const isHalf = /[\ud800-\udbff]$/.test(text)
   return isHalf ? text.length - 1 : text.length

@@ -1,4 +1,4 @@
-/** A place where a block may be cut in two without tearing anything. */
+/** An offset at which a block may be cut without splitting one of its parts. */
 export interface Seam {
   /** Offset in the block's text, in UTF-16 units. */
   offset: number
@@ -6,7 +6,7 @@ export interface Seam {
   rank: number
 }
 
-/** Where the text of a block goes on with another page. */
+/** Where a page begins in the text of a block. */
 export interface PageMark {
   /** Offset in the block's text, in UTF-16 units. */
   offset: number
@@ -14,21 +14,21 @@ export interface PageMark {
   page: number
 }
 
-/** Collects the Markdown text of one block, line by line, with the seams and pages inside it. */
+/** Collects the Markdown text of one block line by line, with its seams and pages. */
 export interface Writer {
-  /** Appends text; its line breaks get the indentation of the enclosing parts. */
+  /** Appends text; its further lines get the indentation of the enclosing parts. */
   write(text: string): void
   /** Begins a new line with `blank` empty lines before it, unless nothing is written yet. */
   startLine(blank: number): void
-  /** Allows a cut at the present place. */
+  /** Allows a cut at the current offset. */
   seam(): void
-  /** Says that what follows stands on this page; nothing where it is not known. */
+  /** Marks the following text as being on this page; does nothing for `undefined`. */
   page(page: number | undefined): void
   /**
    * Runs `inner` with every further line prefixed.
    *
-   * @param first what the current line begins with, such as a list marker
-   * @param rest what the other lines begin with
+   * @param first prefix of the current line, such as a list marker
+   * @param rest prefix of the further lines
    */
   indent(first: string, rest: string, inner: () => void): void
   readonly text: string

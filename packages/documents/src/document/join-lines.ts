@@ -2,14 +2,14 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u
 const SOFT_HYPHEN = /[\u00ad\u2010-]$/
 const WORD = /\p{L}[\p{L}\p{N}]*(?:-[\p{L}\p{N}]+)*/gu
 
-/** Joins the lines of a paragraph and mends words that were hyphenated at their ends. */
+/** Joins the lines of a paragraph, and words that were hyphenated at their ends. */
 export interface LineJoiner {
   join(lines: readonly string[]): string
 }
 
 /**
- * @param texts all lines of the document: a word that stands in it unbroken tells whether its hyphen
- *   belongs to it
+ * @param texts all lines of the document: the other occurrences of a word show whether its hyphen belongs
+ *   to it
  */
 export function createLineJoiner(texts: () => Iterable<string>): LineJoiner {
   let known: Set<string> | undefined
@@ -36,7 +36,7 @@ export function createLineJoiner(texts: () => Iterable<string>): LineJoiner {
   }
 }
 
-/** Whole words only: the last of a line may be the first half of one. */
+/** The words of texts, without hyphenated ones at the ends of lines. */
 function wordsOf(texts: Iterable<string>): Set<string> {
   const words = new Set<string>()
   for (const text of texts) {

@@ -1,17 +1,25 @@
 import type { Heading, Paragraph, Text } from 'mdast'
 import { heading, onPage } from './nodes.js'
 
-/** A line below a heading, made of one sign. */
+/** A line of a text. */
+export interface TextLine {
+  text: string
+  /** From 1, in formats that have pages. */
+  page?: number
+}
+
+/** The underline of a heading: one repeated sign. */
 const UNDERLINE = /^(?:={3,}|-{3,}|~{3,}|\*{3,}|\+{3,})$/
-/** The line is as long as the heading, give or take so many characters. */
+/** Characters by which the lengths of a heading and its underline may differ. */
 const UNEVEN = 3
-/** The last step of a list, above a rule across the page that happens to be as long. */
+/** The last step of a list, above a rule that happens to be as long. */
 const STEP = /^\s*\d{1,2}[.)]\s.*[.,;:]$/
-/** A number of a section below another one, and its name. */
+/** Number and name of a subsection. */
 const SUBSECTION = /^(\d{1,2}(?:\.\d{1,2}){1,4})\.?[ \t]{1,4}(?=\p{L}).{1,80}(?<![.,;:])$/u
+/** Number and name of a section without a section above it. */
 const SECTION = /^(\d{1,2})\.?[ \t]{1,4}(?=\p{L}).{1,80}(?<![.,;:])$/u
 
-/** Text between blank lines, each piece a paragraph. */
+/** Splits a text into paragraphs at blank lines. */
 export function toParagraphs(text: string): Paragraph[] {
   return toParts(toTextLines(text), new Map()).flatMap((part) => {
     return Array.isArray(part) ? [toParagraph(part)] : []
@@ -22,10 +30,10 @@ export function toTextLines(text: string): TextLine[] {
   return text.split('\n').map((line) => ({ text: line }))
 }
 
-/** The paragraphs of a text, which blank lines part, and its headings. */
+/** Splits a text into paragraphs at blank lines, and finds its headings. */
 export function toTextBlocks(lines: readonly TextLine[]): (Heading | Paragraph)[] {
   const parts = toParts(lines, findHeadings(lines))
-  const sections = sectionsWithParts(parts)
+  const sections = sectionsWithSubsections(parts)
   return parts.flatMap((part) => (Array.isArray(part) ? toBlocks(part, sections) : [part]))
 }
 
@@ -51,8 +59,8 @@ function toParts(
   return parts
 }
 
-/** Numbers that have subsections: a `2.1` says that `2.` is a section and no item of a list. */
-function sectionsWithParts(parts: readonly (Heading | TextLine[])[]): ReadonlySet<string> {
+/** Numbers of sections with subsections: because of a `2.1`, a `2.` is a section and not a list item. */
+function sectionsWithSubsections(parts: readonly (Heading | TextLine[])[]): ReadonlySet<string> {
   const numbers = parts.flatMap((part) => {
     if (!Array.isArray(part)) return []
     return SUBSECTION.exec(textOf(part))?.[1]?.split('.')[0] ?? []
@@ -60,7 +68,7 @@ function sectionsWithParts(parts: readonly (Heading | TextLine[])[]): ReadonlySe
   return new Set(numbers)
 }
 
-/** A paragraph, or the heading that it is or begins with. */
+/** The blocks of lines without a blank one: a heading, a paragraph, or a heading above a paragraph. */
 function toBlocks(
   lines: readonly TextLine[],
   sections: ReadonlySet<string>,
@@ -88,7 +96,7 @@ function toHeading(level: number, { text, page }: TextLine): Heading {
   return page === undefined ? named : onPage(named, page)
 }
 
-/** Everything stays as it is written, in as many pieces as there are pages that it goes over. */
+/** A paragraph with its lines as written, one node per page. */
 function toParagraph(lines: readonly TextLine[]): Paragraph {
   const pieces: { page: number | undefined; texts: string[] }[] = []
   for (const { text, page } of lines) {
@@ -109,117 +117,115 @@ function textOf(lines: readonly TextLine[]): string {
   return lines.map(({ text }) => text.trimEnd()).join('\n')
 }
 
-/** A line of a text as it stands there. */
-export interface TextLine {
-  text: string
-  /** From 1, in formats that have pages. */
-  page?: number
-}
-
-/** Share of the lines of a set-in text, such as a manual, that begin to the right of its margin ... */
-const SET_IN = 0.3
-/** ... and the share of those that begin at it and are no heading or the edge of a page. */
+/** Share of the lines of an indented text, such as a manual, that begin to the right of its margin ... */
+const INDENTED_SHARE = 0.3
+/** ... and the share of lines at the margin that are neither headings nor page headers. */
 const MOST_OTHERS = 0.1
-/** Fewer lines say nothing about how a text is set. */
+/** Lines that are needed to tell whether a text is indented. */
 const LEAST_LINES = 8
-/** Share of the lines that begin where the text of sections does; what is further left is above it. */
+/** Share of the lines that begin at the indentation of the text of sections; headings are further left. */
 const BODY_SHARE = 0.1
-/** Headings that a text has at least: one line alone may be anything. */
+/** Headings of a text; a single one may be any line. */
 const LEAST_HEADINGS = 2
-/** A line that comes more often is a label, such as `NOTE`. */
+/** Occurrences of a heading; a line that occurs more often is a label, such as `NOTE`. */
 const MOST_REPEATS = 2
+/** Characters of a heading. */
 const LONGEST = 80
+/** Columns of a tab. */
 const TAB = 8
+/** Words of a heading. */
 const MOST_WORDS = 9
-const MOST_SHOUTED_WORDS = 6
+/** Words of a heading in capitals. */
+const MOST_CAPITAL_WORDS = 6
 
 const NUMBER =
   /^(?:Appendix )?((?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4})\.[ \t]{1,4}(?=\S)|^(\d{1,2}(?:\.\d{1,2}){1,4})[ \t]{1,4}(?=\S)/
-/** Signs of code, tables and sentences; a heading has none of them. */
+/** Signs of code, tables and sentences, which headings do not contain. */
 const FOREIGN = /[{}=;<>\\|$@#"`~]|\s{2}|\t|,\S|\d:\d|[.,;:!]$|\.{4}/
-/** Begins lines of logs and warnings. */
+/** Words at the beginning of log lines and warnings. */
 const LEVEL =
   /^(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FAIL(?:ED|URE)?|FATAL|CRITICAL|ALERT|SEVERE|PANIC|EXCEPTION|CAUTION|DANGER|ATTENTION|IMPORTANT|NOTE|ACHTUNG|WARNUNG|HINWEIS)\b/i
-/** Words of sentences that are written in capitals to be noticed. */
+/** Words of sentences that are in capitals for emphasis. */
 const SENTENCE =
   /\b(?:PLEASE|NOT|NEVER|ALWAYS|MUST|SHALL|SHOULD|CAN|WILL|IS|ARE|WAS|BE|YOU|YOUR|THIS|THAT|IT|WE|BITTE|NICHT|NIE|IMMER|MUSS|IST|SIND|NE PAS|NO)\b/
-/** The first line of a manual page: its name, what it belongs to, its name. */
+/** The first line of a manual page: its name, its section, its name again. */
 const MANUAL = /^(\S{1,60}\(\w{1,8}\))\s{2,}\S.*\s\1$/i
 
 /**
- * The lines of a text that are its headings although nothing marks them as such, with their levels from 1:
- * those further left than the text below them, where the text is set in as in manuals and RFCs; else those
- * in capitals. Rather too few of them: a wrong heading stands above everything that follows.
+ * Finds headings without markup, with their levels from 1: in an indented text such as a manual or an RFC,
+ * lines further left than the text below them; else lines in capitals. In doubt, a line is not a heading,
+ * because a wrong one would affect everything that follows.
  */
 function findHeadings(lines: readonly TextLine[]): Map<number, number> {
   const filled = lines.flatMap(({ text }, at) => (text.trim() === '' ? [] : [at]))
   const title = filled.slice(0, 1).filter((at) => MANUAL.test(textAt(lines, at)))
   const rest = filled.slice(title.length)
-  const found = findSetIn(lines, rest) ?? findShouted(lines, rest)
-  if (found.size === 0) return found
-  const levels = [...found].map(([at, level]): [number, number] => [at, level + title.length])
+  const headings = findOutdented(lines, rest) ?? findCapitals(lines, rest)
+  if (headings.size === 0) return headings
+  const levels = [...headings].map(([at, level]): [number, number] => [at, level + title.length])
   return new Map([...title.map((at): [number, number] => [at, 1]), ...levels])
 }
 
-/** Undefined where the text is not set in. */
-function findSetIn(
+/** Headings of an indented text; undefined if the text is not indented. */
+function findOutdented(
   lines: readonly TextLine[],
   filled: readonly number[],
 ): Map<number, number> | undefined {
-  const setIn = filled.map((at) => indentAt(lines, at)).filter((indent) => indent >= 2)
+  const indented = filled.map((at) => indentAt(lines, at)).filter((indent) => indent >= 2)
   const others = filled.filter((at) => {
     const text = textAt(lines, at)
     return indentAt(lines, at) < 2 && !isName(text.trim()) && !/\S {3,}\S/.test(text)
   })
-  const isSetIn =
-    setIn.length >= filled.length * SET_IN && others.length <= filled.length * MOST_OTHERS
-  if (filled.length < LEAST_LINES || !isSetIn) return undefined
+  const isIndented =
+    indented.length >= filled.length * INDENTED_SHARE &&
+    others.length <= filled.length * MOST_OTHERS
+  if (filled.length < LEAST_LINES || !isIndented) return undefined
   const counts = new Map<number, number>()
-  for (const indent of setIn) counts.set(indent, (counts.get(indent) ?? 0) + 1)
+  for (const indent of indented) counts.set(indent, (counts.get(indent) ?? 0) + 1)
   const common = [...counts].filter(([, count]) => count >= filled.length * BODY_SHARE)
   const body = Math.min(...common.map(([indent]) => indent))
   const isAbove = (at: number, next: number) => indentAt(lines, at) < indentAt(lines, next)
-  // From the end on, because a heading may stand above nothing but another one.
-  const found = new Map<number, number>()
+  // From the end, because a heading may be directly above another one.
+  const headings = new Map<number, number>()
   filled.toReversed().forEach((at, index, reversed) => {
     const next = reversed[index - 1]
     const text = textAt(lines, at).trim()
     const indent = indentAt(lines, at)
     if (next === undefined || indent >= body || !isName(text)) return
     if (!opensBlock(lines, at) && !isAbove(reversed[index + 1] ?? at, at)) return
-    const leads = isAbove(at, next) || (found.has(next) && next > at + 1)
-    if (leads) found.set(at, numberOf(text)?.split('.').length ?? (indent === 0 ? 1 : 2))
+    const leads = isAbove(at, next) || (headings.has(next) && next > at + 1)
+    if (leads) headings.set(at, numberOf(text)?.split('.').length ?? (indent === 0 ? 1 : 2))
   })
-  return withoutLabels(lines, new Map([...found].toReversed()))
+  return withoutLabels(lines, new Map([...headings].toReversed()))
 }
 
-function findShouted(lines: readonly TextLine[], filled: readonly number[]): Map<number, number> {
+function findCapitals(lines: readonly TextLine[], filled: readonly number[]): Map<number, number> {
   const isCandidate = (at: number) => {
-    return opensBlock(lines, at) && isShouted(textAt(lines, at).trimEnd())
+    return opensBlock(lines, at) && isInCapitals(textAt(lines, at).trimEnd())
   }
-  const found = new Map<number, number>()
+  const headings = new Map<number, number>()
   filled.forEach((at, index) => {
     const next = filled[index + 1]
     if (next === undefined || !isCandidate(at)) return
     const isTitle = index === 0 && isCandidate(next)
     const isText = /\p{Ll}/u.test(textAt(lines, next)) || indentAt(lines, next) > 0
     const leads = isTitle || (isText && !isCandidate(next))
-    if (leads) found.set(at, isTitle ? 1 : 2)
+    if (leads) headings.set(at, isTitle ? 1 : 2)
   })
-  const kept = withoutLabels(lines, found)
+  const kept = withoutLabels(lines, headings)
   if ([...kept.values()].includes(1)) return kept
   return new Map([...kept.keys()].map((at) => [at, 1]))
 }
 
-/** What is said again and again is a label of what follows it, and one heading is none. */
+/** Drops repeated lines, which are labels, and a single heading. */
 function withoutLabels(
   lines: readonly TextLine[],
-  found: ReadonlyMap<number, number>,
+  headings: ReadonlyMap<number, number>,
 ): Map<number, number> {
   const counts = new Map<string, number>()
   const keyOf = (at: number) => textAt(lines, at).trim()
-  for (const at of found.keys()) counts.set(keyOf(at), (counts.get(keyOf(at)) ?? 0) + 1)
-  const kept = [...found].filter(([at]) => (counts.get(keyOf(at)) ?? 0) <= MOST_REPEATS)
+  for (const at of headings.keys()) counts.set(keyOf(at), (counts.get(keyOf(at)) ?? 0) + 1)
+  const kept = [...headings].filter(([at]) => (counts.get(keyOf(at)) ?? 0) <= MOST_REPEATS)
   const names = new Set(kept.map(([at]) => keyOf(at)))
   return new Map(names.size < LEAST_HEADINGS ? [] : kept)
 }
@@ -236,15 +242,15 @@ function isName(text: string): boolean {
   )
 }
 
-function isShouted(text: string): boolean {
+function isInCapitals(text: string): boolean {
   const words = wordsOf(text)
   const isCapital = /^\p{Lu}/u.test(text) && !/[\p{Ll}\p{Lo}]/u.test(text)
   if (!isCapital || !isName(text) || SENTENCE.test(text)) return false
-  // Acronyms and codes are in capitals wherever they stand.
-  return words.length <= MOST_SHOUTED_WORDS && words.some((word) => /^\p{Lu}{4,}$/u.test(word))
+  // Acronyms and codes are always in capitals.
+  return words.length <= MOST_CAPITAL_WORDS && words.some((word) => /^\p{Lu}{4,}$/u.test(word))
 }
 
-/** Number of a section, without its last stop. */
+/** The number of a section, without its last full stop. */
 function numberOf(text: string): string | undefined {
   const [, named, plain] = NUMBER.exec(text) ?? []
   return named ?? plain

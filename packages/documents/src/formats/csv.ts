@@ -5,15 +5,15 @@ import { requireReadable } from '../document/limits.js'
 import { charsetOf, decodeText } from './decode.js'
 import { toTables } from './sheet-tables.js'
 
-/** Separators and quotes. */
+/** How many times longer than its text a table may be: separators and quotes. */
 const MARKUP = 2
 const SEPARATORS = [',', ';', '\t', '|']
-/** Lines that are looked at to find out the separator. */
+/** Lines by which the separator is guessed. */
 const SAMPLE_LINES = 20
-/** No real record is longer; an unclosed quote would make one of the whole rest of the file. */
+/** Characters of a record. An unclosed quote would make the rest of the file one record. */
 const LONGEST_RECORD = 1_000_000
 
-/** Reads comma, semicolon, tab or bar separated values; the first row is the header. */
+/** Reads values separated by commas, semicolons, tabs or bars. The first row is the header. */
 export async function extract(source: Source): Promise<Extraction> {
   const decoded = decodeText(source.bytes, charsetOf(source.contentType))
   const text = requireReadable(decoded, source, MARKUP)
@@ -24,7 +24,7 @@ export async function extract(source: Source): Promise<Extraction> {
   const rows = toRecords(body, delimiter).map((row) =>
     row.map((cell) => cell.replace(/\s+/g, ' ').trim()),
   )
-  // A separator at the end of every line is a column without a name and values.
+  // `toTables` drops the empty column that a separator at the end of every line makes.
   return { root: { type: 'root', children: toTables(rows) } }
 }
 
@@ -38,17 +38,17 @@ function toRecords(text: string, delimiter: string): string[][] {
   try {
     return readRecords(text, options)
   } catch {
-    // A quote that is no quote, such as for inches: every line is a record then.
+    // A stray quote, such as for inches: read again with every line as a record.
     try {
       return readRecords(text, { ...options, quote: null })
     } catch (error) {
-      throw refusalOf(error)
+      throw toExtractionError(error)
     }
   }
 }
 
-/** What every record is held to, whichever way quotes are taken. */
-function refusalOf(error: unknown): unknown {
+/** The error for the author of a table that cannot be parsed. */
+function toExtractionError(error: unknown): unknown {
   if (!(error instanceof CsvError)) return error
   if (error.code === 'CSV_MAX_RECORD_SIZE') {
     return new ExtractionError(
@@ -71,7 +71,7 @@ function readRecords(text: string, options: Options): string[][] {
   return rows.map((row) => (Array.isArray(row) ? row.map(String) : []))
 }
 
-/** The separator that divides the first lines most evenly. */
+/** The separator that divides the first lines into the most even number of columns. */
 function guessSeparator(text: string): string {
   const lines = text.split('\n', SAMPLE_LINES).filter((line) => line.trim() !== '')
   const scored = SEPARATORS.map((separator) => {

@@ -5,9 +5,9 @@ import { createTextLimit, requireReadable } from '../document/limits.js'
 import { heading, paragraph, table } from '../document/nodes.js'
 import { charsetOf, decodeText } from './decode.js'
 
-/** Quotes, braces and indentation. */
+/** How many times longer than its text a file may be: quotes, braces and indentation. */
 const MARKUP = 4
-/** Times that aliases may repeat what they stand for: more are a bomb. */
+/** Values that aliases may repeat; more are an attack. */
 const MOST_ALIASES = 100
 
 /** Reads JSON, JSON lines and YAML: objects become sections and lists, lists of objects tables. */
@@ -92,7 +92,7 @@ function tooManyAliases(cause: Error): ExtractionError {
 }
 
 function fail(format: string, error: unknown): never {
-  // Lists in lists without brackets: how deep they are, the parser finds out by running out of stack.
+  // Lists nested without brackets: the parser has no bound but its stack.
   if (error instanceof Error && /call stack/i.test(error.message)) throw tooDeep()
   const detail =
     error instanceof Error ? error.message.split('\n')[0]?.replace(/:$/, '') : String(error)
@@ -105,9 +105,9 @@ function fail(format: string, error: unknown): never {
 
 /** Levels of objects that become headings; what is deeper becomes nested lists. */
 const HEADING_LEVELS = 3
-/** Levels of data in all, which are walked down by recursion. */
+/** Levels of data, which are walked recursively. */
 const DEEPEST = 100
-/** A table with more columns is not easier to read than the objects one by one. */
+/** With more columns, a table is not easier to read than the objects one by one. */
 const MOST_COLUMNS = 40
 
 type Scalar = string | number | boolean | null
@@ -116,7 +116,7 @@ type Count = (text: string) => void
 /**
  * The blocks that a value of JSON or YAML becomes.
  *
- * @param count told every text
+ * @param count called with every text
  * @throws ExtractionError if it is nested too deeply
  */
 export function toBlocks(value: unknown, count: Count, level = 1): BlockContent[] {
@@ -156,14 +156,14 @@ function listBlocks(values: readonly unknown[], count: Count, level: number): Bl
   if (level > HEADING_LEVELS || values.some((value) => isScalar(value) || Array.isArray(value))) {
     return [toItems(values, count, level)]
   }
-  // Objects with more to say than a row can hold: a section each, under the name that they have.
+  // Objects with more content than a row can hold become a section each, under their name.
   return values.flatMap((value, index) => [
     heading(level + 1, nameOf(value) ?? `${index + 1}`),
     ...toBlocks(value, count, level + 1),
   ])
 }
 
-/** The columns of a table, if every value is an object of few plain members. */
+/** The columns of a table, if every value is an object of a few plain members. */
 function columnsOf(values: readonly unknown[]): string[] | undefined {
   if (values.length < 2) return undefined
   const columns = new Set<string>()
@@ -204,7 +204,7 @@ function item(text: string, inner?: List): ListItem {
 
 function cellText(value: unknown, count: Count): string {
   if (Array.isArray(value)) return value.map((each) => cellText(each, count)).join(', ')
-  // A row has no value where another one has a member that it lacks.
+  // A member that another object has, but this one lacks, is an empty cell.
   const isNothing = value === null || value === undefined
   return isScalar(value) && !isNothing ? toText(value, count) : ''
 }
@@ -229,7 +229,7 @@ function isScalarList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isScalar)
 }
 
-/** The refusal of data that are nested more deeply than `DEEPEST`. */
+/** The error for data that is nested more deeply than `DEEPEST`. */
 function tooDeep(): ExtractionError {
   return new ExtractionError(
     'too_deep',

@@ -4,9 +4,9 @@ import { ExtractionError } from '../document/extraction-error.js'
 
 /** Bytes or characters that are examined; more would not change the answer. */
 const SAMPLE = 65_536
-/** Share of characters that no text has above which a content counts as binary. */
+/** Share of characters that do not occur in text above which a content counts as binary. */
 const BINARY_SHARE = 0.02
-/** So many of them are no proof, however short the text. */
+/** Number of such characters that is allowed in any text. */
 const HARMLESS = 3
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const NOT_TEXT = /(?![\t\n\v\f\r\x1b\x85])[\p{Cc}\p{Cn}\p{Co}\ufffd]/gu
@@ -23,7 +23,7 @@ const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’�
 
 interface Signature {
   bytes: string
-  /** With its article. */
+  /** Name with its article. */
   format: string
   /** Media type, where the bytes tell it. */
   type?: string
@@ -42,9 +42,9 @@ const SIGNATURES: readonly Signature[] = [
 ]
 
 /**
- * The characters of a text file: by its byte order mark, else by the charset it declares, else
- * UTF-16 if only every second byte is ever zero, else UTF-8, else what the bytes look like, else
- * windows-1252, which holds latin1. Line ends become `\n`; control characters go.
+ * Decodes a text file: by its byte order mark, else by the charset it declares, else as UTF-16 if
+ * only every second byte is ever zero, else as UTF-8, else by the frequency of bytes, else as
+ * windows-1252, which includes latin1. Line ends become `\n`; control characters are removed.
  *
  * @param declared charset named by the media type or the document; wrong names are ignored
  * @throws ExtractionError if the bytes are not text
@@ -68,28 +68,28 @@ export function decodeText(bytes: Uint8Array, declared?: string): string {
   return text.replace(LINE_ENDS, '\n').replace(CONTROLS, '')
 }
 
-/** The format that is no text, by the first bytes of a content. */
+/** A format that is not text, recognised by the first bytes of a content. */
 export function signatureOf(bytes: Uint8Array): Signature | undefined {
   const head = latin1(bytes.subarray(0, 8))
   return SIGNATURES.find((candidate) => head.startsWith(candidate.bytes))
 }
 
 /**
- * Text as it is read where it was made for a printer or a terminal, such as a manual page: letters that
- * are struck over, for bold and underlined ones, and colours.
+ * Removes what a text for a printer or a terminal, such as a manual page, contains besides its characters:
+ * overstruck letters, which make bold and underlined ones, and colours.
  */
 function withoutOverstrike(text: string): string {
   if (!text.includes('\b') && !text.includes('\u001b')) return text
   return text.replace(COLOURS, '').replace(OVERSTRUCK, '')
 }
 
-/** Where an XML declaration names the encoding; without one, XML is UTF-8 or UTF-16. */
+/** The encoding in an XML declaration; without one, XML is UTF-8 or UTF-16. */
 const XML_ENCODING = /^<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
 
 /**
- * The characters of an XML document.
+ * Decodes an XML document.
  *
- * @throws TypeError if they are not in the encoding that the document states
+ * @throws TypeError if the bytes are not valid in the encoding that the document states
  */
 export function decodeXml(bytes: Uint8Array): string {
   const marked = decodeMarked(bytes)
@@ -103,7 +103,7 @@ export function charsetOf(contentType: string): string | undefined {
   return /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1]
 }
 
-/** Bytes as characters of the same number: for looking at the head of a file of unknown charset. */
+/** Bytes as characters of the same code: for examining the beginning of a file of unknown charset. */
 export function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
@@ -120,7 +120,7 @@ function decodeDeclared(bytes: Uint8Array, declared: string | undefined): string
   if (declared === undefined) return undefined
   try {
     const decoder = new TextDecoder(declared, { fatal: true })
-    // Latin1 accepts anything and is often declared by habit: valid UTF-8 is more credible.
+    // Any bytes are valid latin1, and it is often declared by habit: valid UTF-8 is more credible.
     return decoder.encoding === 'windows-1252' ? undefined : decoder.decode(bytes)
   } catch {
     return undefined
@@ -133,27 +133,27 @@ function decodeUtf16(bytes: Uint8Array): string | undefined {
     if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
   })
   const [even = 0, odd = 0] = zeros
-  // Zeros in a text that is UTF-8 anyway are dirt, unless they are a good part of it.
+  // A few zeros in valid UTF-8 are stray bytes.
   if ((even + odd) * 5 < Math.min(bytes.length, SAMPLE) && isUtf8(bytes)) return undefined
   if (odd > 0 && even === 0) return decode(bytes, 'utf-16le')
   if (even > 0 && odd === 0) return decode(bytes, 'utf-16be')
   return undefined
 }
 
-/** UTF-8, also with a few broken characters, as files that were cut or pasted together have them. */
+/** UTF-8, possibly with a few broken characters, as in files that were cut or joined. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   const text = decode(bytes, 'utf-8')
   const broken = count(text, /\ufffd/g)
   return broken === 0 || broken * 10 <= count(text, /[^\p{ASCII}]/gu) ? text : undefined
 }
 
-/** What old programs of many countries write, by the frequency of bytes. */
+/** Encodings of old programs of many countries, by the frequency of bytes. */
 function decodeDetected(bytes: Uint8Array): string | undefined {
   const encoding = detectEncoding(bytes)
   return encoding === undefined ? undefined : decodeDeclared(bytes, encoding)
 }
 
-/** By hand: the decoder of Node 20 takes windows-1252 for latin1. */
+/** Not by TextDecoder: that of Node 20 decodes windows-1252 as latin1. */
 function decodeWindows1252(bytes: Uint8Array): string {
   return latin1(bytes).replace(/[\x80-\x9f]/g, (character) => {
     return WINDOWS_1252.charAt(character.charCodeAt(0) - 0x80)
@@ -175,11 +175,11 @@ function binary(cause: string): ExtractionError {
   )
 }
 
-/** With fewer bytes beyond ASCII, every answer is a guess, and the most common encoding the best. */
+/** With fewer bytes beyond ASCII, any result is a guess, and the most common encoding the best one. */
 const LEAST_EVIDENCE = 8
-/** Share of such bytes among the letters from which on a text is not in Latin script. */
+/** Share of such bytes among the letters from which a text is not in Latin script. */
 const FOREIGN_SHARE = 0.3
-/** How much more likely than the most common one another encoding of Latin script must be, in percent. */
+/** Lead in confidence over the most common encoding that another one of Latin script needs, in percent. */
 const LEAST_LEAD = 10
 
 const LATIN = /^(?:iso-8859-(?:2|9)|windows-(?:1250|1254))$/i
@@ -187,12 +187,12 @@ const COMMON = /^(?:iso-8859-1|windows-1252)$/i
 const FOREIGN =
   /^(?:shift_jis|euc-jp|euc-kr|gb18030|big5|iso-2022-jp|koi8-r|iso-8859-(?:5|6|7|8)|windows-(?:1251|1253|1255|1256))$/i
 
-/** The encoding that a text without a mark probably has, if it is not the most common one. */
+/** The probable encoding of a text without a byte order mark, unless it is the most common one. */
 function detectEncoding(bytes: Uint8Array): string | undefined {
   const sample = sampleOf(bytes)
   const beyond = sample.reduce((sum, byte) => sum + (byte > 0x7f ? 1 : 0), 0)
   const found = analyse(sample)
-  // Japanese in seven bits shows itself by its escapes alone.
+  // Japanese in seven bits is recognised by its escape sequences alone.
   if (found[0]?.name === 'ISO-2022-JP' && found[0].confidence > 50) return found[0].name
   if (beyond < LEAST_EVIDENCE) return undefined
   if (beyond / (beyond + lettersIn(sample)) >= FOREIGN_SHARE) {
@@ -204,7 +204,7 @@ function detectEncoding(bytes: Uint8Array): string | undefined {
   return best.confidence - common >= LEAST_LEAD ? best.name : undefined
 }
 
-/** Around the first byte that is not ASCII: only from there on there is something to see. */
+/** The bytes around the first one that is not ASCII, which decide. */
 function sampleOf(bytes: Uint8Array): Uint8Array {
   const first = bytes.findIndex((byte) => byte > 0x7f || byte === 0x1b)
   const start = Math.max(0, first - 64)

@@ -8,13 +8,13 @@ import { toParagraphs } from '../document/text-blocks.js'
 import { pageToMdast } from './html.js'
 
 const WHAT = 'an e-mail (.eml)'
-/** Parts inside of parts; real messages have five or six levels. */
+/** Levels of nested parts; real messages have five or six. */
 const DEEPEST = 50
 const LARGEST_HEADERS = 2 * 1024 * 1024
-/** Tags and attributes, of which mail programs write many. */
+/** How many times longer than its text a message may be: mail programs write many tags. */
 const MARKUP = 16
 
-/** Reads an e-mail: subject, who wrote when to whom, its text, and the names of what is attached. */
+/** Reads an e-mail: subject, sender, recipients, date, text and the names of attachments. */
 export function extract(source: Source): Promise<Extraction> {
   return readingAs(WHAT, async () => {
     const options = { maxNestingDepth: DEEPEST, maxHeadersSize: LARGEST_HEADERS }
@@ -32,7 +32,7 @@ export function extract(source: Source): Promise<Extraction> {
   })
 }
 
-/** One line each, so that a question such as who wrote about something is answered, too. */
+/** Sender, recipients and date, one line each, so that a search finds the message by them too. */
 function describe(mail: Email): string[] {
   const fields = {
     From: mail.from && nameOf(mail.from),
@@ -51,7 +51,7 @@ function nameOf(address: Address): string {
   return address.name === '' ? mailbox : `${address.name} <${mailbox}>`.replace(/ <>$/, '')
 }
 
-/** The form with tables and links is the better one; the other is what is left of it. */
+/** The HTML part has tables and links; plain text is the fallback. */
 function readText(mail: Email, source: Source): RootContent[] {
   const html = mail.html === undefined ? '' : requireReadable(mail.html, source, MARKUP)
   const children = html === '' ? [] : pageToMdast(html).children

@@ -35,7 +35,7 @@ export function extract(source: Source): Promise<Extraction> {
     for (const [index, part] of chapters.entries()) {
       const { children } = pageToMdast(decodePage(await archive.read(part)))
       const known = names.get(part)
-      // Some books make their headings of pictures or of plain paragraphs.
+      // In some books, headings are pictures or plain paragraphs.
       if (known !== undefined && !children.some((node) => node.type === 'heading')) {
         root.children.push(heading(2, known))
       }
@@ -50,7 +50,7 @@ export function extract(source: Source): Promise<Extraction> {
   })
 }
 
-/** Chapters in the order of the spine; the navigation document repeats only their names. */
+/** Chapters in the order of the spine, without the navigation document, which repeats their names. */
 function chapterParts(book: XmlElement, name: string): string[] {
   const items = new Map(
     elements(descend(book, 'manifest'), 'item').map((item) => [attribute(item, 'id'), item]),
@@ -63,7 +63,7 @@ function chapterParts(book: XmlElement, name: string): string[] {
   })
 }
 
-/** What the table of contents calls the chapters; later entries for one point inside of it. */
+/** Names of the chapters in the table of contents. Of several entries for one chapter, the first. */
 async function chapterNames(
   archive: Archive,
   book: XmlElement,
@@ -94,7 +94,7 @@ function partOf(name: string, item: XmlElement): string {
   return resolvePart(name, decodeName(attribute(item, 'href') ?? ''))
 }
 
-/** Names in the package are addresses, names in the archive are not. */
+/** Names in the package document are percent-encoded, names in the archive are not. */
 function decodeName(href: string): string {
   try {
     return decodeURIComponent(href)
@@ -103,7 +103,7 @@ function decodeName(href: string): string {
   }
 }
 
-/** Fonts may be hidden, the text may not. */
+/** Fonts may be obfuscated; the text must not be encrypted. */
 async function requireReadableBook(archive: Archive): Promise<void> {
   if (!archive.has('META-INF/encryption.xml')) return
   const encryption = parseXml(await archive.read('META-INF/encryption.xml'), 'encryption')

@@ -10,13 +10,13 @@ import { firstHeading } from '../document/nodes.js'
 import { charsetOf, decodeText, latin1 } from './decode.js'
 import { cleanFragment, find, mainContent, textOf } from './main-content.js'
 
-/** Tags, attributes and scripts. */
+/** How many times longer than its text a page may be: tags, attributes and scripts. */
 const MARKUP = 8
-/** Where browsers look for a charset declaration. */
+/** Bytes in which browsers look for the declaration of a charset. */
 const HEAD_BYTES = 1024
 const META_CHARSET = /<(?:meta\s[^>]*charset|\?xml\s[^>]*encoding)\s*=\s*["']?\s*([\w.:-]+)/i
 
-/** Reads an HTML page: its main content, and `<title>`, else the first heading, as title. */
+/** Reads an HTML page: its main content, with `<title>` or else the first heading as title. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = decodeText(source.bytes, declaredCharset(source))
   const page = parseHtml(requireReadable(text, source, MARKUP))
@@ -25,23 +25,23 @@ export async function extract(source: Source): Promise<Extraction> {
   return title === undefined ? { root } : { root, title }
 }
 
-/** The characters of a page inside another document, which has no media type of its own. */
+/** Decodes a page inside another document, which has no media type of its own. */
 export function decodePage(bytes: Uint8Array): string {
   return decodeText(bytes, META_CHARSET.exec(latin1(bytes.subarray(0, HEAD_BYTES)))?.[1])
 }
 
-/** The main content of a page that is a part of another document. */
+/** The main content of a page inside another document. */
 export function pageToMdast(html: string): Root {
   return toRoot(parseHtml(html))
 }
 
-/** The content of a piece of HTML as Markdown nodes: for HTML inside other formats. */
+/** The content of a fragment of HTML inside a document of another format. */
 export function fragmentToMdast(html: string): RootContent[] {
   const fragment = cleanFragment(parseHtmlFragment(html))
   return toDocument(toMdast(fragment, { document: true })).children
 }
 
-/** Only the head's title counts: drawings inside the page have titles too. */
+/** The `<title>` of the head: drawings in the page have titles too. */
 function statedTitle(page: HtmlRoot): string | undefined {
   const head = find(page, (element) => element.tagName === 'head')
   const title = head && find(head, (element) => element.tagName === 'title')
@@ -62,7 +62,7 @@ function toDocument(tree: ReturnType<typeof toMdast>): Root {
   return tree.type === 'root' ? tree : { type: 'root', children: [] }
 }
 
-/** As in browsers. What converts the tree is recursive and would run out of stack far below. */
+/** As in browsers. The conversion of the tree is recursive and would run out of stack far deeper. */
 const DEEPEST = 512
 
 /**
@@ -72,7 +72,7 @@ function parseHtml(html: string): HtmlRoot {
   return toHast(parse(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
 }
 
-/** Parses what may stand inside a body, such as the HTML in a Markdown document. */
+/** Parses what may be in a body, such as HTML in a Markdown document. */
 function parseHtmlFragment(html: string): HtmlRoot {
   return toHast(parseFragment(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
 }
@@ -84,7 +84,7 @@ function toHast(
   return root.type === 'root' ? root : { type: 'root', children: [] }
 }
 
-/** Stops while parsing: the parser's own time grows with the square of the depth. */
+/** Checks the depth while parsing: the time of the parser grows with the square of the depth. */
 function guardedAdapter(): typeof defaultTreeAdapter {
   return {
     ...defaultTreeAdapter,

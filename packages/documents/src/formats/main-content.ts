@@ -1,8 +1,8 @@
 import type { Element, ElementContent, Nodes, Root, RootContent } from 'hast'
 
-/** A `main` or `article` with a smaller share of the page's text is not what the page is about. */
+/** A `main` or `article` with a smaller share of the text of the page is not its subject. */
 const MAIN_SHARE = 0.3
-/** Spans are written out as empty cells; more of those per cell are a mistake or an attack. */
+/** Spans become empty cells; more of them per cell are a mistake or an attack. */
 const LARGEST_AREA = 20
 const HEADINGS: ReadonlySet<string> = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
 const TABLE_PARTS: ReadonlySet<string> = new Set(
@@ -11,7 +11,7 @@ const TABLE_PARTS: ReadonlySet<string> = new Set(
 
 /**
  * The part of a page that is its subject, without navigation, page header and footer, scripts,
- * styles and controls. Tables are made fit for Markdown on the way.
+ * styles and controls. Tables are prepared for Markdown.
  */
 export function mainContent(page: Root): Root {
   const cleaned: Root = { type: 'root', children: cleanAll(page.children, false) }
@@ -25,7 +25,7 @@ export function mainContent(page: Root): Root {
   return content === undefined ? cleaned : { type: 'root', children: content.children }
 }
 
-/** Removes what is not text of a fragment; unlike a page, it has no navigation around it. */
+/** Removes what is not text from a fragment, which unlike a page has no navigation around it. */
 export function cleanFragment(fragment: Root): Root {
   return { type: 'root', children: cleanAll(fragment.children, true) }
 }
@@ -43,7 +43,7 @@ function cleanAll(nodes: readonly RootContent[], inContent: boolean): ElementCon
 
 function clean(element: Element, inContent: boolean): ElementContent[] {
   if (isBoilerplate(element, inContent)) {
-    // Many pages put their only level 1 heading into the page header.
+    // The page header often has the only level 1 heading.
     return element.tagName === 'header' ? findAll(element, (child) => child.tagName === 'h1') : []
   }
   const inside = inContent || isMain(element) || element.tagName === 'article'
@@ -51,7 +51,7 @@ function clean(element: Element, inContent: boolean): ElementContent[] {
   return element.tagName === 'table' ? cleanTable(cleaned) : [cleaned]
 }
 
-/** A caption becomes a paragraph before its table; a table made for layout becomes what it holds. */
+/** A caption becomes a paragraph before its table. A table used for layout becomes its content. */
 function cleanTable(table: Element): ElementContent[] {
   const caption = find(table, (element) => element.tagName === 'caption')
   const children = table.children.filter((child) => child !== caption)
@@ -83,7 +83,7 @@ function withoutTable(element: Element): Element {
   return { ...element, tagName: 'div', children }
 }
 
-/** How many cells a table has when its spans are written out, for each that it states. */
+/** Cells of a table with its spans written out, per cell in the source. */
 function area(table: Element): number {
   const cells = findAll(table, (element) => element.tagName === 'td' || element.tagName === 'th')
   const areas = cells.map(({ properties }) => span(properties.colSpan) * span(properties.rowSpan))
@@ -102,7 +102,7 @@ function withoutSpans(element: Element): Element {
   return { ...element, properties, children }
 }
 
-/** The first element of a tree, in document order, that matches. */
+/** The first matching element of a tree in document order. */
 export function find(
   node: Root | RootContent,
   matches: (element: Element) => boolean,
@@ -116,13 +116,13 @@ export function find(
   return undefined
 }
 
-/** The outermost elements of a tree that match. */
+/** The outermost matching elements of a tree. */
 function findAll(node: Root | RootContent, matches: (element: Element) => boolean): Element[] {
   if (node.type === 'element' && matches(node)) return [node]
   return 'children' in node ? node.children.flatMap((child) => findAll(child, matches)) : []
 }
 
-/** Elements that hold no text of the document, or only text for operating the page. */
+/** Elements without text of the document, or with text for operating the page only. */
 const NEVER_CONTENT: ReadonlySet<string> = new Set(
   `audio button canvas datalist dialog embed head iframe input link map meta nav noscript object
    option rp rt script select style svg template textarea title`.split(/\s+/),
@@ -130,40 +130,41 @@ const NEVER_CONTENT: ReadonlySet<string> = new Set(
 const PAGE_ROLES: ReadonlySet<string> = new Set(
   'navigation banner contentinfo search complementary menu menubar toolbar'.split(' '),
 )
-/** Belongs to the page when it stands there, and to the article when it stands inside one. */
+/** Elements that belong to the page, or to the article if they are inside of one. */
 const PAGE_PARTS: ReadonlySet<string> = new Set(['header', 'footer', 'aside'])
 const NAVIGATION_NAME =
   /^(?:(?:site|page|main|global|left|right|top|side)?-?(?:nav|navbar|navigation|menu|sidebar|header|footer)|breadcrumbs?|toc|table-of-contents|pagination|pager|share|social|related|skip-link|navheader|navfooter|cookies?|cookie-.*)$/
-/** Above this share of linked text, an element that is named like navigation is navigation. */
+/** Share of linked text above which an element that is named like navigation is navigation. */
 const NAVIGATION_LINKS = 0.5
-const WAYS: ReadonlySet<string> = new Set(
+/** Relations of links that lead from page to page. */
+const PAGING_RELATIONS: ReadonlySet<string> = new Set(
   'next prev previous up start first last contents index top'.split(' '),
 )
-/** The words that say which way it is are beside the links. */
-const WAYS_LINKS = 0.25
+/** The same share for links from page to page, which have words such as "Next:" beside them. */
+const PAGING_LINKS = 0.25
 
 /**
  * Whether an element belongs to the page around the document rather than to the document.
- * Hidden elements count as content: answers of a FAQ are often folded in.
+ * Hidden elements count as content: the answers of a FAQ are often collapsed.
  *
- * @param inContent whether the element stands inside `main` or `article`
+ * @param inContent whether the element is inside `main` or `article`
  */
 function isBoilerplate(element: Element, inContent: boolean): boolean {
   if (NEVER_CONTENT.has(element.tagName)) return true
-  if (isPermalink(element) || isWayThroughPages(element)) return true
+  if (isPermalink(element) || isPaging(element)) return true
   if (inContent) return element.tagName === 'footer'
   if (PAGE_PARTS.has(element.tagName)) return true
   if (PAGE_ROLES.has(String(element.properties.role ?? ''))) return true
   return hasNavigationName(element) && linkDensity(element) > NAVIGATION_LINKS
 }
 
-/** The text of a node and everything in it, as written. */
+/** The text of a node and its descendants, as written. */
 export function textOf(node: Nodes): string {
   if (node.type === 'text') return node.value
   return 'children' in node ? node.children.map(textOf).join('') : ''
 }
 
-/** The mark beside a heading by which it links to itself. */
+/** The sign beside a heading that links to the heading. */
 function isPermalink(element: Element): boolean {
   if (element.tagName !== 'a') return false
   const { href, ariaHidden } = element.properties
@@ -171,13 +172,13 @@ function isPermalink(element: Element): boolean {
   return local && (ariaHidden === 'true' || !/[\p{L}\p{N}]/u.test(textOf(element)))
 }
 
-/** Links to the next page, the one before and the one above, as manuals in many pages have them. */
-function isWayThroughPages(element: Element): boolean {
+/** Links to the next, previous and parent page, as in manuals of many pages. */
+function isPaging(element: Element): boolean {
   if (element.tagName !== 'p' && element.tagName !== 'div') return false
   const links = element.children.filter(isLink)
-  const isWay = ({ properties: { rel } }: Element) =>
-    Array.isArray(rel) && rel.some((name) => WAYS.has(String(name).toLowerCase()))
-  return links.length > 0 && links.every(isWay) && linkDensity(element) > WAYS_LINKS
+  const isPagingLink = ({ properties: { rel } }: Element) =>
+    Array.isArray(rel) && rel.some((name) => PAGING_RELATIONS.has(String(name).toLowerCase()))
+  return links.length > 0 && links.every(isPagingLink) && linkDensity(element) > PAGING_LINKS
 }
 
 function isLink(node: Nodes): node is Element {

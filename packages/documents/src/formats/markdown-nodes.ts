@@ -11,22 +11,22 @@ import type {
   TableRow,
 } from 'mdast'
 
-/** Turns a piece of HTML into nodes. */
+/** Turns a fragment of HTML into nodes. */
 export type HtmlReader = (html: string) => RootContent[]
 
-/** A place in the flat list of tokens in which the parser describes the tree. */
+/** A position in the flat list of tokens with which the parser describes the tree. */
 interface Cursor {
   tokens: readonly Token[]
   index: number
   readHtml: HtmlReader
 }
 
-/** The tree that a list of block tokens stands for. */
+/** Builds the tree from a list of block tokens. */
 export function toBlocks(tokens: readonly Token[], readHtml: HtmlReader): BlockContent[] {
   return readBlocks({ tokens, index: 0, readHtml })
 }
 
-/** Reads until the end of the container that the cursor is in, and steps over that end. */
+/** Reads up to and including the end of the container that the cursor is in. */
 function readBlocks(cursor: Cursor): BlockContent[] {
   const blocks: BlockContent[] = []
   for (let token = next(cursor); token !== undefined; token = next(cursor)) {
@@ -67,7 +67,7 @@ function toList(list: Pick<List, 'ordered' | 'start'>, cursor: Cursor): List {
   const children: ListItem[] = []
   let spread = false
   for (let token = next(cursor); token?.nesting === 1; token = next(cursor)) {
-    // The parser hides the paragraphs of a list without blank lines between its items.
+    // The parser marks the paragraphs of a list without blank lines between its items as hidden.
     const first = cursor.tokens[cursor.index]
     spread ||= first?.type === 'paragraph_open' && !first.hidden
     children.push({ type: 'listItem', children: readBlocks(cursor) })
@@ -92,7 +92,7 @@ function readCells(cursor: Cursor): TableCell[] {
   return cells
 }
 
-/** The inline content of a block that holds nothing else, up to and with its end. */
+/** The inline content of a block that has no other content, up to and including its end. */
 function readInline(cursor: Cursor): PhrasingContent[] {
   const children: PhrasingContent[] = []
   for (let token = next(cursor); token !== undefined; token = next(cursor)) {
@@ -108,7 +108,7 @@ function next(cursor: Cursor): Token | undefined {
   return token
 }
 
-/** HTML yields blocks only; the types say that a root could hold other nodes too. */
+/** HTML yields blocks only, although the type of a root allows other nodes too. */
 function toBlock(node: RootContent): BlockContent[] {
   switch (node.type) {
     case 'blockquote':
@@ -142,7 +142,7 @@ interface InlineCursor {
   index: number
 }
 
-/** The phrases that a list of inline tokens stands for. HTML tags go, the text between them stays. */
+/** Builds inline nodes from a list of inline tokens. HTML tags are dropped, their content is kept. */
 export function toPhrasing(tokens: readonly Token[]): PhrasingContent[] {
   return readPhrasing({ tokens, index: 0 })
 }
@@ -190,7 +190,7 @@ function readPhrase(token: Token, cursor: InlineCursor): PhrasingContent[] {
   }
 }
 
-/** Of the tags that Markdown may hold inside a line, two carry content of their own. */
+/** `<br>` and `<img>` are the two inline tags with content of their own. */
 function fromTag(tag: string): PhrasingContent[] {
   if (/^<br[\s/>]/i.test(tag)) return [{ type: 'break' }]
   if (!/^<img\s/i.test(tag)) return []

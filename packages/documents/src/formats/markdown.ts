@@ -6,10 +6,10 @@ import { firstHeading } from '../document/nodes.js'
 import { charsetOf, decodeText } from './decode.js'
 import { type HtmlReader, toBlocks } from './markdown-nodes.js'
 
-/** The parser leaves out what is nested deeper, so such a document is refused instead. */
+/** The parser omits what is nested deeper, so such a document is refused instead. */
 const DEEPEST = 100
 
-/** Addresses, marks and blank lines. */
+/** How many times longer than its text a document may be: addresses, marks and blank lines. */
 const MARKUP = 2
 
 /** Reads GitHub flavoured Markdown, with or without front matter. */
@@ -18,7 +18,7 @@ export async function extract(source: Source): Promise<Extraction> {
   return await extractMarkdown(text, source, { indentedCode: true })
 }
 
-/** Reads Markdown that is characters already. */
+/** Reads Markdown that is decoded already. */
 export async function extractMarkdown(
   given: string,
   source: Source,
@@ -48,33 +48,33 @@ function parser(): MarkdownIt {
   markdown.block.ruler.before('reference', 'footnote', (state, line, end, silent) => {
     const start = (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0)
     if (!/^\[\^[^\]\s]+\]:/.test(state.src.slice(start, start + 200))) return false
-    // The last rule is the paragraph: without this, `[^1]: word` would vanish as a link target.
+    // The last rule is the paragraph. Without this, `[^1]: word` would be dropped as a link definition.
     return state.md.block.ruler.getRules('').at(-1)?.(state, line, end, silent) ?? false
   })
   return markdown
 }
 
-/** HTML takes as long to load as Markdown; most documents do without. */
+/** The HTML parser is loaded only for documents that contain HTML. */
 async function htmlReader(tokens: readonly Token[]): Promise<HtmlReader> {
   if (!tokens.some((token) => token.type === 'html_block')) return () => []
   const { fragmentToMdast } = await import('./html.js')
   return fragmentToMdast
 }
 
-/** Longer blocks are content that happens to begin with a rule. */
+/** A longer block is content that happens to begin with a rule. */
 const LONGEST_BLOCK = 65_536
 const YAML_BLOCK = /^---[ \t]*\n(?:([\s\S]*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)/
 const TOML_BLOCK = /^\+\+\+[ \t]*\n(?:([\s\S]*?)\n)?\+\+\+[ \t]*(?:\n|$)/
 const TOML_TITLE = /^title[ \t]*=[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')/m
 
-/** A document and what its front matter says about it. */
+/** A document and the title in its front matter. */
 interface FrontMatter {
   /** The document without its front matter. */
   body: string
   title?: string
 }
 
-/** Takes the YAML or TOML block off the head of a document; its title is all that is kept. */
+/** Removes the YAML or TOML block at the beginning of a document, and keeps only its title. */
 async function splitFrontMatter(text: string): Promise<FrontMatter> {
   const head = text.slice(0, LONGEST_BLOCK)
   const toml = TOML_BLOCK.exec(head)
@@ -87,11 +87,11 @@ async function splitFrontMatter(text: string): Promise<FrontMatter> {
   return { body: text.slice(yaml[0].length), ...titled(fields.title) }
 }
 
-/** The fields of a YAML mapping, or nothing if the block is prose between two rules. */
+/** The fields of a YAML mapping; undefined if the block is prose between two rules. */
 async function yamlFields(block: string): Promise<{ title?: unknown } | undefined> {
   const { isMap, parseDocument } = await import('yaml')
   const document = parseDocument(block, { logLevel: 'silent' })
-  // A mapping with a mistake in it is still no content.
+  // An invalid mapping is not content either.
   if (document.errors.length > 0) return /^[\w.-]+[ \t]*:/.test(block) ? {} : undefined
   if (document.contents === null) return {}
   return isMap(document.contents) ? { title: document.get('title') } : undefined

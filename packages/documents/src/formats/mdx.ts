@@ -2,21 +2,22 @@ import type { Extraction, Source } from '../document/extraction.js'
 import { charsetOf, decodeText } from './decode.js'
 import { extractMarkdown } from './markdown.js'
 
-/** Reads MDX: Markdown without imports, exports and expressions; components are what they hold. */
+/** Reads MDX: Markdown without imports, exports and expressions. Components are read as their content. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = decodeText(source.bytes, charsetOf(source.contentType))
   return await extractMarkdown(withoutJsx(text), source, { indentedCode: false })
 }
 
-/** Attributes of components that hold text for the reader. */
-const SAID = /^(?:title|label|header|heading|summary|description|caption|alt|question|name)$/
+/** Attributes of components that contain text for the reader. */
+const TEXT_ATTRIBUTE =
+  /^(?:title|label|header|heading|summary|description|caption|alt|question|name)$/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const STATEMENT = /^(?:import|export)\s/
 const STRING = /^\s*(["'`])((?:(?!\1)[^\\]|\\.)*)\1\s*$/
 
 /**
- * The Markdown in an MDX document. Code keeps everything; elsewhere imports, exports, comments and
- * expressions go, and tags of components become blank lines and the texts of their attributes.
+ * The Markdown in an MDX document. Code stays as it is. Elsewhere imports, exports, comments and
+ * expressions are removed, and tags of components are replaced by the texts of their attributes.
  */
 function withoutJsx(source: string): string {
   const out: string[] = []
@@ -42,7 +43,7 @@ function withoutJsx(source: string): string {
       out.push(line.trimStart())
       return
     }
-    // A statement begins after a blank line and goes on to the next one.
+    // A statement begins after a blank line and ends at the next one.
     const previous = lines[index - 1] ?? ''
     const begins = previous.trim() === '' || STATEMENT.test(previous) || previous === '---'
     if (begins && STATEMENT.test(line)) isStatement = true
@@ -57,7 +58,7 @@ function readProse(text: string): string {
   const out: string[] = []
   let from = 0
   let at = 0
-  // What does not end is text, and so is all that begins after it: looking again would take for ever.
+  // What is not closed is text, and so is all that follows: searching again each time would take quadratic time.
   let unended = false
   const skipTo = (end: number, instead: string) => {
     out.push(text.slice(from, at), instead)
@@ -82,14 +83,14 @@ function readProse(text: string): string {
   return out.join('')
 }
 
-/** Components have capitals or dots in their names, fragments have none; HTML is Markdown's own. */
+/** Components have a capital or a dot in their name, fragments no name; other tags are HTML in Markdown. */
 function isComponent(text: string, at: number): boolean {
   return /^<\/?(?:[A-Z][\w.]*|[a-z]\w*\.[\w.]+|(?=>))/.test(text.slice(at, at + 80))
 }
 
-/** Reads to the `>` outside of strings and braces, and keeps what is said to the reader. */
+/** Reads up to the `>` outside of strings and braces, and collects text for the reader. */
 function readTag(text: string, start: number): { end: number; instead: string } | undefined {
-  const said: string[] = []
+  const texts: string[] = []
   let at = start + 1
   while (at < text.length && text.charAt(at) !== '>') {
     const attribute = /^([\w:-]+)=(?=["'])/.exec(text.slice(at, at + 60))
@@ -107,12 +108,13 @@ function readTag(text: string, start: number): { end: number; instead: string } 
     const quote = text.charAt(at)
     const end = text.indexOf(quote, at + 1)
     if (end === -1) return undefined
-    if (attribute?.[1] !== undefined && SAID.test(attribute[1])) said.push(text.slice(at + 1, end))
+    if (attribute?.[1] !== undefined && TEXT_ATTRIBUTE.test(attribute[1]))
+      texts.push(text.slice(at + 1, end))
     at = end + 1
   }
   if (at >= text.length) return undefined
   const isAlone = /(?:^|\n)[ \t]*$/.test(text.slice(Math.max(0, start - 200), start))
-  const words = said.join('\n\n')
+  const words = texts.join('\n\n')
   if (!isAlone) return { end: at + 1, instead: words === '' ? '' : ` ${words} ` }
   return { end: at + 1, instead: words === '' ? '\n\n' : `\n\n${words}\n\n` }
 }

@@ -5,19 +5,19 @@ import { createTextLimit, requirePages } from '../document/limits.js'
 import { firstHeading, toTitle } from '../document/nodes.js'
 import { cutAtAlignedGaps } from '../layout/aligned-gaps.js'
 import { toBlocks } from '../layout/blocks.js'
-import { type Page, withoutFurniture } from '../layout/headers-footers.js'
+import { type Page, withoutHeadersAndFooters } from '../layout/headers-footers.js'
 import { readOutline } from '../layout/headings.js'
 import { toLines } from '../layout/lines.js'
 import { toTypedBlocks } from '../layout/listing.js'
 import type { PdfPage } from '../layout/parser.js'
 import { openPdf, type PdfDocument } from '../layout/parser.js'
 import { type Segment, toSegments } from '../layout/segments.js'
-import { countNodes, readTags, type TaggedTables, withTables } from '../layout/tagged-tables.js'
+import { countNodes, readTags, type TableTags, withTables } from '../layout/tagged-tables.js'
 
-/** Share of characters without a meaning above which a text is not readable. */
+/** Share of characters without meaning above which a text is not readable. */
 const UNREADABLE_SHARE = 0.3
 const MEANINGLESS = /[\p{Co}\p{Cn}\ufffd]/gu
-/** What programs that made the file write where the title should be. */
+/** Names of files, which programs often write as the title. */
 const FILE_NAME = /\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|pmd)$|^\S*$/i
 
 /** Reads the text of a PDF with its page numbers; see `docs/decisions/0013-formats-and-libraries.md` for how. */
@@ -26,7 +26,7 @@ export async function extract(source: Source): Promise<Extraction> {
   requirePages(document.numPages, source, 'pages')
   const pages = await readPages(document, source)
   requireText(pages)
-  const lines = withoutFurniture(pages)
+  const lines = withoutHeadersAndFooters(pages)
   const blocks = toTypedBlocks(lines) ?? toBlocks(lines, await readOutline(document))
   const root: Root = { type: 'root', children: blocks }
   const title = (await statedTitle(document)) ?? firstHeading(root)
@@ -79,18 +79,18 @@ async function statedTitle(document: PdfDocument): Promise<string | undefined> {
 }
 
 /**
- * Parts of the structure that are read of one document. The structure of a page names all rows of a table,
- * those of other pages included, so that reading it takes the square of the length of the table.
+ * Nodes of structure trees that are read per document. The structure of a page names all rows of a table,
+ * including those on other pages, so that reading all pages takes time quadratic in the length of the table.
  */
 const MOST_NODES = 2_000_000
 
-/** Reads the text of one page after the other, with the tables that the document names as such. */
+/** Reads the text of pages in order, with the tables that the document tags as such. */
 function createPageReader(): (page: PdfPage) => Promise<Segment[]> {
   let nodes = 0
 
-  async function tagsOf(page: PdfPage): Promise<TaggedTables | undefined> {
+  async function tagsOf(page: PdfPage): Promise<TableTags | undefined> {
     if (nodes > MOST_NODES) return undefined
-    // A damaged structure is none: the text can be read without it.
+    // A damaged structure is ignored: the text can be read without it.
     const root = await page.getStructTree().catch(() => null)
     if (root === null) return undefined
     nodes += countNodes(root)

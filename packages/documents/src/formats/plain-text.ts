@@ -4,31 +4,31 @@ import { requireReadable } from '../document/limits.js'
 import { toTextBlocks, toTextLines } from '../document/text-blocks.js'
 import { charsetOf, decodeText } from './decode.js'
 
-/** Characters from the beginning of a text in which words are looked up that a hyphen has broken. */
+/** Characters from the beginning of a text in which hyphenated words are looked up. */
 const LOOKED_UP = 4 * 1024 * 1024
 
-/** Lines whose ends are looked at have so many characters together at most, so that no text takes long. */
+/** Two lines with more characters together are not joined, so that no text takes long. */
 const LONGEST = 1000
 
-/** Blank lines and indentation. */
+/** How many times longer than its content a text may be: blank lines and indentation. */
 const MARKUP = 2
 
 /**
- * Reads plain text: blank lines separate paragraphs; lines that are underlined, numbered as sections, in
- * capitals or further left than the text below them are headings; words that a hyphen has broken are
- * whole again, as in manual pages; everything else stays as it is written.
+ * Reads plain text. Blank lines separate paragraphs. Lines that are underlined, numbered as sections, in
+ * capitals or further left than the text below them are headings. Hyphenated words are joined again, as in
+ * manual pages. Everything else stays as it is written.
  */
 export async function extract(source: Source): Promise<Extraction> {
   const decoded = decodeText(source.bytes, charsetOf(source.contentType))
   const text = requireReadable(decoded, source, MARKUP)
-  return { root: { type: 'root', children: toTextBlocks(toTextLines(mendWords(text))) } }
+  return { root: { type: 'root', children: toTextBlocks(toTextLines(joinHyphenatedWords(text))) } }
 }
 
 /**
- * Joins words that were broken at the end of a line by a hyphen that says so (U+2010, U+00AD). A line
- * that ends with `-` stays: it may as well be an option or a range.
+ * Joins words that were hyphenated at the end of a line by U+2010 or U+00AD. A line that ends with `-`
+ * stays: it may as well end with an option or a range.
  */
-function mendWords(text: string): string {
+function joinHyphenatedWords(text: string): string {
   if (!/[\u00ad\u2010]$/m.test(text)) return text
   const joiner = createLineJoiner(() => text.slice(0, LOOKED_UP).split('\n'))
   const lines: string[] = []

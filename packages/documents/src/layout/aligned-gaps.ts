@@ -1,32 +1,33 @@
+import { largestCluster } from './measures.js'
 import type { Segment } from './segments.js'
 import { toRows } from './segments.js'
 
-/** Rows whose gaps must stand above each other, where cells have several words in one piece ... */
+/** Rows with aligned gaps that make columns, where the parser returns several words as one piece ... */
 const LEAST_ROWS = 4
-/** ... and where each word is a piece of its own, so that rivers run through text. */
+/** ... and where each word is a piece of its own, so that gaps between words align by chance. */
 const LEAST_ROWS_OF_WORDS = 10
-/** Share of the rows that are in line on one side of the gap. */
-const LEAST_IN_LINE = 0.6
-/** Points by which they may be out of line. */
-const OUT_OF_LINE = 0.75
-/** Narrower gaps are within words, in sizes of the font. */
+/** Share of the rows whose text is aligned on one side of the gap. */
+const LEAST_ALIGNED = 0.6
+/** Points by which aligned texts may differ. */
+const TOLERANCE = 0.75
+/** Narrower gaps are within words, in multiples of the font size. */
 const NARROWEST = 0.15
-/** Rows further apart are not of one table, in sizes of the font. */
+/** Distance of rows of one table, in multiples of the font size. */
 const WIDEST_ROW_GAP = 3.5
-/** Lines of a cell that stand on one side only between two rows that have both. */
+/** Lines in a row that have text on one side of the gap only, such as of a long cell. */
 const MOST_CELL_LINES = 20
-/** More gaps on a page are of a drawing, and would take long: each is held against those of all rows. */
+/** Gaps of a page; with more, it is a drawing and would take long, as each gap is compared with all rows. */
 const MOST_GAPS = 5000
 const MARK = /^(?:[^\p{L}\p{N}]|\(?(?:\d{1,3}|\p{L}|[ivx]{1,4})[.)])$/u
 
-/** White space between two pieces of a row. */
+/** Space between two pieces of a row. */
 interface Gap {
   x0: number
   x1: number
-  /** The segment within which it is, and where; neither of a gap between two segments. */
+  /** The segment that contains it and the offset in its text; neither for a gap between two segments. */
   segment?: Segment
   at?: number
-  /** Right end of what stands in the row to the right of it, up to the next gap of columns. */
+  /** Right edge of the text to the right of it, up to the next gap. */
   end: number
 }
 
@@ -40,8 +41,8 @@ interface Row {
 }
 
 /**
- * Cuts segments where cells were set so near to each other that the gap between them is as wide as the
- * space between words: such gaps stand above each other over many rows, with the text on one side in line.
+ * Cuts segments at the cells of tables that are set so tightly that the gap between cells is as wide as a
+ * space: such gaps are aligned over many rows, with aligned text on one side.
  */
 export function cutAtAlignedGaps(segments: readonly Segment[]): Segment[] {
   const rows = toRows(segments).map(toRow)
@@ -49,10 +50,10 @@ export function cutAtAlignedGaps(segments: readonly Segment[]): Segment[] {
   const cuts = new Map<Segment, Set<number>>()
   rows.forEach((row, at) => {
     for (const gap of row.gaps) {
-      const { segment, at: place } = gap
-      if (segment === undefined || place === undefined || cuts.get(segment)?.has(place)) continue
-      const found = runAt(rows, at, gap.x1 - 0.2) ?? runAt(rows, at, gap.x0 + 0.2)
-      for (const each of found ?? []) {
+      const { segment, at: offset } = gap
+      if (segment === undefined || offset === undefined || cuts.get(segment)?.has(offset)) continue
+      const gaps = alignedGaps(rows, at, gap.x1 - 0.2) ?? alignedGaps(rows, at, gap.x0 + 0.2)
+      for (const each of gaps ?? []) {
         if (each.segment === undefined || each.at === undefined) continue
         cuts.set(each.segment, (cuts.get(each.segment) ?? new Set()).add(each.at))
       }
@@ -71,24 +72,27 @@ function toRow(unsorted: readonly Segment[]): Row {
   segments.forEach((segment, at) => {
     const next = segments[at + 1]
     const joints = segment.rightToLeft || segment.monospace ? [] : segment.joints
-    joints.forEach(({ at: place, x, end }, index) => {
+    joints.forEach(({ at: offset, x, end }, index) => {
       const following = joints[index + 1]?.end ?? segment.x1
       if (x - end > size * NARROWEST)
-        gaps.push({ x0: end, x1: x, segment, at: place, end: following })
+        gaps.push({ x0: end, x1: x, segment, at: offset, end: following })
     })
     if (next !== undefined && next.x0 > segment.x1) {
       gaps.push({ x0: segment.x1, x1: next.x0, end: next.joints[0]?.end ?? next.x1 })
     }
   })
   return {
-    ...{ segments, gaps, size, y: first?.y ?? 0 },
+    segments,
+    gaps,
+    size,
+    y: first?.y ?? 0,
     x0: first?.x0 ?? 0,
     x1: Math.max(...segments.map(({ x1 }) => x1)),
   }
 }
 
-/** The gaps at a place of all neighbouring rows, if they part columns. */
-function runAt(rows: readonly Row[], at: number, place: number): Gap[] | undefined {
+/** The gaps of adjacent rows at one x-coordinate, if they separate columns. */
+function alignedGaps(rows: readonly Row[], at: number, x: number): Gap[] | undefined {
   const start = rows[at]
   if (start === undefined) return undefined
   const run: { row: Row; gap: Gap }[] = []
@@ -100,28 +104,28 @@ function runAt(rows: readonly Row[], at: number, place: number): Gap[] | undefin
       if (row === undefined) break
       if (Math.abs(row.y - last.y) > Math.max(row.size, last.size) * WIDEST_ROW_GAP) break
       last = row
-      const gap = row.gaps.find(({ x0, x1 }) => x0 < place && x1 > place)
+      const gap = row.gaps.find(({ x0, x1 }) => x0 < x && x1 > x)
       if (gap !== undefined) {
         run.push({ row, gap })
         beside = 0
-      } else if ((row.x0 >= place || row.x1 <= place) && beside < MOST_CELL_LINES) beside += 1
+      } else if ((row.x0 >= x || row.x1 <= x) && beside < MOST_CELL_LINES) beside += 1
       else break
     }
   }
-  const areWords = run.every(({ row }) => row.segments.every(isOfWords))
+  const areWords = run.every(({ row }) => row.segments.every(hasPiecePerWord))
   if (run.length < (areWords ? LEAST_ROWS_OF_WORDS : LEAST_ROWS)) return undefined
-  const least = run.length * LEAST_IN_LINE
-  const isInLine = [
+  const least = run.length * LEAST_ALIGNED
+  const isAligned = [
     run.map(({ gap }) => gap.x1),
     run.map(({ gap }) => gap.x0),
     run.map(({ gap }) => gap.end),
-  ].some((places) => mostAtOnePlace(places) >= least)
+  ].some((edges) => largestCluster(edges, TOLERANCE) >= least)
   const isList = run.every(({ row, gap }) => MARK.test(textBefore(row, gap)))
-  return isInLine && !isList ? run.map(({ gap }) => gap) : undefined
+  return isAligned && !isList ? run.map(({ gap }) => gap) : undefined
 }
 
 /** Whether each word is a piece of its own. */
-function isOfWords({ text, joints }: Segment): boolean {
+function hasPiecePerWord({ text, joints }: Segment): boolean {
   return text.trim().split(/\s+/).length - 1 <= joints.length
 }
 
@@ -130,19 +134,8 @@ function textBefore({ segments }: Row, { segment, at, x0 }: Gap): string {
   return [...before, segment?.text.slice(0, at) ?? ''].join(' ').trim()
 }
 
-function mostAtOnePlace(places: readonly number[]): number {
-  const sorted = [...places].sort((a, b) => a - b)
-  let most = 0
-  let from = 0
-  sorted.forEach((place, at) => {
-    while (place - (sorted[from] ?? place) > OUT_OF_LINE) from += 1
-    most = Math.max(most, at - from + 1)
-  })
-  return most
-}
-
-function cut(segment: Segment, places: ReadonlySet<number>): Segment[] {
-  const joints = segment.joints.filter(({ at }) => places.has(at))
+function cut(segment: Segment, offsets: ReadonlySet<number>): Segment[] {
+  const joints = segment.joints.filter(({ at }) => offsets.has(at))
   if (joints.length === 0) return [segment]
   const starts = [{ at: 0, x: segment.x0 }, ...joints]
   return starts.map((start, index) => {

@@ -15,45 +15,45 @@ import { isContentsEntry } from './lines.js'
 import { toColumns } from './listing.js'
 import { createParagraphRules, MARKED } from './paragraphs.js'
 import type { Extent } from './table-rows.js'
-import { type FoundTable, isRestOfRow, tableAt } from './tables.js'
-import type { SetTable } from './tagged-tables.js'
+import { continuesRow, type TableInLines, tableAt } from './tables.js'
+import type { TaggedTable } from './tagged-tables.js'
 
-/** Lines of a heading; more in large type are a text in large type. */
+/** Lines of a heading; more lines are text in large type. */
 const MOST_HEADING_LINES = 4
 
-/** What printed documentation has behind its headings. */
+/** The link sign after headings in printed web documentation. */
 const linkToItself = /\s*¶$/u
 
-/** Characters of a line of code; a single sign is rather a part of a formula. */
+/** Characters of the longest line of code; fewer are more likely part of a formula. */
 const LEAST_CODE = 3
-/** Lines of code further apart are not one piece, in sizes of the font. */
+/** Distance of lines of one piece of code, in multiples of the font size. */
 const WIDEST_CODE_GAP = 2
 
-/** Blocks that were not closed yet. */
-interface Open {
+/** The block that further lines may continue. */
+interface OpenBlock {
   kind: 'text' | 'item' | 'code'
   lines: Line[]
 }
 
-/** The part of a table that was added last. */
+/** The part of a table that was added last, which the next page may continue. */
 interface OpenTable {
   rows: string[][]
   columns: readonly Extent[]
-  /** Its first page, and the last one that has lines of it. */
+  /** Its first page and its last one so far. */
   begin: number
   page: number
 }
 
-/** The blocks that the lines of a document are, each on the page on which it begins. */
+/** Builds the blocks of a document from its lines, each with the page on which it begins. */
 export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline): RootContent[] {
   const typography = readTypography(pages, outline)
   const rules = createParagraphRules(pages)
   const joiner = createLineJoiner(() => pages.flat().map((line) => line.text))
   const lines = pages.flat()
   const blocks: RootContent[] = []
-  let open: Open | undefined
+  let open: OpenBlock | undefined
   let items: FlatListItem[] = []
-  /** Where a text in large type ends, the last lines of which are no heading either. */
+  /** End of a text in large type, whose last lines are not a heading either. */
   let largeTextEnd = 0
   let lastTable: OpenTable | undefined
 
@@ -75,7 +75,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
     const block = isCode ? toCode(closed) : paragraph(toPhrases(closed, joiner))
     blocks.push(onPage(block, first.page))
   }
-  const addTable = (found: Omit<FoundTable, 'begin' | 'end'>, page: number) => {
+  const addTable = (added: Omit<TableInLines, 'begin' | 'end'>, page: number) => {
     close()
     closeList()
     const before = lastTable
@@ -83,11 +83,11 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       before !== undefined &&
       before.page === page - 1 &&
       blocks.at(-1)?.type === 'table' &&
-      isSameGrid(before.columns, found.columns)
-    const [first = [], ...below] = found.rows
+      isSameGrid(before.columns, added.columns)
+    const [first = [], ...below] = added.rows
     const header = isContinued ? (before.rows[0] ?? first) : first
-    const rest = header.join('|') === first.join('|') ? below : [...found.rows]
-    if (isContinued && isRestOfRow(before.rows.slice(1), rest[0])) {
+    const rest = header.join('|') === first.join('|') ? below : [...added.rows]
+    if (isContinued && continuesRow(before.rows.slice(1), rest[0])) {
       const more = rest.shift() ?? []
       const whole = (before.rows.pop() ?? []).map((cell, at) =>
         joiner.join([cell, more[at] ?? ''].filter((text) => text !== '')),
@@ -97,9 +97,9 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       blocks.pop()
       blocks.push(onPage(table(before.rows), before.begin))
     }
-    // Nothing is left of a table that only ended on this page.
+    // The page had only the rest of the last row.
     if (isContinued && rest.length === 0) return
-    lastTable = { rows: [header, ...rest], columns: found.columns, begin: page, page }
+    lastTable = { rows: [header, ...rest], columns: added.columns, begin: page, page }
     blocks.push(onPage(table(lastTable.rows), page))
   }
 
@@ -116,12 +116,12 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       continue
     }
     const above = open?.kind === 'text' ? open.lines.length : 0
-    const found =
+    const untagged =
       line.segments.length >= 2 ? tableAt(lines, at, { above, join: joiner.join }) : undefined
-    if (found !== undefined && !isInListing(lines, at, found.end)) {
-      if (found.begin < at) open?.lines.splice(found.begin - at)
-      addTable(found, line.page)
-      at = found.end - 1
+    if (untagged !== undefined && !isInListing(lines, at, untagged.end)) {
+      if (untagged.begin < at) open?.lines.splice(untagged.begin - at)
+      addTable(untagged, line.page)
+      at = untagged.end - 1
       continue
     }
     const level = at < largeTextEnd ? undefined : typography.levelOf(line, previous)
@@ -143,7 +143,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
         ? true
         : kind !== 'code' && rules.begins(line, previous, open.lines.at(-2))
     if (isNew) close()
-    // Text below a list, not set in like its items, ends it.
+    // Text below a list that does not continue an item ends the list.
     if (isNew && kind !== 'item') closeList()
     if (open === undefined) open = { kind: isNew ? startKind(line, kind) : kind, lines: [line] }
     else open.lines.push(line)
@@ -152,7 +152,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
   closeList()
   return blocks
 
-  function toCells({ rows, columns }: SetTable) {
+  function toCells({ rows, columns }: TaggedTable) {
     return { rows: rows.map((row) => row.map(joiner.join)), columns }
   }
 
@@ -181,13 +181,13 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
   }
 }
 
-function kindOf(line: Line, open: Open | undefined): Open['kind'] {
+function kindOf(line: Line, open: OpenBlock | undefined): OpenBlock['kind'] {
   if (line.monospace) return 'code'
   return MARKED.test(line.text) || open?.kind === 'item' ? 'item' : 'text'
 }
 
-/** A line that goes on with nothing is an item only if it has a mark. */
-function startKind(line: Line, kind: Open['kind']): Open['kind'] {
+/** A line that begins a block is a list item only if it has a marker. */
+function startKind(line: Line, kind: OpenBlock['kind']): OpenBlock['kind'] {
   return kind === 'item' && !MARKED.test(line.text) ? 'text' : kind
 }
 
@@ -195,7 +195,7 @@ function toItem(line: Line, lines: readonly Line[], joiner: LineJoiner): FlatLis
   const mark = MARKED.exec(textOf(line))
   const number = mark?.[2]
   const ordered = number !== undefined && /\d/.test(number)
-  // Letters are no numbers in Markdown, so they stay a part of the text.
+  // Markdown numbers no items by letters, so letters stay part of the text.
   const skipped = mark === null || (number !== undefined && !ordered) ? 0 : mark[0].length
   return {
     level: 0,
@@ -206,9 +206,9 @@ function toItem(line: Line, lines: readonly Line[], joiner: LineJoiner): FlatLis
 }
 
 /**
- * The text of lines, in as many pieces as there are pages that it goes over.
+ * The text of lines, one node per page.
  *
- * @param skipped characters at the begin of the first line that are left out
+ * @param skipped characters at the beginning of the first line that are left out
  */
 function toPhrases(lines: readonly Line[], { join }: LineJoiner, skipped = 0): Text[] {
   const pages: { page: number; texts: string[]; start: number }[] = []
@@ -223,7 +223,7 @@ function toPhrases(lines: readonly Line[], { join }: LineJoiner, skipped = 0): T
   let whole = ''
   for (const each of pages) {
     const own = join(each.texts)
-    // Joined to what is before it, a word may lose its hyphen there, but nothing behind.
+    // Joining may remove a hyphen at the end of the text before, but nothing of the text after it.
     whole = join([whole, own])
     each.start = whole.length - own.length
   }
@@ -233,7 +233,7 @@ function toPhrases(lines: readonly Line[], { join }: LineJoiner, skipped = 0): T
   })
 }
 
-/** Whether what looks like a table is columns within a piece of code, such as the output of a program. */
+/** Whether an apparent table is part of a piece of code, such as the output of a program. */
 function isInListing(lines: readonly Line[], start: number, end: number): boolean {
   if (!lines.slice(start, end).every((line) => line.monospace)) return false
   const isOneWith = (line: Line | undefined, other: Line | undefined) =>
@@ -244,7 +244,7 @@ function isInListing(lines: readonly Line[], start: number, end: number): boolea
   return isOneWith(lines[start - 1], lines[start]) || isOneWith(lines[end], lines[end - 1])
 }
 
-/** Code keeps its lines, and where on them its parts stand. */
+/** Code keeps its lines and the columns in them. */
 function toCode(lines: readonly Line[]): RootContent {
   const value = toColumns(lines)
   const pageBreaks = lines.flatMap(({ page }, line) => {

@@ -1,20 +1,20 @@
 import type { Line } from './lines.js'
-import { median } from './lines.js'
+import { median } from './measures.js'
 
-/** Lines at the top and at the bottom of a page that may repeat. */
+/** Lines at the top and at the bottom of a page that may be headers and footers. */
 const MOST_LINES = 4
-/** Share of the height in which they stand. */
+/** Share of the height of the page in which they are, at either end. */
 const ZONE = 0.16
-/** Pages on which a line must stand at one place. */
+/** Pages on which a line must be at the same position. */
 const LEAST_PAGES = 3
-/** Points by which that place may differ. */
+/** Points by which that position may differ. */
 const TOLERANCE = 4
-/** A line in larger type than most is rather a heading. */
+/** Factor by which the type of a heading is larger than that of most lines. */
 const LARGER = 1.12
 const PAGE_NUMBER =
   /^[-–—]?\s*(?:(?:page|seite|página|pagina|p\.)\s*)?\d{1,4}(?:\s*(?:of|von|de|di|\/)\s*\d{1,4})?\s*[-–—]?$/i
 const ROMAN = /\b[ivxlcdm]+\b/g
-/** A running header that ends with the number of the page, or begins with it on the left pages of a book. */
+/** The page number at the end of a running header, or at its beginning on the left pages of a book. */
 const LAST_NUMBER = /\D\s(\d{1,4})$/
 const FIRST_NUMBER = /^(\d{1,4})\s+\p{L}/u
 
@@ -26,12 +26,12 @@ export interface Page {
 }
 
 /**
- * Takes running headers, footers and page numbers off all pages: lines near the edge that stand at the
- * same place on several pages and differ in numbers only, or that count the pages, whatever else they say:
- * the name of a chapter changes with the chapter, which may have two pages.
+ * Removes running headers, footers and page numbers from all pages: lines near the edge that are at the same
+ * position on several pages and differ in numbers only, or that count the pages, whatever else they say. The
+ * name of a chapter changes with the chapter, which may have two pages.
  */
-export function withoutFurniture(pages: readonly Page[]): Line[][] {
-  const places = new Map<string, Set<number>>()
+export function withoutHeadersAndFooters(pages: readonly Page[]): Line[][] {
+  const pagesOfKey = new Map<string, Set<number>>()
   const size = median(pages.flatMap((page) => page.lines.map((line) => line.size)))
   const isLarge = (line: Line) => line.size > size * LARGER
   const keysOf = (line: Line) => keys(line, isLarge(line))
@@ -40,9 +40,9 @@ export function withoutFurniture(pages: readonly Page[]): Line[][] {
   candidates.forEach((lines, index) => {
     for (const line of lines) {
       for (const key of keysOf(line)) {
-        const found = places.get(key)
-        if (found === undefined) places.set(key, new Set([index]))
-        else found.add(index)
+        const pageSet = pagesOfKey.get(key)
+        if (pageSet === undefined) pagesOfKey.set(key, new Set([index]))
+        else pageSet.add(index)
       }
     }
   })
@@ -54,8 +54,8 @@ export function withoutFurniture(pages: readonly Page[]): Line[][] {
     return lines.filter((line) => {
       if (!edges.has(line)) return true
       if (PAGE_NUMBER.test(line.text)) return false
-      const most = Math.max(...keysOf(line).map((key) => places.get(key)?.size ?? 0))
-      // Lines of a log or a listing are alike wherever they stand, so some stand at the edges.
+      const most = Math.max(...keysOf(line).map((key) => pagesOfKey.get(key)?.size ?? 0))
+      // Lines of a log or a listing are alike all over the page, so some are at the edges.
       const isText = (inside.get(patternOf(line)) ?? 0) >= most
       return isText || !(most >= least || counting.has(line))
     })
@@ -74,8 +74,8 @@ function edgeLines({ lines, height }: Page): Line[] {
 }
 
 /**
- * Lines whose number goes up with the pages. A number in front counts only where the same count stands at
- * the end of other lines: `2 Methods` on the second page is rather a heading.
+ * Lines whose number increases with the pages. A number at the beginning counts only if other lines have the
+ * same count at the end: `2 Methods` on the second page is more likely a heading.
  */
 function countingLines(
   candidates: readonly (readonly Line[])[],
@@ -90,22 +90,22 @@ function countingLines(
       const isFirst = number === undefined
       const count = number ?? FIRST_NUMBER.exec(line.text)?.[1]
       if (count === undefined) continue
-      for (const place of grid(line)) {
-        const key = `${Number(count) - index}|${place}`
+      for (const cell of gridCells(line)) {
+        const key = `${Number(count) - index}|${cell}`
         const group = isFirst ? first : last
         group.set(key, (group.get(key) ?? new Set()).add(line))
       }
     }
   })
-  const found = new Set<Line>()
+  const counting = new Set<Line>()
   for (const [key, lines] of last) {
     if (lines.size < LEAST_PAGES) continue
-    for (const line of [...lines, ...(first.get(key) ?? [])]) found.add(line)
+    for (const line of [...lines, ...(first.get(key) ?? [])]) counting.add(line)
   }
-  return found
+  return counting
 }
 
-/** The header of a table that goes on over several pages repeats, too. */
+/** Whether a line is a row of a table: the header of a table over several pages repeats too. */
 function isTableRow(line: Line, sorted: readonly Line[]): boolean {
   if (line.table !== undefined) return true
   if (line.segments.length < 2) return false
@@ -123,15 +123,15 @@ function isTableRow(line: Line, sorted: readonly Line[]): boolean {
 }
 
 /**
- * The number in a large line counts: a chapter that begins on a new page is called like the one before it
- * but for the number.
+ * Position and text of a line. Numbers count in a large line: headings of chapters, each on a new page, may
+ * differ in their numbers only.
  */
 function keys(line: Line, isLarge: boolean): string[] {
   const text = isLarge ? lower(line) : patternOf(line)
-  return grid(line).map((place) => `${text}|${place}`)
+  return gridCells(line).map((cell) => `${text}|${cell}`)
 }
 
-/** A line but for its numbers. */
+/** The text of a line without its numbers. */
 function patternOf(line: Line): string {
   return lower(line).replace(/\d+/g, '#').replace(ROMAN, '#')
 }
@@ -157,8 +157,8 @@ function countInside(
   return counts
 }
 
-/** Two names of a place, so that lines a hair apart share one wherever the grid falls. */
-function grid(line: Line): string[] {
-  const place = line.y / TOLERANCE
-  return [`${Math.floor(place)}`, `${Math.floor(place + 0.5)}+`]
+/** The cells of two shifted grids that a line is in, so that lines next to each other share at least one. */
+function gridCells(line: Line): string[] {
+  const position = line.y / TOLERANCE
+  return [`${Math.floor(position)}`, `${Math.floor(position + 0.5)}+`]
 }

@@ -1,26 +1,28 @@
 import type { Line } from './lines.js'
 import type { OutlineItem, PdfDocument } from './parser.js'
 
-/** What is larger than the text by this factor is a heading. */
+/** Factor by which the type of headings is larger than that of the text. */
 const LARGER = 1.12
+/** Characters of a heading in larger type. */
 const LONGEST = 200
 /** A line in another font than the text, such as bold, is a heading only if it is short ... */
 const LONGEST_IN_OTHER_FONT = 90
 /** ... and if that font is used for little else. */
 const LARGEST_SHARE = 0.15
-/** Space above such a line, in sizes of its font. */
+/** Space above such a line, in multiples of its font size. */
 const LEAST_SPACE = 1.5
 
-/** How the text of a document looks, from which its headings differ. */
+/** How the text of a document is set, and which lines differ from it as headings. */
 interface Typography {
-  /** Points. */
+  /** Size of the text, in points. */
   size: number
+  /** Font of the text. */
   font: string
-  /** Level of a line as a heading from 1, if it is one. */
+  /** Level of a line as a heading, from 1; undefined if it is none. */
   levelOf(line: Line, previous: Line | undefined): number | undefined
 }
 
-/** Finds out what the headings of a document look like. */
+/** Determines what the text and the headings of a document look like. */
 export function readTypography(pages: readonly (readonly Line[])[], outline: Outline): Typography {
   const sizes = new Map<number, number>()
   const fonts = new Map<string, number>()
@@ -52,7 +54,7 @@ export function readTypography(pages: readonly (readonly Line[])[], outline: Out
   }
 }
 
-/** Short, alone on its line and in one font, with space above, and not a sentence. */
+/** Whether a line is short, of one segment and one font, with space above, and not a sentence. */
 function isSetOff(line: Line, previous: Line | undefined, size: number): boolean {
   const { text, segments } = line
   if (text.length > LONGEST_IN_OTHER_FONT || segments.length > 1) return false
@@ -69,7 +71,7 @@ interface Levels {
   deepest: number
 }
 
-/** Larger type is a higher level; where the outline names lines of a size, it decides. */
+/** Larger type is a higher level. If the outline has lines of a size, it decides. */
 function levelsBySize(
   pages: readonly (readonly Line[])[],
   outline: Outline,
@@ -84,7 +86,7 @@ function levelsBySize(
     if (isLarge(line)) used.add(size)
   }
   const largest = Math.max(0, ...used)
-  // What is larger than everything in the outline is the title above it.
+  // A line larger than everything in the outline is the title above it.
   const base = named.size > 0 && !named.has(largest) && used.size > 0 ? 2 : 1
   const bySize = new Map<number, number>()
   let level = 0
@@ -112,18 +114,18 @@ function mostOf<Key>(counts: ReadonlyMap<Key, number>): Key | undefined {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0]
 }
 
-/** Entries beyond are not looked up. */
+/** Entries of the outline that are read. */
 const MOST_ENTRIES = 2000
 const DEEPEST = 6
 
-/** Headings that the author has named in the outline of a PDF. */
+/** Headings in the outline (bookmarks) of a PDF. */
 export interface Outline {
-  /** Levels from 0, by page (from 1, or 0 where it is not known) and simplified title. */
+  /** Levels from 0, by page (from 1, or 0 if unknown) and simplified title. */
   levels: ReadonlyMap<string, number>
   size: number
 }
 
-/** Reads the outline; a broken one is none. */
+/** Reads the outline; a broken one is ignored. */
 export async function readOutline(document: PdfDocument): Promise<Outline> {
   const levels = new Map<string, number>()
   let entries = 0
@@ -142,7 +144,7 @@ export async function readOutline(document: PdfDocument): Promise<Outline> {
   return { levels, size: levels.size }
 }
 
-/** The level of a line as a heading, if the outline names it on this page. */
+/** The level of a line as a heading, if the outline has it on this page. */
 function outlineLevel(outline: Outline, text: string, page: number): number | undefined {
   if (outline.size === 0) return undefined
   const title = simplify(text)
@@ -154,7 +156,7 @@ function keyOf(page: number, title: string): string {
   return `${page} ${title}`
 }
 
-/** Letters and digits, without the number of the section, which one of the two often lacks. */
+/** Letters and digits without the section number, which is often only in the outline or only in the text. */
 function simplify(text: string): string {
   return text
     .toLowerCase()
@@ -162,7 +164,7 @@ function simplify(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
-/** From 1; 0 if the destination does not say. */
+/** The page of a destination, from 1; 0 if it has none. */
 async function pageOf(document: PdfDocument, destination: unknown): Promise<number> {
   try {
     const target =

@@ -1,19 +1,20 @@
-import type { Segment, SetText } from './segments.js'
+import { median } from './measures.js'
+import type { Segment, TypesetText } from './segments.js'
 import { toRows } from './segments.js'
-import type { SetTable } from './tagged-tables.js'
+import type { TaggedTable } from './tagged-tables.js'
 
-/** What stands side by side on a page, from the left to the right or as its script is written. */
-export interface Line extends SetText {
+/** A line of a column: segments on one baseline, in the direction of their script. */
+export interface Line extends TypesetText {
   segments: Segment[]
-  /** Ends of the column that the line is in. */
+  /** Edges of the column that the line is in. */
   left: number
   right: number
   /** From 1. */
   page: number
   /** Whether it is the first line of its column. */
   opensColumn: boolean
-  /** The table that it stands for. */
-  table?: SetTable
+  /** The tagged table that it stands for. */
+  table?: TaggedTable
 }
 
 const MARKER = /^(?:[•▪■‣◦●○–·∙*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])$/
@@ -35,7 +36,7 @@ export function toLines(segments: readonly Segment[], page: number): Line[] {
   })
 }
 
-/** A table that is known as such is a line of its own, whatever begins beside it. */
+/** A tagged table becomes a line of its own, whatever is beside it. */
 function withTablesAlone(row: readonly Segment[]): Segment[][] {
   const texts = row.filter(({ table }) => table === undefined)
   const tables = row.filter(({ table }) => table !== undefined)
@@ -61,7 +62,7 @@ function toLine(row: readonly Segment[]): Omit<Line, 'left' | 'right' | 'page' |
   }
 }
 
-/** The mark of a list item is part of its text, however far away it stands. */
+/** Joins the marker of a list item to its text, however wide the gap. */
 function withMarkers(segments: Segment[]): Segment[] {
   const [first, second, ...rest] = segments
   if (first === undefined || second === undefined || !MARKER.test(first.text.trim()))
@@ -70,31 +71,31 @@ function withMarkers(segments: Segment[]): Segment[] {
   return [{ ...second, text, x0: first.x0, joints: [] }, ...rest]
 }
 
-/** Columns inside of columns, such as three of them: two cuts. */
+/** Nested divisions into columns; three columns take two. */
 const MOST_CUTS = 3
-/** Fewer segments on a side are no column. */
+/** Rows of a column. */
 const LEAST_LINES = 4
-/** Lines of a text are longer than cells of a table, in characters and as a share of their column. */
+/** Median length of the lines of a column, in characters and as a share of its width; cells of a table are shorter. */
 const LEAST_CHARACTERS = 14
 const LEAST_FILL = 0.5
-/** Share of the lines of a column that are in one piece. */
+/** Share of the lines of a column that consist of one segment. */
 const LEAST_WHOLE = 0.5
-/** A gutter is found in this part of the width. */
+/** Share of the width at either side in which no gutter is searched. */
 const MARGIN = 0.18
-/** Space between parts of a page, from line to line, in sizes of the font. */
+/** Distance of lines that separates blocks of a page, in multiples of the font size. */
 const APART = 1.7
-/** Share of its width that the words of a stretched line take at least. */
+/** Share of its width that the words of a justified line fill at least. */
 const LOOSE = 0.65
-/** Lines by which one place of the strip may differ from another. */
+/** Crossing lines that a gutter may have more than the emptiest point. */
 const SLACK = 2
-/** In sizes of the font. */
+/** In multiples of the font size. */
 const NARROWEST_GUTTER = 0.7
-/** Rows of a table are further apart than the lines of its longest cells by this factor. */
+/** Ratio of line distances of both sides above which they are columns of a table. */
 const SPARSER = 1.5
 
 /**
- * The columns of a page in the order in which they are read: from a line over the whole width to the
- * next one, first the left column, then the right one.
+ * The columns of a page in reading order: between two lines over the whole width, first the left column,
+ * then the right one.
  */
 function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][] {
   if (segments.length === 0) return []
@@ -126,7 +127,7 @@ function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][] {
   return [...ordered, ...readingOrder(rows.slice(end).flat(), cuts)]
 }
 
-/** Where a heading below both columns begins, which is too short to reach over the gutter. */
+/** Row at which both columns end: that of a heading below them which is too short to cross the gutter. */
 function columnsEnd(rows: readonly Segment[][], gutter: number): number {
   const size = median(rows.map((row) => row[0]?.size ?? 0))
   const bottom = rows.findLastIndex((row) => row.some((segment) => segment.x0 >= gutter))
@@ -134,7 +135,7 @@ function columnsEnd(rows: readonly Segment[][], gutter: number): number {
   return bottom === -1 || after === -1 ? rows.length : bottom + 1 + after
 }
 
-/** A page may have columns in one part only, such as above a table: its parts are looked at alone. */
+/** Orders the blocks of a page one by one: only some may have columns, such as the text above a table. */
 function orderInBlocks(segments: readonly Segment[]): Segment[][] {
   const blocks: Segment[][] = []
   let last: Segment | undefined
@@ -151,7 +152,7 @@ function orderInBlocks(segments: readonly Segment[]): Segment[][] {
   return blocks.flatMap((block, at) => (hasColumns[at] ? readingOrder(block, 1) : [block]))
 }
 
-/** A line across the gutter, or a row of a table that has cells with wide gaps on both sides. */
+/** Whether a row crosses the gutter, or has cells with wide gaps on both sides of it, as in a table. */
 function isWide(row: readonly Segment[], gutter: number): boolean {
   if (row.some((segment) => segment.x0 < gutter && segment.x1 > gutter)) return true
   return [
@@ -160,7 +161,7 @@ function isWide(row: readonly Segment[], gutter: number): boolean {
   ].every(isLoose)
 }
 
-/** Whether segments are cells rather than the words of a line that was stretched to its column. */
+/** Whether segments are cells of a table rather than words of a justified line. */
 function isLoose(segments: readonly Segment[]): boolean {
   if (segments.length < 2) return false
   const left = Math.min(...segments.map((segment) => segment.x0))
@@ -169,7 +170,7 @@ function isLoose(segments: readonly Segment[]): boolean {
   return filled < (right - left) * LOOSE
 }
 
-/** The middle of the strip that the fewest segments cross, if text in columns stands beside it. */
+/** The middle of the strip that the fewest segments cross, if there is a column of text on both sides. */
 function findGutter(segments: readonly Segment[]): number | undefined {
   if (segments.length < 2 * LEAST_LINES) return undefined
   const start = Math.min(...segments.map((segment) => segment.x0))
@@ -194,7 +195,7 @@ function isColumn(segments: readonly Segment[]): boolean {
   if (rows.length < LEAST_LINES) return false
   const left = Math.min(...segments.map((segment) => segment.x0))
   const right = Math.max(...segments.map((segment) => segment.x1))
-  // Justified lines may fall apart into words; those of a table always do.
+  // Justified lines may be split into words; rows of a table always are.
   const whole = rows.filter((row) => row.length === 1).length
   const fills = rows.map((row) => row.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0))
   const lengths = rows.map((row) => row.reduce((sum, { text }) => sum + text.length, 0))
@@ -205,13 +206,13 @@ function isColumn(segments: readonly Segment[]): boolean {
   )
 }
 
-/** From line to line, in points. */
+/** Median distance of lines, in points. */
 function pitchOf(segments: readonly Segment[]): number {
   const rows = toRows(segments).map(([first]) => first?.y ?? 0)
   return median(rows.slice(1).map((y, index) => y - (rows[index] ?? y)))
 }
 
-/** How many segments stand over each point of the width. */
+/** How many segments cover each point of the width. */
 function countCrossings(segments: readonly Segment[], start: number, width: number): Int32Array {
   const counts = new Int32Array(width + 2)
   for (const { x0, x1 } of segments) {
@@ -225,7 +226,7 @@ function countCrossings(segments: readonly Segment[], start: number, width: numb
   return counts
 }
 
-/** The longest stretch of points with the least crossings, give or take a line that has a wide gap there. */
+/** The longest strip with the fewest crossings, within `SLACK`. */
 function emptiestStrip(
   counts: Int32Array,
   from: number,
@@ -245,14 +246,9 @@ function emptiestStrip(
   return best
 }
 
-/** The middle value; 0 of none. */
-export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-}
-
 const ENTRY = /(?:\.[ ]?){4,}\s*[\divxlc]+$/
 
-/** Whether a line is of a table of contents, which repeats the headings. */
+/** Whether a line belongs to a table of contents, which repeats the headings. */
 export function isContentsEntry({ text }: Line): boolean {
   return ENTRY.test(text)
 }

@@ -4,36 +4,36 @@ import { toTextBlocks } from '../document/text-blocks.js'
 import type { Line } from './lines.js'
 import { SENTENCE_END } from './paragraphs.js'
 
-/** What is further to the right is drawn there. */
+/** Column of text beyond which alignment is not kept. */
 const MOST_COLUMN = 160
-/** Width of a letter, in sizes of its font. */
+/** Width of a letter, in multiples of its font size. */
 const LETTER = 0.6
-/** Share of a document in letters of one width above which it was written by a machine. */
+/** Share of monospaced text above which a document is a printed text file. */
 const TYPED = 0.95
-/** Headings that make a text of what would be a listing. */
+/** Headings that distinguish a text from a listing. */
 const LEAST_HEADINGS = 2
-/** Lines further apart than others by this factor have an empty one between them. */
+/** Ratio of the distance of lines with an empty line between them to the usual distance. */
 const LARGER_SPACE = 1.5
-/** Lines nearer to each other are one, in sizes of the font. */
+/** Distance below which two lines are one, in multiples of the font size. */
 const LEAST_PITCH = 0.8
-/** Share of the distances that may be smaller by accident. */
+/** Share of the distances that may be smaller by chance. */
 const SMALLEST = 0.05
 
-/** Lines in letters of one width, as they were typed: their parts stay in their columns. */
+/** Monospaced lines as they were typed: segments stay in their columns. */
 export function toColumns(lines: readonly Line[]): string[] {
   const left = lines.reduce((least, { x0 }) => Math.min(least, x0), Number.POSITIVE_INFINITY)
   return lines.map(({ segments, size }) =>
     segments.reduce((text, { x0, text: own }) => {
-      const place = Math.round((x0 - left) / (size * LETTER))
-      const column = Math.min(MOST_COLUMN, Math.max(0, place))
+      const position = Math.round((x0 - left) / (size * LETTER))
+      const column = Math.min(MOST_COLUMN, Math.max(0, position))
       return text.padEnd(text === '' ? column : Math.max(column, text.length + 1)) + own.trim()
     }, ''),
   )
 }
 
 /**
- * The blocks of a document that is a printed text, such as a manual page or an RFC; undefined if it is
- * set by other means, or a listing without headings, which is code.
+ * The blocks of a document that is a printed text file, such as a manual page or an RFC; undefined for
+ * other documents, and for a listing without headings, which is code.
  */
 export function toTypedBlocks(
   pages: readonly (readonly Line[])[],
@@ -41,7 +41,7 @@ export function toTypedBlocks(
   const lines = pages.flat()
   let [typed, all] = [0, 0]
   for (const { text, monospace, table } of lines) {
-    // Nobody types a table that is known as such.
+    // A text file has no tagged tables.
     if (table !== undefined) return undefined
     all += text.length
     if (monospace) typed += text.length
@@ -52,7 +52,7 @@ export function toTypedBlocks(
   return headings < LEAST_HEADINGS ? undefined : blocks
 }
 
-/** Empty lines are not drawn: they are where the space is larger. */
+/** Restores empty lines, which a PDF has only as larger space. */
 function toTextLines(lines: readonly Line[]): TextLine[] {
   const texts = toColumns(lines)
   const pitch = pitchOf(lines) * LARGER_SPACE
@@ -61,8 +61,8 @@ function toTextLines(lines: readonly Line[]): TextLine[] {
     const before = lines[at - 1]
     const typed = { text, page: line.page }
     if (before === undefined) return [typed]
-    const isElsewhere = before.page !== line.page || line.y < before.y
-    const isApart = isElsewhere
+    const isInNewColumn = before.page !== line.page || line.y < before.y
+    const isApart = isInNewColumn
       ? SENTENCE_END.test(previous) || indentOf(previous) !== indentOf(text)
       : line.y - before.y > line.size * pitch
     return isApart ? [{ text: '', page: line.page }, typed] : [typed]
@@ -70,8 +70,8 @@ function toTextLines(lines: readonly Line[]): TextLine[] {
 }
 
 /**
- * From line to line, in sizes of the font: nearly the smallest there is, because in a text of short
- * paragraphs most lines stand alone.
+ * Distance of lines, in multiples of the font size. It is nearly the smallest one, because in a text of short
+ * paragraphs most distances are between paragraphs.
  */
 function pitchOf(lines: readonly Line[]): number {
   const pitches = lines.flatMap((line, at) => {

@@ -1,30 +1,31 @@
 import type { Line } from './lines.js'
-import { median } from './lines.js'
+import { median } from './measures.js'
 
-/** An item of a list, with its mark. */
+/** The marker at the beginning of a list item. */
 export const MARKED = /^(?:([•▪■‣◦●○–·∙*-])|\(?(\d{1,3}|[a-z])[.)])\s+(?=\S)/
-/** Space between two paragraphs is larger than between two lines by this factor. */
+/** Ratio of the distance of paragraphs to the distance of lines. */
 const LARGER_SPACE = 1.3
-/** A first line may be set in by so much, in sizes of the font. */
+/** Indentation of a first line, in multiples of the font size. */
 const LEAST_INDENT = 0.8
-/** A line that leaves this share of its column empty was the last of its paragraph. */
+/** A sentence that leaves this share of its column empty is the last line of its paragraph ... */
 const SHORT_LINE = 0.2
-/** ... whatever it ends with. */
+/** ... and so is any line that leaves this share. */
 const VERY_SHORT_LINE = 0.45
-/** In a narrower column, every line is full, in sizes of the font. */
+/** Column width below which every line is full, in multiples of the font size. */
 const NARROW_COLUMN = 20
 export const SENTENCE_END = /[.!?:;…。！？"”»)\]]$/
 
-/** Says where paragraphs end. */
+/** Decides where paragraphs begin. */
 interface ParagraphRules {
   /**
-   * Whether a line begins another paragraph than the one before it.
-   * @param earlier the line before that one in its paragraph
+   * Whether a line begins a new paragraph.
+   * @param previous the line before it
+   * @param earlier the line before `previous` in the same paragraph
    */
   begins(line: Line, previous: Line, earlier?: Line): boolean
 }
 
-/** Measures how far apart the lines of the text are. */
+/** Measures the usual distance of lines in the document. */
 export function createParagraphRules(pages: readonly (readonly Line[])[]): ParagraphRules {
   const pitches: number[] = []
   for (const lines of pages) {
@@ -36,19 +37,19 @@ export function createParagraphRules(pages: readonly (readonly Line[])[]): Parag
       if (isText && pitch > 0.9 && pitch < 3 && isAlike(line, previous)) pitches.push(pitch)
     }
   }
-  // The lower part of them: a document of one-line paragraphs has more spaces than lines.
+  // From the lower part of the distances: in a document of one-line paragraphs, most are between paragraphs.
   const pitch = pitches.length === 0 ? 1.2 : Math.min(median(pitches), lowest(pitches) * 1.25)
 
   return {
     begins(line, previous, earlier) {
       if (!isAlike(line, previous)) return true
       if (MARKED.test(line.text) && !isInSentence(previous)) return true
-      const isElsewhere = line.page !== previous.page || line.opensColumn || line.y < previous.y
-      if (isElsewhere) return SENTENCE_END.test(previous.text) || /^\p{Lu}/u.test(line.text)
+      const isInNewColumn = line.page !== previous.page || line.opensColumn || line.y < previous.y
+      if (isInNewColumn) return SENTENCE_END.test(previous.text) || /^\p{Lu}/u.test(line.text)
       if (line.y - previous.y > line.size * pitch * LARGER_SPACE) return true
-      // What was said of a term is set in, and the next term is not.
-      const wasSetIn = earlier !== undefined && Math.abs(earlier.x0 - previous.x0) < 1
-      if (wasSetIn && line.x0 < previous.x0 - line.size * LEAST_INDENT) return true
+      // A definition is indented, and the next term is not.
+      const wasIndented = earlier !== undefined && Math.abs(earlier.x0 - previous.x0) < 1
+      if (wasIndented && line.x0 < previous.x0 - line.size * LEAST_INDENT) return true
       if (MARKED.test(previous.text) && line.x0 > previous.x0 + 1) return false
       const isIndented = line.x0 > previous.x0 + line.size * LEAST_INDENT
       const wasFirst = line.x0 < previous.x0 - line.size * LEAST_INDENT
@@ -62,7 +63,7 @@ export function createParagraphRules(pages: readonly (readonly Line[])[]): Parag
   }
 }
 
-/** A number at the begin of a line may be a part of the sentence, such as a year with a full stop. */
+/** Whether a line ends within a sentence: a number that follows, such as a year, is part of the sentence. */
 function isInSentence(previous: Line): boolean {
   const { text, right, left, size, x1 } = previous
   const isFull = right - left > size * NARROW_COLUMN && x1 > right - size * 4
@@ -73,7 +74,7 @@ function isAlike(line: Line, previous: Line): boolean {
   return Math.abs(line.size - previous.size) <= previous.size * 0.12
 }
 
-/** Low, but not the single lowest. */
+/** The 20th percentile. */
 function lowest(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.2)] ?? 1.2
 }

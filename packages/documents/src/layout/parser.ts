@@ -3,7 +3,7 @@ import type { StructureNode } from './tagged-tables.js'
 
 const WHAT = 'a PDF'
 
-/** A piece of text as the parser finds it. */
+/** A piece of text as the parser returns it. */
 export interface TextItem {
   str: string
   dir: string
@@ -14,23 +14,23 @@ export interface TextItem {
   fontName: string
 }
 
-/** All text of a page; what is no text marks where structures begin and end. */
+/** All text of a page. Items that are not text mark where tagged content begins and ends. */
 export interface TextContent {
   items: readonly (TextItem | { type: string; id?: string })[]
   styles: Readonly<Record<string, { fontFamily: string }>>
 }
 
-/** An entry of the outline, which viewers show beside the pages. */
+/** An entry of the outline (bookmarks). */
 export interface OutlineItem {
   title: string
   dest: unknown
   items: OutlineItem[]
 }
 
-/** What of the parser is used. */
+/** The part of the interface of pdf.js that is used. */
 export interface PdfPage {
   getTextContent(options?: { includeMarkedContent: boolean }): Promise<TextContent>
-  /** What the document says of its structure, if it does. */
+  /** The structure tree of a tagged PDF. */
   getStructTree(): Promise<StructureNode | null>
   getViewport(options: { scale: number }): { transform: number[]; height: number }
   cleanup(): unknown
@@ -46,14 +46,14 @@ export interface PdfDocument {
 }
 
 /**
- * Opens a PDF without anything that draws, runs scripts or loads from elsewhere.
+ * Opens a PDF without drawing, running scripts or loading anything from elsewhere.
  *
- * @throws ExtractionError if it is protected by a password or no PDF
+ * @throws ExtractionError if it is protected by a password or not a PDF
  */
 export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
   const { getDocument } = await import('unpdf/pdfjs')
   const options = {
-    // The parser takes its input over; a view of a larger buffer would go with all of it.
+    // The parser takes over the buffer of its input, so it gets a copy.
     data: new Uint8Array(bytes),
     isEvalSupported: false,
     disableFontFace: true,

@@ -1,10 +1,10 @@
 import type { TextContent, TextItem } from './parser.js'
-import type { SetTable } from './tagged-tables.js'
+import type { TaggedTable } from './tagged-tables.js'
 
-/** Text on one baseline, and how it is set. */
-export interface SetText {
+/** Text on one baseline, with its position and font. */
+export interface TypesetText {
   text: string
-  /** Left and right end, in points from the left edge of the page as it is read. */
+  /** Left and right edge, in points from the left edge of the upright page. */
   x0: number
   x1: number
   /** Baseline, in points from the top. */
@@ -15,34 +15,34 @@ export interface SetText {
   font: string
   /** Whether all letters are of that font. */
   uniform: boolean
-  /** Whether all letters are as wide as each other. */
+  /** Whether all letters have the same width. */
   monospace: boolean
 }
 
-/** A piece of text without a wide gap: a line of a column, or a cell of a table. */
-export interface Segment extends SetText {
+/** Text without a wide gap: a line of a column or a cell of a table. */
+export interface Segment extends TypesetText {
   rightToLeft: boolean
-  /** Where it was put together: offsets in the text of pieces that begin at these places, and where the ones before end. */
+  /** Where two pieces were joined: offset in the text, left edge of the second and right edge of the first. */
   joints: { at: number; x: number; end: number }[]
-  /** The cell it belongs to, by its number on the page, if the structure of the document says so. */
+  /** Number on the page of the tagged cell that it belongs to. */
   cell?: number | undefined
-  /** The table that it stands for. */
-  table?: SetTable
+  /** The tagged table that it stands for. */
+  table?: TaggedTable
 }
 
 const LETTER = /[\p{L}\p{N}]/u
-/** Wider gaps part columns and cells, in sizes of the font. */
+/** Wider gaps separate columns and cells, in multiples of the font size. */
 const WIDEST_GAP = 0.85
-/** Smaller gaps are only the space between letters. */
+/** Narrower gaps are the space between letters, in multiples of the font size. */
 const NARROWEST_SPACE = 0.12
 
-/** A segment that may still grow. */
+/** A segment that more pieces may be joined to. */
 interface Draft extends Segment {
-  /** How much text with letters or digits there is of each font. */
+  /** Characters of text with letters or digits, by font. */
   letters: Map<string, number>
 }
 
-/** A piece as the parser found it, on the page as it is read. */
+/** A piece of text of the parser, in coordinates of the upright page. */
 interface Piece {
   text: string
   x: number
@@ -55,11 +55,11 @@ interface Piece {
 }
 
 /**
- * Joins the pieces that a PDF draws into segments, in the order in which they are drawn. Text in another
- * direction than most of the page, such as a watermark, is left out.
+ * Joins the pieces of text that a PDF draws into segments, in drawing order. Text in another direction
+ * than most of the page, such as a watermark, is left out.
  *
- * @param transform of the page, which is turned or moved against its own coordinates
- * @param cells of the page: what is in two of them is never joined
+ * @param transform from the coordinates of the page to the upright page
+ * @param cells tagged cells by the id of their content; texts of different cells are never joined
  */
 export function toSegments(
   content: TextContent,
@@ -78,31 +78,40 @@ export function toSegments(
     isSpaced = false
   }
   const isMonospace = (font: string) => content.styles[font]?.fontFamily === 'monospace'
-  return drafts.map((draft) => settle(draft, isMonospace))
+  return drafts.map((draft) => finish(draft, isMonospace))
 }
 
 function toDraft({ text, x, y, width, size, font, rightToLeft, cell }: Piece): Draft {
   return {
-    ...{ text, x0: x, x1: x + width, y, size, font, rightToLeft, cell },
-    ...{ uniform: true, monospace: false, joints: [] },
+    text,
+    x0: x,
+    x1: x + width,
+    y,
+    size,
+    font,
+    rightToLeft,
+    cell,
+    uniform: true,
+    monospace: false,
+    joints: [],
     letters: new Map([[font, lettersOf(text)]]),
   }
 }
 
-/** A bold word or a piece of code at its begin says nothing about the rest of a line. */
-function settle({ letters, ...segment }: Draft, isMonospace: (font: string) => boolean): Segment {
+/** Determines the main font by all letters: the first word may be bold or code. */
+function finish({ letters, ...segment }: Draft, isMonospace: (font: string) => boolean): Segment {
   const used = [...letters].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1])
   const fonts = used.length > 0 ? used.map(([font]) => font) : [segment.font]
   const [font = segment.font] = fonts
   return { ...segment, font, uniform: fonts.length === 1, monospace: fonts.every(isMonospace) }
 }
 
-/** How much of a text there is; marks and brackets alone may be in any font. */
+/** Length of a text; signs alone count as 0, because they may be in any font. */
 function lettersOf(text: string): number {
   return LETTER.test(text) ? text.length : 0
 }
 
-/** Whether the piece goes on with the segment; then it is a part of it afterwards. */
+/** Appends a piece if it continues the segment; returns whether it did. */
 function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
   if (piece.cell !== last.cell) return false
   const drift = Math.abs(piece.y - last.y)
@@ -113,7 +122,7 @@ function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
   const before = last.x0 - (piece.x + piece.width)
   const gap = piece.rightToLeft && last.rightToLeft ? before : after
   if (gap > size * WIDEST_GAP || gap < -size * 0.5) {
-    // Bold type is sometimes the same text drawn twice, a hair apart.
+    // Bold type is sometimes the same text drawn twice, slightly shifted.
     return drift < 1 && Math.abs(piece.x - last.x0) < 1 && last.text.startsWith(piece.text)
   }
   const needsSpace = (isSpaced || gap > size * NARROWEST_SPACE) && !/\s$/.test(last.text)
@@ -135,7 +144,7 @@ function toPieces(
   const [va = 1, vb = 0, vc = 0, vd = 1, ve = 0, vf = 0] = transform
   const counts = new Map<Direction, number>()
   const cellOf = createCellFinder(cells)
-  const placed = content.items.flatMap((item) => {
+  const positioned = content.items.flatMap((item) => {
     const cell = cellOf(item)
     if (!isText(item)) return []
     const [a = 0, b = 0, , , e = 0, f = 0] = item.transform
@@ -144,14 +153,14 @@ function toPieces(
     return [{ item, cell, direction, x: va * e + vc * f + ve, y: vb * e + vd * f + vf }]
   })
   const [main = 'right'] = [...counts].sort((one, other) => other[1] - one[1])[0] ?? []
-  return placed.flatMap(({ item, cell, direction, x, y }) => {
-    // A blank has no direction of its own when its font has no size.
+  return positioned.flatMap(({ item, cell, direction, x, y }) => {
+    // A space of a font without size has no direction.
     if (direction !== main && item.str.trim() !== '') return []
-    const place = turn(main, x, y)
+    const position = turn(main, x, y)
     return [
       {
         text: item.str,
-        ...place,
+        ...position,
         width: item.width,
         size: item.height || Math.hypot(Number(item.transform[2]), Number(item.transform[3])) || 1,
         font: item.fontName,
@@ -200,10 +209,10 @@ function turn(direction: Direction, x: number, y: number): { x: number; y: numbe
   }
 }
 
-/** Baselines that differ less are one line, in sizes of the font. */
+/** Baselines that differ less belong to one line, in multiples of the font size. */
 const DRIFT = 0.35
 
-/** Segments by their baselines, from the top down. */
+/** Groups segments by baseline, from top to bottom. */
 export function toRows(segments: readonly Segment[]): Segment[][] {
   const rows: Segment[][] = []
   let baseline = Number.NEGATIVE_INFINITY

@@ -1,25 +1,25 @@
 import type { Line } from './lines.js'
 import type { Segment } from './segments.js'
 
-/** Rows are further apart than the lines of a cell by this factor. */
+/** Ratio of the distance of rows to the distance of lines in a cell. */
 const ROW_SPACE = 1.2
-/** Baselines of cells in one row may differ so much, in sizes of the font. */
+/** Difference of the baselines of cells in one row, in multiples of the font size. */
 const DRIFT = 0.35
-/** A line is nearer to the row below than to the one above if its distance is this share. */
+/** A line belongs to the row below if its distance to it is below this share of that to the row above. */
 const CLOSER = 0.85
-/** Share of the rows that may look as if they were several. */
+/** Share of the rows that may look like several rows. */
 const MOST_DOUBTFUL = 0.25
 
-/** Left and right end of a column, in points. */
+/** Left and right edge of a column or cell, in points. */
 export interface Extent {
   x0: number
   x1: number
 }
 
-/** Makes one text of lines; words that were parted become whole again. */
+/** Joins lines, and the words that were hyphenated at their ends. */
 export type Join = (texts: string[]) => string
 
-/** The rows of cells that lines of a table are. */
+/** Divides the lines of a table into rows of cells. */
 export function toTableRows(
   run: readonly Line[],
   columns: readonly Extent[],
@@ -40,8 +40,8 @@ interface Cell {
 }
 
 /**
- * Rows where the space between them is larger than between the lines of a cell, wherever in its row a
- * cell stands; undefined where it is not, so that a row would take in others.
+ * Divides rows by the space between them, however their cells are aligned vertically; undefined if the
+ * space is not larger than between the lines of a cell.
  */
 function rowsBySpace(run: readonly Line[], columns: readonly Extent[]): Row[] | undefined {
   const byColumn = columns.map((): Segment[] => [])
@@ -73,7 +73,7 @@ function rowsBySpace(run: readonly Line[], columns: readonly Extent[]): Row[] | 
   )
 }
 
-/** Lines of one column that are near each other. */
+/** Groups adjacent lines of one column into cells. */
 function toCells(segments: readonly Segment[], column: number, apart: number): Cell[] {
   const cells: Cell[] = []
   for (const segment of segments) {
@@ -86,13 +86,13 @@ function toCells(segments: readonly Segment[], column: number, apart: number): C
   return cells
 }
 
-/** Whether every column has several lines: rows without more space between them look so. */
+/** Whether every column has several lines, as if rows without space between them were joined. */
 function isSeveral(row: readonly Cell[], columns: number): boolean {
   const long = row.filter(({ top, bottom }) => bottom > top)
   return new Set(long.map(({ column }) => column)).size === columns
 }
 
-/** Rows each of which begins with a line that has its first cell. */
+/** Divides rows by their first cells: a line without one continues the row. */
 function rowsByFirstCell(run: readonly Line[], columns: readonly Extent[]): Row[] {
   const rows: Row[] = []
   const gaps = run.slice(1).map((line, index) => line.y - (run[index]?.y ?? 0))
@@ -113,7 +113,7 @@ function rowsByFirstCell(run: readonly Line[], columns: readonly Extent[]): Row[
         (line.segments.length === 1 && gap < tightest * 1.15 && gap < line.size * 1.35))
     const after = gaps[index]
     if (isFirstEmpty && after !== undefined && after < gap * CLOSER) {
-      // Cells of several lines are often centred: their first line stands above the row.
+      // Cells are often centred vertically: the first line of a long one is above the others.
       above = cells
     } else if (!isContinued) {
       rows.push(above === undefined ? cells : joined(above, cells))
@@ -133,7 +133,7 @@ function dividedSegments({ segments }: Line, columns: readonly Extent[]): Segmen
   return segments.flatMap((segment) => divide(segment, columns))
 }
 
-/** Parts of a segment that grew together from cells, such as of a header that is set tightly. */
+/** Divides a segment that was joined from several cells, such as of a tightly set header. */
 function divide(segment: Segment, columns: readonly Extent[]): Segment[] {
   const joint = segment.joints.find(({ x }) =>
     columns.some((column) => x > segment.x0 && Math.abs(column.x0 - x) < 2),
@@ -152,7 +152,7 @@ export function columnOf(segment: Segment, columns: readonly Extent[]): number {
   const distances = columns.map(
     (column) => Math.max(column.x0, segment.x0) - Math.min(column.x1, segment.x1),
   )
-  // A heading over several columns belongs to the first of them.
+  // A cell over several columns belongs to the first of them.
   const touching = distances.findIndex((distance) => distance < 0)
   const isSpanning = distances.filter((distance) => distance < 0).length > 1
   if (isSpanning && touching !== -1) return touching

@@ -1,44 +1,45 @@
 import { isContentsEntry, type Line } from './lines.js'
+import { largestCluster } from './measures.js'
 import { columnOf, type Extent, type Join, toTableRows } from './table-rows.js'
 
-/** Cells further apart than this are not in one table, in sizes of the font. */
+/** Distance of rows of one table, in multiples of the font size. */
 const WIDEST_ROW_GAP = 3.5
-/** Lines of a cell are nearer to each other, in sizes of the font. */
+/** Distance of lines of one cell, in multiples of the font size. */
 const WIDEST_CELL_GAP = 1.6
-/** ... but not so near. */
+/** Lines that are nearer to each other stand side by side. */
 const NEAREST_LINES = 0.8
-/** Lines of the last cell that are looked for. */
+/** Lines of the last row that are searched below the table. */
 const MOST_CELL_LINES = 20
-/** Points by which a line may be longer than all cells above it. */
+/** Points by which a line may extend beyond all cells above it. */
 const BEYOND = 20
-/** More are a drawing. */
+/** With more columns, it is a drawing. */
 const MOST_COLUMNS = 40
-/** Points by which cells that stand above each other may be out of line ... */
-const OUT_OF_LINE = 3
-/** ... and the share of them that must be in line: the gaps of a sentence are anywhere. */
-const LEAST_IN_LINE = 0.6
+/** Points by which aligned cells may differ ... */
+const TOLERANCE = 3
+/** ... and the share of cells that must be aligned: gaps between words of sentences are not. */
+const LEAST_ALIGNED = 0.6
 
-/** Lines that are a table, from `begin` to `end`, exclusive. */
-export interface FoundTable {
+/** A table in the lines from `begin` to `end`, exclusive. */
+export interface TableInLines {
   begin: number
   end: number
   rows: string[][]
-  /** Ends of the columns, by which the same table is known on the next page. */
+  /** Extents of the columns, by which the next page may continue the table. */
   columns: readonly Extent[]
 }
 
 /**
- * The table that begins with a line of several cells, if one does. Lines above it that stand over one of
- * its cells are the begin of that cell, which is centred in its row.
+ * Finds the table that begins at a line of several cells. Lines before it may belong to it too: those of a
+ * long cell whose row has its other cells vertically centred.
  *
- * @param options.above lines above that may be a part of it
- * @param options.join makes one text of the lines of a cell
+ * @param options.above number of lines before `start` that may belong to the table
+ * @param options.join joins the lines of a cell
  */
 export function tableAt(
   lines: readonly Line[],
   start: number,
   options: { above: number; join: Join },
-): FoundTable | undefined {
+): TableInLines | undefined {
   let end = start
   let wide = 0
   for (let at = start; at < lines.length; at += 1) {
@@ -48,14 +49,14 @@ export function tableAt(
     if (line.segments.length >= 2) {
       wide += 1
       end = at + 1
-    } else if (at === start || !isRest(line, lines.slice(start, at))) break
+    } else if (at === start || !continuesCell(line, lines.slice(start, at))) break
   }
   const run = lines.slice(start, end)
   const cells = run.reduce((most, line) => Math.max(most, line.segments.length), 0)
   if (wide < (cells >= 3 ? 2 : 3)) return undefined
   const columns = columnsOf(run)
   if (columns.length < 2 || columns.length > MOST_COLUMNS) return undefined
-  if (!isInLine(run, columns)) return undefined
+  if (!isAligned(run, columns)) return undefined
   const begin = edgeOf(lines, start, -1, options.above, columns)
   const last = edgeOf(lines, end - 1, 1, MOST_CELL_LINES, columns)
   const rows = toTableRows(lines.slice(begin, last + 1), columns, options.join)
@@ -63,7 +64,7 @@ export function tableAt(
   return { begin, end: last + 1, ...joinShiftedHeaders({ rows, columns }) }
 }
 
-/** The last line in a direction that is a part of the rows of the table, and not below or above it. */
+/** The first or last line of a table, searched in a direction from a line of it. */
 function edgeOf(
   lines: readonly Line[],
   start: number,
@@ -77,9 +78,9 @@ function edgeOf(
     if (line === undefined || next === undefined || next.segments.length > 1) break
     const gap = Math.abs(next.y - line.y)
     if (line.page !== next.page || gap > next.size * WIDEST_CELL_GAP) break
-    const column = columns.findIndex(({ x0 }) => Math.abs(x0 - next.x0) < OUT_OF_LINE)
+    const column = columns.findIndex(({ x0 }) => Math.abs(x0 - next.x0) < TOLERANCE)
     const right = columns[Math.max(0, column) + 1]?.x0 ?? (columns.at(-1)?.x1 ?? 0) + BEYOND
-    // So near to each other, two lines stand side by side: a short cell in the middle of its row.
+    // Two lines so near to each other stand side by side: a short cell is centred in its row.
     const isBeside = gap < next.size * NEAREST_LINES
     if (next.x1 > right || (column < 1 && !isBeside)) break
     at += step
@@ -93,8 +94,8 @@ function isNext(previous: Line | undefined, line: Line): boolean {
   return gap > 0 && gap < Math.max(previous.size, line.size) * WIDEST_ROW_GAP
 }
 
-/** A part of a cell of several lines: below or above the rest of it, not over the width of the table. */
-function isRest(line: Line, above: readonly Line[]): boolean {
+/** Whether a line continues a cell of several lines, rather than spanning the width of the table. */
+function continuesCell(line: Line, above: readonly Line[]): boolean {
   const [segment] = line.segments
   const rows = above.filter(({ segments }) => segments.length >= 2)
   const [first] = rows
@@ -103,12 +104,11 @@ function isRest(line: Line, above: readonly Line[]): boolean {
   const others = rows.flatMap(({ segments }) => segments.slice(1))
   const firstEnd = Math.max(...rows.map(({ segments }) => segments[0]?.x1 ?? 0))
   const isOver = (cell: Extent) => segment.x0 < cell.x1 && segment.x1 > cell.x0
-  // Names of columns are often in the middle, so that what is below begins left of them.
+  // Column headers are often centred, so that the cells below begin left of them.
   if (segment.x0 > firstEnd && others.some(isOver)) return segment.x1 <= line.right
-  // The line above it in its cell may be the only one that is under a short name.
+  // Only the first line of the cell may be below a short column header.
   const rest = above.filter(({ segments, x0 }) => segments.length === 1 && x0 > firstEnd)
-  if (rest.some(({ x0 }) => Math.abs(x0 - segment.x0) < OUT_OF_LINE))
-    return segment.x1 <= line.right
+  if (rest.some(({ x0 }) => Math.abs(x0 - segment.x0) < TOLERANCE)) return segment.x1 <= line.right
   const isInFirst = rows.some(({ segments: [cell] }) => cell !== undefined && isOver(cell))
   if (isInFirst && others.every(({ x0 }) => segment.x1 < x0)) return true
   return (
@@ -118,38 +118,31 @@ function isRest(line: Line, above: readonly Line[]): boolean {
   )
 }
 
-/** Whether cells stand above each other: by their left ends, their right ends or their middles. */
-function isInLine(run: readonly Line[], columns: readonly Extent[]): boolean {
+/** Whether the cells of columns are aligned by their left edges, right edges or middles. */
+function isAligned(run: readonly Line[], columns: readonly Extent[]): boolean {
   const rows = run.filter(({ segments }) => segments.length >= 2)
   const cells = rows.flatMap(({ segments }) => segments.slice(1))
-  const inLine = columns.map((_, at) => {
+  const aligned = columns.map((_, at) => {
     const own = cells.filter((cell) => columnOf(cell, columns) === at)
     const edges = [
       own.map(({ x0 }) => x0),
       own.map(({ x1 }) => x1),
       own.map(({ x0, x1 }) => (x0 + x1) / 2),
     ]
-    return Math.max(...edges.map(mostInLine))
+    return Math.max(...edges.map(largestAlignment))
   })
-  return inLine.reduce((sum, count) => sum + count, 0) >= cells.length * LEAST_IN_LINE
+  return aligned.reduce((sum, count) => sum + count, 0) >= cells.length * LEAST_ALIGNED
 }
 
-/** How many places are nearly the same. */
-function mostInLine(places: readonly number[]): number {
-  const sorted = [...places].sort((a, b) => a - b)
-  let most = 0
-  let from = 0
-  sorted.forEach((place, at) => {
-    while (place - (sorted[from] ?? place) > OUT_OF_LINE) from += 1
-    most = Math.max(most, at - from + 1)
-  })
-  // One alone is in line with nothing.
-  return most >= 2 ? most : 0
+/** How many values are nearly the same. One alone is aligned with nothing. */
+function largestAlignment(values: readonly number[]): number {
+  const count = largestCluster(values, TOLERANCE)
+  return count >= 2 ? count : 0
 }
 
 /**
- * Columns are where the cells of the fullest rows stand above each other. A cell over several columns
- * must not join them, so rows with fewer cells do not take part.
+ * The columns by the cells of the rows with the most cells. Rows with fewer cells may have merged cells,
+ * which must not join columns.
  */
 function columnsOf(run: readonly Line[]): Extent[] {
   const most = Math.max(...run.map((line) => line.segments.length))
@@ -167,7 +160,7 @@ function columnsOf(run: readonly Line[]): Extent[] {
   return columns
 }
 
-/** Prose beside prose is no table: most cells of one are short. */
+/** Whether rows are a table: most of its cells are short, unlike columns of prose. */
 function isPlausible(rows: readonly string[][]): boolean {
   if (rows.length < 2) return false
   const lengths = rows
@@ -185,8 +178,8 @@ interface Grid {
 }
 
 /**
- * Brings together what is one column and looks like two: its name is centred or stands at the other end
- * than its cells, so that nothing of it stands above them.
+ * Joins pairs of columns that are one: its header is aligned differently than its cells, so that they do
+ * not overlap.
  */
 function joinShiftedHeaders({ rows, columns }: Grid): Grid {
   const at = columns.findIndex((_, column) => isShifted(rows, column))
@@ -204,7 +197,7 @@ function joinShiftedHeaders({ rows, columns }: Grid): Grid {
   })
 }
 
-/** Whether of a column and the next one has only a name, and the other one only cells. */
+/** Whether one of a column and the next one has only a header, and the other one only cells. */
 function isShifted([header = [], ...body]: readonly string[][], at: number): boolean {
   if (at + 1 >= header.length || body.length === 0) return false
   return isNameOf(at, at + 1) || isNameOf(at + 1, at)
@@ -215,20 +208,21 @@ function isShifted([header = [], ...body]: readonly string[][], at: number): boo
   }
 }
 
-/** Share of the other rows that have a cell which a part of a row lacks. */
+/** Share of the other rows that must have a cell which part of a split row lacks. */
 const FILLED = 0.9
-/** Rows that tell what a whole one looks like. */
+/** Rows that are needed to know which cells a row has. */
 const LEAST_ROWS = 3
-/** Characters of a cell of several lines, the only one that goes on after a page break. */
+/** Characters of a cell that may have several lines and thus continue after a page break. */
 const LONG = 30
 
 /**
- * Whether a row at the top of a page is the rest of the row at the bottom of the page before it: one of
- * both lacks a cell that nearly every other row has, and what both have is of a column of long texts.
+ * Whether a row at the top of a page continues the row at the bottom of the page before it: one of them
+ * lacks a cell that nearly every other row has, and only columns of long texts have cells in both.
  *
  * @param rows of the table on the page before, without its header
+ * @param next row at the top of the page
  */
-export function isRestOfRow(rows: readonly string[][], next: readonly string[] = []): boolean {
+export function continuesRow(rows: readonly string[][], next: readonly string[] = []): boolean {
   const last = rows.at(-1) ?? []
   const others = rows.slice(0, -1)
   if (next.length === 0 || others.length < LEAST_ROWS) return false

@@ -2,23 +2,23 @@ import type { Segment } from './segments.js'
 import { toRows } from './segments.js'
 import type { Extent } from './table-rows.js'
 
-/** A table whose cells were named by the program that made the document. */
-export interface SetTable {
-  /** Lines of each cell of each row; none of an empty cell. */
+/** A table whose cells are tagged in the document. */
+export interface TaggedTable {
+  /** Lines of each cell of each row; an empty cell has none. */
   rows: string[][][]
   columns: Extent[]
 }
 
-/** A cell with the place that its lines take. */
+/** A cell with its lines and the extent of them. */
 interface Cell extends Extent {
   lines: string[]
 }
 
 /**
- * Puts a single segment in the place of all that belong to a table, which is read as its structure says.
- * What is no table of several columns stays as it stands on the page.
+ * Replaces the segments of each tagged table by a single one, with the rows and cells of the structure.
+ * A tagged table of one column stays as it is on the page.
  */
-export function withTables(segments: readonly Segment[], tagged: TaggedTables): Segment[] {
+export function withTables(segments: readonly Segment[], tagged: TableTags): Segment[] {
   const byCell = new Map<number, Segment[]>()
   for (const segment of segments) {
     if (segment.cell === undefined) continue
@@ -37,7 +37,7 @@ export function withTables(segments: readonly Segment[], tagged: TaggedTables): 
     const columns = columnsOf(cells)
     if (columns.length < 2) return []
     for (const number of numbers.flat()) taken.add(number)
-    return toSegment(rows.flat(), { rows: cells.map((row) => place(row, columns)), columns })
+    return toSegment(rows.flat(), { rows: cells.map((row) => toColumns(row, columns)), columns })
   })
   const rest = segments.filter(({ cell }) => cell === undefined || !taken.has(cell))
   return [...rest, ...tables]
@@ -60,31 +60,31 @@ function extentOf(spans: readonly Extent[]): Extent {
   )
 }
 
-/** Where the cells of the rows with most of them stand: others lack some, or have cells over several columns. */
+/** Extents of the columns by the rows with the most cells: others lack some, or have merged cells. */
 function columnsOf(rows: readonly (readonly Cell[])[]): Extent[] {
   const most = rows.reduce((count, row) => Math.max(count, row.length), 0)
   const full = rows.filter((row) => row.length === most)
   return Array.from({ length: most }, (_, at) => extentOf(full.flatMap((row) => row[at] ?? [])))
 }
 
-/** The cells of a row in their columns: the structure does not say which of them are empty. */
-function place(row: readonly Cell[], columns: readonly Extent[]): string[][] {
-  const placed = columns.map((): string[] => [])
+/** Assigns the cells of a row to columns: the structure does not say which columns are empty. */
+function toColumns(row: readonly Cell[], columns: readonly Extent[]): string[][] {
+  const assigned = columns.map((): string[] => [])
   let from = 0
   row.forEach((cell, at) => {
-    // So many columns are left for the cells behind it.
+    // The cells after it need a column each.
     const to = columns.length - (row.length - at)
     let best = from
     for (let column = from; column <= to; column += 1) {
       if (distance(cell, columns[column]) < distance(cell, columns[best]) - 1) best = column
     }
-    placed[best] = cell.lines
+    assigned[best] = cell.lines
     from = best + 1
   })
-  return placed
+  return assigned
 }
 
-/** From a cell to a column in which it does not stand: cells are in line by either end or by the middle. */
+/** Distance of a cell from a column, by either edge or the middle, whichever is aligned best; 0 inside of it. */
 function distance(cell: Extent, column: Extent | undefined): number {
   if (column === undefined) return Number.POSITIVE_INFINITY
   const [left, right] = [cell.x0 - column.x0, cell.x1 - column.x1]
@@ -92,7 +92,7 @@ function distance(cell: Extent, column: Extent | undefined): number {
   return Math.min(Math.abs(left), Math.abs(right), Math.abs(left + right) / 2)
 }
 
-function toSegment(segments: readonly Segment[], table: SetTable): Segment[] {
+function toSegment(segments: readonly Segment[], table: TaggedTable): Segment[] {
   const [first] = segments
   if (first === undefined) return []
   const longest = segments.reduce((most, each) =>
@@ -102,30 +102,37 @@ function toSegment(segments: readonly Segment[], table: SetTable): Segment[] {
   const y = segments.reduce((top, each) => Math.min(top, each.y), first.y)
   return [
     {
-      ...{ ...longest, ...extentOf(segments), text, y, table },
-      ...{ uniform: false, monospace: false, rightToLeft: false, joints: [] },
+      ...longest,
+      ...extentOf(segments),
+      text,
+      y,
+      table,
+      uniform: false,
+      monospace: false,
+      rightToLeft: false,
+      joints: [],
     },
   ]
 }
 
-/** A part of the structure that a program wrote beside the text: what is a heading, a table, a cell. */
+/** A node of the structure tree of a tagged PDF, which marks headings, tables, cells and so on. */
 export type StructureNode =
   | { role: string; children: readonly StructureNode[] }
   | { type: string; id: string }
 
-/** Tables of a page as its structure names them. */
-export interface TaggedTables {
-  /** Cells of each row of each table, by their numbers on the page. */
+/** Tagged tables of a page. */
+export interface TableTags {
+  /** Numbers of the cells of each row of each table. */
   tables: number[][][]
-  /** The cell to which a marked content belongs. */
+  /** Number of the cell on the page, by the id of the content in it. */
   cells: ReadonlyMap<string, number>
 }
 
-/** Deeper structures come from no program that writes documents. */
+/** Programs write no deeper structure trees. */
 const DEEPEST = 100
 
-/** Reads which marked contents are cells. Tables inside of a cell are a part of its text. */
-export function readTags(root: StructureNode): TaggedTables {
+/** Reads which contents are cells of tables. A table in a cell is part of the text of the cell. */
+export function readTags(root: StructureNode): TableTags {
   const cells = new Map<string, number>()
   const tables: number[][][] = []
   let count = 0
@@ -161,7 +168,7 @@ function contentsOf(node: StructureNode, depth: number): string[] {
   return node.children.flatMap((child) => contentsOf(child, depth + 1))
 }
 
-/** How many nodes a structure has: that of a page may name all rows of a table of many pages. */
+/** Counts the nodes of a structure tree: that of a page may name all rows of a table of many pages. */
 export function countNodes(node: StructureNode): number {
   let count = 0
   const left = [node]

@@ -1,8 +1,8 @@
 import { isUnspaced, normalise } from './normalise.js'
 
 /**
- * Words that hold a question together and say nothing about its subject, by language: articles, pronouns,
- * prepositions, conjunctions, auxiliary verbs and what asks.
+ * Function words, by language: articles, pronouns, prepositions, conjunctions, auxiliary verbs and question
+ * words, which say nothing about the subject of a question.
  */
 const LISTS: Readonly<Record<string, string>> = {
   de: `aber als also am an auch auf aus bei beim bin bis bist da dann darf das dass dein dem den denn der des
@@ -76,7 +76,7 @@ const LISTS: Readonly<Record<string, string>> = {
 
 const KOREAN = new Set(toWords(LISTS.ko ?? ''))
 
-/** Whether a pair of characters is mostly an ending of Korean words, which are written with them. */
+/** Whether a pair of characters is usually an ending of Korean words, which are written without a space. */
 export function isEnding(pair: string): boolean {
   return KOREAN.has(pair)
 }
@@ -85,22 +85,21 @@ const LANGUAGES = new Map(
   Object.entries(LISTS).map(([language, words]) => [language, new Set(toWords(words))]),
 )
 
-/** The words of a list, also as they are typed where no key has the marks. */
+/** The words of a list, also without accents. */
 function toWords(list: string): string[] {
   return `${normalise(list)} ${normalise(list, 'folded')}`.trim().split(/\s+/)
 }
 
-/** With fewer, a word of one language is too often a word of another: German "war", English "war". */
+/** Function words that identify a language. Single ones are ambiguous, such as German and English "war". */
 const fewestOfLanguage = 2
 
-/** Whether a word is of no other language: two characters of a script that few languages share. */
-function tellsLanguage(word: string): boolean {
+/** Whether a single word identifies its language: several characters of a script that few languages share. */
+function isUnambiguous(word: string): boolean {
   return isUnspaced(word) && [...word].length > 1
 }
 
 /**
- * The words of a question that belong to the grammar of its language and not to its subject. English ones
- * always do; which other language it is, is told by how many of its words there are.
+ * The function words of a question: those of English and of the language that most of them belong to.
  *
  * @param words normalised, each as it was written
  */
@@ -110,18 +109,18 @@ export function functionWordsOf(words: readonly string[]): Set<string> {
   const found = [...LANGUAGES.values()].map((list) => distinct.filter((word) => list.has(word)))
   const most = Math.max(...found.map(({ length }) => length))
   if (most <= english.length) return new Set(english)
-  if (most < fewestOfLanguage) return new Set([...english, ...found.flat().filter(tellsLanguage)])
+  if (most < fewestOfLanguage) return new Set([...english, ...found.flat().filter(isUnambiguous)])
   return new Set([...english, ...found.filter(({ length }) => length === most).flat()])
 }
 
-/** Longer German function words that English lacks: a text of some length has most of them. */
+/** Longer function words of German that do not exist in English: a German text has most of them. */
 export const germanSigns: readonly string[] = toWords(
   'nicht wird werden eine einer einen oder sind durch nach beim muss auch wenn diese',
 )
 
 /**
- * Whether a question may be German: it has at least as many function words of German as of English. One
- * without any may be.
+ * Whether a question may be German: it has at least as many function words of German as of English,
+ * possibly none of either.
  *
  * @param words normalised
  */
@@ -132,7 +131,7 @@ export function mayBeGerman(words: readonly string[]): boolean {
   return distinct.filter((word) => german?.has(word)).length >= english.length
 }
 
-/** Whether a German word says nothing about the subject of a text. */
+/** Whether a word is a German function word. */
 export function isGermanGrammar(word: string): boolean {
   return LANGUAGES.get('de')?.has(word) === true
 }

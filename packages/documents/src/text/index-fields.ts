@@ -3,15 +3,15 @@ import { toFileName, toNameTitle } from './file-name.js'
 import { toIndexText } from './index-text.js'
 import { isUnspaced } from './normalise.js'
 
-/** What of `indexing.configuration` decides how a passage is found. */
+/** The part of `indexing.configuration` that decides by which words a passage is found. */
 export interface ContextOptions {
-  /** Whether the headings above a passage count for finding it; they do by default. */
+  /** Whether a passage is found by the headings above it; true by default. */
   embedBreadcrumb?: boolean
-  /** How many of the headings above count, the nearest first; all by default. */
+  /** How many of these headings, the nearest first; all by default. */
   embeddedContextLevels?: number
 }
 
-/** The fields under which a passage is indexed, as words in the form of `toIndexText`. */
+/** The fields of a passage in the keyword index, in the form of `toIndexText`. */
 export interface IndexFields {
   /** The folders of its file. */
   folders: string
@@ -23,11 +23,11 @@ export interface IndexFields {
   body: string
 }
 
-/** Where a link or an image points says less about a passage than what it is called. */
+/** The target of a link or an image, which says little about a passage. */
 const DESTINATION = /\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"\n]*")?\)/g
 
 /**
- * What the keyword index holds of a passage.
+ * The fields of a passage for the keyword index.
  *
  * @param key of its file
  */
@@ -37,7 +37,7 @@ export function toIndexFields(
   options: ContextOptions = {},
 ): IndexFields {
   const [first, ...below] = passage.headings
-  // The name that stands in for a title is a field of its own.
+  // A title made from the name of the file is in the field `name` already.
   const above = first !== undefined && first === toNameTitle(key) ? below : passage.headings
   const headings = [...contextHeadings(above, options), ...passage.ownHeadings]
   const { folders, name } = toFileName(key)
@@ -49,7 +49,7 @@ export function toIndexFields(
   }
 }
 
-/** What an embedding is made of: the passage below the headings that lead to it. */
+/** The text to embed: the passage below the headings above it. */
 export function toEmbeddingText(
   passage: Pick<Passage, 'content' | 'headings'>,
   options: ContextOptions = {},
@@ -63,22 +63,22 @@ function contextHeadings(headings: readonly string[], options: ContextOptions): 
   return levels === 0 ? [] : headings.slice(-levels)
 }
 
-/** A word as a list of words holds it: forwards, and backwards to be found by its end. */
+/** A word in the vocabulary, also reversed so that it is found by its ending. */
 export interface ListedWord {
   word: string
   reversed: string
 }
 
-/** Shorter words have too many neighbours that mean something else; longer ones are no words. */
+/** Shorter words resemble too many words of other meaning; longer ones are not words. */
 const LISTED = /^[\p{L}\p{M}]{4,40}$/u
-/** The same for most words, in a fraction of the time. */
+/** The same for ASCII words, in a fraction of the time. */
 const LISTED_ASCII = /^[a-z]{4,40}$/
 
 /**
- * The distinct words of a text that may be found by words like them, in no order.
+ * The distinct words of a text for the vocabulary, which finds similar words.
  *
  * @param text in the form of `toIndexText`
- * @param known words that need not be listed again; those of the text are added
+ * @param known words that are listed already; those of the text are added
  */
 export function toNewWords(text: string, known: Set<string>): ListedWord[] {
   const words: ListedWord[] = []
@@ -92,7 +92,7 @@ export function toNewWords(text: string, known: Set<string>): ListedWord[] {
   return words
 }
 
-/** A word from its end to its beginning, character by character. */
+/** Reverses a word by characters. */
 export function reverse(word: string): string {
   return [...word].reverse().join('')
 }

@@ -1,0 +1,16 @@
+/** The median; 0 for no values. */
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+/** The largest number of values that differ by at most `tolerance`. */
+export function largestCluster(values: readonly number[], tolerance: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  let most = 0
+  let from = 0
+  sorted.forEach((value, at) => {
+    while (value - (sorted[from] ?? value) > tolerance) from += 1
+    most = Math.max(most, at - from + 1)
+  })
+  return most
+}
