@@ -82,6 +82,10 @@ export interface Operation {
   method: Method
   /** Path with `{name}` for parameters, which are percent-decoded one by one. */
   path: string
+  /** Parameter between two segments of the path that clients do not encode, so that it may hold slashes. */
+  unencodedParam?: string
+  /** Speaks the tus protocol for resumable uploads: all answers at the path have its headers. */
+  protocol?: 'tus'
   tag: Tag
   /** One line, imperative. */
   summary: string

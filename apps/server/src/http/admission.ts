@@ -2,11 +2,15 @@ import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
-import type { RateLimitDecision, RateLimiter } from '../platform/security/rate-limit.js'
+import type { Clock } from '../platform/clock.js'
+import {
+  createRateLimiter,
+  type RateLimitDecision,
+  type RateLimiter,
+} from '../platform/security/rate-limit.js'
 import { identify } from './auth.js'
 import { callerAddress, isLoopback } from './caller-address.js'
 import type { HttpContext } from './context.js'
-import type { Throttle } from './throttle.js'
 
 type Allowance = Pick<RateLimitDecision, 'limit' | 'remaining' | 'resetSeconds'>
 
@@ -18,11 +22,11 @@ interface AdmissionOptions {
   throttle: Throttle
   /** Callers on this machine are never refused. */
   exemptLoopback: boolean
-  /** Requests at once that callers who are not counted are told they have. */
+  /** Requests at once that the headers allow callers who are not counted. */
   allowance: number
 }
 
-/** Lets requests in: finds out who calls, then counts them, both before the body is read. */
+/** Identifies the caller and counts the request, both before the body is read. */
 export function admission(options: AdmissionOptions): Pick<HttpContext, 'admit' | 'admitAnybody'> {
   const { authenticator, rateLimiter, allowance } = options
   const unlimited = { limit: allowance, remaining: allowance, resetSeconds: 0 }
@@ -33,7 +37,7 @@ export function admission(options: AdmissionOptions): Pick<HttpContext, 'admit' 
     return rateLimiter.take(request.principal)
   }
 
-  /** Refuses by whichever limit is over; the headers tell of the one that is nearest. */
+  /** Refuses if any limit is exceeded; the headers are about the limit that is nearest. */
   const count = (request: FastifyRequest, reply: FastifyReply, operation?: Operation): void => {
     const decision = takeOne(request)
     const decisions = operation === undefined ? [] : options.throttle(operation, request)
@@ -54,9 +58,9 @@ export function admission(options: AdmissionOptions): Pick<HttpContext, 'admit' 
     count(request, reply, operation)
   }
 
-  /** Failed attempts count against the address: who only fails is soon told to wait. */
+  /** Failed attempts count against the address: who only fails soon has to wait. */
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): Error => {
-    // Whoever was counted already is told of that count.
+    // Whoever was counted already keeps the headers of that count.
     if (error instanceof ApiError && error.type === 'RateLimited') return error
     request.principal = principalOf(undefined, request)
     try {
@@ -150,4 +154,49 @@ function tooManyRequests(decision: RateLimitDecision): ApiError {
 
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
+}
+
+interface Rate {
+  perMinute: number | undefined
+  exemptLoopback: boolean
+}
+
+export interface ThrottleOptions {
+  clock: Clock
+  rates: { newUsers: Rate; userMessages: Rate; addressMessages: Rate }
+}
+
+/** Counts operations that abuse consists of; returns one decision for each of their limits. */
+export type Throttle = (operation: Operation, request: FastifyRequest) => RateLimitDecision[]
+
+type Count = (request: FastifyRequest) => RateLimitDecision | undefined
+
+/** Limits beside that of all requests: new users by address, messages by user and by address. */
+export function createThrottle({ clock, rates }: ThrottleOptions): Throttle {
+  const counter = (
+    { perMinute, exemptLoopback }: Rate,
+    keyOf: (request: FastifyRequest) => string,
+  ): Count => {
+    if (perMinute === undefined) return () => undefined
+    const limiter = createRateLimiter({ perMinute, burst: perMinute, clock })
+    return (request) =>
+      exemptLoopback && isLoopback(request.ip) ? undefined : limiter.take(keyOf(request))
+  }
+  const counters: Record<NonNullable<Operation['throttle']>, Count[]> = {
+    users: [counter(rates.newUsers, addressKey)],
+    messages: [
+      counter(rates.userMessages, ({ principal }) => principal),
+      counter(rates.addressMessages, addressKey),
+    ],
+  }
+  return (operation, request) => {
+    if (operation.throttle === undefined) return []
+    return counters[operation.throttle].flatMap((count) => count(request) ?? [])
+  }
+}
+
+/** One network address at one chat: others at the same address have nothing to do with it. */
+function addressKey(request: FastifyRequest): string {
+  const { webhookId } = request.params as { webhookId?: string }
+  return `${webhookId} ${callerAddress(request)}`
 }

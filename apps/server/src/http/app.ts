@@ -1,26 +1,26 @@
-import { ApiError, type Operation } from '@botstead/contract'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Operation } from '@botstead/contract'
+import Fastify, { type FastifyInstance } from 'fastify'
 import type { Authenticator } from '../domain/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 import type { RateLimiter } from '../platform/security/rate-limit.js'
 import type { Log } from '../platform/telemetry/log.js'
-import { admission } from './admission.js'
-import { answerBrokenRequest } from './broken-request.js'
-import { admitBrowsers } from './browsers.js'
+import { admission, type Throttle } from './admission.js'
 import { createForwardedAddresses } from './caller-address.js'
-import { type ConnectionOptions, createConnections } from './connections.js'
+import {
+  answerBrokenRequest,
+  type ConnectionOptions,
+  createConnections,
+  isGone,
+} from './connections/index.js'
 import type { HttpContext } from './context.js'
 import { createErrorHandler, maxSegmentLength, pathOf } from './errors.js'
+import { setSharedHeaders } from './headers.js'
 import { readJsonBodies } from './json-body.js'
 import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
-import { isKnownElsewhere, whatIsMissing } from './not-served.js'
-import { announceResumableUploads } from './resumable-uploads.js'
-import type { Throttle } from './throttle.js'
-import { isGone } from './unanswered.js'
-import { screenUpgrades } from './upgrades.js'
+import { encodeSlashes, patternOf, plainPath, refuseUnknownRoutes } from './paths.js'
+import { acceptWebSockets, screenUpgrades } from './streams/index.js'
 import { compileAnswerValidator, createValidator } from './validation.js'
-import { acceptWebSockets } from './web-socket.js'
 import { mountWebhooks, type WebhookReceiver } from './webhooks.js'
 
 export interface AppOptions {
@@ -89,7 +89,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       )
     },
     clientErrorHandler: answerBrokenRequest(options, connections),
-    rewriteUrl: ({ url = '/' }) => encodeListenPath(url),
+    rewriteUrl: ({ url = '/' }) => encodeSlashes(url),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -130,8 +130,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   logRequests(app, options.log)
 
-  announceResumableUploads(app)
-  await admitBrowsers(app, options.allowedOrigins)
+  await setSharedHeaders(app, options.allowedOrigins)
 
   await app.register(async (streams) => {
     streams.removeAllContentTypeParsers()
@@ -156,17 +155,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   return app
 }
 
-/**
- * Clients put the id of a conversation into the address of its stream as it is, also when it holds a
- * slash. Everywhere else they encode it.
- */
-function encodeListenPath(url: string): string {
-  if (!url.includes('/listen')) return url
-  const parts = /^(\/+chat\/+[^/?]+\/+conversations\/+)([^?]+?)(\/+listen\/*(?:\?.*)?)$/.exec(url)
-  const [, before, id, after] = parts ?? []
-  return id?.includes('/') ? `${before}${id.replaceAll('/', '%2F')}${after}` : url
-}
-
 /** Answers that succeed are logged at debug level only: on the hot path a line costs more than the work. */
 function logRequests(app: FastifyInstance, log: Log): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -189,42 +177,6 @@ function logRequests(app: FastifyInstance, log: Log): void {
   })
 }
 
-/** Clients know operations that are not here yet, and keys with a slash that was not encoded. */
-const whatThereIs =
-  'The operations of this version are listed at /docs; a / inside an id or key is written %2F.'
-
-/** A known path with another method is 405 and says which methods it has; an unknown path is 404. */
-function refuseUnknownRoutes(
-  app: FastifyInstance,
-  routes: readonly Route[],
-  meter: RequestMeter | undefined,
-): void {
-  const known = routes.map(({ operation }) => ({
-    method: operation.method,
-    pattern: patternOf(operation),
-  }))
-  app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
-    const path = request.url.split('?', 1)[0] ?? '/'
-    const plain = plainPath(path)
-    const methods = known.filter(({ pattern }) => pattern.test(plain)).map(({ method }) => method)
-    meter?.unknown(methods.length === 0 ? 404 : 405)
-    if (methods.length === 0) {
-      throw new ApiError(
-        'ResourceNotFound',
-        isKnownElsewhere(plain)
-          ? `${path} is not served by this version. ${whatIsMissing}`
-          : `There is nothing at ${path}. ${whatThereIs}`,
-      )
-    }
-    const allowed = [...new Set(methods)].join(', ')
-    reply.header('allow', allowed)
-    throw new ApiError(
-      'MethodNotFound',
-      `${path} knows ${allowed}, not ${request.method}. ${whatThereIs} ${whatIsMissing}`,
-    )
-  })
-}
-
 function isStream({ operation }: Route): boolean {
   return operation.answer.kind === 'stream'
 }
@@ -233,18 +185,9 @@ function isStream({ operation }: Route): boolean {
 function streamAddresses(routes: readonly Route[]): (url: string) => boolean {
   const patterns = routes.filter(isStream).map(({ operation }) => patternOf(operation))
   return (url) => {
-    const path = plainPath(encodeListenPath(url).split('?', 1)[0] ?? '/')
+    const path = plainPath(encodeSlashes(url).split('?', 1)[0] ?? '/')
     return patterns.some((pattern) => pattern.test(path))
   }
-}
-
-function patternOf({ path }: Operation): RegExp {
-  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
-}
-
-/** As the router reads it. */
-function plainPath(path: string): string {
-  return path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
 }
 
 function checkAnswers(operation: Operation): ((answer: unknown) => void) | undefined {

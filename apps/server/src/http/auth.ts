@@ -17,7 +17,7 @@ import {
   scopeRefusals,
 } from '../domain/authenticator.js'
 import { callerAddress } from './caller-address.js'
-import { wantsWebSocket } from './web-socket.js'
+import { wantsWebSocket } from './streams/index.js'
 
 /** The kind of actor that a handler gets, by the `auth` of its operation. */
 export interface ActorByAuth {

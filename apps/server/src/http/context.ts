@@ -5,7 +5,7 @@ import type { Authenticator } from '../domain/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 
 /** Largest body of some operations. */
-export interface BodyLimit {
+interface BodyLimit {
   bytes: number
   /** Name of the setting that changes it, for the error of a larger body. */
   setting?: string

@@ -8,7 +8,7 @@ import {
   InvalidPageTokenError,
 } from '../platform/db/errors.js'
 import { type Log, redactUrl } from '../platform/telemetry/log.js'
-import { isGone } from './unanswered.js'
+import { errorBody, isGone } from './connections/index.js'
 import { describeViolation } from './validation.js'
 
 /** Characters of an id or key in a path. */
@@ -84,17 +84,6 @@ function notAnswered(part: string, cause: Error): ApiError {
     cause,
     metadata: { retryAfterSeconds: 5 },
   })
-}
-
-/** The standard error body. */
-export function errorBody(error: ApiError, requestId: string) {
-  return {
-    id: requestId,
-    code: error.status,
-    type: error.type,
-    message: error.message,
-    ...(error.metadata && { metadata: error.metadata }),
-  }
 }
 
 /** The one place where an error becomes an answer and a log line, both under the request's id. */

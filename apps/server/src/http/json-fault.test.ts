@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { jsonFaultOf } from './json-fault.js'
+import { jsonFaultOf } from './json-body.js'
 
 it.each([
   ['{"a": 1,}', 'line 1, column 9: a name in double quotes must stand where "}" begins'],

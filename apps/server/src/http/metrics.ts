@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { MetricsAccess } from '../config/config.js'
 import { createHistogram, type Histogram } from '../platform/telemetry/histogram.js'
 import type { Metric, Sample } from '../platform/telemetry/metric.js'
 import { metricsType } from '../platform/telemetry/render.js'
@@ -12,6 +11,13 @@ const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 /** Seconds. */
 const callBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const contentBounds = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600]
+
+/** Who may read the metrics. */
+interface MetricsAccess {
+  readonly access: 'off' | 'loopback' | 'public'
+  /** With it, callers from anywhere may, unless it is off. */
+  readonly token: string | undefined
+}
 
 /** Counts answers. What one request costs is three additions. */
 export interface RequestMeter extends Metric {
@@ -81,7 +87,7 @@ function countStatus(counts: Float64Array, status: number): void {
   counts[at] = (counts[at] ?? 0) + 1
 }
 
-/** Nothing is told of operations that nobody has called. */
+/** Operations that nobody has called have no samples. */
 function toSamples(operation: string, counts: Float64Array): Sample[] {
   return classes.flatMap((status, at) => {
     const value = counts[at] ?? 0

@@ -7,15 +7,14 @@ import type {
   FastifyRequest,
   RouteOptions as RouteOptionsOfFastify,
 } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { StartStream } from '../platform/streams/sink.js'
-import { createAnswerMemory, type Revision } from './answer-memory.js'
 import type { ActorByAuth } from './auth.js'
-import { leavePaceToReader } from './connections.js'
+import { discardUnreadBody, leavePaceToReader } from './connections/index.js'
 import type { HttpContext } from './context.js'
 import { type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
-import { streamHandlers } from './streams.js'
-import { discardUnreadBody } from './unread-body.js'
+import { streamHandlers } from './streams/index.js'
 
 /** What a handler gets: validated, typed and with the caller known. */
 interface Call<Spec extends Operation> {
@@ -273,4 +272,41 @@ function abortSignalOf(reply: FastifyReply): AbortSignal {
     if (!reply.raw.writableFinished) controller.abort()
   })
   return controller.signal
+}
+
+/**
+ * Names the state of all that an answer is made of: while it is the same, so is the answer to the
+ * same request. It says whose data that is, too, so that nobody gets the answer of somebody else.
+ * Undefined where the state cannot be told; nothing is remembered then.
+ */
+type Revision<Actor> = (actor: Actor) => string | undefined
+
+/** Texts of answers that were given at the newest revision. */
+interface AnswerMemory {
+  find(revision: string, url: string): string | undefined
+  keep(revision: string, url: string, answer: string): void
+}
+
+const maxCharacters = 8 * 1024 * 1024
+
+interface Kept {
+  revision: string
+  answer: string
+}
+
+/** Lists that are asked for again and again while nothing changed are not read and written anew. */
+function createAnswerMemory(): AnswerMemory {
+  const answers = new LRUCache<string, Kept>({
+    maxSize: maxCharacters,
+    sizeCalculation: ({ answer }, url) => answer.length + url.length,
+  })
+  return {
+    find: (revision, url) => {
+      const kept = answers.get(url)
+      return kept?.revision === revision ? kept.answer : undefined
+    },
+    keep: (revision, url, answer) => {
+      answers.set(url, { revision, answer })
+    },
+  }
 }

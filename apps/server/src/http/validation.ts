@@ -3,8 +3,9 @@ import { describeErrors } from '@botstead/json-schema'
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaValidationError } from 'fastify'
-import { addBytesKeyword } from './bounded-texts.js'
-import { addStorableKeyword, requireStorable } from './storable-texts.js'
+
+/** Keyword of {@link requireStorable}. */
+const storable = 'storable'
 
 // Params and queries are text, so numbers and booleans in them are coerced. A JSON body says what
 // it means: `1` must not silently become `"1"`.
@@ -62,4 +63,50 @@ export function describeViolation(
       metadata: { in: where, ...(field !== '' && { field }) },
     },
   )
+}
+
+/** Teaches a validator to refuse texts that not every database can hold, see {@link requireStorable}. */
+function addStorableKeyword(ajv: Ajv): void {
+  ajv.addKeyword({
+    keyword: storable,
+    type: 'string',
+    schemaType: 'boolean',
+    validate: (_: boolean, text: string) => text.isWellFormed() && !text.includes('\0'),
+    error: { message: 'must be made of whole characters, without U+0000' },
+  })
+}
+
+/**
+ * The same schema, in which declared texts are made of whole characters and have no U+0000:
+ * PostgreSQL can neither store others nor look for them, not even inside JSON, and what one engine
+ * refuses the other must refuse too.
+ *
+ * Values of any type and payloads of messages are left alone. They are content, kept as JSON that
+ * no query looks into, and half an emoji at the end of what somebody says must not lose the rest.
+ */
+function requireStorable(schema: object): object {
+  if ('discriminator' in schema || 'enum' in schema) return schema
+  const members = Object.entries(schema).map(([name, value]) => [name, requireWithin(value)])
+  // Names in a map have bounds, but no type.
+  const isText = 'type' in schema ? schema.type === 'string' : 'maxLength' in schema
+  return { ...Object.fromEntries(members), ...(isText && { [storable]: true }) }
+}
+
+function requireWithin(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(requireWithin)
+  return typeof value === 'object' && value !== null ? requireStorable(value) : value
+}
+
+/** Teaches a validator the bound of texts in bytes of UTF-8, which is reported before one in characters. */
+function addBytesKeyword(ajv: Ajv): void {
+  ajv.addKeyword({
+    keyword: 'maxBytes',
+    type: 'string',
+    schemaType: 'number',
+    before: 'maxLength',
+    validate: (most: number, text: string) => Buffer.byteLength(text) <= most,
+    error: {
+      message: ({ schema }) => `must have at most ${String(schema)} bytes of UTF-8`,
+    },
+  })
 }

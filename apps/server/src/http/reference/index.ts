@@ -4,9 +4,15 @@ import { allOperations, createOpenApi } from '@botstead/contract'
 import negotiate from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { HttpContext } from '../context.js'
-import { addToVary, readyContent } from '../ready-content.js'
-import { referencePage, referenceScript, referenceStyle } from './page.js'
-import { icon, startPage, startStyle } from './start-page.js'
+import {
+  icon,
+  referencePage,
+  referenceScript,
+  referenceStyle,
+  startPage,
+  startStyle,
+} from './pages.js'
+import { addToVary, readyContent } from './ready-content.js'
 
 /** Finds the files of the library that renders the document; of its package nothing else is used. */
 const require = createRequire(import.meta.url)

@@ -87,6 +87,7 @@ export const chatConversations = {
     id: 'chatListenConversation',
     method: 'GET',
     path: '/chat/{webhookId}/conversations/{id}/listen',
+    unencodedParam: 'id',
     tag: 'Chat',
     summary: 'Listen to a conversation',
     description:

@@ -45,6 +45,7 @@ export const resumable = {
     id: 'createResumableUpload',
     method: 'POST',
     path: '/uploads/{token}',
+    protocol: 'tus',
     tag: 'Files',
     summary: 'Begin to send the content of a file in parts',
     description:
@@ -81,6 +82,7 @@ export const resumable = {
     id: 'getResumableUpload',
     method: 'HEAD',
     path: '/uploads/{token}',
+    protocol: 'tus',
     tag: 'Files',
     summary: 'Ask how much of the content is there',
     description:
@@ -100,6 +102,7 @@ export const resumable = {
     id: 'appendToResumableUpload',
     method: 'PATCH',
     path: '/uploads/{token}',
+    protocol: 'tus',
     tag: 'Files',
     summary: 'Send the next bytes of the content',
     description:
@@ -131,6 +134,7 @@ export const resumable = {
     id: 'terminateResumableUpload',
     method: 'DELETE',
     path: '/uploads/{token}',
+    protocol: 'tus',
     tag: 'Files',
     summary: 'Give an upload up',
     description:

@@ -1,9 +1,9 @@
 import { ApiError, operation } from '@botstead/contract'
 import { Type } from 'typebox'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { listenApp } from '../../test/http-app.js'
-import { untilClosed } from '../../test/raw-http.js'
-import { route } from './mount.js'
+import { listenApp } from '../../../test/http-app.js'
+import { untilClosed } from '../../../test/raw-http.js'
+import { route } from '../mount.js'
 
 const refuse = operation({
   id: 'refuse',

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import { operation } from '@botstead/contract'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type ListeningApp, listenApp } from '../../test/http-app.js'
-import { route } from './mount.js'
+import { type ListeningApp, listenApp } from '../../../test/http-app.js'
+import { route } from '../mount.js'
 
 const wait = operation({
   id: 'wait',

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import { operation } from '@botstead/contract'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type ListeningApp, listenApp } from '../../test/http-app.js'
-import { ManualTime } from '../../test/manual-time.js'
-import { untilClosed } from '../../test/raw-http.js'
-import { route } from './mount.js'
+import { type ListeningApp, listenApp } from '../../../test/http-app.js'
+import { ManualTime } from '../../../test/manual-time.js'
+import { untilClosed } from '../../../test/raw-http.js'
+import { route } from '../mount.js'
 
 const shared = { tag: 'Service', auth: 'public', status: 200, errors: [] } as const
 const echo = operation({

@@ -1,10 +1,10 @@
 import { operation } from '@botstead/contract'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type ListeningApp, listenApp } from '../../test/http-app.js'
-import { untilClosed } from '../../test/raw-http.js'
-import { Frame } from '../platform/streams/frame.js'
-import { route } from './mount.js'
+import { type ListeningApp, listenApp } from '../../../test/http-app.js'
+import { untilClosed } from '../../../test/raw-http.js'
+import { Frame } from '../../platform/streams/frame.js'
+import { route } from '../mount.js'
 
 const shared = { method: 'GET', tag: 'Service', auth: 'public', status: 200, errors: [] } as const
 const wait = operation({

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { Frame } from '../platform/streams/frame.js'
-import type { Sink } from '../platform/streams/sink.js'
+import type { Frame } from '../../platform/streams/frame.js'
+import type { Sink } from '../../platform/streams/sink.js'
 
 interface Framing {
   /** The bytes of a frame in this transport. */

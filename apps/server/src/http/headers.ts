@@ -1,0 +1,92 @@
+import { allOperations, type Operation, tus } from '@botstead/contract'
+import cors from '@fastify/cors'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+/** Headers of answers that a script on a web page must be able to read. */
+const exposedHeaders = [
+  'x-request-id',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'retry-after',
+  'etag',
+  'content-range',
+  'content-disposition',
+  'idempotent-replayed',
+  'x-search-degraded',
+  'repr-digest',
+  'location',
+  'tus-resumable',
+  'tus-version',
+  'tus-extension',
+  'tus-checksum-algorithm',
+  'upload-offset',
+  'upload-length',
+  'upload-expires',
+].join(', ')
+
+/** First segments of the paths that clients call with credentials; those of contents and pages are not. */
+const credentialPaths = new RegExp(
+  `^/+(?:${firstSegments(({ auth }) => auth !== 'public' && auth !== 'signature').join('|')})/`,
+)
+const tusPaths = new RegExp(
+  `^/(?:${firstSegments(({ protocol }) => protocol === 'tus').join('|')})/`,
+)
+
+function firstSegments(test: (operation: Operation) => boolean): string[] {
+  const segments = allOperations.filter(test).map(({ path }) => path.split('/')[1] ?? '')
+  return [...new Set(segments)]
+}
+
+/**
+ * Sets the headers that follow from the address of a request, also on refusals: what web pages may do, and
+ * which version of tus is spoken. Must be called before other hooks respond to `OPTIONS`.
+ *
+ * Scripts of web pages may call the server. It uses no cookies, so a page can do only what its token or
+ * key allows. Existing clients make browsers send credentials to the operations, though, and browsers then
+ * require a header that permits it.
+ * @param allowedOrigins undefined allows any
+ */
+export async function setSharedHeaders(
+  app: FastifyInstance,
+  allowedOrigins: readonly string[] | undefined,
+): Promise<void> {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (tusPaths.test(request.url)) setTusHeaders(request, reply)
+    const { origin } = request.headers
+    const isAllowed =
+      origin !== undefined && (allowedOrigins === undefined || allowedOrigins.includes(origin))
+    if (isAllowed && !hasOwnCors(request)) {
+      reply.header('access-control-expose-headers', exposedHeaders)
+      if (credentialPaths.test(request.url)) {
+        reply.header('access-control-allow-credentials', 'true')
+      }
+    }
+    done()
+  })
+  await app.register(cors, {
+    origin: allowedOrigins === undefined ? true : [...allowedOrigins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    maxAge: 600,
+    strictPreflight: false,
+    // As the interface says of every OPTIONS; some clients take nothing else for a success.
+    optionsSuccessStatus: 200,
+  })
+}
+
+/** Which version of tus is spoken at an address, and to `OPTIONS` what of it. */
+function setTusHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('tus-resumable', tus.version)
+  if (request.method === 'OPTIONS' || request.headers['tus-resumable'] !== undefined) {
+    reply.header('tus-version', tus.version)
+  }
+  if (request.method === 'OPTIONS') {
+    reply.header('tus-extension', tus.extensions.join(','))
+    reply.header('tus-checksum-algorithm', tus.checksumAlgorithms.join(','))
+  }
+}
+
+/** Whether a route sets its own CORS headers. */
+function hasOwnCors({ routeOptions: { config } }: FastifyRequest): boolean {
+  return 'cors' in config && config.cors === false
+}

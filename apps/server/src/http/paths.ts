@@ -1,0 +1,97 @@
+import { ApiError, allOperations, type Operation } from '@botstead/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { RequestMeter } from './metrics.js'
+import type { Route } from './mount.js'
+
+/** Matches the paths of an operation, each as {@link plainPath} writes it. */
+export function patternOf({ path }: Operation): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+/** A path as the router reads it. */
+export function plainPath(path: string): string {
+  return path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
+}
+
+interface UnencodedParam {
+  /** What stands behind the parameter: few addresses have it, so the others cost one search. */
+  suffix: string
+  pattern: RegExp
+}
+
+const unencodedParams: readonly UnencodedParam[] = allOperations.flatMap(
+  ({ path, unencodedParam }) => {
+    if (unencodedParam === undefined) return []
+    const [prefix = '', suffix = ''] = path.split(`{${unencodedParam}}`)
+    const before = prefix.replaceAll('/', '/+').replaceAll(/\{\w+\}/g, '[^/?]+')
+    const after = suffix.replaceAll('/', '/+')
+    return [{ suffix, pattern: new RegExp(`^(${before})([^?]+?)(${after}/*(?:\\?.*)?)$`) }]
+  },
+)
+
+/** Encodes the slashes in those parameters of an address that clients do not encode. */
+export function encodeSlashes(url: string): string {
+  for (const { suffix, pattern } of unencodedParams) {
+    if (!url.includes(suffix)) continue
+    const [, before, parameter, after] = pattern.exec(url) ?? []
+    if (parameter?.includes('/')) return `${before}${parameter.replaceAll('/', '%2F')}${after}`
+  }
+  return url
+}
+
+/** Clients know operations that are not here yet, and keys with a slash that was not encoded. */
+const whatThereIs =
+  'The operations of this version are listed at /docs; a / inside an id or key is written %2F.'
+
+/** Tells a caller where the missing operations of existing clients are listed. */
+const whatIsMissing =
+  'docs/guides/compatibility.md lists the operations of existing clients that this version does not serve.'
+
+const unserved = [
+  'v1/tables',
+  'v1/admin/(activities|helper|quotas|usages|workspace-members)',
+  'v1/admin/account/preferences',
+  'v1/admin/bots/[^/]+/(allowlist|analytics|bot-json|issues|publish-from-bot-json|transfer|versions|webchat)',
+  'v1/admin/bots/[^/]+/integrations/[^/]+/(sandboxed-conversations|shareable-id)',
+  'v1/admin/workspaces/(preferences|usages)',
+  'v1/admin/workspaces/[^/]+/(audit-records|billing|migrate-to-v4|public|quota|quotas|usages)',
+  'v2/(billing|usage)',
+]
+const unservedPattern = new RegExp(`^/(${unserved.join('|')})(/|$)`)
+
+/** A known path with another method is 405 and says which methods it has; an unknown path is 404. */
+export function refuseUnknownRoutes(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  meter: RequestMeter | undefined,
+): void {
+  const known = routes.map(({ operation }) => ({
+    method: operation.method,
+    pattern: patternOf(operation),
+  }))
+  app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split('?', 1)[0] ?? '/'
+    const plain = plainPath(path)
+    const methods = known.filter(({ pattern }) => pattern.test(plain)).map(({ method }) => method)
+    meter?.unknown(methods.length === 0 ? 404 : 405)
+    if (methods.length === 0) {
+      throw new ApiError(
+        'ResourceNotFound',
+        isKnownElsewhere(plain)
+          ? `${path} is not served by this version. ${whatIsMissing}`
+          : `There is nothing at ${path}. ${whatThereIs}`,
+      )
+    }
+    const allowed = [...new Set(methods)].join(', ')
+    reply.header('allow', allowed)
+    throw new ApiError(
+      'MethodNotFound',
+      `${path} knows ${allowed}, not ${request.method}. ${whatThereIs} ${whatIsMissing}`,
+    )
+  })
+}
+
+/** Whether existing clients have operations at a path, or below it, that this server lacks. */
+function isKnownElsewhere(path: string): boolean {
+  return unservedPattern.test(path)
+}
