@@ -5,7 +5,11 @@ import { createBots } from '../src/features/bots/bots/index.js'
 import { createIntegrations } from '../src/features/bots/integrations/index.js'
 import { createMakers } from '../src/features/calls/makers/index.js'
 import { createTargets } from '../src/features/calls/targets/index.js'
-import { createOutbox, createSubjectRetention } from '../src/features/deliveries/index.js'
+import {
+  createOutbox,
+  createSubjectRetention,
+  requestedEvents,
+} from '../src/features/deliveries/index.js'
 import { createAccess, createOperatorTokens } from '../src/features/tenancy/access/index.js'
 import { createAccounts } from '../src/features/tenancy/accounts/index.js'
 import { createWorkspaces, type Role } from '../src/features/tenancy/workspaces/index.js'
@@ -83,6 +87,7 @@ export async function createTenants(
     missedEventsMs,
     makers: createMakers({ ...slice, integrations }),
   })
+  runtime.events.service.provideRequestedEvents(requestedEvents)
   const targets = createTargets({
     clock,
     bots: bots.service,

@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { DeliveryKind, NeededSubjects } from '../../domain/delivery-request.js'
 import { isoTime } from '../../platform/clock.js'
 import { dialectOf } from '../../platform/db/dialect.js'
@@ -219,4 +219,15 @@ export function keepWaitingSignals(alias: string): KeepStream {
     select 1 from deliveries as waiting
     where waiting.order_key = ${botId} || ${sql.lit(`/${alias}/`)} || ${stream}
       and waiting.status = 'pending')`
+}
+
+/** Ids of the events of a bot whose delivery was requested since an ISO 8601 time. */
+export function requestedEvents(tx: Tx, botId: string, since: string): Expression<string> {
+  const subjects = tx
+    .selectFrom('deliveries')
+    .select('subject_id')
+    .where('bot_id', '=', botId)
+    .where('kind', '=', 'event_received')
+    .where('created_at', '>=', since)
+  return sql<string>`${subjects}`
 }

@@ -11,7 +11,7 @@ import type { Feature, Owner } from '../feature.js'
 import { createDeliveryBodies, type DescribeSignal } from './bodies.js'
 import { createDispatcher, type DispatcherDeps } from './dispatcher.js'
 import { announceReceiver } from './hints.js'
-import { keepWaitingSignals } from './history-store.js'
+import { keepWaitingSignals, requestedEvents } from './history-store.js'
 import { deliveryMetrics } from './metrics.js'
 import { createOutbox } from './outbox.js'
 import { retryNow } from './receiver-store.js'
@@ -20,6 +20,7 @@ import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService } from './service.js'
 import { deleteSomeOfBot } from './store.js'
 
+export { requestedEvents } from './history-store.js'
 export { pageAttempts } from './log-store.js'
 export { createOutbox } from './outbox.js'
 export { createSubjectRetention } from './retention.js'
@@ -40,7 +41,7 @@ export interface Deliveries extends Feature {
 interface DeliveriesDeps
   extends Omit<DispatcherDeps, 'bodies' | 'retry' | 'pausing' | 'random' | 'limits'> {
   bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
-  events: Pick<EventsService, 'findAll' | 'trim'>
+  events: Pick<EventsService, 'findAll' | 'provideRequestedEvents' | 'trim'>
   messages: Pick<MessagesService, 'describe'>
   changes: Pick<Changes, 'findAll' | 'trim'>
   pager: Pager
@@ -67,6 +68,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { run, bus, log, clock, limits } = deps
   let describeSignal: DescribeSignal = async () => undefined
   const outbox = createOutbox(deps)
+  deps.events.provideRequestedEvents(requestedEvents)
   const dispatcher = createDispatcher({
     ...deps,
     bodies: createDeliveryBodies({

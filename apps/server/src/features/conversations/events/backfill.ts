@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Audience } from '../../bots/bots/index.js'
 import type { createEventRecorder } from './recorder.js'
-import { listUnsentEvents, patchEvent } from './store.js'
+import { listUnsentEvents, patchEvent, type RequestedEvents } from './store.js'
 
 /** Name of the job that looks a second time for what a bot with a new address missed; its key is the bot. */
 export const backfillJob = 'events.missed'
@@ -18,24 +18,27 @@ const unseenMs = 60_000
 const mostMissed = 1000
 
 /** A message of a user that no event reports. */
-export interface UnreportedMessage {
+interface UnreportedMessage {
   id: string
   conversation_id: string
   user_id: string
   created_at: string
 }
 
+/** Messages of users since an ISO 8601 time that no event reports, newest first. */
+export type ListUnreported = (
+  tx: Tx,
+  botId: string,
+  since: string,
+  limit: number,
+) => Promise<UnreportedMessage[]>
+
 interface BackfillDeps {
   clock: Clock
   queue: Queue
   recorder: ReturnType<typeof createEventRecorder>
-  /** Messages of users since an ISO 8601 time that no event reports, newest first. */
-  listUnreported: (
-    tx: Tx,
-    botId: string,
-    since: string,
-    limit: number,
-  ) => Promise<UnreportedMessage[]>
+  listUnreported: ListUnreported
+  requestedEvents: RequestedEvents
   /** Milliseconds before a bot got an address whose events are sent to it after all. */
   windowMs: number
 }
@@ -53,13 +56,15 @@ export interface SecondLook {
  * What happened in a bot while it had no address. No delivery is requested then: most bots without one
  * never get one, and their messages shall cost nothing. So it is looked for when there is one.
  */
-export function createBackfill({ clock, queue, recorder, listUnreported, windowMs }: BackfillDeps) {
+export function createBackfill(deps: BackfillDeps) {
+  const { clock, queue, recorder, listUnreported, requestedEvents, windowMs } = deps
+
   /** Sends a bot what it missed since an ISO 8601 time, in the order in which it happened. */
   async function send(tx: Tx, botId: string, { wants }: Wants, since: string): Promise<void> {
     const messages = wants('message_created')
       ? await listUnreported(tx, botId, since, mostMissed)
       : []
-    const events = await listUnsentEvents(tx, botId, since, mostMissed)
+    const events = await listUnsentEvents(tx, botId, since, mostMissed, requestedEvents)
     const missed = [
       ...messages.map((message) => ({ at: message.created_at, message, event: undefined })),
       ...events.map((event) => ({ at: event.created_at, message: undefined, event })),

@@ -13,7 +13,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Audience, Audiences } from '../../bots/bots/index.js'
-import { createBackfill, type SecondLook, type UnreportedMessage } from './backfill.js'
+import { createBackfill, type ListUnreported, type SecondLook } from './backfill.js'
 import { createEventRecorder, type EventRecorderDeps } from './recorder.js'
 import * as store from './store.js'
 import { createSubjects } from './subjects.js'
@@ -37,17 +37,12 @@ export interface EventRecord {
   payload: Record<string, unknown>
 }
 
-/** What events need of messages, which know of events themselves. */
-interface MessageSource {
-  /** Messages with their user and conversation, by id, for those that are still there. */
-  describe(
-    executor: Db | Tx,
-    botId: string,
-    messageIds: readonly string[],
-  ): Promise<ReadonlyMap<string, object>>
-  /** Messages of users since an ISO 8601 time that no event reports, newest first. */
-  listUnreported(tx: Tx, botId: string, since: string, limit: number): Promise<UnreportedMessage[]>
-}
+/** Messages with their user and conversation, by id, for those that are still there. */
+type DescribeMessages = (
+  executor: Db | Tx,
+  botId: string,
+  messageIds: readonly string[],
+) => Promise<ReadonlyMap<string, object>>
 
 export interface EventsDeps extends EventRecorderDeps {
   db: Db
@@ -71,19 +66,31 @@ export type EventsService = ReturnType<typeof createEventsService>
 export function createEventsService(deps: EventsDeps) {
   const { db, run, clock, queue, pager, audiences, domainEvents, maxPayloadBytes } = deps
   const { provideSubject, subjectExists, requireSubjects } = createSubjects()
-  let messages: MessageSource = { describe: async () => new Map(), listUnreported: async () => [] }
+  let describeMessages: DescribeMessages = async () => new Map()
+  let listUnreported: ListUnreported = async () => []
+  let requestedEvents: store.RequestedEvents = store.noEvents
   const recorder = createEventRecorder(deps)
   const backfill = createBackfill({
     clock,
     queue,
     recorder,
-    listUnreported: (...args) => messages.listUnreported(...args),
+    listUnreported: (...args) => listUnreported(...args),
+    requestedEvents: (...args) => requestedEvents(...args),
     windowMs: deps.missedEventsMs,
   })
 
   /** For the slice of messages, which is built later. */
-  function provideMessages(source: MessageSource): void {
-    messages = source
+  function provideMessages(source: {
+    describe: DescribeMessages
+    listUnreported: ListUnreported
+  }): void {
+    describeMessages = source.describe
+    listUnreported = source.listUnreported
+  }
+
+  /** For the slice of deliveries, which is built later. */
+  function provideRequestedEvents(requested: store.RequestedEvents): void {
+    requestedEvents = requested
   }
 
   /** Creates an event as a bot, a person or an integration; scheduled, it happens later. */
@@ -209,7 +216,7 @@ export function createEventsService(deps: EventsDeps) {
     const about = rows.flatMap(({ payload, message_id }) =>
       payload === null && message_id !== null ? [message_id] : [],
     )
-    const described = await messages.describe(executor, botId, about)
+    const described = await describeMessages(executor, botId, about)
     return rows.map((row) => ({
       row,
       // Of a message that was deleted since, nothing is left to report.
@@ -281,6 +288,7 @@ export function createEventsService(deps: EventsDeps) {
     subjectExists,
     requireSubjects,
     provideMessages,
+    provideRequestedEvents,
     record: recorder.record,
     create,
     get,

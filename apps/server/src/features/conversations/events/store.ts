@@ -15,6 +15,12 @@ import type { BotEventsTable } from './table.js'
 
 export type EventRow = Selectable<BotEventsTable>
 
+/** Ids of the events of a bot whose delivery was requested since an ISO 8601 time. */
+export type RequestedEvents = (tx: Tx, botId: string, since: string) => Expression<string>
+
+/** Where no deliveries are made. */
+export const noEvents: RequestedEvents = () => sql<string>`(select null where 1 = 0)`
+
 /** What a list of events is narrowed to; undefined for anything. */
 export interface EventFilter {
   /** Alias of the integration that made them. */
@@ -115,6 +121,7 @@ export async function listUnsentEvents(
   botId: string,
   since: string,
   limit: number,
+  requested: RequestedEvents,
 ): Promise<EventRow[]> {
   return await tx
     .selectFrom('bot_events')
@@ -123,14 +130,7 @@ export async function listUnsentEvents(
     .where('created_at', '>=', since)
     .where('status', '=', 'pending')
     // As a list that is read once: asked for each event, all deliveries of that time were read for each.
-    .where('id', 'not in', ({ selectFrom }) =>
-      selectFrom('deliveries')
-        .select('subject_id')
-        .where('bot_id', '=', botId)
-        .where('kind', '=', 'event_received')
-        // Not before its event, so that only as many are read as the time holds.
-        .where('created_at', '>=', since),
-    )
+    .where('id', 'not in', requested(tx, botId, since))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
