@@ -1,10 +1,9 @@
 import type { BotActor, Caller, ChatUserActor } from '../src/domain/actor.js'
-import { createChat } from '../src/features/chat/index.js'
 import type { MessageStreamInput } from '../src/features/chat/message-streams.js'
-import type { EventBus } from '../src/platform/bus/event-bus.js'
+import { createSubjectRetention } from '../src/features/deliveries/index.js'
 import type { Database } from '../src/platform/db/open.js'
 import type { Tx } from '../src/platform/db/schema.js'
-import { createTenants, maxPayloadBytes } from './tenants.js'
+import { createSlices, maxPayloadBytes } from './slices.js'
 
 /** A bot with the address of its chat. */
 export interface TestBot {
@@ -19,49 +18,54 @@ export interface TestBot {
  */
 export async function createChats(
   database: Database,
-  options: Parameters<typeof createTenants>[1] & { bus?: EventBus; listenersPerUser?: number } = {},
+  options: Parameters<typeof createSlices>[1] = {},
 ) {
-  const tenants = await createTenants(database, options)
-  const { runtime } = tenants
-  const users = runtime.users.service
-  const conversations = runtime.conversations.service
-  const messages = runtime.messages.service
-  const chat = createChat({
-    ...tenants,
-    users,
-    conversations,
-    messages,
-    botEvents: runtime.events.service,
-    audiences: tenants.audiences,
-    maxPayloadBytes,
-    version: '0.0.0',
-    limits: { perUser: options.listenersPerUser ?? 50, perProcess: 1000, pendingBytes: 65_536 },
-    sharedSecret: Buffer.from('the secret of all addresses'),
-  })
-
-  const { service, authenticator, streams, actions } = chat
-  if (chat.on) tenants.domainEvents.subscribe(chat.on)
+  const tenants = await createSlices(database, options)
+  const { slices, run, domainEvents } = tenants
+  const { chat } = slices
+  const { service, authenticator, streams } = chat
+  const users = slices.users.service
+  const conversations = slices.conversations.service
+  const messages = slices.messages.service
 
   /** What the server knows of the holder of a key. */
   const holderOf = async (webhookId: string, key: string): Promise<ChatUserActor> =>
     await authenticator.chatUser(webhookId, key)
 
+  /** One round of the retention of events and object changes; returns how many rows were deleted. */
+  async function sweepSubjects(tx: Tx): Promise<number> {
+    const { clock, config } = tenants
+    const { botEvents, changes } = slices
+    let deleted = 0
+    for (const sweep of createSubjectRetention({
+      clock,
+      retentionMs: config.deliveryRetentionMs,
+      events: botEvents.service,
+      changes,
+    })) {
+      deleted += await sweep(tx)
+    }
+    return deleted
+  }
+
   return {
     ...tenants,
+    sweepSubjects,
     users,
     conversations,
     messages,
+    botEvents: slices.botEvents.service,
     chat: service,
     streams,
     /** As a bot does by the action of this name. */
     publishMessageStream: async (botId: string, input: MessageStreamInput) =>
-      await actions?.publishMessageStream?.(botId, { ...input }),
+      await chat.actions?.publishMessageStream?.(botId, { ...input }),
     describeSignal: chat.describeSignal,
     sweepStreams: async (tx: Tx) => (await chat.sweeps?.[0]?.(tx)) ?? 0,
     authenticator,
     /** Has what is remembered of a bot forgotten, as by a change. */
     forgetBot: async (botId: string) =>
-      await tenants.run((tx) => tenants.domainEvents.raise(tx, 'bot.changed', { botId })),
+      await run((tx) => domainEvents.raise(tx, 'bot.changed', { botId })),
     maxPayloadBytes,
     holderOf,
 

@@ -1,6 +1,6 @@
 import { openDatabase } from '../src/platform/db/open.js'
 import type { TestServer } from './harness.js'
-import { createTenants, type Person } from './tenants.js'
+import { createSlices, type Person } from './slices.js'
 
 /** Somebody who may call: a personal token and a workspace. */
 export interface Login {
@@ -122,7 +122,7 @@ export async function uploadText(
 
 async function besideServer<T>(
   { server }: TestServer,
-  work: (tenants: Awaited<ReturnType<typeof createTenants>>) => Promise<T>,
+  work: (tenants: Awaited<ReturnType<typeof createSlices>>) => Promise<T>,
 ): Promise<T> {
   const { databaseUrl, dataDir } = server.config
   const database = await openDatabase(
@@ -131,7 +131,7 @@ async function besideServer<T>(
       : { url: databaseUrl, poolSize: 1 },
   )
   try {
-    return await work(await createTenants(database))
+    return await work(await createSlices(database))
   } finally {
     await database.close()
   }

@@ -2,9 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { type Config, localAddress } from '../config/config.js'
 import { limitSettings } from '../config/limit-settings.js'
 import { createAddresses } from '../domain/addresses.js'
-import { type CheckOptions, checkFiles, type Finding } from '../features/files/index.js'
-import { createOperatorTokens, type OperatorTokens } from '../features/tenancy/access/index.js'
-import { createAccounts } from '../features/tenancy/accounts/index.js'
+import type { Feature } from '../features/feature.js'
 import { createThrottle } from '../http/admission.js'
 import { createApp } from '../http/app.js'
 import { createListener } from '../http/connections/index.js'
@@ -15,26 +13,25 @@ import { serviceRoutes } from '../http/service-routes.js'
 import { prepareDataFolder } from '../platform/disk/data-folder.js'
 import { createIdempotencyStore } from '../platform/idempotency/store.js'
 import { createRateLimiter, type RateLimiter } from '../platform/security/rate-limit.js'
-import { createLog } from '../platform/telemetry/log.js'
 import { processMetrics } from '../platform/telemetry/process.js'
 import { renderMetrics } from '../platform/telemetry/render.js'
 import { version } from '../version.js'
-import { type Foundation, type FoundationOptions, layFoundation } from './context.js'
+import { type Closers, createClosers } from './closers.js'
+import { type Context, type ContextOptions, openBlobs, openContext } from './context.js'
+import { createFeatures, type FeaturesOptions } from './features.js'
 import { type FirstStart, firstStart } from './first-start.js'
 import { serverMetrics } from './metrics.js'
-import { createSlices, openBlobs, type Slices, type SlicesOptions } from './slices.js'
-import { type Closers, createClosers } from './stop.js'
-import { startWorker } from './worker.js'
+import { shareForJobs, startWorker } from './worker.js'
 
-export interface ServerOptions extends FoundationOptions, SlicesOptions {
-  /** Checks every answer against its contract: for tests. */
+export interface ServerOptions extends ContextOptions, FeaturesOptions {
+  /** Checks every response against its contract: for tests. */
   checkAnswers?: boolean
   /** Routes beside those of the contract: for measurements. */
   extraRoutes?: readonly Route[]
 }
 
 /** A server that runs. */
-export interface Server extends Pick<Foundation, 'config' | 'log'> {
+export interface Server extends Pick<Context, 'config' | 'log'> {
   /** Base address as callers reach it, without a trailing slash. */
   address: string
   /** What was made at the first start on an empty database; undefined later. */
@@ -44,7 +41,8 @@ export interface Server extends Pick<Foundation, 'config' | 'log'> {
 }
 
 /**
- * Builds everything, connects it and starts it: the only place that knows who needs whom.
+ * Builds everything, connects it and starts it. What the program must know of a slice is a member of
+ * {@link Feature}: this file folds the list of them.
  * Rejects, with all that was started ended again, when a part cannot start.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -59,51 +57,51 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 async function start(options: ServerOptions, closers: Closers): Promise<Server> {
   if (options.config.databaseUrl === undefined) await holdDataFolder(options.config, closers)
-  const foundation = await layFoundation(options, closers)
-  const { config, log, database } = foundation
+  const context = await openContext(options, closers)
+  const { config, log, clock, database } = context
   let base = config.publicUrl
-  const slices = await createSlices(
-    foundation,
-    createAddresses(() => base),
-    closers,
-    options,
-  )
-  closers.add('token usage', async () => await slices.access.stop?.(0))
+  const blobs = await openBlobs(context, { sweep: true })
+  const slices = createFeatures(context, { blobs, addresses: createAddresses(() => base) }, options)
+  const features: readonly Feature[] = slices.list
+  for (const { name, stop } of features) {
+    if (stop) closers.add(name, (timeLeft) => stop(timeLeft * shareForJobs))
+  }
+  for (const feature of features) await feature.open?.()
 
   const made = await firstStart({
-    ...foundation,
+    run: context.run,
+    log,
     dataDir: config.dataDir,
     adminToken: config.adminToken,
     accounts: slices.accounts.service,
     workspaces: slices.workspaces.service,
-    tokens: createOperatorTokens({ ...foundation, accounts: slices.accounts.service }),
+    tokens: slices.operatorTokens,
   })
-
-  const idempotency = createIdempotencyStore(foundation)
-  if (config.roles.worker) await startWorker(foundation, slices, idempotency, closers)
+  const idempotency = createIdempotencyStore(context)
+  if (config.roles.worker) await startWorker(context, features, idempotency, closers)
 
   const meter = config.metrics.access === 'off' ? undefined : createRequestMeter()
-  const metrics = meter && measure(foundation, slices, meter, closers)
+  const metrics = meter && renderAll(context, features, meter, closers)
   let stopping = false
   const probes = serviceRoutes({
     checks: [
       { name: 'database', check: () => database.check() },
-      ...(slices.files.checks ?? []),
-      ...slices.search.checks,
+      ...features.flatMap(({ checks }) => checks ?? []),
     ],
     isStopping: () => stopping,
   })
+  const routes = config.roles.api ? features.flatMap((feature) => feature.routes ?? []) : []
   const app = await createApp({
-    routes: [...probes, ...(config.roles.api ? slices.routes : []), ...(options.extraRoutes ?? [])],
+    routes: [...probes, ...routes, ...(options.extraRoutes ?? [])],
     ...(config.roles.api && { webhooks: slices.webhooks }),
     authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
     idempotency,
-    rateLimiter: createLimiter(foundation),
-    throttle: createThrottle({ clock: foundation.clock, rates: config.chatRates }),
+    rateLimiter: createLimiter(context),
+    throttle: createThrottle({ clock, rates: config.chatRates }),
     exemptLoopback: config.rateLimit.exemptLoopback,
     allowance: config.rateLimit.burst,
     log,
-    newRequestId: () => foundation.ids.next('req'),
+    newRequestId: () => context.ids.next('req'),
     trustedProxies: config.trustedProxies,
     meter,
     bodyLimits: {
@@ -112,15 +110,14 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     },
     allowedOrigins: config.allowedOrigins,
     checkAnswers: options.checkAnswers ?? false,
-    mountOthers: (others, context) => {
-      mountReference(others, context, version)
-      if (metrics) mountMetrics(others, context, config.metrics, metrics)
+    mountOthers: (others, http) => {
+      mountReference(others, http, version)
+      if (metrics) mountMetrics(others, http, config.metrics, metrics)
     },
   })
   const listener = createListener(app)
   closers.add('http', async (timeLeft) => {
-    // Streams have no end of their own, and the connections of clients are to be closed in order.
-    slices.chat.streams.stop()
+    for (const feature of features) feature.drain?.()
     await listener.close(timeLeft)
   })
 
@@ -144,20 +141,23 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   }
 }
 
-/** How the text of `/metrics` is made. */
-function measure(
-  foundation: Foundation,
-  slices: Slices,
+/** Renders what `/metrics` returns. */
+function renderAll(
+  context: Context,
+  features: readonly Feature[],
   meter: RequestMeter,
   closers: Closers,
 ): () => Promise<string> {
   const ownProcess = processMetrics()
   closers.add('metrics', async () => ownProcess[Symbol.dispose]())
-  const metrics = [...serverMetrics(foundation, slices), meter, ownProcess]
+  const metrics = [
+    ...serverMetrics(context),
+    ...features.flatMap((feature) => feature.metrics ?? []),
+    meter,
+    ownProcess,
+  ]
   return () =>
-    renderMetrics(metrics, (err) =>
-      foundation.log.warn({ err }, 'something cannot be measured now'),
-    )
+    renderMetrics(metrics, (err) => context.log.warn({ err }, 'something cannot be measured now'))
 }
 
 /** With SQLite one server works on a folder; what ends first is everything else. */
@@ -169,7 +169,7 @@ async function holdDataFolder({ dataDir }: Config, closers: Closers): Promise<vo
 }
 
 /** Nobody is refused when the operator switched the limit off. */
-function createLimiter({ config, clock }: Foundation): RateLimiter | undefined {
+function createLimiter({ config, clock }: Context): RateLimiter | undefined {
   const { perMinute, burst } = config.rateLimit
   return perMinute === undefined ? undefined : createRateLimiter({ perMinute, burst, clock })
 }
@@ -179,42 +179,4 @@ function ownAddress(config: Config, listening: string | AddressInfo | null): str
   const port = typeof listening === 'object' && listening ? listening.port : config.port
   const isDerived = config.publicUrl === localAddress(config.host, config.port)
   return isDerived ? localAddress(config.host, port) : config.publicUrl
-}
-
-/** Opens database and blobs for the check of files, without serving. */
-export async function withFilesCheck<T>(
-  config: Config,
-  options: CheckOptions,
-  work: (findings: AsyncIterable<Finding>) => Promise<T>,
-): Promise<T> {
-  return await withFoundation(config, async (foundation) => {
-    const blobs = await openBlobs(foundation, { sweep: false })
-    return await work(checkFiles({ ...foundation, blobs }, options))
-  })
-}
-
-/** Opens the database for the commands that manage tokens, without serving. */
-export async function withOperatorTokens<T>(
-  config: Config,
-  work: (tokens: OperatorTokens) => Promise<T>,
-): Promise<T> {
-  return await withFoundation(config, async (foundation) => {
-    const accounts = createAccounts(foundation).service
-    return await work(createOperatorTokens({ ...foundation, accounts }))
-  })
-}
-
-/** Lays the foundation for one command, and takes it away again. */
-async function withFoundation<T>(
-  config: Config,
-  work: (foundation: Foundation) => Promise<T>,
-): Promise<T> {
-  // What the commands answer goes to standard output, where programs read it.
-  const log = await createLog({ level: 'warn', pretty: true, destination: process.stderr })
-  const closers = createClosers(log)
-  try {
-    return await work(await layFoundation({ config, log }, closers))
-  } finally {
-    await closers.closeAll(config.shutdownTimeoutMs)
-  }
 }

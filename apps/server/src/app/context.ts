@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { Config } from '../config/config.js'
 import { migrations } from '../migrations/index.js'
+import type { BlobStore } from '../platform/blobs/blob-store.js'
+import { openDiskBlobStore } from '../platform/blobs/disk.js'
 import type { EventBus } from '../platform/bus/event-bus.js'
 import { createLocalBus } from '../platform/bus/local.js'
 import { type Clock, systemClock } from '../platform/clock.js'
@@ -16,16 +18,17 @@ import { createQueue, type Queue } from '../platform/jobs/queue.js'
 import { createAddressRules } from '../platform/outgoing/address-rules.js'
 import { createOutgoing, type Outgoing } from '../platform/outgoing/outgoing.js'
 import { createSealer, type Sealer } from '../platform/security/sealing.js'
-import { loadServerSecret } from '../platform/security/secrets.js'
+import { deriveKey, loadServerSecret } from '../platform/security/secrets.js'
 import type { Log } from '../platform/telemetry/log.js'
-import { deriveKeys, type Keys } from './keys.js'
-import type { Closers } from './stop.js'
+import { systemTimers, type Timers } from '../platform/timers.js'
+import type { Closers } from './closers.js'
 
-/** What every slice stands on. */
-export interface Foundation {
+/** What slices are built from, beside each other. */
+export interface Context {
   config: Config
   log: Log
   clock: Clock
+  timers: Timers
   ids: Ids
   keys: Keys
   sealer: Sealer
@@ -43,7 +46,10 @@ export interface Foundation {
   outgoing: Outgoing
 }
 
-export interface FoundationOptions {
+/** Milliseconds after which an unfinished blob of a shared folder counts as left behind. */
+const sharedLeftoverAgeMs = 60 * 60 * 1000
+
+export interface ContextOptions {
   config: Config
   log: Log
   /** Where time comes from; tests move it. */
@@ -51,10 +57,10 @@ export interface FoundationOptions {
 }
 
 /** Opens the data folder and the database, brings the schema up to date and connects the bus. */
-export async function layFoundation(
-  { config, log, clock = systemClock }: FoundationOptions,
+export async function openContext(
+  { config, log, clock = systemClock }: ContextOptions,
   closers: Pick<Closers, 'add'>,
-): Promise<Foundation> {
+): Promise<Context> {
   await prepareDataFolder(config.dataDir)
   await closeDataFolder(config.dataDir, log)
   const secret = await loadServerSecret({
@@ -79,31 +85,56 @@ export async function layFoundation(
     await bus[Symbol.asyncDispose]()
   })
 
-  const outgoing = createOutgoing({ rules: createAddressRules(config.outgoing) })
+  const context = createContext({ config, log, clock, timers: systemTimers, keys, database, bus })
   closers.add('outgoing calls', async () => {
-    await outgoing[Symbol.asyncDispose]()
+    await context.outgoing[Symbol.asyncDispose]()
   })
+  return context
+}
 
+/** Builds the context of one process from what was opened for it. */
+export function createContext(
+  parts: Pick<Context, 'config' | 'log' | 'clock' | 'timers' | 'keys' | 'database' | 'bus'>,
+): Context {
+  const { config, clock, keys, database, bus } = parts
+  const { db, dialect, run } = database
   const ids = createIds(clock)
-  const { db, dialect } = database
   return {
-    config,
-    log,
-    clock,
+    ...parts,
     ids,
-    keys,
     sealer: createSealer(keys.sealing),
     pager: createPager(keys.pageTokens),
-    database,
     dialect,
     db,
-    run: database.run,
-    bus,
+    run,
     events: createEventPublisher(bus),
     queue: createQueue({ db, bus, clock, ids }),
     domainEvents: createEventDispatcher(),
-    outgoing,
+    outgoing: createOutgoing({ rules: createAddressRules(config.outgoing) }),
   }
+}
+
+/**
+ * File contents, in the data folder or an object store.
+ * @param options.sweep removes what interrupted uploads left behind: for the server that owns the folder
+ */
+export async function openBlobs(
+  { config, keys }: Context,
+  options: { sweep: boolean },
+): Promise<BlobStore> {
+  if (config.objectStore !== undefined) {
+    // Loaded only where it is used: the start without it stays as quick as it is.
+    const { openS3BlobStore } = await import('../platform/blobs/s3.js')
+    // Leftovers are for the daily sweep, because a start must not wait for a list of the bucket.
+    return await openS3BlobStore(config.objectStore, {
+      owner: keys.installation.toString('hex'),
+    })
+  }
+  const blobs = await openDiskBlobStore(join(config.dataDir, 'blobs'))
+  if (!options.sweep) return blobs
+  // With a shared database other processes may be storing in the same folder right now.
+  await blobs.sweepTemporary(config.databaseUrl === undefined ? 0 : sharedLeftoverAgeMs)
+  return blobs
 }
 
 /** Hints end at the process on SQLite; on PostgreSQL they reach all processes of the database. */
@@ -111,4 +142,26 @@ async function openBus(config: Config, log: Log): Promise<EventBus> {
   if (config.databaseUrl === undefined) return createLocalBus(log)
   const { openPostgresBus } = await import('../platform/bus/postgres.js')
   return await openPostgresBus(config.databaseUrl, log)
+}
+
+/** The keys of this server, one per purpose, all from its one secret. */
+export interface Keys {
+  pageTokens: Buffer
+  fileAddresses: Buffer
+  /** Seals what lies in the database and must not be readable there. */
+  sealing: Buffer
+  /** Tells this installation from others where they could meet, such as in an object store. */
+  installation: Buffer
+  /** HS256 secret of user keys in shared mode. */
+  userKeys: Uint8Array
+}
+
+export function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): Keys {
+  return {
+    pageTokens: deriveKey(secret, 'page-tokens'),
+    fileAddresses: deriveKey(secret, 'file-addresses'),
+    sealing: deriveKey(secret, 'sealing'),
+    installation: deriveKey(secret, 'installation'),
+    userKeys: chatSecret === undefined ? deriveKey(secret, 'user-keys') : Buffer.from(chatSecret),
+  }
 }

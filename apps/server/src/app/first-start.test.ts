@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabasePlace, engines } from '../../test/engines.js'
-import { createTenants } from '../../test/tenants.js'
+import { createSlices } from '../../test/slices.js'
 import { migrations } from '../migrations/index.js'
 import { migrate } from '../platform/db/migrate.js'
 import { type Database, openDatabase } from '../platform/db/open.js'
@@ -47,7 +47,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
     async function start(database: Database, dataDir: string, adminToken?: string) {
       const lines: string[] = []
       const log = await createLog({ level: 'info', destination: { write: (l) => lines.push(l) } })
-      const tenants = await createTenants(database)
+      const tenants = await createSlices(database)
       const made = await firstStart({ ...tenants, dataDir, adminToken, log })
       return { made, lines, tenants }
     }

@@ -1,12 +1,12 @@
-import type { Clock } from '../platform/clock.js'
-import { isoTime } from '../platform/clock.js'
+import type { Owner, Sweep } from '../features/feature.js'
+import { type Clock, isoTime } from '../platform/clock.js'
 import type { Run, Tx } from '../platform/db/schema.js'
 import { type KeepStream, trimEvents } from '../platform/events/trim.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 import type { JobHandler } from '../platform/jobs/handler.js'
 import type { Queue } from '../platform/jobs/queue.js'
 
-/** Name of the job that forgets what has served its time. */
+/** Name of the hourly job that deletes what is old enough. */
 const housekeepingJob = 'server.housekeeping'
 
 const hour = 60 * 60 * 1000
@@ -23,40 +23,58 @@ interface HousekeepingDeps {
   queue: Queue
   idempotency: Pick<IdempotencyStore, 'sweep'>
   /** Milliseconds that events are kept. */
-  eventRetention: number
-  /** Which of them are needed for longer. */
-  keepsEvents?: KeepStream
-  /** Each removes some of what has served its time, and answers how much it was. */
-  sweeps: readonly ((tx: Tx) => Promise<number>)[]
+  eventRetentionMs: number
+  /** Which streams of events are kept for longer. */
+  keepsEvents: readonly KeepStream[]
+  /** In this order. */
+  sweeps: readonly Sweep[]
 }
 
-/** Hourly: old events, remembered answers and jobs that were given up. */
+/** Deletes hourly what is old enough: rows of slices, events, remembered responses and dead jobs. */
 export function createHousekeeping(deps: HousekeepingDeps) {
-  const { clock, queue, idempotency, eventRetention, keepsEvents, sweeps } = deps
-  const remove = (sweep: (tx: Tx) => Promise<number>) => deps.run(sweep, { freesRoom: true })
-  const schedule = (tx: Tx, runAt: number) =>
-    queue.enqueue(tx, { kind: housekeepingJob, key: 'all', payload: {}, runAt, maxAttempts })
+  const { clock, queue, idempotency, eventRetentionMs, keepsEvents } = deps
+
+  async function sweepAll(sweep: Sweep): Promise<void> {
+    while ((await deps.run(sweep, { freesRoom: true })) > 0);
+  }
+
+  async function enqueue(tx: Tx, runAt: number): Promise<void> {
+    await queue.enqueue(tx, { kind: housekeepingJob, key: 'all', payload: {}, runAt, maxAttempts })
+  }
 
   const handler: JobHandler = {
     freesRoom: true,
     handler: async () => {
       const now = clock.now()
-      for (const sweep of [...sweeps, idempotency.sweep]) while ((await remove(sweep)) > 0);
-      const oldEvents = isoTime(now - eventRetention)
-      while ((await remove((tx) => trimEvents(tx, oldEvents, rowsAtOnce, keepsEvents))) > 0);
+      for (const sweep of deps.sweeps) await sweepAll(sweep)
+      await sweepAll(idempotency.sweep)
+      const oldEvents = isoTime(now - eventRetentionMs)
+      await sweepAll((tx) => trimEvents(tx, oldEvents, rowsAtOnce, keepsEvents))
       const oldJobs = isoTime(now - deadJobDays * day)
-      while ((await remove((tx) => queue.trimDead(tx, oldJobs, rowsAtOnce))) > 0);
+      await sweepAll((tx) => queue.trimDead(tx, oldJobs, rowsAtOnce))
     },
     onDone: async (tx) => {
-      await schedule(tx, clock.now() + hour)
+      await enqueue(tx, clock.now() + hour)
     },
   }
 
   return {
     jobs: { [housekeepingJob]: handler },
-    /** Asks for the round that a start begins with. */
+    /** Enqueues the round that a start begins with. */
     schedule: async (tx: Tx): Promise<void> => {
-      await schedule(tx, clock.now())
+      await enqueue(tx, clock.now())
+    },
+  }
+}
+
+/** Deletes what is left of a bot, slice by slice. */
+export function purgeBotHandler(
+  purges: readonly ((owner: Owner) => Promise<void>)[],
+): JobHandler<{ botId: string }> {
+  return {
+    freesRoom: true,
+    handler: async ({ payload: { botId } }) => {
+      for (const purge of purges) await purge({ kind: 'bot', id: botId })
     },
   }
 }

@@ -3,26 +3,15 @@ import { freeBytes } from '../platform/disk/disk-room.js'
 import { jobMetrics } from '../platform/jobs/metrics.js'
 import type { Metric } from '../platform/telemetry/metric.js'
 import { version } from '../version.js'
-import type { Foundation } from './context.js'
-import type { Slices } from './slices.js'
+import type { Context } from './context.js'
 
-/** What the server tells about itself at `/metrics`, beside its requests and its process. */
-export function serverMetrics(
-  foundation: Foundation,
-  slices: Pick<Slices, 'chat' | 'deliveries' | 'search'>,
-): Metric[] {
-  return [
-    buildInfo(foundation),
-    diskMetrics(foundation),
-    jobMetrics(foundation.queue),
-    ...(slices.deliveries.metrics ?? []),
-    ...slices.search.metrics,
-    ...(slices.chat.metrics ?? []),
-  ]
+/** What the server measures beside its slices, its requests and its process. */
+export function serverMetrics(context: Context): Metric[] {
+  return [buildInfo(context), diskMetrics(context), jobMetrics(context.queue)]
 }
 
 /** Room on the disks of this machine that the server writes to. */
-function diskMetrics({ config, database }: Foundation): Metric {
+function diskMetrics({ config, database }: Context): Metric {
   const folders = new Map<string, string>()
   if (database.file !== undefined) folders.set('database', config.dataDir)
   if (config.objectStore === undefined) folders.set('contents', join(config.dataDir, 'blobs'))
@@ -43,7 +32,7 @@ function diskMetrics({ config, database }: Foundation): Metric {
   }
 }
 
-function buildInfo({ config, database }: Foundation): Metric {
+function buildInfo({ config, database }: Context): Metric {
   const labels = {
     version,
     node: process.versions.node,

@@ -1,65 +1,70 @@
+import { purgeBotJob } from '../features/bots/bots/index.js'
+import type { Feature } from '../features/feature.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
+import type { JobHandler } from '../platform/jobs/handler.js'
 import { createRunner } from '../platform/jobs/runner.js'
-import type { Foundation } from './context.js'
-import { createHousekeeping } from './housekeeping.js'
-import type { Slices } from './slices.js'
-import type { Closers } from './stop.js'
+import type { Closers } from './closers.js'
+import type { Context } from './context.js'
+import { createHousekeeping, purgeBotHandler } from './housekeeping.js'
 
 /** Share of the time that is left which running jobs get; the rest is for closing the database. */
-const shareForJobs = 0.7
+export const shareForJobs = 0.7
 
-/** Begins to work off the jobs of all slices, and asks for those that a start begins with. */
+/** Begins to work off the jobs of all slices, and enqueues those that a start begins with. */
 export async function startWorker(
-  foundation: Foundation,
-  slices: Pick<
-    Slices,
-    | 'jobs'
-    | 'files'
-    | 'search'
-    | 'chat'
-    | 'integrations'
-    | 'runtime'
-    | 'deliveries'
-    | 'botLogs'
-    | 'actions'
-  >,
+  context: Context,
+  features: readonly Feature[],
   idempotency: IdempotencyStore,
   closers: Pick<Closers, 'add'>,
 ): Promise<void> {
+  // What refers to others is deleted before them.
+  const dependentsFirst = features.toReversed()
   const housekeeping = createHousekeeping({
-    ...foundation,
+    run: context.run,
+    clock: context.clock,
+    queue: context.queue,
     idempotency,
-    eventRetention: foundation.config.eventRetentionMs,
-    keepsEvents: slices.deliveries.keepsSignals,
-    sweeps: [
-      ...(slices.chat.sweeps ?? []),
-      // Before what they tell of.
-      ...(slices.deliveries.sweeps ?? []),
-      slices.runtime.sweep,
-      ...(slices.integrations.sweeps ?? []),
-      ...(slices.botLogs.sweeps ?? []),
-      ...(slices.actions.sweeps ?? []),
-    ],
+    eventRetentionMs: context.config.eventRetentionMs,
+    keepsEvents: features.flatMap(({ keepsEvents }) => keepsEvents ?? []),
+    sweeps: dependentsFirst.flatMap(({ sweeps }) => sweeps ?? []),
   })
+  const purges = dependentsFirst.flatMap(({ purge }) => purge ?? [])
   const runner = createRunner({
-    ...foundation,
-    alone: foundation.config.databaseUrl === undefined,
-    leaseMilliseconds: foundation.config.jobLeaseMs,
-    handlers: { ...slices.jobs, ...housekeeping.jobs },
+    db: context.db,
+    run: context.run,
+    bus: context.bus,
+    clock: context.clock,
+    ids: context.ids,
+    log: context.log,
+    alone: context.config.databaseUrl === undefined,
+    leaseMilliseconds: context.config.jobLeaseMs,
+    handlers: {
+      ...jobsOf(features),
+      [purgeBotJob]: purgeBotHandler(purges),
+      ...housekeeping.jobs,
+    },
   })
-  // Also on a full disk: who cannot start cannot delete.
-  await foundation.run(
+  // Also on a full disk: a server that cannot start cannot delete.
+  await context.run(
     async (tx) => {
-      await slices.files.schedule(tx)
-      await slices.search.schedule(tx)
+      for (const feature of features) await feature.schedule?.(tx)
       await housekeeping.schedule(tx)
     },
     { freesRoom: true },
   )
   await runner.start()
-  await slices.deliveries.start?.()
-  closers.add('deliveries', async (timeLeft) => {
-    await slices.deliveries.stop?.(timeLeft * shareForJobs)
-  })
   closers.add('jobs', (timeLeft) => runner.stop({ deadline: timeLeft * shareForJobs }))
+  for (const feature of features) await feature.start?.()
+}
+
+/** The handlers of all slices by kind. Throws for a kind that two of them claim. */
+function jobsOf(features: readonly Feature[]): Record<string, JobHandler> {
+  const handlers = new Map<string, JobHandler>()
+  for (const { name, jobs } of features) {
+    for (const [kind, handler] of Object.entries(jobs ?? {})) {
+      if (handlers.has(kind)) throw new Error(`Two slices have jobs of the kind ${kind}: ${name}`)
+      handlers.set(kind, handler)
+    }
+  }
+  return Object.fromEntries(handlers)
 }

@@ -10,7 +10,7 @@ export function checkCommand(): Command {
     .action(async ({ repair, contents }: { repair: boolean; contents: boolean }) => {
       const { config } = loadConfig(undefined, { envFile: '.env' })
       // Loaded where it is used, as in the other commands: all of them wait for what stands above.
-      const { withFilesCheck } = await import('../app/container.js')
+      const { withFilesCheck } = await import('../app/offline.js')
       const left = await withFilesCheck(config, { repair, contents }, async (findings) => {
         let count = 0
         for await (const { kind, text, repaired } of findings) {

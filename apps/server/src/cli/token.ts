@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { withOperatorTokens } from '../app/container.js'
+import type { withOperatorTokens } from '../app/offline.js'
 import { loadConfig } from '../config/config.js'
 
 /** `botstead token`: access tokens straight on the database, with or without a running server. */
@@ -45,6 +45,6 @@ export function tokenCommand(): Command {
 
 async function withTokens(work: Parameters<typeof withOperatorTokens>[1]): Promise<void> {
   const { config } = loadConfig(undefined, { envFile: '.env' })
-  const container = await import('../app/container.js')
+  const container = await import('../app/offline.js')
   await container.withOperatorTokens(config, work)
 }

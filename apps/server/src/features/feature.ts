@@ -1,6 +1,7 @@
 import type { Route } from '../http/mount.js'
 import type { Tx } from '../platform/db/schema.js'
 import type { Subscriptions } from '../platform/domain-events.js'
+import type { KeepStream } from '../platform/events/trim.js'
 import type { JobHandler } from '../platform/jobs/handler.js'
 import type { Metric } from '../platform/telemetry/metric.js'
 
@@ -28,9 +29,15 @@ export interface Feature {
   readonly checks?: readonly Check[]
   /** Deletes what it has of a bot or a workspace that was deleted. Repeatable; in small transactions. */
   purge?(owner: Owner): Promise<void>
-  /** Begins what runs by itself, in processes that work in the background; after everything is built. */
+  /** Streams of the events log that must keep what is older than events are kept. */
+  readonly keepsEvents?: KeepStream
+  /** Makes ready what it needs; awaited in every process before its first request. */
+  open?(): Promise<void>
+  /** Begins what runs by itself, in processes that work in the background; after everything is open. */
   start?(): Promise<void>
-  /** Ends what runs by itself within `timeLeft` milliseconds, before what it stands on ends. */
+  /** Ends requests that have no end of their own, such as streams, when the server begins to stop. */
+  drain?(): void
+  /** Ends what runs by itself and what it holds open, within `timeLeft` milliseconds. */
   stop?(timeLeft: number): Promise<void>
 }
 

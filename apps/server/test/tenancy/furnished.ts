@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Client } from '@botstead/contract'
 import { openDatabase } from '../../src/platform/db/open.js'
 import type { TestServer } from '../harness.js'
-import { createTenants, type Tenants } from '../tenants.js'
+import { createSlices, type Slices } from '../slices.js'
 
 /** Everything that a tenant can have, by the names under which operations ask for it. */
 export interface Tenant {
@@ -32,13 +32,13 @@ export interface Tenant {
 /** Accounts and members beside the first. No operation makes them yet, so that the database has to. */
 export async function inDatabase<T>(
   { server }: TestServer,
-  work: (tenants: Tenants) => Promise<T>,
+  work: (tenants: Slices) => Promise<T>,
 ): Promise<T> {
   const { databaseUrl, dataDir } = server.config
   await using database = await openDatabase(
     databaseUrl === undefined ? { file: join(dataDir, 'botstead.db') } : { url: databaseUrl },
   )
-  return await work(await createTenants(database))
+  return await work(await createSlices(database))
 }
 
 /** Somebody with one of each. */

@@ -12,6 +12,7 @@ import type { Timers } from '../../platform/timers.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { builtInChat } from '../bots/installations/index.js'
 import type { Targets } from '../calls/targets/index.js'
+import type { Deliveries } from '../deliveries/index.js'
 import type { Feature } from '../feature.js'
 import { createChatAccess } from './access.js'
 import { createChatActions } from './actions.js'
@@ -36,6 +37,7 @@ export interface ChatDeps extends Omit<ChatServiceDeps, 'keys' | 'addresses' | '
   events: EventPublisher
   domainEvents: Pick<EventDispatcher, 'raise'>
   targets: Pick<Targets, 'provide'>
+  deliveries: Pick<Deliveries, 'provideSignals'>
   log: Log
   timers?: Timers
   sharedSecret: Uint8Array
@@ -74,6 +76,7 @@ export function createChat(deps: ChatDeps): Chat {
   const service = createChatService({ ...deps, keys, addresses, streams }, access)
   const signals = createSignalDeliveries({ ...deps, render })
   deps.targets.provide(builtInChat.alias, signals.findTarget)
+  deps.deliveries.provideSignals(signals.describe)
 
   /** Ends the open streams of a user who may not chat any more. */
   async function disconnect(tx: Tx, { userId }: { userId: string }): Promise<void> {
@@ -115,7 +118,8 @@ export function createChat(deps: ChatDeps): Chat {
       if (owner.kind !== 'bot') return
       await purge(run, (tx, limit) => store.deleteSomeStreams(tx, owner.id, limit))
     },
-    stop: async () => streams.stop(),
+    // Streams have no end of their own: a stopping server would wait for them.
+    drain: streams.stop,
   }
 }
 

@@ -83,7 +83,7 @@ describeEachEngine('signals for the webhook of a chat', (engine) => {
     time.advance(1000)
     const before = isoTime(time.now())
     const trim = () =>
-      database().run((tx) => trimEvents(tx, before, 100, keepWaitingSignals('chat')))
+      database().run((tx) => trimEvents(tx, before, 100, [keepWaitingSignals('chat')]))
     // While one waits, the log of its conversation stays whole.
     expect(await trim()).toBe(0)
     expect(await one.describeSignal(botId, `${conversationId}/1`)).toBeDefined()

@@ -1,9 +1,10 @@
 import { isoTime } from '../../platform/clock.js'
+import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
-import type { KeepStream } from '../../platform/events/trim.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { builtInChat } from '../bots/installations/index.js'
+import type { BotLogsService } from '../bots/logs/index.js'
 import type { EventsService } from '../conversations/events/index.js'
 import type { MessagesService } from '../conversations/messages/index.js'
 import type { Changes } from '../conversations/object-changes/index.js'
@@ -12,6 +13,7 @@ import { createDeliveryBodies, type DescribeSignal } from './bodies.js'
 import { createDispatcher, type DispatcherDeps } from './dispatcher.js'
 import { announceReceiver } from './hints.js'
 import { keepWaitingSignals, requestedEvents } from './history-store.js'
+import { pageAttempts } from './log-store.js'
 import { deliveryMetrics } from './metrics.js'
 import { createOutbox } from './outbox.js'
 import { retryNow } from './receiver-store.js'
@@ -20,27 +22,19 @@ import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService } from './service.js'
 import { deleteSomeOfBot } from './store.js'
 
-export { requestedEvents } from './history-store.js'
-export { pageAttempts } from './log-store.js'
 export { createOutbox } from './outbox.js'
 export { createSubjectRetention } from './retention.js'
 
 export interface Deliveries extends Feature {
-  /** Which conversations keep their log, because signals of them are pending. */
-  keepsSignals: KeepStream
   /** Has `describe` make the bodies of signals. */
   provideSignals(describe: DescribeSignal): void
-  /**
-   * Called when a bot or what is installed in it was changed or removed: what is cached of it is
-   * stale, and a receiver that fails, or is paused for failures, is tried again at once.
-   */
-  changed(botId: string): void
   purge(owner: Owner): Promise<void>
 }
 
 interface DeliveriesDeps
   extends Omit<DispatcherDeps, 'bodies' | 'retry' | 'pausing' | 'random' | 'limits'> {
   bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
+  botLogs: Pick<BotLogsService, 'provideAttempts'>
   events: Pick<EventsService, 'findAll' | 'provideRequestedEvents' | 'trim'>
   messages: Pick<MessagesService, 'describe'>
   changes: Pick<Changes, 'findAll' | 'trim'>
@@ -69,6 +63,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   let describeSignal: DescribeSignal = async () => undefined
   const outbox = createOutbox(deps)
   deps.events.provideRequestedEvents(requestedEvents)
+  deps.botLogs.provideAttempts(pageAttempts)
   const dispatcher = createDispatcher({
     ...deps,
     bodies: createDeliveryBodies({
@@ -99,19 +94,24 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   return {
     name: 'deliveries',
     routes: deliveriesRoutes(createDeliveriesService(deps)),
-    on: { 'delivery.requested': outbox.enqueue },
+    on: {
+      'delivery.requested': outbox.enqueue,
+      // A receiver that fails, or is paused for failures, is tried again at once.
+      'bot.changed': async (tx, { botId }) =>
+        afterCommit(tx, () => {
+          retryFailing(botId).catch((err: unknown) =>
+            log.warn({ err, botId }, 'a changed bot waits for its next ping or attempt'),
+          )
+        }),
+    },
     sweeps: [...createRetention(deps), ...createSubjectRetention(deps)],
     metrics: [deliveryMetrics(deps)],
     start: dispatcher.start,
     stop: dispatcher.stop,
-    keepsSignals: keepWaitingSignals(builtInChat.alias),
+    // The log of a conversation is kept while signals of it are pending.
+    keepsEvents: keepWaitingSignals(builtInChat.alias),
     provideSignals(describe) {
       describeSignal = describe
-    },
-    changed(botId) {
-      retryFailing(botId).catch((err: unknown) =>
-        log.warn({ err, botId }, 'a changed bot waits for its next ping or attempt'),
-      )
     },
     async purge({ kind, id }) {
       if (kind === 'bot') await purge(run, (tx, limit) => deleteSomeOfBot(tx, id, limit))

@@ -15,19 +15,19 @@ export type KeepStream = (columns: {
  * Removes the oldest events of those older than `before` (ISO 8601): about `limit` of them, 500 at
  * most. Returns how many are gone; the caller repeats it, each time in a transaction of its own,
  * until it returns 0. A stream always loses its beginning, never something from its middle.
- * @param keep streams that stay as they are; none if left out
+ * @param keeps streams that stay as they are
  */
 export async function trimEvents(
   tx: Tx,
   before: string,
   limit: number,
-  keep?: KeepStream,
+  keeps: readonly KeepStream[] = [],
 ): Promise<number> {
   let query = tx
     .selectFrom('events')
     .select(['stream', 'sequence'])
     .where('created_at', '<', before)
-  if (keep !== undefined) {
+  for (const keep of keeps) {
     query = query.where(({ not, ref }) =>
       not(keep({ stream: ref('events.stream'), botId: ref('events.bot_id') })),
     )

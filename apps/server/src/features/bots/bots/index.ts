@@ -1,5 +1,6 @@
 import { afterCommit } from '../../../platform/db/after-commit.js'
 import type { Feature } from '../../feature.js'
+import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import type { KnownIntegrations } from '../integrations/index.js'
 import { type Audiences, createAudiences } from './audience.js'
 import { botsRoutes } from './routes.js'
@@ -17,6 +18,7 @@ export interface Bots extends Feature {
 }
 
 interface Deps extends Omit<BotsDeps, 'integrations'>, Pick<BotView, 'addresses'> {
+  workspaces: Pick<WorkspacesService, 'provideBotCounts'>
   integrations: { service: BotsDeps['integrations']; known: Pick<KnownIntegrations, 'of'> }
 }
 
@@ -25,6 +27,7 @@ export function createBots(deps: Deps): Bots {
   const { addresses, sealer, integrations } = deps
   const audiences = createAudiences({ ...deps, integrations: integrations.known })
   const service = createBotsService({ ...deps, integrations: integrations.service })
+  deps.workspaces.provideBotCounts(service.countByWorkspace)
   return {
     name: 'bots',
     service,

@@ -5,7 +5,7 @@ import { type BotLogsDeps, type BotLogsService, createBotLogsService } from './s
 import type { BotLogsTable } from './table.js'
 
 export { lineOfReceiver } from './receiver-line.js'
-export type { LogLine } from './service.js'
+export type { BotLogsService, LogLine } from './service.js'
 
 export interface BotLogs extends Feature {
   service: BotLogsService

@@ -28,7 +28,11 @@ describeEachEngine('listening', (engine) => {
   const startProcess = () =>
     createChats(
       { ...database(), run: work.run },
-      { clock: time, timers: time, listenersPerUser: 6 },
+      {
+        clock: time,
+        timers: time,
+        environment: { BOTSTEAD_MAX_LISTENERS_PER_USER: '6' },
+      },
     )
   const settle = () => work.rest()
 

@@ -15,13 +15,13 @@ describeEachEngine('events of bots', (engine) => {
   })
 
   const create = (type: string, schedule?: { delay: number }) =>
-    chats.runtime.events.service.create(
+    chats.botEvents.create(
       bot.actor,
       { type, payload: {}, ...(schedule && { schedule }) },
       undefined,
     )
   const statusOf = async (id: string) => {
-    const { row } = await chats.runtime.events.service.get(bot.actor, id)
+    const { row } = await chats.botEvents.get(bot.actor, id)
     return { status: row.status, reason: row.failure_reason }
   }
 
@@ -29,7 +29,7 @@ describeEachEngine('events of bots', (engine) => {
     const { row } = await create('noted')
     const { botId } = bot.actor
     const settle = (failure: string | null) =>
-      chats.run((tx) => chats.runtime.events.service.settle(tx, botId, [row.id], failure))
+      chats.run((tx) => chats.botEvents.settle(tx, botId, [row.id], failure))
     await settle('x'.repeat(3000))
     expect(await statusOf(row.id)).toEqual({ status: 'failed', reason: 'x'.repeat(2000) })
     await settle(null)
@@ -42,9 +42,7 @@ describeEachEngine('events of bots', (engine) => {
     const other = await createChats(database())
     const { row } = await create('once', { delay: day })
     await Promise.all(
-      [chats, other, chats].map(({ runtime }) =>
-        runtime.events.service.release(bot.actor.botId, row.id),
-      ),
+      [chats, other, chats].map(({ botEvents }) => botEvents.release(bot.actor.botId, row.id)),
     )
     expect(await statusOf(row.id)).toEqual({ status: 'pending', reason: null })
   })
@@ -63,12 +61,12 @@ describeEachEngine('events of bots', (engine) => {
   it('are kept while a delivery carries them, and for as long after they happened', async () => {
     const { actor } = await chats.bot()
     const { botId, workspaceId } = actor
-    const { events } = chats.runtime
+    const { botEvents: events } = chats
     const person = { kind: 'workspace', accountId: 'none', tokenId: 'none', workspaceId } as const
     await chats.bots.update(person, botId, { url: 'http://127.0.0.1:9/' })
     const make = async (type: string, delay?: number) =>
       (
-        await events.service.create(
+        await events.create(
           actor,
           { type, payload: {}, ...(delay && { schedule: { delay } }) },
           undefined,
@@ -78,7 +76,7 @@ describeEachEngine('events of bots', (engine) => {
       while ((await chats.run((tx) => chats.sweepSubjects(tx))) > 0);
     }
     const kept = async () => {
-      const { rows } = await events.service.list(actor, {})
+      const { rows } = await events.list(actor, {})
       return rows.map(({ row }) => row.type).sort()
     }
     await make('waiting')
@@ -90,7 +88,7 @@ describeEachEngine('events of bots', (engine) => {
     await sweep()
     expect(await kept()).toEqual(['planned'])
     chats.clock.advance(30 * day)
-    await events.service.release(botId, planned)
+    await events.release(botId, planned)
     await chats.run((tx) => tx.deleteFrom('deliveries').where('bot_id', '=', botId).execute())
     chats.clock.advance(29 * day)
     await sweep()
@@ -104,10 +102,10 @@ describeEachEngine('events of bots', (engine) => {
     const other = await createChats(database())
     const { botId } = bot.actor
     const declared = { hourly: { schedule: { cron: '0 * * * *' }, type: 'hour', payload: {} } }
-    await chats.run((tx) => chats.runtime.recurring.service.declare(tx, botId, declared))
-    const fire = (process: Chats) => process.runtime.recurring.service.fire(botId, 'hourly')
+    await chats.run((tx) => chats.slices.recurring.service.declare(tx, botId, declared))
+    const fire = (process: Chats) => process.slices.recurring.service.fire(botId, 'hourly')
     const happened = async () =>
-      (await chats.runtime.events.service.list(bot.actor, { type: 'hour' })).rows.length
+      (await chats.botEvents.list(bot.actor, { type: 'hour' })).rows.length
     await fire(chats)
     expect(await happened()).toBe(0)
     chats.clock.advance(day)
@@ -159,7 +157,7 @@ describeEachEngine('events of bots', (engine) => {
       .where('key', '=', botId)
       .where('kind', '=', 'events.missed')
       .executeTakeFirstOrThrow()
-    await chats.runtime.events.service.backfillRest(JSON.parse(payload))
+    await chats.botEvents.backfillRest(JSON.parse(payload))
     const all = await delivered()
     expect(all).toHaveLength(1001)
     expect(all).toContain(late?.id)
@@ -167,10 +165,10 @@ describeEachEngine('events of bots', (engine) => {
   })
 
   it('that a bot missed stay undelivered where the operator wants none delivered', async () => {
-    const strict = await createChats(database(), { missedEventsMs: 0 })
+    const strict = await createChats(database(), { environment: { BOTSTEAD_MISSED_EVENTS: '0' } })
     const { actor } = await strict.bot()
     const { botId, workspaceId } = actor
-    await strict.runtime.events.service.create(actor, { type: 'missed', payload: {} }, undefined)
+    await strict.botEvents.create(actor, { type: 'missed', payload: {} }, undefined)
     const workspace = {
       kind: 'workspace',
       accountId: 'none',
@@ -180,7 +178,7 @@ describeEachEngine('events of bots', (engine) => {
     await strict.bots.update(workspace, botId, { url: 'http://127.0.0.1:9/' })
     const deliveries = () => strict.db.selectFrom('deliveries').where('bot_id', '=', botId)
     expect(await deliveries().select('id').execute()).toEqual([])
-    await strict.runtime.events.service.create(actor, { type: 'heard', payload: {} }, undefined)
+    await strict.botEvents.create(actor, { type: 'heard', payload: {} }, undefined)
     expect(await deliveries().select('id').execute()).toHaveLength(1)
   })
 })

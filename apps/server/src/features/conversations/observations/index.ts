@@ -13,16 +13,17 @@ export interface Observations extends Feature {
   service: ObservationsService
 }
 
+/** Milliseconds that observations are kept: 30 days. */
+const retentionMs = 30 * 24 * 60 * 60 * 1000
 const rowsAtOnce = 500
 
 /**
  * What bots report about themselves.
- * @param deps.retentionMs milliseconds that observations are kept; counts are kept for good
+ * @param retentionMs milliseconds that observations are kept; counts are kept for good
  */
-export function createObservations(deps: ObservationsDeps & { retentionMs: number }): Observations {
+export function createObservations(deps: ObservationsDeps): Observations {
   const service = createObservationsService(deps)
-  const sweep = (tx: Tx) =>
-    service.trim(tx, isoTime(deps.clock.now() - deps.retentionMs), rowsAtOnce)
+  const sweep = (tx: Tx) => service.trim(tx, isoTime(deps.clock.now() - retentionMs), rowsAtOnce)
   return {
     name: 'observations',
     service,

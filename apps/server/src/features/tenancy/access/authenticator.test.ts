@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
-import { createTenants, type Tenants } from '../../../../test/tenants.js'
+import { createSlices, type Slices } from '../../../../test/slices.js'
 import type { ScopeHeaders } from '../../../domain/authenticator.js'
 import { callerOf } from './caller.js'
 
@@ -14,16 +14,16 @@ const noScope: ScopeHeaders = {
 
 describeEachEngine('authentication', (engine) => {
   const database = useDatabase(engine)
-  let here: Tenants
-  let elsewhere: Tenants
+  let here: Slices
+  let elsewhere: Slices
 
   beforeAll(async () => {
-    here = await createTenants(database())
-    elsewhere = await createTenants(database(), { clock: here.clock })
+    here = await createSlices(database())
+    elsewhere = await createSlices(database(), { clock: here.clock })
   })
 
   const authenticator = () => here.access.authenticator
-  const newBot = async (of: Awaited<ReturnType<Tenants['person']>>, tenants = here) => {
+  const newBot = async (of: Awaited<ReturnType<Slices['person']>>, tenants = here) => {
     const { bot } = await tenants.bots.create(of.workspace, {}, undefined)
     const key = await tenants.access.service.createBotKey(
       of.workspace,
@@ -245,7 +245,7 @@ describeEachEngine('authentication', (engine) => {
         return () => undefined
       },
     }
-    const other = await createTenants(database(), { timers, clock: here.clock })
+    const other = await createSlices(database(), { timers, clock: here.clock })
     const ann = await other.person()
     const lastUse = async () => {
       const [token] = await other.access.service.listPersonal(ann.account)

@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
-import { createTenants, type Person, type Tenants } from '../../../../test/tenants.js'
+import { createSlices, type Person, type Slices } from '../../../../test/slices.js'
 
 describeEachEngine('tokens', (engine) => {
   const database = useDatabase(engine)
-  let tenants: Tenants
+  let tenants: Slices
 
   beforeAll(async () => {
-    tenants = await createTenants(database())
+    tenants = await createSlices(database())
   })
 
   const newBot = async (of: Person) =>
@@ -135,7 +135,7 @@ describeEachEngine('the operator of an empty database', (engine) => {
   const database = useDatabase(engine)
 
   it('has to start the server once before there can be a token', async () => {
-    const tenants = await createTenants(database())
+    const tenants = await createSlices(database())
     await expect(tenants.tokens.createForFirstAccount('cli')).rejects.toThrow('first start')
     const first = await tenants.person()
     tenants.clock.advance(1)

@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
-import { createTenants, type Tenants } from '../../../../test/tenants.js'
+import { createSlices, type Slices } from '../../../../test/slices.js'
 
 describeEachEngine('accounts', (engine) => {
   const database = useDatabase(engine)
-  let tenants: Tenants
+  let tenants: Slices
 
   beforeAll(async () => {
-    tenants = await createTenants(database())
+    tenants = await createSlices(database())
   })
 
   it('change only what is given, and only of the caller', async () => {

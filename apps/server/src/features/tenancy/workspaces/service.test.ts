@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
-import { createTenants, type Tenants } from '../../../../test/tenants.js'
+import { createSlices, type Slices } from '../../../../test/slices.js'
 import { mayDeleteWorkspace, mayWrite, type Role } from './policy.js'
 
 describeEachEngine('workspaces', (engine) => {
   const database = useDatabase(engine)
-  let tenants: Tenants
+  let tenants: Slices
 
   beforeAll(async () => {
-    tenants = await createTenants(database())
+    tenants = await createSlices(database())
   })
 
   it('belong to who makes them', async () => {

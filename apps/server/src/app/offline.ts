@@ -1,0 +1,42 @@
+import type { Config } from '../config/config.js'
+import { type CheckOptions, checkFiles, type Finding } from '../features/files/index.js'
+import { createOperatorTokens, type OperatorTokens } from '../features/tenancy/access/index.js'
+import { createAccounts } from '../features/tenancy/accounts/index.js'
+import { createLog } from '../platform/telemetry/log.js'
+import { createClosers } from './closers.js'
+import { type Context, openBlobs, openContext } from './context.js'
+
+/** Opens database and blobs for the check of files, without serving. */
+export async function withFilesCheck<T>(
+  config: Config,
+  options: CheckOptions,
+  work: (findings: AsyncIterable<Finding>) => Promise<T>,
+): Promise<T> {
+  return await withContext(config, async (context) => {
+    const blobs = await openBlobs(context, { sweep: false })
+    return await work(checkFiles({ ...context, blobs }, options))
+  })
+}
+
+/** Opens the database for the commands that manage tokens, without serving. */
+export async function withOperatorTokens<T>(
+  config: Config,
+  work: (tokens: OperatorTokens) => Promise<T>,
+): Promise<T> {
+  return await withContext(config, async (context) => {
+    const accounts = createAccounts(context).service
+    return await work(createOperatorTokens({ ...context, accounts }))
+  })
+}
+
+/** Opens the context for one command, and closes it again. */
+async function withContext<T>(config: Config, work: (context: Context) => Promise<T>): Promise<T> {
+  // What the commands print goes to standard output, where programs read it.
+  const log = await createLog({ level: 'warn', pretty: true, destination: process.stderr })
+  const closers = createClosers(log)
+  try {
+    return await work(await openContext({ config, log }, closers))
+  } finally {
+    await closers.closeAll(config.shutdownTimeoutMs)
+  }
+}
