@@ -4,8 +4,7 @@ import type { Receiver } from '../src/domain/receiver.js'
 import type { LogLine } from '../src/features/bots/logs/index.js'
 import { createTargets } from '../src/features/calls/targets/index.js'
 import { createDispatcher, type DispatcherDeps } from '../src/features/deliveries/dispatcher.js'
-import { announceReceiver } from '../src/features/deliveries/hints.js'
-import { createOutbox } from '../src/features/deliveries/outbox.js'
+import { announceReceiver, createOutbox } from '../src/features/deliveries/outbox.js'
 import * as receivers from '../src/features/deliveries/receiver-store.js'
 import type { DeliveryRow } from '../src/features/deliveries/store.js'
 import { createLocalBus } from '../src/platform/bus/local.js'
@@ -132,6 +131,7 @@ export async function createDeliveriesBench(database: Database) {
       homeless,
       deleted,
       logged,
+      log,
       noted,
       bus,
       db,
@@ -195,12 +195,12 @@ export async function createDeliveriesBench(database: Database) {
           },
         },
         domainEvents,
-        note: async (_tx, line) => void noted.push(line),
+        writeLogLine: async (_tx, line) => void noted.push(line),
         alone: false,
         retry: {
           maximumAttempts: options.maximumAttempts ?? 5,
-          firstPauseMs: 1000,
-          longestPauseMs: 60_000,
+          firstMs: 1000,
+          longestMs: 60_000,
         },
         pausing: { afterMs: 300_000, afterFailures: 5, probeEveryMs: 30_000, ...options.pausing },
         limits: { concurrency: 64, perReceiver: 16, leaseMs: lease, pollMs: 5000, ...limits },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach } from 'vitest'
-import { announceReceiver } from '../src/features/deliveries/hints.js'
+import { announceReceiver } from '../src/features/deliveries/outbox.js'
 import { retryNow } from '../src/features/deliveries/receiver-store.js'
 import { isoTime } from '../src/platform/clock.js'
 import type { Database } from '../src/platform/db/open.js'

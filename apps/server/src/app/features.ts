@@ -281,7 +281,7 @@ export function createFeatures(
       messages: messages.service,
       changes,
       targets,
-      note: botLogs.service.note,
+      writeLogLine: botLogs.service.note,
       alone: config.databaseUrl === undefined,
       leaseMs: config.jobLeaseMs,
       retentionMs: config.deliveryRetentionMs,

@@ -1,12 +1,102 @@
+import { type Expression, type SqlBool, sql } from 'kysely'
+import type { Receiver } from '../../domain/receiver.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
-import type { Tx } from '../../platform/db/schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import { type DeliveryRow, isPending } from './store.js'
 
+/*
+ * The life of a claim: what is ready is found, claimed with a lease, prolonged, and ended.
+ */
+
+/** A delivery that may be claimed. */
+export type ReadyDelivery = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration'>
+
+const ready = prepared<{ now: string; limit: number }>()((db, p) =>
+  db
+    .selectFrom('deliveries')
+    .select(['id', 'bot_id', 'integration'])
+    .where('next_attempt_at', '<=', p('now'))
+    .where(isPending)
+    .orderBy('next_attempt_at')
+    .orderBy('id')
+    .limit(p('limit')),
+)
+
+/** Returns what may be sent now, longest due first. */
+export async function listReady(db: Db, now: string, limit: number): Promise<ReadyDelivery[]> {
+  return await ready(db, { now, limit })
+}
+
+const readyOf = prepared<{ botId: string; integration: string; now: string; limit: number }>()(
+  (db, p) =>
+    db
+      .selectFrom('deliveries')
+      .select(['id', 'bot_id', 'integration'])
+      .where('bot_id', '=', p('botId'))
+      .where('integration', '=', p('integration'))
+      .where('next_attempt_at', '<=', p('now'))
+      .where(isPending)
+      .orderBy('next_attempt_at')
+      .orderBy('id')
+      .limit(p('limit')),
+)
+
+/** Returns what may be sent to one receiver now, longest due first. */
+export async function listReadyOf(
+  db: Db,
+  { botId, integration }: Receiver,
+  now: string,
+  limit: number,
+): Promise<ReadyDelivery[]> {
+  return await readyOf(db, { botId, integration, now, limit })
+}
+
 /**
- * Takes those deliveries that are still due, until `leaseUntil` or their end. Those that another
- * process is just taking are passed over. One that still has an owner was left by a process that is
- * gone: that attempt has no outcome, and is none of those after which the delivery is given up.
+ * Receivers that something is ready for. Each is found by one step in an index, however many
+ * deliveries the one before it has.
+ */
+export async function listReadyReceivers(db: Db, now: string): Promise<Receiver[]> {
+  const next = (column: 'bot_id' | 'integration', behind: Expression<SqlBool>) => sql`(
+    select next.${sql.ref(column)} from deliveries as next
+    where next.next_attempt_at is not null and ${behind}
+    order by next.bot_id, next.integration limit 1)`
+  const behind = sql<SqlBool>`
+    (next.bot_id, next.integration) > (receiver.bot_id, receiver.integration)`
+  const first = sql<SqlBool>`true`
+  const { rows } = await sql<Receiver>`
+    with recursive receiver(bot_id, integration) as (
+      select ${next('bot_id', first)}, ${next('integration', first)}
+      union all
+      select ${next('bot_id', behind)}, ${next('integration', behind)} from receiver
+      where receiver.bot_id is not null)
+    select bot_id as "botId", integration from receiver
+    where exists (
+      select 1 from deliveries as d
+      where d.bot_id = receiver.bot_id and d.integration = receiver.integration
+        and d.next_attempt_at <= ${now} and d.status = 'pending')`.execute(db)
+  return rows
+}
+
+const nextDue = prepared<{ now: string }>()((db, p) =>
+  db
+    .selectFrom('deliveries')
+    .select('next_attempt_at')
+    .where('next_attempt_at', '>', p('now'))
+    .where(isPending)
+    .orderBy('next_attempt_at')
+    .limit(1),
+)
+
+/** Returns when after `now` the next delivery is due or its lease expires; undefined if none. */
+export async function findNextDue(db: Db, now: string): Promise<string | undefined> {
+  return (await nextDue.first(db, { now }))?.next_attempt_at ?? undefined
+}
+
+/**
+ * Claims those deliveries that are still due, until `leaseUntil` or their end. Those that another
+ * process is just claiming are skipped. One that still has an owner was left by a process that is
+ * gone: that attempt has no outcome, and does not count towards giving the delivery up.
  */
 export async function claim(
   tx: Tx,
@@ -51,9 +141,9 @@ const claimDue = prepared<{ ids: string; owner: string; now: string; leaseUntil:
 )
 
 /**
- * Takes what waits first for a paused receiver, to see whether it is taken now: the oldest of what was
- * set aside, or else what pauses after a failure. The attempt does not count as one of those after
- * which it is given up.
+ * Claims the first delivery to a paused receiver, to see whether it is accepted now: the oldest of those
+ * that are parked, or else one that pauses after a failure. The attempt does not count towards giving
+ * it up.
  */
 export async function claimFirst(
   tx: Tx,
@@ -68,18 +158,20 @@ export async function claimFirst(
     .where('bot_id', '=', botId)
     .where('integration', '=', integration)
     .limit(1)
-  const aside = waiting.where('set_aside', '=', 1).orderBy('created_at').orderBy('id')
+  const parked = waiting.where('set_aside', '=', 1).orderBy('created_at').orderBy('id')
   const pausing = waiting
     .where('next_attempt_at', 'is not', null)
     .where('owner', 'is', null)
     .where(isPending)
     .orderBy('next_attempt_at')
-  for (const query of [aside, pausing]) {
+  for (const query of [parked, pausing]) {
     const claimed = await tx
       .with('first', () => dialectOf(tx).lockFreeRows(query))
       .updateTable('deliveries')
       .set((eb) => ({
-        ...{ set_aside: 0, owner, next_attempt_at: leaseUntil },
+        set_aside: 0,
+        owner,
+        next_attempt_at: leaseUntil,
         attempts: eb('attempts', '+', 1),
         spent: eb('spent', '+', 1),
       }))
@@ -91,7 +183,7 @@ export async function claimFirst(
   return undefined
 }
 
-/** Prolongs the leases of everything that a process is sending; answers the ids that are still its. */
+/** Prolongs the leases of what a process is sending; returns the ids that are still its own. */
 export async function prolong(
   tx: Tx,
   owner: string,
@@ -119,7 +211,7 @@ export async function prolong(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Frees what processes that are certainly gone have left half done, as `claim` does. Answers how many. */
+/** Frees what processes left that are certainly gone, as `claim` does. Returns how many. */
 export async function freeAll(tx: Tx, now: string): Promise<number> {
   const result = await tx
     .updateTable('deliveries')
@@ -128,4 +220,120 @@ export async function freeAll(tx: Tx, now: string): Promise<number> {
     .where('owner', 'is not', null)
     .executeTakeFirst()
   return Number(result.numUpdatedRows)
+}
+
+/** One claim of one delivery. */
+export type Claim = Pick<DeliveryRow, 'id' | 'attempts' | 'owner' | 'updated_at'>
+
+/** What becomes of a delivery when its claim ends. */
+export type Outcome = Pick<DeliveryRow, 'status' | 'last_error' | 'next_attempt_at'>
+
+const finish = prepared<
+  Pick<DeliveryRow, 'id' | 'attempts' | 'updated_at'> &
+    Outcome & { owner: string; attempts_made: number; more_prior: number }
+>()((db, p) =>
+  db
+    .updateTable('deliveries')
+    .set((eb) => ({
+      status: p('status'),
+      owner: null,
+      attempts: p('attempts_made'),
+      last_error: p('last_error'),
+      next_attempt_at: p('next_attempt_at'),
+      updated_at: p('updated_at'),
+      spent: eb('spent', '+', p('more_prior')),
+    }))
+    .where('id', '=', p('id'))
+    .where('attempts', '=', p('attempts'))
+    .where('owner', '=', p('owner'))
+    .where(isPending),
+)
+
+/**
+ * Ends a claim. What is still pending keeps the time of its last change: since then it has waited.
+ * @param of `attempt`: it has an outcome. `interruption`: the receiver may have been called, so that the
+ * next attempt may be a repeat, but it does not count towards giving the delivery up. `nothing`: the
+ * receiver was not called
+ * @returns false if the claim was lost to another process, or the delivery is gone
+ */
+export async function endClaim(
+  tx: Tx,
+  { id, attempts, owner, updated_at }: Claim,
+  outcome: Outcome,
+  now: string,
+  of: 'attempt' | 'interruption' | 'nothing' = 'attempt',
+): Promise<boolean> {
+  const ended = await finish.affected(tx, {
+    ...outcome,
+    id,
+    attempts,
+    owner: owner ?? '',
+    attempts_made: of === 'nothing' ? attempts - 1 : attempts,
+    more_prior: of === 'interruption' ? 1 : 0,
+    updated_at: outcome.status === 'pending' ? updated_at : now,
+  })
+  return ended > 0
+}
+
+/** Types of what identifies a claim, for rows of JSON. */
+const claimKinds = { id: 'text', attempts: 'integer' } as const
+
+const finishDelivered = prepared<{ claims: string; owner: string; now: string }>()(
+  (db, p, dialect) =>
+    db
+      .with('held', (cte) =>
+        dialect.lockRows(
+          cte
+            .selectFrom(
+              dialect.jsonRecords<Pick<DeliveryRow, 'id' | 'attempts'>>(p('claims'), claimKinds),
+            )
+            .crossJoin('deliveries')
+            .whereRef('deliveries.id', '=', 'given.id')
+            .whereRef('deliveries.attempts', '=', 'given.attempts')
+            .select('deliveries.id')
+            .where('owner', '=', p('owner'))
+            .where(isPending)
+            .orderBy('deliveries.id'),
+        ),
+      )
+      .updateTable('deliveries')
+      .set({
+        status: 'delivered',
+        owner: null,
+        last_error: null,
+        next_attempt_at: null,
+        updated_at: p('now'),
+      })
+      .where('id', 'in', ({ selectFrom }) => selectFrom('held').select('id'))
+      .returning('id'),
+)
+
+/**
+ * Ends claims of one process whose attempts have an outcome, all that were delivered in one statement.
+ * @returns the ids of those that were its own
+ */
+export async function endClaims(
+  tx: Tx,
+  endings: readonly { row: Claim; outcome: Outcome }[],
+  now: string,
+): Promise<Set<string>> {
+  const delivered = endings.filter(({ outcome }) => outcome.status === 'delivered')
+  const ended = await endDelivered(
+    tx,
+    delivered.map(({ row }) => row),
+    now,
+  )
+  for (const { row, outcome } of endings) {
+    if (outcome.status === 'delivered') continue
+    if (await endClaim(tx, row, outcome, now)) ended.add(row.id)
+  }
+  return ended
+}
+
+async function endDelivered(tx: Tx, rows: readonly Claim[], now: string): Promise<Set<string>> {
+  const [first] = rows
+  if (first === undefined) return new Set()
+  const claims = JSON.stringify(rows.map(({ id, attempts }) => ({ id, attempts })))
+  const ended = await finishDelivered(tx, { claims, owner: first.owner ?? '', now })
+  return new Set(ended.map(({ id }) => id))
 }

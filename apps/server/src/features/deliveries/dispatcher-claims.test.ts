@@ -6,7 +6,7 @@ import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
 import type { Run } from '../../platform/db/schema.js'
-import { announceDelivery } from './hints.js'
+import { announceDelivery } from './outbox.js'
 
 describeEachEngine('the dispatcher, among others,', (engine) => {
   const database = useDatabase(engine)

@@ -4,7 +4,7 @@ import { useDispatching } from '../../../test/dispatching.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import type { Run } from '../../platform/db/schema.js'
-import { announceReceiver } from './hints.js'
+import { announceReceiver } from './outbox.js'
 
 const minute = 60_000
 

@@ -3,15 +3,17 @@ import type { DeliveryKind, NeededSubjects } from '../../domain/delivery-request
 import { isoTime } from '../../platform/clock.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { KeepStream } from '../../platform/events/trim.js'
-import { lineOf } from './line-store.js'
+import type { CallResult } from '../calls/requests/index.js'
+import { queueOf } from './ordering-store.js'
 import type { DeliveryRow } from './store.js'
 import type { DeliveryAttemptsTable } from './table.js'
 
 export type AttemptRow = DeliveryAttemptsTable
 
-/** What a list of deliveries is narrowed to; undefined for anything. */
+/** Restricts a list of deliveries; undefined for anything. */
 export interface DeliveryFilter {
   status?: DeliveryRow['status'] | undefined
   kind?: DeliveryRow['kind'] | undefined
@@ -30,7 +32,7 @@ function ofBot(executor: Db | Tx, botId: string, filter: DeliveryFilter) {
   if (kind !== undefined) query = query.where('kind', '=', kind)
   if (integration !== undefined) query = query.where('integration', '=', integration)
   if (conversationId !== undefined) {
-    query = query.where('order_key', '=', lineOf(botId, integration ?? '', conversationId))
+    query = query.where('order_key', '=', queueOf(botId, integration ?? '', conversationId))
   }
   if (since !== undefined) query = query.where('created_at', '>=', since)
   if (until !== undefined) query = query.where('created_at', '<', until)
@@ -75,8 +77,8 @@ export async function listAttempts(
 }
 
 /**
- * Holds a delivery until the transaction ends, as it is once nobody else does; undefined if there is
- * none. Who sends deliveries once more holds them before their lines, as who settles them does.
+ * Locks a delivery until the transaction ends; undefined if there is none. Who sends deliveries once
+ * more locks them before their queues, as who settles them does.
  */
 export async function lockDelivery(
   tx: Tx,
@@ -91,7 +93,7 @@ export async function lockDelivery(
   return await dialectOf(tx).lockRows(own).executeTakeFirst()
 }
 
-/** Holds those of some deliveries that are finished; without those that somebody else holds. */
+/** Locks those of some deliveries that are finished; without those that somebody else has locked. */
 export async function lockFinished(
   tx: Tx,
   botId: string,
@@ -111,19 +113,23 @@ export async function lockFinished(
   return await lockFreeRows(own).execute()
 }
 
-/** Makes a finished delivery, which the caller holds, pending again at another place. */
+/** Makes a finished delivery, which the caller has locked, pending again at another position. */
 export async function reopen(
   tx: Tx,
   { id, bot_id }: Pick<DeliveryRow, 'id' | 'bot_id'>,
-  place: { position: number; nextAttemptAt: string | null },
+  next: { position: number; nextAttemptAt: string | null },
   now: string,
 ): Promise<void> {
   await tx
     .updateTable('deliveries')
     .set((eb) => ({
-      ...{ status: 'pending' as const, owner: null, set_aside: 0, updated_at: now },
-      ...{ position: place.position, next_attempt_at: place.nextAttemptAt },
-      // The attempts of before do not count against it; their numbers are not used again.
+      status: 'pending' as const,
+      owner: null,
+      set_aside: 0,
+      updated_at: now,
+      position: next.position,
+      next_attempt_at: next.nextAttemptAt,
+      // Prior attempts do not count towards giving it up; their numbers are not used again.
       spent: eb.ref('attempts'),
     }))
     .where('id', '=', id)
@@ -132,8 +138,8 @@ export async function reopen(
 }
 
 /**
- * Removes finished deliveries made before an ISO 8601 time, with their attempts; answers how many. One
- * that is just sent once more is passed over.
+ * Deletes finished deliveries made before an ISO 8601 time, with their attempts; returns how many. One
+ * that is just sent once more is skipped.
  */
 export async function deleteOld(tx: Tx, before: string, limit: number): Promise<number> {
   const old = tx
@@ -153,8 +159,8 @@ export async function deleteOld(tx: Tx, before: string, limit: number): Promise<
 }
 
 /**
- * Holds deliveries made before an ISO 8601 time that nobody is sending, the first of each line; those
- * that somebody is just taking are passed over.
+ * Locks deliveries made before an ISO 8601 time that nobody is sending, the head of each queue; those
+ * that somebody is just claiming are skipped.
  */
 export async function listStale(tx: Tx, before: string, limit: number): Promise<DeliveryRow[]> {
   const stale = tx
@@ -210,7 +216,7 @@ export function subjectsOfDeliveries(
 }
 
 /**
- * Keeps the log of a conversation while a signal of it waits for the webhook of its chat: the signals
+ * Keeps the log of a conversation while a signal of it is pending for the webhook of its chat: signals
  * are made of the log when they are sent.
  * @param alias of the built-in chat
  */
@@ -230,4 +236,62 @@ export function requestedEvents(tx: Tx, botId: string, since: string): Expressio
     .where('kind', '=', 'event_received')
     .where('created_at', '>=', since)
   return sql<string>`${subjects}`
+}
+
+/** Types of the columns of an attempt, for rows of JSON. */
+const kinds = {
+  delivery_id: 'text',
+  number: 'integer',
+  bot_id: 'text',
+  started_at: 'text',
+  duration_ms: 'integer',
+  status: 'integer',
+  error: 'text',
+  answer: 'text',
+} as const
+const columns = [
+  'delivery_id',
+  'number',
+  'bot_id',
+  'started_at',
+  'duration_ms',
+  'status',
+  'error',
+  'answer',
+] as const
+
+const insert = prepared<{ attempts: string }>()((db, p, dialect) =>
+  db
+    .insertInto('delivery_attempts')
+    .columns(columns)
+    .expression(({ selectFrom }) =>
+      selectFrom(dialect.jsonRecords<DeliveryAttemptsTable>(p('attempts'), kinds))
+        .select(columns)
+        // Nothing but a condition tells the parser of SQLite that no conflict clause follows.
+        .where('number', '>', 0),
+    ),
+)
+
+/** The stored form of an attempt. */
+export function attemptOf(row: DeliveryRow, result: CallResult): DeliveryAttemptsTable {
+  const { verdict, startedAt, durationMs, status, answer } = result
+  return {
+    delivery_id: row.id,
+    number: row.attempts,
+    bot_id: row.bot_id,
+    started_at: startedAt,
+    duration_ms: durationMs,
+    status,
+    error: verdict.result === 'delivered' ? null : verdict.error,
+    answer,
+  }
+}
+
+/** Stores the results of attempts. */
+export async function insertAttempts(
+  tx: Tx,
+  attempts: readonly DeliveryAttemptsTable[],
+): Promise<void> {
+  if (attempts.length === 0) return
+  await insert(tx, { attempts: JSON.stringify(attempts) })
 }

@@ -1,7 +1,9 @@
-import { isoTime } from '../../platform/clock.js'
+import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
+import type { Db } from '../../platform/db/schema.js'
+import type { Family, Metric } from '../../platform/telemetry/metric.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { builtInChat } from '../bots/installations/index.js'
 import type { BotLogsService } from '../bots/logs/index.js'
@@ -11,16 +13,14 @@ import type { Changes } from '../conversations/object-changes/index.js'
 import type { Feature, Owner } from '../feature.js'
 import { createDeliveryBodies, type DescribeSignal } from './bodies.js'
 import { createDispatcher, type DispatcherDeps } from './dispatcher.js'
-import { announceReceiver } from './hints.js'
 import { keepWaitingSignals, requestedEvents } from './history-store.js'
 import { pageAttempts } from './log-store.js'
-import { deliveryMetrics } from './metrics.js'
-import { createOutbox } from './outbox.js'
-import { retryNow } from './receiver-store.js'
+import { announceReceiver, createOutbox } from './outbox.js'
+import { countPaused, retryNow } from './receiver-store.js'
 import { createRetention, createSubjectRetention } from './retention.js'
 import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService } from './service.js'
-import { deleteSomeOfBot } from './store.js'
+import { countPending, deleteSomeOfBot } from './store.js'
 
 export { createOutbox } from './outbox.js'
 export { createSubjectRetention } from './retention.js'
@@ -73,8 +73,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     random: Math.random,
     retry: {
       maximumAttempts: limits.deliveryAttempts,
-      firstPauseMs: second,
-      longestPauseMs: 10 * minute,
+      firstMs: second,
+      longestMs: 10 * minute,
     },
     pausing: { afterMs: 5 * minute, afterFailures: 5, probeEveryMs: 30 * second },
     limits: {
@@ -116,5 +116,49 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     async purge({ kind, id }) {
       if (kind === 'bot') await purge(run, (tx, limit) => deleteSomeOfBot(tx, id, limit))
     },
+  }
+}
+
+/** What the database holds for bots and integrations, whichever process sends it. */
+function deliveryMetrics({ db, clock }: { db: Db; clock: Clock }): Metric {
+  return {
+    async collect() {
+      const [pending, paused] = await Promise.all([countPending(db), countPaused(db)])
+      const of = (parked: number) => pending.find(({ set_aside }) => set_aside === parked)
+      const oldest = of(0)?.oldest
+      const age = oldest == null ? 0 : Math.max(0, clock.now() - Date.parse(oldest))
+      return [
+        gaugeOf('botstead_deliveries', 'Deliveries that are not made, set aside while paused.', [
+          [{ state: 'waiting' }, of(0)?.count ?? 0],
+          [{ state: 'set_aside' }, of(1)?.count ?? 0],
+        ]),
+        gaugeOf(
+          'botstead_delivery_oldest_waiting_seconds',
+          'Age of the oldest delivery that waits, retries included; 0 if none does.',
+          [[{}, age / 1000]],
+        ),
+        gaugeOf(
+          'botstead_delivery_receivers_paused',
+          'Bots and integrations that are not sent anything, by what paused them.',
+          (['failures', 'operator'] as const).map((by) => [
+            { by },
+            paused.find((each) => each.paused === by)?.count ?? 0,
+          ]),
+        ),
+      ]
+    },
+  }
+}
+
+function gaugeOf(
+  name: string,
+  help: string,
+  values: readonly (readonly [Record<string, string>, number])[],
+): Family {
+  return {
+    name,
+    help,
+    type: 'gauge',
+    samples: values.map(([labels, value]) => ({ labels, value })),
   }
 }

@@ -47,7 +47,7 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
       bots: { findServer: async () => undefined },
       findInstallationTarget: async () => undefined,
     }),
-    note: async () => {},
+    writeLogLine: async () => {},
     domainEvents: bench.domainEvents,
   })
   const actor = { kind: 'workspace', accountId: '', tokenId: '', workspaceId: 'workspace' } as const

@@ -1,7 +1,9 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import { keyOfLine } from './line-store.js'
+import { eventSubjects } from '../conversations/events/index.js'
+import { messageSubjects } from '../conversations/messages/index.js'
+import { orderingKeyColumn } from './ordering-store.js'
 
 /** An attempt as a line of the log of its bot. */
 interface AttemptLine {
@@ -15,10 +17,7 @@ interface AttemptLine {
   created_at: string
 }
 
-/** The same as {@link keyOfLine}, by the database. */
-const keyOfLineIn = sql`substr(d.order_key, length(d.bot_id) + length(d.integration) + 3)`
-
-/** Attempts at the deliveries of a bot, as lines; `narrow` says which of them by the columns of a line. */
+/** Returns attempts at the deliveries of a bot as lines; `narrow` restricts the columns of a line. */
 export async function pageAttempts(
   db: Db,
   botId: string,
@@ -28,8 +27,8 @@ export async function pageAttempts(
   const lines = db
     .selectFrom('delivery_attempts as a')
     .innerJoin('deliveries as d', 'd.id', 'a.delivery_id')
-    .leftJoin('bot_events as e', 'e.id', 'd.subject_id')
-    .leftJoin('messages as m', 'm.id', 'd.subject_id')
+    .leftJoin(eventSubjects(db).as('e'), 'e.id', 'd.subject_id')
+    .leftJoin(messageSubjects(db).as('m'), 'm.id', 'd.subject_id')
     .where('a.bot_id', '=', botId)
     .select((eb) => [
       sql<string>`a.delivery_id || '/' || cast(a.number as text)`.as('id'),
@@ -43,7 +42,7 @@ export async function pageAttempts(
         || coalesce(', ' || a.error, '')`.as('message'),
       eb.fn.coalesce('e.user_id', 'm.user_id').as('user_id'),
       'e.workflow_id',
-      sql<string | null>`case d.kind when 'signal' then ${keyOfLineIn}
+      sql<string | null>`case d.kind when 'signal' then ${orderingKeyColumn}
         else coalesce(e.conversation_id, m.conversation_id) end`.as('conversation_id'),
       'a.started_at as created_at',
     ])
@@ -51,33 +50,29 @@ export async function pageAttempts(
     .selectFrom(lines.as('line'))
     .selectAll()
     .where((eb) => eb.and([...narrow(db)]))
-  // Said once more in a form that an index can follow.
+  // Repeated in a form that an index can follow.
   if (page.after) query = query.where('created_at', '<=', String(page.after.value))
   return await paginate(query, page)
 }
 
-/** What the line of a delivery says of its subject. */
+/** What the line of a delivery contains of its subject. */
 export type SubjectRow = Pick<AttemptLine, 'user_id' | 'workflow_id' | 'conversation_id'> & {
   /** Type of the event; null of a message. */
   type: string | null
 }
 
-/** What a delivery tells of; undefined of a signal, and if it is gone. */
+/** Returns what a delivery is about; undefined of a signal, and if it is gone. */
 export async function findSubject(
   tx: Tx,
   botId: string,
   subjectId: string,
 ): Promise<SubjectRow | undefined> {
-  const event = await tx
-    .selectFrom('bot_events')
-    .select(['type', 'user_id', 'workflow_id', 'conversation_id'])
+  const event = await eventSubjects(tx)
     .where('bot_id', '=', botId)
     .where('id', '=', subjectId)
     .executeTakeFirst()
   if (event !== undefined) return event
-  const message = await tx
-    .selectFrom('messages')
-    .select(['user_id', 'conversation_id'])
+  const message = await messageSubjects(tx)
     .where('bot_id', '=', botId)
     .where('id', '=', subjectId)
     .executeTakeFirst()

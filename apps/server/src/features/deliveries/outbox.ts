@@ -1,20 +1,17 @@
 import type { DeliveryRequest } from '../../domain/delivery-request.js'
+import { type Receiver, receiverKey } from '../../domain/receiver.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import { beforeCommit } from '../../platform/db/before-commit.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { Ids } from '../../platform/ids.js'
-import { announceDelivery } from './hints.js'
-import { inOneOrder, joinLine, lineOf } from './line-store.js'
-import { insertDelivery } from './store.js'
+import { inLockOrder, joinQueue, queueOf } from './ordering-store.js'
+import { insertDelivery, receiverIn } from './store.js'
 
-/** Where slices put what others have to be told. */
+/** Where deliveries are recorded together with what they are about. */
 export interface Outbox {
-  /**
-   * Records a delivery in the transaction of the change it tells of, at the latest when that commits.
-   * Answers its id.
-   */
+  /** Records a delivery in the transaction, at the latest when it commits. Returns its id. */
   enqueue(tx: Tx, delivery: DeliveryRequest): Promise<string>
 }
 
@@ -26,52 +23,74 @@ export interface OutboxDeps {
 
 type NewRow = Parameters<typeof insertDelivery>[1]
 
-/** A delivery that has no place in its line yet. */
+/** A delivery that has no position in its queue yet. */
 interface Joining {
-  line: string
+  queue: string
   row: NewRow
 }
 
 export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
   const joining = new WeakMap<Tx, Joining[]>()
 
-  async function put(tx: Tx, row: NewRow): Promise<void> {
+  async function insert(tx: Tx, row: NewRow): Promise<void> {
     await insertDelivery(tx, row)
     if (row.next_attempt_at === null) return
-    const { bot_id: botId, integration } = row
-    afterCommit(tx, () => announceDelivery(bus, { botId, integration }))
+    afterCommit(tx, () => announceDelivery(bus, receiverIn(row)))
   }
 
-  /** Takes all places in one order: whoever settles or replays deliveries locks lines so too. */
+  /** Joins all queues in one order: whoever settles or replays deliveries locks them so too. */
   async function joinAll(tx: Tx, waiting: readonly Joining[]): Promise<void> {
     joining.delete(tx)
-    for (const { line, row } of inOneOrder(waiting)) {
-      const { position, isFirst } = await joinLine(tx, row.bot_id, line)
-      await put(tx, { ...row, position, next_attempt_at: isFirst ? row.next_attempt_at : null })
+    for (const { queue, row } of inLockOrder(waiting)) {
+      const { position, isHead } = await joinQueue(tx, row.bot_id, queue)
+      await insert(tx, { ...row, position, next_attempt_at: isHead ? row.next_attempt_at : null })
     }
   }
 
   return {
     async enqueue(tx, { botId, integration = '', kind, subjectId, orderingKey }) {
       const now = isoTime(clock.now())
-      // Receivers do not wait for each other.
-      const line = orderingKey === undefined ? null : lineOf(botId, integration, orderingKey)
+      // A queue of its own for each receiver: they do not wait for each other.
+      const queue = orderingKey === undefined ? null : queueOf(botId, integration, orderingKey)
       const row: NewRow = {
-        ...{ id: ids.next('delivery'), bot_id: botId, integration, kind, subject_id: subjectId },
-        ...{ order_key: line, position: 0, next_attempt_at: now, created_at: now },
+        id: ids.next('delivery'),
+        bot_id: botId,
+        integration,
+        kind,
+        subject_id: subjectId,
+        order_key: queue,
+        position: 0,
+        next_attempt_at: now,
+        created_at: now,
       }
-      if (line === null) {
-        await put(tx, row)
+      if (queue === null) {
+        await insert(tx, row)
         return row.id
       }
       const waiting = joining.get(tx)
-      if (waiting !== undefined) waiting.push({ line, row })
+      if (waiting !== undefined) waiting.push({ queue, row })
       else {
-        const first = [{ line, row }]
+        const first = [{ queue, row }]
         joining.set(tx, first)
         beforeCommit(tx, () => joinAll(tx, first))
       }
       return row.id
     },
   }
+}
+
+/** Topic of the hints that there is something to deliver; the key names the receiver. */
+export const deliveriesTopic = 'deliveries'
+
+/** Topic of the hints that a receiver was changed, paused or resumed; the key is the id of the bot. */
+export const receiversTopic = 'delivery-receivers'
+
+/** Wakes the processes that send. Called after the commit. */
+export function announceDelivery(bus: EventBus, receiver: Receiver): void {
+  bus.publish({ topic: deliveriesTopic, key: receiverKey(receiver) })
+}
+
+/** Tells the processes that send that what they cached of a bot is stale. Called after the commit. */
+export function announceReceiver(bus: EventBus, botId: string): void {
+  bus.publish({ topic: receiversTopic, key: botId })
 }

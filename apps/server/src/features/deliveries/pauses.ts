@@ -1,27 +1,28 @@
-import type { Receiver } from '../../domain/receiver.js'
+import { type Receiver, receiverOf } from '../../domain/receiver.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
-import type { Db, Run } from '../../platform/db/schema.js'
+import type { Db, Run, Tx } from '../../platform/db/schema.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import { lineOfReceiver } from '../bots/logs/index.js'
 import { callReceiver } from '../calls/requests/index.js'
 import type { Target, Targets } from '../calls/targets/index.js'
+import type { ReadyDelivery } from './claim-store.js'
+import type { EndingDeps } from './ending.js'
 import * as receivers from './receiver-store.js'
-import type { PausePolicy, SettleDeps } from './settle.js'
-import type { DeliveryRow } from './store.js'
+import type { PausePolicy } from './settle.js'
+import { type DeliveryRow, receiverKeyOf } from './store.js'
 
-interface PausesDeps {
+interface PausesDeps extends Pick<EndingDeps, 'writeLogLine'> {
   db: Db
   run: Run
   clock: Clock
   log: Log
   outgoing: Outgoing
-  targets: Targets
+  targets: Pick<Targets, 'of' | 'forget'>
   pausing: PausePolicy
-  note: SettleDeps['note']
-  /** Claims the oldest of what waits for a paused receiver; undefined if nothing does. */
+  /** Claims the first delivery to a paused receiver; undefined if there is none. */
   claimFirst: (receiver: Receiver) => Promise<DeliveryRow | undefined>
-  /** Sends a delivery and answers whether the receiver is there; undefined if it was not called. */
+  /** Sends a delivery; returns whether the receiver is there, undefined if it was not called. */
   send: (row: DeliveryRow) => Promise<boolean | undefined>
   /** Called when there may be something to send again. */
   wake: () => void
@@ -30,11 +31,11 @@ interface PausesDeps {
 /** Deliveries that are put back in one transaction. */
 const batchSize = 500
 /** Deliveries that one probe tries where none of them gets as far as a call. */
-const mostTries = 20
-/** A ping says only that somebody is there. */
+const maxTries = 20
+/** A ping finds out only whether somebody is there. */
 const pingTimeoutMs = 10_000
 
-/** Ends the pauses of receivers: pings those that failed, and puts back what was set aside. */
+/** Ends the pauses of receivers: pings those that failed, and puts back what is parked. */
 export function createPauses({
   db,
   run,
@@ -43,7 +44,7 @@ export function createPauses({
   outgoing,
   targets,
   pausing,
-  note,
+  writeLogLine,
   claimFirst,
   send,
   wake,
@@ -52,7 +53,7 @@ export function createPauses({
   const stopping = new AbortController()
   let nextAt: string | undefined
 
-  async function answersPing(target: Target): Promise<boolean> {
+  async function respondsToPing(target: Target): Promise<boolean> {
     const { status } = await callReceiver(
       { outgoing, clock },
       { ...target, timeoutMs: Math.min(target.timeoutMs, pingTimeoutMs) },
@@ -61,30 +62,30 @@ export function createPauses({
     return status !== null && status < 500
   }
 
-  /** Whether the webhook of an app, which knows no pings, takes what waits first. */
-  async function takesFirst(receiver: Receiver): Promise<boolean> {
-    for (let tries = 0; tries < mostTries; tries += 1) {
+  /** Whether the webhook of an app, which does not support pings, accepts its first delivery. */
+  async function acceptsFirst(receiver: Receiver): Promise<boolean> {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       const first = await claimFirst(receiver)
       if (first === undefined) return true
       const isThere = await send(first)
-      // What had nothing to tell any more says nothing of the receiver either.
+      // One whose subject was deleted says nothing about the receiver.
       if (isThere !== undefined) return isThere
-      // Who has lost its address meanwhile would be handed the same delivery again and again.
+      // Without an address the same delivery would be claimed again and again.
       if ((await targets.of(receiver)) === undefined) return false
     }
     return false
   }
 
   async function probe(receiver: Receiver): Promise<void> {
-    // What is remembered may be older than the change that asked for this ping.
+    // What is cached may be older than the change that asked for this ping.
     targets.forget(receiver.botId)
     const target = await targets.of(receiver)
     if (target === undefined) return
-    if (!(await (target.plain ? takesFirst(receiver) : answersPing(target)))) return
+    if (!(await (target.plain ? acceptsFirst(receiver) : respondsToPing(target)))) return
     const resumed = await run(async (tx) => {
-      // Whoever paused it by hand meanwhile is not overruled.
+      // A pause by hand that began meanwhile stays.
       if (!(await receivers.resume(tx, receiver, 'failures'))) return false
-      await note(tx, lineOfReceiver(receiver, 'info', 'it answers again, they go on.'))
+      await writeLogLine(tx, lineOfReceiver(receiver, 'info', 'it answers again, they go on.'))
       return true
     })
     if (!resumed) return
@@ -103,8 +104,8 @@ export function createPauses({
   }
 
   /**
-   * Moves what was set aside back to where it is claimed, some per transaction; what is left when the
-   * server stops, the next one moves.
+   * Makes what is parked due again, some per transaction; what is left when the server stops, the
+   * next one moves.
    */
   async function release(receiver: Receiver): Promise<void> {
     const now = isoTime(clock.now())
@@ -113,7 +114,7 @@ export function createPauses({
   }
 
   return {
-    /** Does what is due now; pings go on beside. */
+    /** Does what is due now; pings go on in the background. */
     async look(): Promise<void> {
       for (const receiver of await receivers.listReleasing(db)) await release(receiver)
       nextAt = await receivers.findNextProbe(db)
@@ -131,10 +132,29 @@ export function createPauses({
       return nextAt
     },
 
-    /** Breaks off the pings that are on the way. */
+    /** Aborts the pings that are in flight. */
     async stop(): Promise<void> {
       stopping.abort(new Error('The server stops.'))
       await Promise.all(probes)
     },
   }
+}
+
+/** Parks deliveries to paused receivers, unless their pause has just ended; returns how many. */
+export async function parkPaused(
+  tx: Tx,
+  rows: readonly ReadyDelivery[],
+  now: string,
+): Promise<number> {
+  const groups = new Map<string, string[]>()
+  for (const row of rows) {
+    const key = receiverKeyOf(row)
+    groups.set(key, [...(groups.get(key) ?? []), row.id])
+  }
+  let parked = 0
+  // In one order, so that two processes do not wait for each other.
+  for (const [key, ids] of [...groups].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    if (await receivers.holdPause(tx, receiverOf(key))) parked += await receivers.park(tx, ids, now)
+  }
+  return parked
 }

@@ -3,12 +3,12 @@ import type { Receiver } from '../../domain/receiver.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import { hastenRetries, putBack } from './set-aside-store.js'
+import { isPending } from './store.js'
 import type { DeliveryReceiversTable } from './table.js'
 
 export type ReceiverRow = Selectable<DeliveryReceiversTable>
 
-/** Those of the bots that have failed lately or are paused. */
+/** Returns the receivers of bots that have failed lately or are paused. */
 export async function listReceivers(
   executor: Db | Tx,
   botIds: readonly string[],
@@ -56,8 +56,8 @@ const countFailure = prepared<{
     .returningAll(),
 )
 
-/** Notes that an attempt failed for a reason that may pass; answers how it stands now. */
-export async function noteFailure(
+/** Counts an attempt that failed for a reason that may pass; returns the receiver as it is then. */
+export async function recordFailure(
   tx: Tx,
   { botId, integration }: Receiver,
   reason: string,
@@ -66,12 +66,13 @@ export async function noteFailure(
   return await countFailure.first(tx, { bot_id: botId, integration, now, reason })
 }
 
-/** Notes that a receiver works again. */
-export async function noteSuccess(tx: Tx, { botId, integration }: Receiver): Promise<void> {
+/** Resets the failures of a receiver that works again. */
+export async function recordSuccess(tx: Tx, { botId, integration }: Receiver): Promise<void> {
   await tx
     .updateTable('delivery_receivers')
     .set((eb) => ({
-      ...{ failures: 0, failing_since: null },
+      failures: 0,
+      failing_since: null,
       reason: eb.case().when('paused', 'is', null).then(null).else(eb.ref('reason')).end(),
     }))
     .where('bot_id', '=', botId)
@@ -95,8 +96,12 @@ export async function pause(
 ): Promise<boolean> {
   const paused = { paused: by, paused_at: now, probe_at: probeAt, releasing: 0 }
   const row = {
-    ...{ bot_id: botId, integration, failures: 0, failing_since: null, reason },
     ...paused,
+    bot_id: botId,
+    integration,
+    failures: 0,
+    failing_since: null,
+    reason,
   }
   const result = await tx
     .insertInto('delivery_receivers')
@@ -117,7 +122,7 @@ export async function pause(
 }
 
 /**
- * Begins to send to a receiver again; what was set aside is put back after this.
+ * Begins to send to a receiver again; what is parked is put back after this.
  * @param only whose pause is ended; left out, anybody's
  * @returns false if there was no such pause
  */
@@ -129,8 +134,13 @@ export async function resume(
   let query = tx
     .updateTable('delivery_receivers')
     .set({
-      ...{ paused: null, paused_at: null, probe_at: null },
-      ...{ failures: 0, failing_since: null, reason: null, releasing: 1 },
+      paused: null,
+      paused_at: null,
+      probe_at: null,
+      failures: 0,
+      failing_since: null,
+      reason: null,
+      releasing: 1,
     })
     .where('bot_id', '=', botId)
     .where('integration', '=', integration)
@@ -139,7 +149,7 @@ export async function resume(
   return Number((await query.executeTakeFirst()).numUpdatedRows) > 0
 }
 
-/** Receivers whose deliveries are being put back. */
+/** Returns receivers whose parked deliveries are being put back. */
 export async function listReleasing(db: Db): Promise<Receiver[]> {
   const rows = await db
     .selectFrom('delivery_receivers')
@@ -150,7 +160,7 @@ export async function listReleasing(db: Db): Promise<Receiver[]> {
 }
 
 /**
- * Puts back some of what was set aside at a receiver, and ends the pauses after failed attempts, in the
+ * Puts back some of what is parked for a receiver, and ends the pauses after failed attempts, in the
  * transaction of the caller.
  * @returns false if nothing is left to do: all is back, or the receiver was paused again
  */
@@ -164,12 +174,12 @@ export async function releaseSome(
     .updateTable('delivery_receivers')
     .where('bot_id', '=', receiver.botId)
     .where('integration', '=', receiver.integration)
-  // Holds the row: nobody pauses it, or sets anything aside, until this transaction ends.
+  // Holds the row: nobody pauses it, or parks anything, until this transaction ends.
   const held = await own.set({ releasing: 1 }).where('releasing', '=', 1).executeTakeFirst()
   if (held.numUpdatedRows === 0n) return false
   const { botId, integration } = receiver
-  if ((await putBack(tx, botId, integration, now, limit)) === limit) return true
-  if ((await hastenRetries(tx, botId, integration, now, limit)) === limit) return true
+  if ((await unpark(tx, botId, integration, now, limit)) === limit) return true
+  if ((await makeRetriesDue(tx, botId, integration, now, limit)) === limit) return true
   await own.set({ releasing: 0 }).execute()
   return false
 }
@@ -183,14 +193,14 @@ const holdOne = prepared<{ bot_id: string; integration: string }>()((db, p) =>
     .where('paused', 'is not', null),
 )
 
-/** Holds the pause of a receiver until the transaction ends; false if it is not paused any more. */
+/** Locks the pause of a receiver until the transaction ends; false if it is not paused any more. */
 export async function holdPause(tx: Tx, { botId, integration }: Receiver): Promise<boolean> {
   return (await holdOne.affected(tx, { bot_id: botId, integration })) > 0
 }
 
 /**
- * Takes the pings that are due; each process gets others. A receiver that somebody just changes is
- * passed over until the next look.
+ * Claims the pings that are due; each process gets others. A receiver that somebody just changes is
+ * skipped until the next look.
  * @param nextAt ISO 8601 time of the ping after this one, if it fails
  */
 export async function claimProbes(tx: Tx, now: string, nextAt: string): Promise<Receiver[]> {
@@ -219,7 +229,7 @@ export async function claimProbes(tx: Tx, now: string, nextAt: string): Promise<
   return rows.map(({ bot_id, integration }) => ({ botId: bot_id, integration }))
 }
 
-/** When the next ping is due. */
+/** Returns when the next ping is due. */
 export async function findNextProbe(db: Db): Promise<string | undefined> {
   const row = await db
     .selectFrom('delivery_receivers')
@@ -232,8 +242,8 @@ export async function findNextProbe(db: Db): Promise<string | undefined> {
 }
 
 /**
- * Has a bot and its installations asked at once whether they are back: those that are paused for
- * failures by a ping, those that only fail so far by the next attempts, some per transaction.
+ * Tries the failing receivers of a bot again at once: those that are paused for failures by a ping,
+ * those that only fail so far by the next attempts, some per transaction.
  * @returns whether there may be more attempts to make due
  */
 export async function retryNow(
@@ -268,12 +278,12 @@ export async function retryNow(
     .execute()
   let isMore = false
   for (const { integration } of failing) {
-    if ((await hastenRetries(tx, botId, integration, now, limit)) === limit) isMore = true
+    if ((await makeRetriesDue(tx, botId, integration, now, limit)) === limit) isMore = true
   }
   return isMore
 }
 
-/** How many receivers are paused, by what paused them. */
+/** Counts the paused receivers, by what paused them. */
 export async function countPaused(db: Db) {
   return await db
     .selectFrom('delivery_receivers')
@@ -281,4 +291,91 @@ export async function countPaused(db: Db) {
     .where('paused', 'is not', null)
     .groupBy('paused')
     .execute()
+}
+
+/**
+ * Parks deliveries while their receiver is paused. Whoever had claimed one and was silent for too long
+ * has lost it. The caller holds the pause, so that it cannot end meanwhile; what somebody is just
+ * settling is skipped, since who settles may wait for that pause.
+ * @returns how many
+ */
+export async function park(tx: Tx, ids: readonly string[], now: string): Promise<number> {
+  if (ids.length === 0) return 0
+  const result = await tx
+    .with('due', (cte) =>
+      dialectOf(tx).lockFreeRows(
+        cte
+          .selectFrom('deliveries')
+          .select('id')
+          .where('id', 'in', [...ids])
+          .where('next_attempt_at', '<=', now)
+          .where(isPending),
+      ),
+    )
+    .updateTable('deliveries')
+    .set({ set_aside: 1, next_attempt_at: null, owner: null })
+    .where('id', 'in', ({ selectFrom }) => selectFrom('due').select('id'))
+    .executeTakeFirst()
+  return Number(result.numUpdatedRows)
+}
+
+/** Makes parked deliveries due again, at most `limit`; returns how many. */
+async function unpark(
+  tx: Tx,
+  botId: string,
+  integration: string,
+  now: string,
+  limit: number,
+): Promise<number> {
+  const result = await tx
+    .with('parked', (cte) =>
+      // Looked at once more when locked: a ping that is on the way may have claimed one.
+      dialectOf(tx).lockRows(
+        cte
+          .selectFrom('deliveries')
+          .select('id')
+          .where('bot_id', '=', botId)
+          .where('integration', '=', integration)
+          .where('set_aside', '=', 1)
+          .where(isPending)
+          .limit(limit),
+      ),
+    )
+    .updateTable('deliveries')
+    .set({ set_aside: 0, next_attempt_at: now })
+    .where('id', 'in', ({ selectFrom }) => selectFrom('parked').select('id'))
+    .executeTakeFirst()
+  return Number(result.numUpdatedRows)
+}
+
+/**
+ * Makes due what pauses after a failed attempt, at most `limit`; returns how many. Those that another
+ * process is just claiming are skipped.
+ */
+async function makeRetriesDue(
+  tx: Tx,
+  botId: string,
+  integration: string,
+  now: string,
+  limit: number,
+): Promise<number> {
+  const result = await tx
+    .with('pausing', (cte) =>
+      dialectOf(tx).lockFreeRows(
+        cte
+          .selectFrom('deliveries')
+          .select('id')
+          .where('bot_id', '=', botId)
+          .where('integration', '=', integration)
+          .where('next_attempt_at', '>', now)
+          .where('owner', 'is', null)
+          .where(isPending)
+          .limit(limit),
+      ),
+    )
+    .updateTable('deliveries')
+    .set({ next_attempt_at: now })
+    .where('id', 'in', ({ selectFrom }) => selectFrom('pausing').select('id'))
+    .executeTakeFirst()
+  return Number(result.numUpdatedRows)
 }

@@ -3,8 +3,7 @@ import { createDeliveriesBench } from '../../../test/deliveries.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import { isoTime } from '../../platform/clock.js'
-import { endClaim } from './claim-end-store.js'
-import { claimFirst } from './claim-store.js'
+import { claimFirst, endClaim } from './claim-store.js'
 import { createRetention } from './retention.js'
 
 const day = 24 * 60 * 60 * 1000
@@ -19,7 +18,7 @@ describeEachEngine('deliveries that have served their time', (engine) => {
       bus: bench.bus,
       retentionMs: 7 * day,
       domainEvents: bench.domainEvents,
-      note: async (_tx, line) => void bench.noted.push(line),
+      writeLogLine: async (_tx, line) => void bench.noted.push(line),
     })
     const sweep = async () => {
       let removed = 0

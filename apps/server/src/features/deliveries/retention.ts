@@ -4,12 +4,10 @@ import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { Sweep } from '../feature.js'
-import { announceDelivery } from './hints.js'
+import { type EndingDeps, endDeliveries } from './ending.js'
 import * as history from './history-store.js'
-import { callFirst, leaveLines } from './line-store.js'
-import { lineAbout } from './log-lines.js'
-import type { SettleDeps } from './settle.js'
-import { refOf } from './store.js'
+import { announceDelivery } from './outbox.js'
+import { type DeliveryRow, receiverIn } from './store.js'
 
 /** A slice below whose rows deliveries are about. */
 interface SubjectOwner {
@@ -17,7 +15,7 @@ interface SubjectOwner {
   trim(tx: Tx, before: string, limit: number, needed: NeededSubjects): Promise<number>
 }
 
-export interface RetentionDeps extends Pick<SettleDeps, 'domainEvents' | 'note'> {
+interface RetentionDeps extends EndingDeps {
   clock: Clock
   bus: EventBus
   /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
@@ -31,7 +29,7 @@ const subjectRetentionMs = 30 * 24 * 60 * 60 * 1000
 
 /** Retention of deliveries. */
 export function createRetention(deps: RetentionDeps): Sweep[] {
-  const { clock, bus, retentionMs, domainEvents, note } = deps
+  const { clock, bus, retentionMs } = deps
   const before = () => isoTime(clock.now() - retentionMs)
   return [
     (tx) => history.deleteOld(tx, before(), rowsAtOnce),
@@ -40,19 +38,18 @@ export function createRetention(deps: RetentionDeps): Sweep[] {
     async (tx) => {
       const now = isoTime(clock.now())
       const stale = await history.listStale(tx, before(), rowsAtOnce)
-      const lines: string[] = []
+      const expired: DeliveryRow[] = []
       for (const row of stale) {
-        if (!(await history.expire(tx, row.id, tooOld, now))) continue
-        await domainEvents.raise(tx, 'delivery.ended', {
-          deliveries: [refOf(row)],
-          failure: tooOld,
-        })
-        await note(tx, await lineAbout(tx, row, 'error', tooOld))
-        if (row.order_key !== null) lines.push(row.order_key)
-        const receiver = { botId: row.bot_id, integration: row.integration }
-        afterCommit(tx, () => announceDelivery(bus, receiver))
+        if (await history.expire(tx, row.id, tooOld, now)) expired.push(row)
       }
-      await callFirst(tx, await leaveLines(tx, lines), now)
+      const line = { level: 'error', text: tooOld } as const
+      await endDeliveries(
+        deps,
+        tx,
+        expired.map((row) => ({ row, failure: tooOld, line })),
+        now,
+      )
+      for (const row of expired) afterCommit(tx, () => announceDelivery(bus, receiverIn(row)))
       return stale.length
     },
   ]

@@ -7,25 +7,24 @@ import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../platform/db/schema.js'
-import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { lineOfReceiver } from '../bots/logs/index.js'
 import { type CallResult, callReceiver } from '../calls/requests/index.js'
 import type { Targets } from '../calls/targets/index.js'
-import { announceDelivery, announceReceiver } from './hints.js'
+import type { EndingDeps } from './ending.js'
 import * as history from './history-store.js'
-import { inOneOrder, joinLine } from './line-store.js'
+import { inLockOrder, joinQueue } from './ordering-store.js'
+import { announceDelivery, announceReceiver } from './outbox.js'
 import * as receivers from './receiver-store.js'
-import type { SettleDeps } from './settle.js'
-import { type DeliveryRow, refOf } from './store.js'
+import { type DeliveryRow, receiverIn, refOf } from './store.js'
 
 type DeliveryQuery = Query<typeof contract.deliveries.list>
 type Replay = Body<typeof contract.deliveries.replayFailed>
 type TestEvent = Body<typeof contract.deliveries.test>
 
-export interface DeliveriesServiceDeps {
+export interface DeliveriesServiceDeps extends EndingDeps {
   db: Db
   run: Run
   bus: EventBus
@@ -33,22 +32,18 @@ export interface DeliveriesServiceDeps {
   ids: Ids
   pager: Pager
   outgoing: Outgoing
-  targets: Targets
-  note: SettleDeps['note']
-  domainEvents: Pick<EventDispatcher, 'raise'>
+  targets: Pick<Targets, 'of'>
   bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
 }
 
 /** Most deliveries that one call sends once more. */
-const mostReplays = 1000
+const maxReplays = 1000
 
 export type DeliveriesService = ReturnType<typeof createDeliveriesService>
 
-const receiverIn = ({ bot_id: botId, integration }: DeliveryRow) => ({ botId, integration })
-
-/** What people do with deliveries: look, send again, stop and go on. */
+/** What people do with deliveries: list them, send them again, pause and resume receivers. */
 export function createDeliveriesService(deps: DeliveriesServiceDeps) {
-  const { db, run, bus, clock, ids, pager, targets, bots, note } = deps
+  const { db, run, bus, clock, ids, pager, targets, bots, writeLogLine } = deps
 
   async function requireReceiver(
     actor: WorkspaceActor,
@@ -69,13 +64,13 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     return new ApiError('ResourceNotFound', `There is no delivery ${id} of this bot.`)
   }
 
-  /** Puts a finished delivery, which the caller holds, at the end of its line. */
+  /** Puts a finished delivery, which the caller has locked, at the end of its queue. */
   async function replayIn(tx: Tx, delivery: DeliveryRow): Promise<void> {
-    const { bot_id, order_key } = delivery
+    const { bot_id: botId, order_key: queue } = delivery
     const now = isoTime(clock.now())
-    const place = order_key === null ? undefined : await joinLine(tx, bot_id, order_key)
-    const nextAttemptAt = (place?.isFirst ?? true) ? now : null
-    await history.reopen(tx, delivery, { position: place?.position ?? 0, nextAttemptAt }, now)
+    const { position, isHead } =
+      queue === null ? { position: 0, isHead: true } : await joinQueue(tx, botId, queue)
+    await history.reopen(tx, delivery, { position, nextAttemptAt: isHead ? now : null }, now)
     await deps.domainEvents.raise(tx, 'delivery.reopened', refOf(delivery))
     afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
   }
@@ -111,7 +106,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       return { delivery, attempts: await history.listAttempts(db, botId, id) }
     },
 
-    /** Sends a finished delivery once more, behind what waits in its line. */
+    /** Sends a finished delivery once more, after what waits in its queue. */
     async replay(actor: WorkspaceActor, botId: string, id: string): Promise<DeliveryRow> {
       await bots.requireIn(actor, botId)
       return await run(async (tx) => {
@@ -126,12 +121,12 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     },
 
     /**
-     * Sends once more what failed, the oldest first. The token goes on behind those of this call, so
-     * that what fails anew meanwhile is not taken again.
+     * Sends once more what failed, the oldest first. The token continues after those of this call, so
+     * that what fails anew meanwhile is not sent again.
      */
-    async replayFailed(actor: WorkspaceActor, botId: string, wanted: Replay) {
+    async replayFailed(actor: WorkspaceActor, botId: string, input: Replay) {
       await bots.requireIn(actor, botId)
-      const { nextToken, limit, ...narrowing } = wanted
+      const { nextToken, limit, ...narrowing } = input
       const filter = { ...narrowing, status: 'failed' as const }
       const page = pager.page({
         operation: 'replayFailedDeliveries',
@@ -144,12 +139,12 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       return await run(async (tx) => {
         const failed = await history.pageDeliveries(tx, botId, filter, {
           ...page,
-          size: limit ?? mostReplays,
+          size: limit ?? maxReplays,
         })
         const ids = failed.rows.map(({ id }) => id)
         const held = await history.lockFinished(tx, botId, ids)
-        const found = held.map((delivery) => ({ line: delivery.order_key, delivery }))
-        for (const { delivery } of inOneOrder(found)) await replayIn(tx, delivery)
+        const found = held.map((delivery) => ({ queue: delivery.order_key, delivery }))
+        for (const { delivery } of inLockOrder(found)) await replayIn(tx, delivery)
         return { replayed: held.length, nextToken: failed.nextToken }
       })
     },
@@ -170,7 +165,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       await run(
         async (tx) => {
           if (await receivers.pause(tx, receiver, 'operator', now, null)) {
-            await note(tx, lineOfReceiver(receiver, 'info', 'paused by hand.'))
+            await writeLogLine(tx, lineOfReceiver(receiver, 'info', 'paused by hand.'))
           }
           afterCommit(tx, () => announceReceiver(bus, botId))
         },
@@ -187,7 +182,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       await run(
         async (tx) => {
           if (await receivers.resume(tx, receiver)) {
-            await note(tx, lineOfReceiver(receiver, 'info', 'resumed by hand.'))
+            await writeLogLine(tx, lineOfReceiver(receiver, 'info', 'resumed by hand.'))
           }
           afterCommit(tx, () => announceReceiver(bus, botId))
         },
@@ -209,7 +204,10 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       const event = {
         id: ids.next('evt'),
         createdAt: isoTime(clock.now()),
-        ...{ type, payload, status: 'pending', failureReason: null },
+        type,
+        payload,
+        status: 'pending',
+        failureReason: null,
       }
       const call = { operation: 'event_received', type, body: JSON.stringify({ event }) }
       return await callReceiver(deps, target, call)

@@ -1,58 +1,123 @@
+import type { Receiver } from '../../domain/receiver.js'
+import { type Backoff, backoffPause } from '../../platform/backoff.js'
+import { createBatches } from '../../platform/batches.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/after-commit.js'
 import type { Run, Tx } from '../../platform/db/schema.js'
-import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { Log } from '../../platform/telemetry/log.js'
-import type { LogLine } from '../bots/logs/index.js'
 import { lineOfReceiver } from '../bots/logs/index.js'
 import type { CallResult } from '../calls/requests/index.js'
-import { attemptOf, keepAttempts } from './attempt-store.js'
-import { endClaim, type Outcome } from './claim-end-store.js'
-import { createDelivered } from './delivered.js'
-import { callFirst, claimNext, leaveLines, type NextClaim } from './line-store.js'
-import { lineAbout } from './log-lines.js'
-import { noteFailure, noteSuccess, pause } from './receiver-store.js'
-import { pauseAfter, type RetryPolicy } from './retry.js'
-import { type DeliveryRow, refOf } from './store.js'
+import * as claims from './claim-store.js'
+import { type Ended, type EndingDeps, endDeliveries } from './ending.js'
+import * as history from './history-store.js'
+import type { NextClaim } from './ordering-store.js'
+import * as receivers from './receiver-store.js'
+import { type DeliveryRow, receiverIn } from './store.js'
 
-/** When a receiver that fails is left alone. */
+/** How long a delivery is tried. */
+export interface RetryPolicy extends Backoff {
+  /** Attempts before a delivery is given up; none is made while the receiver is paused. */
+  maximumAttempts: number
+}
+
+/** When a receiver that fails is paused. */
 export interface PausePolicy {
   /** Milliseconds without a success. */
   afterMs: number
   /** Failed attempts, so that a rare message that fails twice does not pause anything. */
   afterFailures: number
-  /** Milliseconds between the pings that look whether it is back. */
+  /** Milliseconds between the pings that find out whether it is back. */
   probeEveryMs: number
 }
 
-export interface SettleDeps {
+export interface SettleDeps extends EndingDeps {
   run: Run
   clock: Clock
   log: Log
   random: () => number
   retry: RetryPolicy
   pausing: PausePolicy
-  domainEvents: Pick<EventDispatcher, 'raise'>
-  /** Writes a line into the log of a bot, in the transaction of what it tells of. */
-  note: (tx: Tx, line: LogLine) => Promise<void>
+}
+
+/** An attempt that has a result. */
+interface Attempt {
+  row: DeliveryRow
+  result: CallResult
+  /** Whether the receiver counted as failing before. */
+  wasFailing: boolean
+  /** Claims the next delivery of the queue, if there is one. */
+  nextClaim: NextClaim | undefined
 }
 
 export interface Settled {
-  /** The next delivery of the same line, already claimed, if it was wanted. */
+  /** The next delivery of the same queue, already claimed, if that was wanted. */
   next: DeliveryRow | undefined
   /** Whether the receiver is paused from now on. */
   pausedNow: boolean
 }
 
+/** Deliveries that are settled in one transaction. */
+const maxBatch = 64
 const noAddress = 'The receiver has no address.'
 
 export type Settle = ReturnType<typeof createSettle>
 
-/** Stores what came of an attempt, and everything that follows from it, in one transaction. */
+/** Stores the end of a claim, and everything that follows from it, in one transaction. */
 export function createSettle(deps: SettleDeps) {
-  const { run, clock, log, retry, pausing, note } = deps
+  const { run, clock, log, retry, pausing, writeLogLine } = deps
 
-  function outcomeOf(row: DeliveryRow, { verdict }: CallResult, now: number): Outcome {
+  /** What is delivered, which most is, shares transactions, and each kind of change one statement. */
+  const delivered = createBatches(maxBatch, (attempts: readonly Attempt[]) =>
+    run((tx) => settleIn(tx, attempts)),
+  )
+
+  /**
+   * Stores the result of an attempt.
+   * @returns undefined if the claim was lost to another process meanwhile
+   */
+  async function attempt(made: Attempt): Promise<Settled | undefined> {
+    if (made.result.verdict.result === 'delivered' && !made.wasFailing) {
+      try {
+        return await delivered.add(made)
+      } catch {
+        // One that cannot be stored does not fail the others of its batch.
+      }
+    }
+    const [settled] = await run((tx) => settleIn(tx, [made]))
+    return settled
+  }
+
+  /** Stores the results of attempts, at most one per queue; returns what came of each, in their order. */
+  async function settleIn(tx: Tx, attempts: readonly Attempt[]): Promise<(Settled | undefined)[]> {
+    const now = clock.now()
+    const endings = attempts.map((made) => ({ made, row: made.row, outcome: outcomeOf(made, now) }))
+    const ended = await claims.endClaims(tx, endings, isoTime(now))
+    // Others have claimed what is missing, and their results count.
+    const own = endings.filter(({ row }) => ended.has(row.id))
+    await history.insertAttempts(
+      tx,
+      own.map(({ made, row }) => history.attemptOf(row, made.result)),
+    )
+    const paused = new Set<DeliveryRow>()
+    for (const { made, row } of own) {
+      if (await recordReceiver(tx, made, now)) paused.add(row)
+    }
+    const over = own.filter(({ outcome }) => outcome.status !== 'pending')
+    for (const { row, outcome } of over)
+      if (outcome.status === 'failed') logGivenUp(tx, row, outcome)
+    const next = await endDeliveries(
+      deps,
+      tx,
+      over.map(({ made, row, outcome }) => ({ row, ...endingOf(made, outcome) })),
+      isoTime(now),
+    )
+    return endings.map(({ row }) =>
+      // Who has lost its claim does not go on, also when the next one is of the same batch.
+      ended.has(row.id) ? { next: next.get(row.order_key), pausedNow: paused.has(row) } : undefined,
+    )
+  }
+
+  function outcomeOf({ row, result: { verdict } }: Attempt, now: number): claims.Outcome {
     switch (verdict.result) {
       case 'delivered':
         return { status: 'delivered', last_error: null, next_attempt_at: null }
@@ -64,8 +129,9 @@ export function createSettle(deps: SettleDeps) {
           const last_error = `Given up after ${made === 1 ? '1 attempt' : `${made} attempts`}. ${verdict.error}`
           return { status: 'failed', last_error, next_attempt_at: null }
         }
-        const wait = pauseAfter(retry, made, verdict.waitMs, deps.random())
-        const next_attempt_at = isoTime(now + wait)
+        const next_attempt_at = isoTime(
+          now + pauseAfter(retry, made, verdict.waitMs, deps.random()),
+        )
         return { status: 'pending', last_error: verdict.error, next_attempt_at }
       }
       default:
@@ -73,15 +139,30 @@ export function createSettle(deps: SettleDeps) {
     }
   }
 
+  /** Stores what an attempt says about its receiver; returns whether it is paused now. */
+  async function recordReceiver(tx: Tx, made: Attempt, now: number): Promise<boolean> {
+    const { verdict } = made.result
+    const receiver = receiverIn(made.row)
+    if (verdict.result === 'retry') return await recordFailure(tx, receiver, verdict.error, now)
+    // A refusal is a response too: the receiver is there.
+    if (made.wasFailing) await receivers.recordSuccess(tx, receiver)
+    return false
+  }
+
   /** Counts a failure of the receiver, and pauses it when it has failed for long. */
-  async function failed(tx: Tx, row: DeliveryRow, error: string, now: number): Promise<boolean> {
-    const receiver = { botId: row.bot_id, integration: row.integration }
-    const state = await noteFailure(tx, receiver, error, isoTime(now))
+  async function recordFailure(
+    tx: Tx,
+    receiver: Receiver,
+    error: string,
+    now: number,
+  ): Promise<boolean> {
+    const state = await receivers.recordFailure(tx, receiver, error, isoTime(now))
     if (!state?.failing_since || state.failures < pausing.afterFailures) return false
     if (now - Date.parse(state.failing_since) < pausing.afterMs) return false
     const probeAt = isoTime(now + pausing.probeEveryMs)
-    if (!(await pause(tx, receiver, 'failures', isoTime(now), probeAt))) return false
-    await note(tx, lineOfReceiver(receiver, 'warn', `paused until it answers a ping. ${error}`))
+    if (!(await receivers.pause(tx, receiver, 'failures', isoTime(now), probeAt))) return false
+    const text = `paused until it answers a ping. ${error}`
+    await writeLogLine(tx, lineOfReceiver(receiver, 'warn', text))
     afterCommit(tx, () => {
       log.warn(
         { ...receiver, failingSince: state.failing_since, failures: state.failures, error },
@@ -91,131 +172,76 @@ export function createSettle(deps: SettleDeps) {
     return true
   }
 
-  async function finish(
-    tx: Tx,
-    row: DeliveryRow,
-    { status, last_error }: Outcome,
-    now: number,
-    nextClaim: NextClaim | undefined,
-  ): Promise<DeliveryRow | undefined> {
-    if (status !== 'delivered') {
-      const said = status === 'failed' ? `given up. ${last_error ?? ''}` : `${last_error ?? ''}`
-      await note(tx, await lineAbout(tx, row, status === 'failed' ? 'error' : 'info', said))
-    }
-    if (status === 'failed') {
-      afterCommit(tx, () => {
-        log.warn(
-          { delivery: row.id, botId: row.bot_id, integration: row.integration, error: last_error },
-          'a delivery was given up',
-        )
-      })
-    }
-    await deps.domainEvents.raise(tx, 'delivery.ended', {
-      deliveries: [refOf(row)],
-      failure: status === 'failed' ? (last_error ?? '') : null,
-    })
-    if (row.order_key === null) return undefined
-    const waiting = await leaveLines(tx, [row.order_key])
-    if (nextClaim !== undefined) return (await claimNext(tx, waiting, nextClaim))[0]
-    await callFirst(tx, waiting, isoTime(now))
-    return undefined
+  function logGivenUp(tx: Tx, row: DeliveryRow, { last_error }: claims.Outcome): void {
+    const about = { delivery: row.id, botId: row.bot_id, integration: row.integration }
+    afterCommit(tx, () => log.warn({ ...about, error: last_error }, 'a delivery was given up'))
   }
 
-  const delivered = createDelivered(deps)
-
-  return {
-    /**
-     * Stores that a receiver took a delivery, together with others of the same moment.
-     * @param nextClaim claims the next delivery of the line, if there is one
-     * @returns the next delivery, already claimed
-     */
-    async delivered(
-      row: DeliveryRow,
-      result: CallResult,
-      nextClaim: NextClaim | undefined,
-    ): Promise<Settled | undefined> {
-      try {
-        return { next: await delivered.add({ row, result, nextClaim }), pausedNow: false }
-      } catch {
-        // One that cannot be stored does not take the others along.
-        return await this.attempt(row, result, false, nextClaim)
-      }
-    },
-
-    /**
-     * Stores the result of an attempt.
-     * @param wasFailing whether the receiver counted as failing before
-     * @param nextClaim claims the next delivery of the line, if there is one
-     * @returns undefined if the claim was lost to another process meanwhile
-     */
-    async attempt(
-      row: DeliveryRow,
-      result: CallResult,
-      wasFailing: boolean,
-      nextClaim: NextClaim | undefined,
-    ): Promise<Settled | undefined> {
-      return await run(async (tx) => {
-        const now = clock.now()
-        const outcome = outcomeOf(row, result, now)
-        if (!(await endClaim(tx, row, outcome, isoTime(now)))) return undefined
-        const { verdict } = result
-        await keepAttempts(tx, [attemptOf(row, result)])
-        if (verdict.result === 'retry') {
-          const pausedNow = await failed(tx, row, verdict.error, now)
-          if (outcome.status === 'pending') return { next: undefined, pausedNow }
-          return { next: await finish(tx, row, outcome, now, undefined), pausedNow }
-        }
-        // Refusing is an answer too: the receiver is there.
-        if (wasFailing) {
-          await noteSuccess(tx, { botId: row.bot_id, integration: row.integration })
-        }
-        return { next: await finish(tx, row, outcome, now, nextClaim), pausedNow: false }
-      })
-    },
-
-    /** Ends a delivery that has nothing to tell any more. */
-    async cancel(row: DeliveryRow): Promise<void> {
-      await run(async (tx) => {
-        const now = clock.now()
-        const outcome: Outcome = {
-          status: 'canceled',
-          last_error: 'What it told of was deleted.',
-          next_attempt_at: null,
-        }
-        if (await endClaim(tx, row, outcome, isoTime(now))) {
-          await finish(tx, row, outcome, now, undefined)
-        }
-      })
-    },
-
-    /**
-     * Gives back a delivery that may be sent at once, also by others; does nothing if the claim is lost.
-     * @param called whether its call had begun, so that the receiver may have it
-     */
-    async release(row: DeliveryRow, { called }: { called: boolean }): Promise<void> {
+  /** Ends a delivery whose subject was deleted. */
+  async function cancel(row: DeliveryRow): Promise<void> {
+    const last_error = 'What it told of was deleted.'
+    await run(async (tx) => {
       const now = isoTime(clock.now())
-      const outcome: Outcome = {
-        ...{ status: 'pending', last_error: row.last_error, next_attempt_at: now },
-      }
-      await run((tx) => endClaim(tx, row, outcome, now, called ? 'interruption' : 'nothing'))
-    },
+      const outcome = { status: 'canceled', last_error, next_attempt_at: null } as const
+      if (!(await claims.endClaim(tx, row, outcome, now))) return
+      const line = { level: 'info', text: last_error } as const
+      await endDeliveries(deps, tx, [{ row, failure: null, line }], now)
+    })
+  }
 
-    /** Leaves a receiver without an address alone until it has one. */
-    async park(row: DeliveryRow): Promise<void> {
-      await run(async (tx) => {
-        const now = clock.now()
-        const at = isoTime(now)
-        const receiver = { botId: row.bot_id, integration: row.integration }
-        const outcome: Outcome = {
-          ...{ status: 'pending', last_error: noAddress, next_attempt_at: at },
-        }
-        // A delivery that is gone belonged to a bot that is gone, and leaves nothing behind.
-        if (!(await endClaim(tx, row, outcome, at, 'nothing'))) return
-        const probeAt = isoTime(now + pausing.probeEveryMs)
-        if (!(await pause(tx, receiver, 'failures', at, probeAt, noAddress))) return
-        await note(tx, lineOfReceiver(receiver, 'warn', `paused until it has an address.`))
-        afterCommit(tx, () => log.info(receiver, 'deliveries wait: the receiver has no address'))
-      })
-    },
+  /**
+   * Gives back a delivery that may be sent at once, also by others; does nothing if the claim is lost.
+   * @param called whether its call had begun, so that the receiver may have it
+   */
+  async function release(row: DeliveryRow, { called }: { called: boolean }): Promise<void> {
+    const now = isoTime(clock.now())
+    const { last_error } = row
+    const outcome = { status: 'pending', last_error, next_attempt_at: now } as const
+    await run((tx) => claims.endClaim(tx, row, outcome, now, called ? 'interruption' : 'nothing'))
+  }
+
+  /** Gives back a delivery to a receiver without an address, and pauses the receiver until it has one. */
+  async function awaitAddress(row: DeliveryRow): Promise<void> {
+    const receiver = receiverIn(row)
+    await run(async (tx) => {
+      const now = clock.now()
+      const at = isoTime(now)
+      const outcome = { status: 'pending', last_error: noAddress, next_attempt_at: at } as const
+      // A delivery that is gone belonged to a bot that is gone, and leaves nothing behind.
+      if (!(await claims.endClaim(tx, row, outcome, at, 'nothing'))) return
+      const probeAt = isoTime(now + pausing.probeEveryMs)
+      if (!(await receivers.pause(tx, receiver, 'failures', at, probeAt, noAddress))) return
+      await writeLogLine(tx, lineOfReceiver(receiver, 'warn', 'paused until it has an address.'))
+      afterCommit(tx, () => log.info(receiver, 'deliveries wait: the receiver has no address'))
+    })
+  }
+
+  return { attempt, cancel, release, awaitAddress }
+}
+
+/**
+ * Milliseconds to wait after a failed attempt: at least what the receiver asked for, as far as that is
+ * not longer than the longest pause.
+ */
+export function pauseAfter(
+  retry: Backoff,
+  attempt: number,
+  wishMs: number,
+  random: number,
+): number {
+  return Math.max(backoffPause(retry, attempt, random), Math.min(wishMs, retry.longestMs))
+}
+
+function endingOf(
+  { result: { verdict }, nextClaim }: Attempt,
+  { last_error }: claims.Outcome,
+): Omit<Ended, 'row'> {
+  if (verdict.result === 'delivered') return { failure: null, nextClaim }
+  const failure = last_error ?? ''
+  return {
+    failure,
+    line: { level: 'error', text: `given up. ${failure}` },
+    // A receiver that fails gets nothing more in a row.
+    ...(verdict.result === 'refused' && { nextClaim }),
   }
 }

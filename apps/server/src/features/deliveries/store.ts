@@ -1,11 +1,25 @@
 import { type Selectable, sql } from 'kysely'
 import type { DeliveryRef } from '../../domain/delivery-request.js'
+import { type Receiver, receiverKey } from '../../domain/receiver.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { DeliveriesTable } from './table.js'
 
 export type DeliveryRow = Selectable<DeliveriesTable>
+
+/** The receiver of a delivery. */
+export function receiverIn({
+  bot_id: botId,
+  integration,
+}: Pick<DeliveryRow, 'bot_id' | 'integration'>): Receiver {
+  return { botId, integration }
+}
+
+/** The key of its receiver, for maps and hints. */
+export function receiverKeyOf(row: Pick<DeliveryRow, 'bot_id' | 'integration'>): string {
+  return receiverKey(receiverIn(row))
+}
 
 /** A delivery as events of the domain name it. */
 export function refOf({ bot_id: botId, kind, subject_id: subjectId }: DeliveryRow): DeliveryRef {
@@ -18,7 +32,7 @@ export function refOf({ bot_id: botId, kind, subject_id: subjectId }: DeliveryRo
  */
 export const isPending = sql<boolean>`status = 'pending'`
 
-/** What a delivery has from the start. */
+/** The columns that differ between new deliveries. */
 type NewRow = Pick<
   DeliveryRow,
   | 'id'
@@ -58,7 +72,7 @@ export function insertDelivery(tx: Tx, row: NewRow): Promise<unknown> {
   return insert(tx, row)
 }
 
-/** How many deliveries are not made, and when the oldest of them began, by whether they are set aside. */
+/** Counts pending deliveries, and when the oldest of them was made, by whether they are parked. */
 export async function countPending(db: Db) {
   return await db
     .selectFrom('deliveries')
@@ -73,14 +87,14 @@ export async function countPending(db: Db) {
 }
 
 /**
- * Removes what a bot left behind, of one table at a time, and waits for nobody while it holds what
- * others wait for.
+ * Deletes what a deleted bot left behind, of one table at a time; it waits for no lock while it holds
+ * one that others wait for.
  * @returns how many rows were deleted, at most `limit`
  */
 export async function deleteSomeOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const { lockRows, lockFreeRows } = dialectOf(tx)
   const own = tx.selectFrom('deliveries').select('id').where('bot_id', '=', botId)
-  // What somebody holds comes last, one by one.
+  // What somebody has locked comes last, one by one.
   for (const query of [lockFreeRows(own.limit(limit)), lockRows(own.limit(1))]) {
     const deliveries = await tx
       .with('own', () => query)
@@ -99,7 +113,7 @@ export async function deleteSomeOfBot(tx: Tx, botId: string, limit: number): Pro
     )
     .executeTakeFirst()
   if (attempts.numDeletedRows > 0n) return Number(attempts.numDeletedRows)
-  const lines = await tx
+  const queues = await tx
     .with('own', (cte) =>
       lockRows(
         cte
@@ -117,7 +131,7 @@ export async function deleteSomeOfBot(tx: Tx, botId: string, limit: number): Pro
     .deleteFrom('delivery_lines')
     .where('order_key', 'in', ({ selectFrom }) => selectFrom('own').select('order_key'))
     .executeTakeFirst()
-  if (lines.numDeletedRows > 0n) return Number(lines.numDeletedRows)
+  if (queues.numDeletedRows > 0n) return Number(queues.numDeletedRows)
   const receivers = await tx
     .deleteFrom('delivery_receivers')
     .where('bot_id', '=', botId)

@@ -1,45 +1,48 @@
-/** What a bot or an integration has to be told: one row per thing and receiver. */
+/** What a bot or an integration is notified of: one row per subject and receiver. */
 export interface DeliveriesTable {
   id: string
   bot_id: string
-  /** Alias of the installation that is told; empty when it is the bot. */
+  /** Alias of the installation that is notified; empty for the bot. */
   integration: string
   /** Operation of the receiver: what is sent and how its body is built. */
   kind: 'event_received' | 'message_created' | 'message_updated' | 'conversation_updated' | 'signal'
   /**
    * Id of the event (`event_received`), the message (`message_created`) or the change (`..._updated`), or
-   * the place of a `signal` in the log of its conversation; the body is built from it.
+   * the position of a `signal` in the log of its conversation; the body is built from it.
    */
   subject_id: string
-  /** Line that the delivery stands in: those of a line are made one after the other; null for none. */
+  /**
+   * Queue that the delivery is in: its receiver with the ordering key of the request. Deliveries of a
+   * queue are made one after the other; null without an ordering key.
+   */
   order_key: string | null
-  /** Place in the line, in the order of the commits; 0 without a line. */
+  /** Position in the queue, in the order of the commits; 0 without one. */
   position: number
-  /** `canceled` is what had nothing to tell any more. */
+  /** `canceled`: the subject was deleted before it was sent. */
   status: 'pending' | 'delivered' | 'failed' | 'canceled'
   /** Attempts begun so far; with the owner it names one claim. */
   attempts: number
   /**
-   * Attempts that are none of those after which it is given up: made before it was sent once more by
-   * hand, or cut off by the end of the server.
+   * Prior attempts, which do not count towards giving it up: made before it was sent once more by hand,
+   * or interrupted by the end of a process.
    */
   spent: number
   /** Process that sends it now. */
   owner: string | null
   /**
-   * When it may be claimed: at once, after a pause, or when its owner has been silent for too long;
-   * null when it is not its turn, its receiver is paused, or it is finished.
+   * When it may be claimed: at once, after a pause, or when the lease of its owner expires; null when
+   * it is not the head of its queue, parked, or finished.
    */
   next_attempt_at: string | null
-  /** 0 or 1: first of its line, while its receiver is paused. */
+  /** 0 or 1: parked, because its receiver is paused. */
   set_aside: number
   last_error: string | null
   created_at: string
   updated_at: string
 }
 
-/** Lines in which something waits. A line that has emptied has no row. */
-interface DeliveryLinesTable {
+/** Queues of ordering keys. An empty queue has no row. */
+interface DeliveryQueuesTable {
   order_key: string
   bot_id: string
   last_position: number
@@ -47,7 +50,7 @@ interface DeliveryLinesTable {
   waiting: number
 }
 
-/** What came of each attempt at a delivery. */
+/** The result of each attempt at a delivery. */
 export interface DeliveryAttemptsTable {
   delivery_id: string
   /** From 1. */
@@ -55,11 +58,11 @@ export interface DeliveryAttemptsTable {
   bot_id: string
   started_at: string
   duration_ms: number
-  /** HTTP status of the answer; null without one. */
+  /** HTTP status of the response; null without one. */
   status: number | null
   /** Why it failed; null if it did not. */
   error: string | null
-  /** Beginning of the body of the answer. */
+  /** Beginning of the body of the response. */
   answer: string | null
 }
 
@@ -78,14 +81,14 @@ export interface DeliveryReceiversTable {
   reason: string | null
   /** When the next ping is due that may end the pause. */
   probe_at: string | null
-  /** 0 or 1: what was set aside during a pause is being put back. */
+  /** 0 or 1: what was parked during a pause is being put back. */
   releasing: number
 }
 
 declare module '../../platform/db/schema.js' {
   interface Schema {
     deliveries: DeliveriesTable
-    delivery_lines: DeliveryLinesTable
+    delivery_lines: DeliveryQueuesTable
     delivery_attempts: DeliveryAttemptsTable
     delivery_receivers: DeliveryReceiversTable
   }

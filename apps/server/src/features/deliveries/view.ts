@@ -1,7 +1,7 @@
 import type { contract, Output } from '@botstead/contract'
 import type { CallResult } from '../calls/requests/index.js'
 import type { AttemptRow } from './history-store.js'
-import { keyOfLine } from './line-store.js'
+import { orderingKeyOf } from './ordering-store.js'
 import type { ReceiverRow } from './receiver-store.js'
 import type { DeliveryRow } from './store.js'
 
@@ -19,7 +19,7 @@ export function toDelivery(row: DeliveryRow): WireDelivery {
     status: row.status,
     subjectId: row.subject_id,
     ...(row.integration !== '' && { integration: row.integration }),
-    ...(row.order_key !== null && { orderKey: keyOfLine(row) }),
+    ...(row.order_key !== null && { orderKey: orderingKeyOf(row) }),
     attempts: row.attempts,
     ...(row.next_attempt_at !== null && { nextAttemptAt: row.next_attempt_at }),
     ...(row.last_error !== null && { lastError: row.last_error }),

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { pauseAfter } from '../../deliveries/retry.js'
 import { signatureOf } from './request.js'
 import { judge } from './verdict.js'
 
@@ -39,22 +38,6 @@ describe('the verdict on an answer', () => {
     for (const odd of ['-1', 'soon', '1.5', ['7', '8']]) {
       expect(judged(503, '', { 'retry-after': odd })).toMatchObject({ waitMs: 0 })
     }
-  })
-})
-
-describe('the pause after an attempt', () => {
-  const policy = { maximumAttempts: 20, firstPauseMs: 1000, longestPauseMs: 600_000 }
-
-  it('doubles up to the longest, spread over its second half', () => {
-    expect([1, 2, 3, 11, 500].map((attempt) => pauseAfter(policy, attempt, 0, 0))).toEqual([
-      500, 1000, 2000, 300_000, 300_000,
-    ])
-    expect(pauseAfter(policy, 1, 0, 0.999)).toBe(1000)
-  })
-
-  it('is as long as wished, but not longer than the longest', () => {
-    expect(pauseAfter(policy, 1, 90_000, 0)).toBe(90_000)
-    expect(pauseAfter(policy, 1, 9_000_000, 0)).toBe(600_000)
   })
 })
 

@@ -10,7 +10,7 @@ import {
 } from './service.js'
 
 export type { EventsService } from './service.js'
-export { isReported } from './store.js'
+export { eventSubjects, isReported } from './store.js'
 export type { Subjects } from './subjects.js'
 export { toEvent, type WireEvent } from './view.js'
 

@@ -88,6 +88,13 @@ export async function findEvents(
   return await selectAll(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
 
+/** What events are about, for queries that join it to something else. */
+export function eventSubjects(executor: Db | Tx) {
+  return executor
+    .selectFrom('bot_events')
+    .select(['id', 'bot_id', 'type', 'user_id', 'workflow_id', 'conversation_id'])
+}
+
 export async function pageEvents(
   db: Db,
   botId: string,

@@ -5,7 +5,7 @@ import { emptyConversationJob, releaseMessageJob } from './scheduled.js'
 import { createMessagesService, type MessagesDeps, type MessagesService } from './service.js'
 
 export type { MessagesService } from './service.js'
-export type { MessageRow } from './store.js'
+export { type MessageRow, messageSubjects } from './store.js'
 export type { DescribedMessage } from './view.js'
 
 export interface Messages extends Feature {

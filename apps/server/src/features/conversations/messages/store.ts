@@ -22,6 +22,11 @@ export interface MessageFilter {
   before: string | undefined
 }
 
+/** What messages are about, for queries that join it to something else. */
+export function messageSubjects(executor: Db | Tx) {
+  return executor.selectFrom('messages').select(['id', 'bot_id', 'user_id', 'conversation_id'])
+}
+
 const insert = prepared<MessageRow>()((db, parameter) =>
   db.insertInto('messages').values({
     id: parameter('id'),

@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createDeliveriesBench } from '../../../test/deliveries.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import type { CallResult } from '../calls/requests/index.js'
-import { createDelivered } from './delivered.js'
+import { createSettle, pauseAfter } from './settle.js'
 
 describeEachEngine('what is settled together', (engine) => {
   const database = useDatabase(engine)
@@ -24,17 +24,42 @@ describeEachEngine('what is settled together', (engine) => {
     await set(lost, { status: 'delivered', attempts: 2 })
     await bench.run((tx) => tx.updateTable('delivery_lines').set({ waiting: 2 }).execute())
 
-    const delivered = createDelivered({
-      ...{ run: bench.run, clock: bench.time, domainEvents: bench.domainEvents },
+    const settle = createSettle({
+      run: bench.run,
+      clock: bench.time,
+      log: bench.log,
+      random: () => 0.5,
+      domainEvents: bench.domainEvents,
+      writeLogLine: async () => {},
+      retry: { maximumAttempts: 5, firstMs: 1000, longestMs: 60_000 },
+      pausing: { afterMs: 300_000, afterFailures: 5, probeEveryMs: 30_000 },
     })
     const result: CallResult = {
       ...{ verdict: { result: 'delivered' }, startedAt: '2026-01-01T00:00:00.000Z' },
       ...{ durationMs: 1, status: 200, answer: '' },
     }
     const nextClaim = { owner: 'me', leaseUntil: '2027-01-01T00:00:00.000Z' }
-    const answers = await Promise.all(
-      [before, row].map((taken) => delivered.add({ row: taken, result, nextClaim })),
+    const settled = await Promise.all(
+      [before, row].map((each) =>
+        settle.attempt({ row: each, result, wasFailing: false, nextClaim }),
+      ),
     )
-    expect(answers.map((answer) => answer?.id)).toEqual([undefined, next])
+    expect(settled.map((each) => each?.next?.id)).toEqual([undefined, next])
+  })
+})
+
+describe('the pause after an attempt', () => {
+  const policy = { firstMs: 1000, longestMs: 600_000 }
+
+  it('doubles up to the longest, spread over its second half', () => {
+    expect([1, 2, 3, 11, 500].map((attempt) => pauseAfter(policy, attempt, 0, 0))).toEqual([
+      500, 1000, 2000, 300_000, 300_000,
+    ])
+    expect(pauseAfter(policy, 1, 0, 0.999)).toBe(1000)
+  })
+
+  it('is as long as wished, but not longer than the longest', () => {
+    expect(pauseAfter(policy, 1, 90_000, 0)).toBe(90_000)
+    expect(pauseAfter(policy, 1, 9_000_000, 0)).toBe(600_000)
   })
 })
