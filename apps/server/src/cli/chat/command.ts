@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { addConnectionOptions } from '../connection.js'
-import { enterRoom, type RoomOptions } from './room.js'
+import { openSession, type SessionOptions } from './session.js'
 import { talk } from './talk.js'
 
-interface ChatOptions extends RoomOptions {
+interface ChatOptions extends SessionOptions {
   /** Seconds. */
   timeout: number
 }
@@ -23,8 +23,8 @@ export function chatCommand(): Command {
     .option('--timeout <seconds>', 'how long to wait for an answer to a line', toSeconds, 10)
     .addHelpText('after', help)
   return addConnectionOptions(command).action(async ({ timeout, ...options }: ChatOptions) => {
-    const room = await enterRoom(options)
-    const isAnswered = await talk(room, {
+    const session = await openSession(options)
+    const isAnswered = await talk(session, {
       input: process.stdin,
       output: process.stdout,
       notices: process.stderr,

@@ -1,10 +1,13 @@
 import { createInterface } from 'node:readline'
 import { followConversation } from '@botstead/contract'
-import { type Answers, createAnswers } from './answers.js'
-import { createHearing, type Hearing } from './hearing.js'
-import type { Room } from './room.js'
-import { createScreen } from './screen.js'
-import { sendText } from './sending.js'
+import { type ChatSession, sendText } from './session.js'
+import {
+  type Answers,
+  createAnswers,
+  createScreen,
+  createTranscript,
+  type Transcript,
+} from './transcript.js'
 
 interface TalkOptions {
   input: NodeJS.ReadStream
@@ -23,7 +26,7 @@ const quiet = 500
  *
  * @returns whether all messages were sent and, without a terminal, answered
  */
-export async function talk(room: Room, options: TalkOptions): Promise<boolean> {
+export async function talk(session: ChatSession, options: TalkOptions): Promise<boolean> {
   const { input, output, notices, timeout } = options
   const isTyped = input.isTTY && output.isTTY
   const lines = createInterface({
@@ -36,22 +39,22 @@ export async function talk(room: Room, options: TalkOptions): Promise<boolean> {
   const screen = createScreen(output, isTyped ? lines : undefined)
   const notice = isTyped ? screen.show : (text: string) => void notices.write(`${text}\n`)
   const answers = createAnswers({ timeout, quiet })
-  const hearing = createHearing({ room, screen, answers })
+  const transcript = createTranscript({ session, screen, answers })
   const ending = new AbortController()
-  const { listening, opened } = listen({ room, hearing, notice, signal: ending.signal })
+  const { listening, opened } = listen({ session, transcript, notice, signal: ending.signal })
   // When listening ends by itself, so does the talk.
   listening.catch(() => {}).finally(() => lines.close())
 
   try {
     await Promise.race([opened, listening])
     if (isTyped) {
-      notice(`You talk to ${room.botName}; /quit ends.`)
-      if (!room.isNew) await hearing.showBefore()
+      notice(`You talk to ${session.botName}; /quit ends.`)
+      if (!session.isNew) await transcript.showBefore()
       lines.prompt()
     }
-    const say = (text: string) => sayLine({ room, hearing, notice }, text)
+    const say = (text: string) => sayLine({ session, transcript, notice }, text)
     if (isTyped) return await typed(written, say, () => lines.prompt())
-    const why = `npx botstead deliveries list --bot "${room.botName}"`
+    const why = `npx botstead deliveries list --bot "${session.botName}"`
     const late = () =>
       notice(`No answer within ${timeout / 1000} s. What the bot was sent, and answered: ${why}`)
     return await piped(written, say, { answers, late })
@@ -63,14 +66,14 @@ export async function talk(room: Room, options: TalkOptions): Promise<boolean> {
 }
 
 interface Listen {
-  room: Room
-  hearing: Hearing
+  session: ChatSession
+  transcript: Transcript
   notice: (text: string) => void
   signal: AbortSignal
 }
 
 /** Hears what is said; resolves when it is ended, rejects when the server refuses. */
-function listen({ room, hearing, notice, signal }: Listen) {
+function listen({ session, transcript, notice, signal }: Listen) {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
     open = resolve
@@ -83,9 +86,9 @@ function listen({ room, hearing, notice, signal }: Listen) {
     isBroken = state === 'broken'
   }
   const work = async () => {
-    const after = room.isNew ? { after: 0 } : {}
-    for await (const news of followConversation({ ...room, ...after, signal, onConnection })) {
-      await hearing.take(news)
+    const after = session.isNew ? { after: 0 } : {}
+    for await (const news of followConversation({ ...session, ...after, signal, onConnection })) {
+      await transcript.take(news)
     }
   }
   return { opened, listening: work() }
@@ -94,10 +97,10 @@ function listen({ room, hearing, notice, signal }: Listen) {
 type Say = (text: string) => Promise<boolean>
 
 /** Sends a line, or what the number in it chooses; answers whether it was sent. */
-async function sayLine({ room, hearing, notice }: Omit<Listen, 'signal'>, line: string) {
-  const chosen = /^\d+$/.test(line) ? hearing.choices()[Number(line) - 1] : undefined
+async function sayLine({ session, transcript, notice }: Omit<Listen, 'signal'>, line: string) {
+  const chosen = /^\d+$/.test(line) ? transcript.choices()[Number(line) - 1] : undefined
   try {
-    await sendText(room, chosen?.value ?? line)
+    await sendText(session, chosen?.value ?? line)
     return true
   } catch (error) {
     notice(`Not sent: ${error instanceof Error ? error.message : String(error)}`)

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { RetrieverWeights } from '../../features/search/weights.js'
 import { ask, awaitSettled, idsOf } from './ask.js'
 import { type Dataset, type Question, readDataset, readQuestions } from './dataset.js'
-import { type Measures, measure } from './measures.js'
+import { type Measures, measure, separate } from './measures.js'
 import {
   type OffTopicAnswer,
   type QuestionAnswer,
@@ -17,13 +17,13 @@ import {
   describeResults,
   type Results,
   readResults,
+  readRetrievers,
+  readWeights,
   significant,
   summarize,
 } from './results.js'
-import { separate } from './separation.js'
 import { openTarget, type TargetOptions } from './target.js'
 import { awaitIndexed, uploadAll } from './upload.js'
-import { readRetrievers, readWeights } from './weights.js'
 
 interface EvalOptions extends Omit<TargetOptions, 'weights'> {
   dataset: string

@@ -42,3 +42,87 @@ export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
 }
+
+/** Two runs over the same questions. */
+export interface Comparison {
+  /** Questions that both runs have. */
+  questions: number
+  /** Mean of the differences, the newer run minus the older. */
+  difference: number
+  /** How often chance alone makes a difference as large, from 0 to 1. */
+  pValue: number
+}
+
+const rounds = 10_000
+
+/**
+ * A paired randomisation test: if the runs were alike, each difference could as well have the other sign.
+ * The same input always gives the same answer.
+ *
+ * @param older value by question
+ * @param newer value by question
+ */
+export function compareRuns(
+  older: ReadonlyMap<string, number>,
+  newer: ReadonlyMap<string, number>,
+): Comparison {
+  const differences = [...newer].flatMap(([id, value]) => {
+    const before = older.get(id)
+    return before === undefined ? [] : [value - before]
+  })
+  const difference = mean(differences)
+  const effective = differences.filter((value) => value !== 0)
+  const sum = Math.abs(effective.reduce((total, value) => total + value, 0))
+  const nextBit = createBits(differences.length)
+  let asLarge = 0
+  for (let round = 0; round < rounds; round++) {
+    let total = 0
+    for (const value of effective) total += nextBit() ? value : -value
+    if (Math.abs(total) >= sum - 1e-12) asLarge += 1
+  }
+  return { questions: differences.length, difference, pValue: (asLarge + 1) / (rounds + 1) }
+}
+
+/** Coins that fall the same way in every run, by xorshift. */
+function createBits(seed: number): () => boolean {
+  let state = (seed ^ 0x9e3779b9) | 1
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state & 0x10000) !== 0
+  }
+}
+
+/** How well scores tell questions that the documents answer from those about something else. */
+export interface Separation {
+  /** Chance that a question with an answer has the higher score of the two; 0.5 is guessing. */
+  chance: number
+  /** Best scores of questions with an answer: the middle one, and the one that nine tenths exceed. */
+  answered: { median: number; low: number }
+  /** Best scores of questions about something else: the middle one, and the one that a tenth exceeds. */
+  offTopic: { median: number; high: number }
+}
+
+/** @param answered best score of each question, 0 where nothing was found; so for `offTopic` */
+export function separate(answered: readonly number[], offTopic: readonly number[]): Separation {
+  const won = answered.reduce(
+    (sum, own) =>
+      sum + offTopic.reduce((wins, other) => wins + (Math.sign(own - other) + 1) / 2, 0),
+    0,
+  )
+  return {
+    chance: won / Math.max(1, answered.length * offTopic.length),
+    answered: { median: quantile(answered, 0.5), low: quantile(answered, 0.1) },
+    offTopic: { median: quantile(offTopic, 0.5), high: quantile(offTopic, 0.9) },
+  }
+}
+
+/** As a person reads it, line by line. */
+export function describeSeparation({ chance, answered, offTopic }: Separation): string[] {
+  return [
+    `separation ${chance.toFixed(4)}`,
+    `  answered   best scores: median ${answered.median.toFixed(2)}, lowest tenth up to ${answered.low.toFixed(2)}`,
+    `  off topic  best scores: median ${offTopic.median.toFixed(2)}, highest tenth from ${offTopic.high.toFixed(2)}`,
+  ]
+}

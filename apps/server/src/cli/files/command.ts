@@ -4,16 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import { ApiError } from '@botstead/contract'
 import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from '../connection.js'
-import {
-  addDescriptionOptions,
-  awaitAsWanted,
-  type DescriptionOptions,
-} from './description-options.js'
-import { interruptible } from './interruptible.js'
-import { toLines } from './listing.js'
-import { patiently } from './patience.js'
-import { toSize } from './progress.js'
-import { listFiles } from './remote.js'
+import { addDescriptionOptions, awaitAsWanted, type DescriptionOptions } from './indexing.js'
+import { toLines, toSize } from './output.js'
+import { interruptible, listFiles, patiently } from './remote.js'
 import { addSync } from './sync-command.js'
 import { exists, measure, openContent, receiveFile, sendFile } from './transfer.js'
 

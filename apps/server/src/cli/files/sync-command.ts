@@ -6,10 +6,10 @@ import {
   addDescriptionOptions,
   awaitAsWanted,
   type DescriptionOptions,
-} from './description-options.js'
-import type { IndexingResult } from './indexing.js'
-import { interruptible } from './interruptible.js'
-import { createProgress, toSize } from './progress.js'
+  type IndexingResult,
+} from './indexing.js'
+import { createProgress, toSize } from './output.js'
+import { interruptible } from './remote.js'
 import { type SyncResult, syncFolder } from './sync.js'
 
 interface SyncCommandOptions extends ConnectionOptions, DescriptionOptions {

@@ -1,7 +1,7 @@
 import { createClient, type Signal } from '@botstead/contract'
 import { describe, expect, it } from 'vitest'
-import { createHearing } from './hearing.js'
-import type { Screen } from './screen.js'
+import type { Screen } from './transcript.js'
+import { createTranscript } from './transcript.js'
 
 const time = { createdAt: '2026-03-01T12:00:00.000Z', conversationId: 'c' }
 
@@ -42,8 +42,8 @@ async function hear(...signals: Signal[]) {
     },
   }
   const noted: string[] = []
-  const { take } = createHearing({
-    room: {
+  const { take } = createTranscript({
+    session: {
       chat: createClient({ baseUrl: 'http://localhost' }),
       baseUrl: '',
       webhookId: '',

@@ -1,16 +1,18 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, type Client, createClient } from '@botstead/contract'
 import { type ConnectionOptions, connect } from '../connection.js'
 import { isConnectionFailure } from '../server-access.js'
 
-export interface RoomOptions extends ConnectionOptions {
+export interface SessionOptions extends ConnectionOptions {
   /** Chat address, instead of looking for that of a bot. */
   address?: string
   userKey?: string
   conversation?: string
 }
 
-/** A conversation, and who takes part in it from this terminal. */
-export interface Room {
+/** A conversation, and the user who takes part in it from this terminal. */
+export interface ChatSession {
   /** Calls as the user. */
   chat: Client
   baseUrl: string
@@ -25,10 +27,10 @@ export interface Room {
   botId: string | undefined
 }
 
-type Address = Pick<Room, 'baseUrl' | 'webhookId' | 'botName' | 'botId'>
+type Address = Pick<ChatSession, 'baseUrl' | 'webhookId' | 'botName' | 'botId'>
 
 /** Finds the chat address, becomes a user of it and opens a conversation, as the options say. */
-export async function enterRoom(options: RoomOptions): Promise<Room> {
+export async function openSession(options: SessionOptions): Promise<ChatSession> {
   const address = options.address ? parseAddress(options.address) : await findAddress(options)
   try {
     const userKey = options.userKey ?? (await createUser(address))
@@ -84,4 +86,31 @@ async function createUser(address: Address): Promise<string> {
       { cause: error },
     )
   }
+}
+
+/** Milliseconds before each further try. */
+const pauses = [500, 1000, 2000, 4000, 8000]
+
+/**
+ * Sends a message. After a lost connection it is sent again under the same key, which the server
+ * takes for one message.
+ */
+export async function sendText({ chat, conversationId }: ChatSession, text: string): Promise<void> {
+  const idempotencyKey = randomUUID()
+  const message = { conversationId, payload: { type: 'text' as const, text } }
+  for (const pause of [...pauses, undefined]) {
+    try {
+      await chat.chatCreateMessage(message, { idempotencyKey })
+      return
+    } catch (error) {
+      if (pause === undefined || !mayPass(error)) throw error
+      await sleep(pause)
+    }
+  }
+}
+
+/** Whether the same call may succeed later. */
+function mayPass(error: unknown): boolean {
+  if (isConnectionFailure(error)) return true
+  return error instanceof ApiError && (error.type === 'RateLimited' || error.type === 'Unknown')
 }

@@ -1,11 +1,10 @@
+import { clearLine, cursorTo, type Interface } from 'node:readline'
 import type { Signal, SignalData } from '@botstead/contract'
-import type { Answers } from './answers.js'
 import { type Choice, printable, render } from './render.js'
-import type { Room } from './room.js'
-import type { Screen } from './screen.js'
+import type { ChatSession } from './session.js'
 
-interface HearingDeps {
-  room: Room
+interface TranscriptDeps {
+  session: ChatSession
   screen: Screen
   answers: Answers
 }
@@ -15,12 +14,12 @@ type Message = Omit<SignalData['message_created'], 'isBot'>
 /** Most messages that are shown when somebody comes back to a conversation. */
 const shownBefore = 10
 
-export type Hearing = ReturnType<typeof createHearing>
+export type Transcript = ReturnType<typeof createTranscript>
 
 /** Shows what happens in a conversation. */
-export function createHearing({ room, screen, answers }: HearingDeps) {
-  const { chat, conversationId, userId, botId } = room
-  const botName = printable(room.botName)
+export function createTranscript({ session, screen, answers }: TranscriptDeps) {
+  const { chat, conversationId, userId, botId } = session
+  const botName = printable(session.botName)
   const shown = new Set<string>()
   /** The message that is growing on the screen. */
   let writing: { streamId: string; text: string } | undefined
@@ -102,5 +101,102 @@ export function createHearing({ room, screen, answers }: HearingDeps) {
     showBefore: () => showLast(shownBefore),
     /** What the last message offers to choose. */
     choices: (): readonly Choice[] => choices,
+  }
+}
+
+/** Tells when what was said has been answered. */
+export interface Answers {
+  /** Something is about to be said: what was heard so far does not answer it. */
+  expect(): void
+  /** A message of the bot has come as a whole. */
+  heard(): void
+  /** A piece of a message has come. */
+  writing(streamId: string): void
+  /** A message that came in pieces is complete, or was given up. */
+  finished(streamId: string): void
+  /** Waits for an answer and for what follows it closely; resolves whether there was one. */
+  settled(): Promise<boolean>
+}
+
+/**
+ * A bot does not say that it has said everything. So an answer is complete when nothing follows for
+ * `quiet` milliseconds, and missing when nothing comes for `timeout` milliseconds.
+ */
+export function createAnswers({ timeout, quiet }: { timeout: number; quiet: number }): Answers {
+  const open = new Set<string>()
+  let isAnswered = false
+  let wake = () => {}
+
+  const isComplete = () => isAnswered && open.size === 0
+
+  /** Whether something came in time. */
+  function somethingWithin(milliseconds: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), milliseconds)
+      wake = () => {
+        clearTimeout(timer)
+        resolve(true)
+      }
+    })
+  }
+
+  return {
+    expect() {
+      isAnswered = false
+    },
+    heard() {
+      isAnswered = true
+      wake()
+    },
+    writing(streamId) {
+      open.add(streamId)
+      wake()
+    },
+    finished(streamId) {
+      open.delete(streamId)
+      wake()
+    },
+    async settled() {
+      while (await somethingWithin(isComplete() ? quiet : timeout));
+      return isComplete()
+    },
+  }
+}
+
+/** Where the talk is shown. */
+export interface Screen {
+  /** Shows whole lines. */
+  show(text: string): void
+  /** Shows text that goes on with the next call, until something else is shown. */
+  grow(text: string): void
+}
+
+/**
+ * Writes above the line that is being typed, which is drawn again below.
+ *
+ * @param lines reads what is typed; undefined where nobody types
+ */
+export function createScreen(output: NodeJS.WritableStream, lines: Interface | undefined): Screen {
+  /** Whether the last line of the screen is one that grows. */
+  let isGrowing = false
+
+  function begin(): void {
+    if (isGrowing || lines === undefined) return
+    cursorTo(output, 0)
+    clearLine(output, 0)
+  }
+
+  return {
+    show(text) {
+      begin()
+      output.write(`${isGrowing ? '\n' : ''}${text === '' ? '' : `${text}\n`}`)
+      isGrowing = false
+      lines?.prompt(true)
+    },
+    grow(text) {
+      begin()
+      output.write(text)
+      isGrowing = true
+    },
   }
 }

@@ -1,0 +1,114 @@
+import { abbreviate } from '../text.js'
+import type { RemoteFile } from './remote.js'
+
+/** Shows how far a synchronisation is: one moving line on a terminal, a line for each event elsewhere. */
+export interface Progress {
+  /** What is to be done altogether. */
+  total(work: { files: number; bytes: number }): void
+  bytes(count: number): void
+  /** A file is done. */
+  done(what: string, key: string): void
+  /** A file had nothing to be done; among thousands, the others shall be seen. */
+  unchanged(): void
+  failed(key: string, reason: string): void
+  end(): void
+}
+
+export function createProgress(out: NodeJS.WriteStream): Progress {
+  const line = createStatusLine(out)
+  let files = 0
+  let bytes = 0
+  let doneFiles = 0
+  let doneBytes = 0
+
+  const draw = (force: boolean) => {
+    const share = bytes === 0 ? 1 : doneBytes / bytes
+    const text = `${doneFiles}/${files} files, ${toSize(doneBytes)} of ${toSize(bytes)}`
+    line.draw(share, text, { force })
+  }
+
+  return {
+    total(work) {
+      files = work.files
+      bytes = work.bytes
+      draw(true)
+    },
+    bytes(count) {
+      doneBytes += count
+      draw(false)
+    },
+    done(what, key) {
+      doneFiles += 1
+      if (out.isTTY) draw(false)
+      else out.write(`${what.padEnd(8)} ${key}\n`)
+    },
+    unchanged() {
+      doneFiles += 1
+      draw(false)
+    },
+    failed(key, reason) {
+      line.clear()
+      out.write(`failed   ${abbreviate(key, 200)}: ${reason}\n`)
+      draw(true)
+    },
+    end: line.clear,
+  }
+}
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** Bytes as a person reads them. */
+export function toSize(bytes: number): string {
+  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const value = bytes / 1000 ** step
+  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`
+}
+
+const barWidth = 24
+const redrawMilliseconds = 100
+
+/** The moving last line of a terminal; elsewhere it is never drawn. */
+export interface StatusLine {
+  /** Draws a bar and a text beside it, a few times a second at most unless it is forced. */
+  draw(share: number, text: string, options?: { force: boolean }): void
+  clear(): void
+}
+
+export function createStatusLine(out: NodeJS.WriteStream): StatusLine {
+  let drawnAt = 0
+  const clear = () => {
+    if (out.isTTY) out.write('\r\u001b[2K')
+  }
+  return {
+    draw(share, text, { force } = { force: false }) {
+      if (!out.isTTY || (!force && Date.now() - drawnAt < redrawMilliseconds)) return
+      drawnAt = Date.now()
+      const filled = Math.round(Math.min(1, share) * barWidth)
+      const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`
+      clear()
+      // A longer line would be wrapped, and its first part could not be cleared again.
+      out.write(abbreviate(`${bar} ${text}`, Math.max(barWidth, out.columns - 1)))
+    },
+    clear,
+  }
+}
+
+/** A file as a line of a list, and a second one that says why it failed or how far it is. */
+export function toLines(file: RemoteFile): string[] {
+  const size = file.size === null ? '-' : toSize(file.size)
+  const line = `${file.updatedAt}  ${size.padStart(8)}  ${file.status.padEnd(18)}  ${file.key}`
+  const more = file.failedStatusReason ?? describeProgress(file)
+  return more === undefined ? [line] : [line, `    ${more}`]
+}
+
+/** How far the indexing of a file is, in words; undefined where it has not begun or is over. */
+export function describeProgress({ indexingProgress }: RemoteFile): string | undefined {
+  if (indexingProgress === undefined) return undefined
+  const { percent, pages, passages, passagesTotal, attempt } = indexingProgress
+  return [
+    `${percent} %`,
+    ...(pages === undefined ? [] : [`page ${pages}`]),
+    ...(passagesTotal === undefined ? [] : [`${passages ?? 0} of ${passagesTotal} passages`]),
+    ...(attempt === 1 ? [] : [`attempt ${attempt}`]),
+  ].join(', ')
+}
