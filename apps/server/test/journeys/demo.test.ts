@@ -1,14 +1,15 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkout, withoutProxies } from '../documents.js'
 
-const command = join(checkout, 'apps/server/bin/botstead.js')
+const server = join(checkout, 'apps/server')
+const builtCommand = join(server, 'bin/botstead.js')
 const run = promisify(execFile)
 
 /** Where the demonstration makes its temporary folder. */
@@ -25,14 +26,18 @@ interface Demo {
   output: string
 }
 
-/**
- * Runs the demonstration.
- * @param meanwhile called when it waits for Ctrl-C, with what it has written
- */
+interface DemoRun {
+  /** The program; that of this checkout by default. */
+  command?: string
+  /** Called when it waits for Ctrl-C, with what it has written. */
+  meanwhile?: (output: string) => Promise<void>
+}
+
+/** Runs the demonstration. */
 async function runDemo(
   options: readonly string[],
   environment: Record<string, string> = {},
-  meanwhile?: (output: string) => Promise<void>,
+  { command = builtCommand, meanwhile }: DemoRun = {},
 ): Promise<Demo> {
   const child = spawn(process.execPath, [command, 'demo', ...options], {
     env: { ...withoutProxies(process.env), TMPDIR: temporary, ...environment },
@@ -77,11 +82,11 @@ describe('the demonstration', () => {
     const { status, output } = await runDemo(['--once', '--port', '0'])
     expect(status, output).toBe(0)
     expect(output).toMatch(/PUT \/uploads\/\S+ {2}200 {2}\d+ ms/)
-    expect(output).toMatch(/1\. 0\.\d\d {2}ARCHITECTURE\.md › Architecture › What happens/)
+    expect(output).toMatch(/1\. 0\.\d\d {2}botstead\.md › How Botstead works › What happens/)
     expect(output.match(/POST \/chat\/[\w-]+\/messages {2}201/g)).toHaveLength(3)
     expect(output).toMatch(/GET \/chat\/\S+\/listen {2}200/)
     expect(output).toMatch(
-      /Guide answers, \d+ ms after the question:\n {4}“[^”]+”\n {4}— ARCHITECTURE\.md › /,
+      /Guide answers, \d+ ms after the question:\n {4}“[^”]+”\n {4}— botstead\.md › /,
     )
     expect(output).not.toContain('\u001b')
     expect(await readdir(temporary)).toEqual([])
@@ -90,20 +95,21 @@ describe('the demonstration', () => {
   it('gives lines that work as pasted, and removes its folder after Ctrl-C', async () => {
     const answers: unknown[] = []
     let botAddress = ''
-    const { status } = await runDemo(['--port', '0'], {}, async (output) => {
+    const meanwhile = async (output: string) => {
       for (const [line] of output.matchAll(/^ {2}curl .*$/gm)) {
         const answer = await vi.waitFor(() => runLine(line), { timeout: 15_000, interval: 50 })
         answers.push(answer)
       }
       botAddress = /listens at (\S+)/.exec(output)?.[1] ?? ''
       expect(await (await fetch(`${botAddress}/health`)).text()).toBe('ok')
-    })
+    }
+    const { status } = await runDemo(['--port', '0'], {}, { meanwhile })
     expect(answers).toMatchObject([
-      { passages: [{ file: { key: 'ARCHITECTURE.md' } }] },
+      { passages: [{ file: { key: 'botstead.md' } }] },
       { message: { payload: { type: 'text', text: 'How does the server stop?' } } },
       {
         messages: [
-          { payload: { text: expect.stringContaining('— ARCHITECTURE.md › ') } },
+          { payload: { text: expect.stringContaining('— botstead.md › ') } },
           ...[{ payload: { text: 'How does the server stop?' } }, {}, {}],
         ],
       },
@@ -126,12 +132,12 @@ describe('the demonstration', () => {
   })
 
   it('says what to do when a step fails, and ends with status 1', async () => {
-    // Nothing listens behind this proxy, so no call reaches the server.
+    // As behind a proxy that nothing listens at: no call reaches the server.
+    const refuse = `globalThis.fetch = async () => {
+      throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })
+    }`
     const { status, output } = await runDemo(['--once', '--port', '0'], {
-      HTTP_PROXY: 'http://127.0.0.1:9',
-      http_proxy: 'http://127.0.0.1:9',
-      NO_PROXY: '',
-      no_proxy: '',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(refuse)}`,
     })
     expect(status).toBe(1)
     expect(output).toContain('1  Create a bot')
@@ -139,4 +145,44 @@ describe('the demonstration', () => {
     expect(output.replaceAll(/\s+/g, ' ')).toContain('If this machine uses a proxy')
     expect(output).not.toContain('Open a conversation')
   })
+
+  it('needs nothing but the package and what it depends on', async () => {
+    const command = await installPackage(join(temporary, 'installed'))
+    const { status, output } = await runDemo(['--once', '--port', '0'], {}, { command })
+    await rm(join(temporary, 'installed'), { recursive: true })
+    expect(status, output).toBe(0)
+    expect(output).toContain('Guide answers')
+  })
 })
+
+interface Package {
+  name: string
+  files: string[]
+  dependencies: Record<string, string>
+}
+
+/**
+ * The server as an installation has it: the files of its package, and its dependencies. Nothing that is
+ * installed for development only is found from there.
+ * @returns the path of its program
+ */
+async function installPackage(folder: string): Promise<string> {
+  const text = await readFile(join(server, 'package.json'), 'utf8')
+  const { name, files, dependencies }: Package = JSON.parse(text)
+  const installed = join(folder, 'node_modules', name)
+  for (const each of ['package.json', ...files]) {
+    await cp(join(server, each), join(installed, each), { recursive: true })
+  }
+  for (const dependency of Object.keys(dependencies)) {
+    const link = join(folder, 'node_modules', dependency)
+    await mkdir(dirname(link), { recursive: true })
+    await symlink(await folderOf(dependency), link)
+  }
+  return join(installed, 'bin/botstead.js')
+}
+
+/** Where a dependency of the server is installed: with it, or with the root. */
+async function folderOf(dependency: string): Promise<string> {
+  const own = join(server, 'node_modules', dependency)
+  return await realpath(own).catch(() => realpath(join(checkout, 'node_modules', dependency)))
+}

@@ -1,74 +1,207 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { DemoError } from './explain.js'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { type Client, followConversation } from '@botstead/contract'
+import { toQuote } from './document.js'
+import { DemoError, type Step } from './step.js'
 
-const example = fileURLToPath(
-  new URL('../../../../../examples/knowledge-bot/main.mjs', import.meta.url),
-)
-/** Longest wait for the bot to listen, in milliseconds. */
-const startPatience = 30_000
-/** What it writes when it listens. */
-const ready = /listens at (\S+)\n/
+const question = 'What happens to open requests when the server stops?'
+/** Longest wait for the answer, in milliseconds. */
+const answerPatience = 30_000
 
-/** The example bot that answers from documents, as a process of its own. */
+/** Passages in one answer, and how good a passage is at least: below, it is about something else. */
+const mostQuotes = 2
+const leastScore = 0.25
+/** Passages that are hardly worse than the best are quoted too. */
+const nearlyAsGood = 0.7
+
+/** A bot that answers from documents: a plain HTTP server, as any program can be. */
 export interface DemoBot extends AsyncDisposable {
   /**
-   * Starts it; it makes itself known to the server and answers from then on.
+   * Starts it; it answers once the server knows its address.
+   * @param client calls as the bot
    * @returns where the server reaches it
    */
-  start(options: DemoBotOptions): Promise<string>
-}
-
-interface DemoBotOptions {
-  address: string
-  token: string
-  /** Name of the bot to be. */
-  name: string
-  /** Path of the document to answer from. */
-  document: string
+  start(client: Client, botId: string): Promise<string>
 }
 
 /** A bot that is not started yet; disposing ends it. */
 export function createDemoBot(): DemoBot {
-  let child: ChildProcess | undefined
+  let reply: ((body: string) => Promise<void>) | undefined
+  const server = createServer(async (request, response) => {
+    try {
+      if (request.method !== 'POST') {
+        response.end('ok')
+        return
+      }
+      const body = await readBody(request)
+      // What else is sent, such as registrations and pings, is taken without doing anything.
+      const isEvent = request.headers['x-bp-operation'] === 'event_received'
+      if (isEvent && request.headers['x-bp-type'] === 'message_created') await reply?.(body)
+      response.end('{}')
+    } catch {
+      // The server sends the same message again later.
+      response.writeHead(500).end('{}')
+    }
+  })
   return {
-    async start({ address, token, name, document }) {
-      // Nothing of the caller's environment: a demonstration asks no language model of theirs.
-      const env = { BOTSTEAD_URL: address, BOTSTEAD_TOKEN: token, BOT_NAME: name, BOT_PORT: '0' }
-      child = spawn(process.execPath, [example, document], {
-        env,
-        stdio: ['ignore', 'pipe', 'pipe'],
+    async start(client, botId) {
+      reply = (body) => replyTo(client, botId, body)
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject).listen(0, '127.0.0.1', resolve)
       })
-      return await untilReady(child)
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     },
     async [Symbol.asyncDispose]() {
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-      child.kill()
-      await once(child, 'exit')
+      if (!server.listening) return
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
     },
   }
 }
 
-async function untilReady(child: ChildProcess): Promise<string> {
-  let written = ''
-  const listens = new Promise<string>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        // What it says later, about each question, is for its own terminal.
-        if (written.length < 10_000) written += text
-        const address = ready.exec(written)?.[1]
-        if (address !== undefined) resolve(address)
-      })
-    }
-  })
-  const ended = once(child, 'exit').then(() => undefined)
-  const late = AbortSignal.timeout(startPatience)
-  const isLate = once(late, 'abort').then(() => undefined)
-  const address = await Promise.race([listens, ended, isLate])
-  if (address !== undefined) return address
-  throw new DemoError(
-    `The bot did not start: ${written.trim() || 'it wrote nothing.'}`,
-    'It is examples/knowledge-bot, with the bot SDK that "npm ci" installs. If this checkout has no changes, please open an issue with this output.',
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = ''
+  for await (const text of request.setEncoding('utf8')) body += text
+  return body
+}
+
+/** What of an event the bot reads. */
+interface MessageCreated {
+  event: {
+    id: string
+    conversationId: string
+    payload: { message: { type: string; payload: { text?: string } } }
+  }
+}
+
+async function replyTo(client: Client, botId: string, body: string): Promise<void> {
+  const { event } = JSON.parse(body) as MessageCreated
+  const { type, payload } = event.payload.message
+  const text =
+    type === 'text' ? await answerTo(client, payload.text ?? '') : 'Ask me about my document.'
+  await client.createMessage(
+    {
+      conversationId: event.conversationId,
+      userId: botId,
+      type: 'text',
+      payload: { text },
+      tags: {},
+    },
+    // The same event may come twice; its answer is stored once.
+    { idempotencyKey: event.id },
   )
+}
+
+/** What was found, in the words of the documents. */
+async function answerTo(client: Client, text: string): Promise<string> {
+  const { passages } = await client.searchFiles({
+    query: text,
+    limit: mostQuotes,
+    contextDepth: 0,
+    withContext: true,
+  })
+  const least = Math.max(leastScore, nearlyAsGood * (passages[0]?.score ?? 0))
+  const good = passages.filter(({ score }) => score >= least)
+  if (good.length === 0) return 'I found nothing about that in my document.'
+  const quotes = good.map(async (passage) => {
+    const quote = toQuote(passage)
+    const { file } = await client.getFile({ id: passage.file.id })
+    return `“${quote.text}”\n— ${quote.place.join(' › ')}\n  ${file.url}`
+  })
+  return (await Promise.all(quotes)).join('\n\n')
+}
+
+export interface Questioner {
+  bot: DemoBot
+  botId: string
+  botName: string
+  address: string
+  webhookId: string
+  userKey: string
+  conversationId: string
+  /** Manages bots. */
+  admin: Client
+  /** Calls as the bot. */
+  client: Client
+  /** Calls as a chat user. */
+  talker: Client
+  fetch: (url: string, init: RequestInit) => Promise<Response>
+}
+
+/** Asks the bot a question about the document; the answer arrives on the stream of the conversation. */
+export async function askBot(questioner: Questioner, step: Step): Promise<void> {
+  const { bot, botId, botName, admin, client, talker, conversationId } = questioner
+  const start = performance.now()
+  await step({
+    what: 'Start a bot that answers from the document, and give the server its address',
+    call: async () => {
+      const url = await bot.start(client, botId)
+      await admin.updateBot({ id: botId, url })
+      return url
+    },
+    show: (url, print) => print.note(`It listens at ${url} ${since(start)} later.`),
+  })
+  const listening = new AbortController()
+  const heard = await step({
+    what: 'Listen to the conversation, as a web page does',
+    call: () => listen(questioner, listening.signal),
+    show: (_, print) => print.note('What is said there now arrives by itself.'),
+  })
+  try {
+    const asking = performance.now()
+    await step({
+      what: 'Ask the bot, and receive its answer',
+      sent: { question },
+      call: async () => {
+        await talker.chatCreateMessage({
+          conversationId,
+          payload: { type: 'text', text: question },
+        })
+        return await heard.answer
+      },
+      show: (text, print) => {
+        print.note(`${botName} answers, ${since(asking)} after the question:`)
+        print.said(text)
+      },
+    })
+  } finally {
+    listening.abort()
+  }
+}
+
+/** Opens the stream of the conversation; `answer` is the first text that the bot says. */
+async function listen(
+  { address, webhookId, userKey, conversationId, fetch }: Questioner,
+  signal: AbortSignal,
+): Promise<{ answer: Promise<string> }> {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const options = { baseUrl: address, webhookId, userKey, conversationId, fetch }
+  const answer = firstAnswer({
+    ...options,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(answerPatience)]),
+    onConnection: open,
+  })
+  // Whoever waits for it gets the failure; until then it is nobody's.
+  answer.catch(() => undefined)
+  await Promise.race([opened, answer])
+  return { answer }
+}
+
+async function firstAnswer(options: Parameters<typeof followConversation>[0]): Promise<string> {
+  for await (const { type, data } of followConversation(options)) {
+    if (type !== 'message_created' || !data.isBot) continue
+    if (data.payload.type === 'text') return String(data.payload.text)
+  }
+  throw new DemoError(
+    `The bot did not answer within ${answerPatience / 1000} s.`,
+    'The machine may be very busy: run the demonstration again when it is not.',
+  )
+}
+
+function since(start: number): string {
+  return `${(performance.now() - start).toFixed(0)} ms`
 }

@@ -8,7 +8,6 @@ import { createLog } from '../../platform/telemetry/log.js'
 import { untilStopped } from '../start.js'
 import { createDemoBot } from './bot.js'
 import { createPrinter, type Printer } from './print.js'
-import { suggest } from './suggest.js'
 
 interface DemoOptions {
   once?: boolean
@@ -34,9 +33,9 @@ export function demoCommand(): Command {
     })
 }
 
-/** Answers the exit status. */
+/** Returns the exit status. */
 async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1> {
-  const { runTour } = await loadTour()
+  const { runTour } = await import('./tour.js')
   const print = createPrinter(process.stdout)
   const port = options.port ?? String(loadConfig(undefined, { envFile: '.env' }).config.port)
   const server = await startDemoServer(dataDir, port, print)
@@ -74,17 +73,41 @@ async function startDemoServer(dataDir: string, port: string, print: Printer): P
   }
 }
 
-/** The tour needs the client packages, which a server in production does not have. */
-async function loadTour(): Promise<typeof import('./tour.js')> {
-  try {
-    return await import('./tour.js')
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) {
-      throw error
-    }
-    throw new Error(
-      'The demonstration needs the client packages, which are installed for development only: run "npm ci" without --omit=dev.',
-      { cause: error },
-    )
-  }
+/** What the tour has made and calls of one's own need. */
+export interface Made {
+  address: string
+  token: string
+  workspaceId: string
+  botId: string
+  chatAddress: string
+  conversationId: string
+  userKey: string
+}
+
+/** Calls to try on what the tour has made: each line works as pasted, in any order. */
+export function suggest(print: Printer, made: Made): void {
+  const bearer = `-H 'Authorization: Bearer ${made.token}'`
+  const json = "-H 'Content-Type: application/json'"
+  const message = JSON.stringify({
+    conversationId: made.conversationId,
+    payload: { type: 'text', text: 'How does the server stop?' },
+  })
+  print.title('Try next, in another terminal:')
+  print.command(
+    'Ask the document something else',
+    `curl -G '${made.address}/v1/files/search' --data-urlencode 'query=How does the server stop?' -d limit=1 ${bearer} -H 'x-bot-id: ${made.botId}'`,
+  )
+  print.command(
+    'Ask the bot, as Ada with her user key',
+    `curl -X POST '${made.chatAddress}/messages' -H 'x-user-key: ${made.userKey}' ${json} -d '${message}'`,
+  )
+  print.command(
+    'Read the conversation: the answer of the bot is the newest message',
+    `curl '${made.chatAddress}/conversations/${made.conversationId}/messages' -H 'x-user-key: ${made.userKey}'`,
+  )
+  print.command(
+    'List the bots',
+    `curl '${made.address}/v1/admin/bots' ${bearer} -H 'x-workspace-id: ${made.workspaceId}'`,
+  )
+  print.command('See all operations, in the browser', `${made.address}/docs`)
 }

@@ -1,43 +1,41 @@
 import { readFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import type { Client } from '@botpress/client'
-import { createClient } from '@botstead/contract'
-import { DemoError } from './explain.js'
-import type { Printer } from './print.js'
-import { toQuote } from './quote.js'
-import type { Step } from './step.js'
+import type { Client } from '@botstead/contract'
+import { cutText } from '../text.js'
+import type { Printer, Quote } from './print.js'
+import { type CallLog, DemoError, type Step } from './step.js'
 
-const key = 'ARCHITECTURE.md'
-/** The document of the demonstration. */
-export const documentPath = fileURLToPath(
-  new URL('../../../../../ARCHITECTURE.md', import.meta.url),
-)
+const key = 'botstead.md'
+/** The document of the demonstration, a file of this package. */
+const documentPath = fileURLToPath(new URL(`../../../demo/${key}`, import.meta.url))
 const question = 'Can a message get lost when the power fails?'
 /** Longest wait for a document to become searchable, in milliseconds. */
 const indexingPatience = 30_000
 
 /** Announces the document and sends its content to the signed address of the answer. */
-export async function uploadDocument(client: Client, step: Step): Promise<void> {
+export async function uploadDocument(
+  client: Client,
+  calls: Pick<CallLog, 'fetch'>,
+  step: Step,
+): Promise<void> {
   const content = await readFile(documentPath)
   await step({
     what: 'Upload a document, to be found by search',
     sent: { key, size: `${content.length} bytes`, index: 'true' },
-    call: () => client.uploadFile({ key, index: true, content }),
+    call: async () => {
+      const { file } = await client.upsertFile({ key, index: true, size: content.length })
+      const response = await calls.fetch(file.uploadUrl, { method: 'PUT', body: content })
+      if (!response.ok) throw new Error(`The content was refused with status ${response.status}.`)
+      return { file }
+    },
     show: ({ file }, print) => print.received({ id: file.id, type: file.contentType }),
   })
 }
 
-/**
- * Waits until the passages of the document can be found. The client of bots asks again and again, because
- * it has no other way; the server can also answer one question once it is so far.
- */
-export async function waitUntilSearchable(
-  place: { address: string; token: string; botId: string },
-  print: Printer,
-): Promise<void> {
+/** Waits until search finds the passages of the document: one call, which the server answers then. */
+export async function waitUntilSearchable(client: Client, print: Printer): Promise<void> {
   const start = performance.now()
-  const client = createClient({ ...place, baseUrl: place.address })
   const waitFor = 'indexing_completed'
   const { file } = await client.getFile({ id: key, waitFor, timeout: indexingPatience })
   if (file.status === waitFor) {
@@ -47,7 +45,7 @@ export async function waitUntilSearchable(
   if (file.failedStatusReason !== undefined) {
     throw new DemoError(
       `The status of the document is ${file.status}: ${file.failedStatusReason}`,
-      'The reason says what is wrong with the document. If it is an unchanged part of this checkout, please open an issue.',
+      'The reason says what is wrong with the document. If it is unchanged, please open an issue.',
     )
   }
   throw new DemoError(
@@ -73,4 +71,28 @@ export async function askDocument(client: Client, step: Step): Promise<void> {
       print.quotes(passages.map(toQuote))
     },
   })
+}
+
+/** What of a found passage is shown. */
+interface FoundPassage {
+  content: string
+  score: number
+  file: { key: string }
+  context?: readonly { type: string; text: string }[]
+}
+
+const longestQuote = 280
+const heading = /^#{1,6}\s+(.*)$/
+
+/** A passage as a person reads it: the headings it stands under, then the beginning of its text. */
+export function toQuote({ content, score, file, context = [] }: FoundPassage): Quote {
+  const lines = content.split('\n').filter((line) => line.trim() !== '')
+  const above = context.filter(({ type }) => type === 'breadcrumb').map(({ text }) => text)
+  const own = lines.flatMap((line) => heading.exec(line)?.[1] ?? [])
+  const text = lines.filter((line) => !heading.test(line)).join(' ')
+  return {
+    score,
+    place: [file.key, ...above, ...own.filter((each) => !above.includes(each)).slice(0, 1)],
+    text: cutText(text.replaceAll(/\s+/g, ' ').trim(), longestQuote),
+  }
 }

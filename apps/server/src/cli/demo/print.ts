@@ -1,8 +1,7 @@
 import { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import { abbreviate, wrapText } from '../text.js'
-import type { Call } from './calls.js'
-import type { Explained } from './explain.js'
+import type { Call, Explained } from './step.js'
 
 /** A few things worth knowing about a value, by name. */
 export type Facts = Readonly<Record<string, string | number>>

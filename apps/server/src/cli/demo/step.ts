@@ -1,5 +1,46 @@
-import type { CallWatch } from './calls.js'
+import { performance } from 'node:perf_hooks'
+import { type ClientOptions, isErrorType } from '@botstead/contract'
+import { isConnectionFailure } from '../server-access.js'
 import type { Facts, Printer } from './print.js'
+
+/** One HTTP call as it went over the wire. */
+export interface Call {
+  method: string
+  /** Without the query. */
+  path: string
+  status: number
+  /** From the request to the beginning of the response. */
+  milliseconds: number
+}
+
+/** Sends requests and keeps what was called. */
+export interface CallLog {
+  fetch: NonNullable<ClientOptions['fetch']>
+  /** The calls since the last time, oldest first. */
+  take(): Call[]
+}
+
+export function createCallLog(): CallLog {
+  let calls: Call[] = []
+  return {
+    async fetch(url, init) {
+      const start = performance.now()
+      const response = await fetch(url, init)
+      calls.push({
+        method: init.method ?? 'GET',
+        path: new URL(url).pathname,
+        status: response.status,
+        milliseconds: performance.now() - start,
+      })
+      return response
+    },
+    take() {
+      const taken = calls
+      calls = []
+      return taken
+    },
+  }
+}
 
 /** One step of the demonstration. */
 interface StepOptions<Answer> {
@@ -15,7 +56,7 @@ interface StepOptions<Answer> {
 export type Step = <Answer>(options: StepOptions<Answer>) => Promise<Answer>
 
 /** Runs steps one after another and shows each with the calls it made, also those that failed. */
-export function createStep(print: Printer, calls: CallWatch): Step {
+export function createStep(print: Printer, calls: Pick<CallLog, 'take'>): Step {
   return async ({ what, sent, call, show }) => {
     print.step(what)
     calls.take()
@@ -29,4 +70,58 @@ export function createStep(print: Printer, calls: CallWatch): Step {
     show(answer, print)
     return answer
   }
+}
+
+/** A failure for a person: what happened, and what they can do about it. */
+export interface Explained {
+  what: string
+  advice: string
+}
+
+/** A failure of the demonstration itself, which knows what can be done about it. */
+export class DemoError extends Error {
+  override name = 'DemoError'
+  readonly advice: string
+
+  constructor(message: string, advice: string) {
+    super(message)
+    this.advice = advice
+  }
+}
+
+const proxyAdvice =
+  'The call did not reach the server. If this machine uses a proxy, exclude the server and try again: NO_PROXY=localhost,127.0.0.1'
+
+/** Says what a failed step means for whoever sees it. */
+export function explain(error: unknown): Explained {
+  if (error instanceof DemoError) return { what: error.message, advice: error.advice }
+  if (isConnectionFailure(error)) return { what: causeOf(error), advice: proxyAdvice }
+  const message = error instanceof Error ? error.message : String(error)
+  const { type, id } = factsOf(error)
+  // A client calls everything `Unknown` that is not the standard error body.
+  if (!isErrorType(type) || type === 'Unknown') return { what: message, advice: proxyAdvice }
+  const what = `${type}: ${message}`
+  if (type === 'Internal') {
+    return {
+      what,
+      advice: `This is a fault of the server. The log lines above with ${id} have its cause: please open an issue with them.`,
+    }
+  }
+  return {
+    what,
+    advice: `The server refused the call (${id}), which no step expects. If this checkout has no changes, please open an issue with this output.`,
+  }
+}
+
+/** The reason why there was no response, which `fetch` has as the cause of its error. */
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+function factsOf(error: unknown): { type: unknown; id: string } {
+  if (!(error instanceof Error)) return { type: undefined, id: '' }
+  const type = 'type' in error ? error.type : undefined
+  const id = 'id' in error && typeof error.id === 'string' ? error.id : 'without an id'
+  return { type, id }
 }
