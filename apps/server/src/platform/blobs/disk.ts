@@ -11,7 +11,7 @@ import {
   stat,
 } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { hasErrorCode, syncFolder } from '../disk/durable-files.js'
 import {
   type BlobFacts,
@@ -19,15 +19,18 @@ import {
   BlobRangeError,
   type BlobStore,
   BlobStoreFullError,
+  BlobTooLargeError,
   type ByteRange,
   checkBlobKey,
   isBlobKey,
   type PutOptions,
+  type StoredBlob,
 } from './blob-store.js'
-import { receive } from './receive.js'
 
 /** Bytes per read of a download: fewer turns of the event loop than the default of 64 KiB. */
 const readSize = 256 * 1024
+/** Bytes gathered for one write. While they are written, the next are received and hashed. */
+const writeSize = 512 * 1024
 
 /**
  * Opens the blobs of a folder, which is made if it is not there. Contents are spread over 256
@@ -39,7 +42,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
   const drafts = new Set<string>()
   const madeFolders = new Set<string>()
 
-  function placeOf(key: string): { folder: string; path: string } {
+  function locate(key: string): { folder: string; path: string } {
     checkBlobKey(key)
     const folder = join(root, createHash('sha256').update(key).digest('hex').slice(0, 2))
     return { folder, path: join(folder, key) }
@@ -61,7 +64,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
 
   return {
     async put(key, content, options = {}) {
-      const { folder, path } = placeOf(key)
+      const { folder, path } = locate(key)
       const draft = randomUUID()
       const draftPath = join(draftFolder, draft)
       drafts.add(draft)
@@ -85,7 +88,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
     },
 
     async get(key, range) {
-      const { path } = placeOf(key)
+      const { path } = locate(key)
       const file = await openBlob(path, key)
       try {
         if (range) checkRange(range, (await file.stat()).size)
@@ -97,11 +100,11 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
     },
 
     async head(key) {
-      return factsOf(placeOf(key).path)
+      return factsOf(locate(key).path)
     },
 
     async remove(key) {
-      await rm(placeOf(key).path, { force: true })
+      await rm(locate(key).path, { force: true })
     },
 
     async *list() {
@@ -109,7 +112,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
         if (!/^[0-9a-f]{2}$/.test(folder)) continue
         for (const key of await readdir(join(root, folder))) {
           // Somebody may have put a file there; what is not in its place could not be read or removed.
-          if (!isBlobKey(key) || placeOf(key).folder !== join(root, folder)) continue
+          if (!isBlobKey(key) || locate(key).folder !== join(root, folder)) continue
           const facts = await factsOf(join(root, folder, key))
           if (facts) yield { key, ...facts }
         }
@@ -130,7 +133,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
       return removed
     },
 
-    localPath: (key) => placeOf(key).path,
+    localPath: (key) => locate(key).path,
 
     check: () => access(draftFolder, constants.W_OK),
   }
@@ -166,4 +169,62 @@ function ignore(): void {}
 function explain(error: unknown, root: string): unknown {
   if (!hasErrorCode(error, 'ENOSPC', 'EDQUOT')) return error
   return new BlobStoreFullError(`The disk of ${root} is full: make room there.`, { cause: error })
+}
+
+/**
+ * Writes a stream to the end of a file and measures it on the way. At most two write sizes are in
+ * memory. The stream is not destroyed when this fails; see {@link BlobStore.put}.
+ */
+async function receive(
+  content: Readable,
+  file: FileHandle,
+  options: PutOptions,
+): Promise<StoredBlob> {
+  const { maxBytes = Number.POSITIVE_INFINITY, signal } = options
+  if (signal) addAbortSignal(signal, content)
+  const hash = createHash('sha256')
+  let size = 0
+  let batch: Uint8Array[] = []
+  let batchSize = 0
+  let writing = Promise.resolve()
+
+  async function flush(): Promise<void> {
+    await writing
+    writing = writeAll(file, batch)
+    // It is awaited with the next batch; until then a failure must not count as unhandled.
+    writing.catch(() => undefined)
+    batch = []
+    batchSize = 0
+  }
+
+  for await (const chunk of content.iterator({ destroyOnReturn: false })) {
+    if (!(chunk instanceof Uint8Array)) throw new TypeError('A blob is made of bytes.')
+    size += chunk.length
+    if (size > maxBytes) throw new BlobTooLargeError(maxBytes)
+    hash.update(chunk)
+    batch.push(chunk)
+    batchSize += chunk.length
+    if (batchSize >= writeSize) await flush()
+  }
+  await flush()
+  await writing
+  return { size, sha256: hash.digest('hex') }
+}
+
+/** A short write is not an error to the system: the rest is tried again and says what is wrong. */
+async function writeAll(file: FileHandle, chunks: Uint8Array[]): Promise<void> {
+  let left = chunks
+  while (left.length > 0) {
+    const { bytesWritten } = await file.writev(left)
+    left = skip(left, bytesWritten)
+  }
+}
+
+function skip(chunks: Uint8Array[], bytes: number): Uint8Array[] {
+  let rest = bytes
+  for (const [index, chunk] of chunks.entries()) {
+    if (rest < chunk.length) return [chunk.subarray(rest), ...chunks.slice(index + 1)]
+    rest -= chunk.length
+  }
+  return []
 }

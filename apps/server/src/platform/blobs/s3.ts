@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createGate } from '../workers/gate.js'
 import {
   BlobNotFoundError,
@@ -8,15 +9,16 @@ import {
   isBlobKey,
 } from './blob-store.js'
 import type { S3Address } from './s3-address.js'
-import { createS3Client, type S3ClientOptions } from './s3-client.js'
-import { explain, S3Error } from './s3-errors.js'
+import { createS3Client, type S3Client, type S3ClientOptions } from './s3-client.js'
+import { explain, S3Error, S3SetupError } from './s3-errors.js'
 import { lastWriteOf, listObjects, listUploads } from './s3-list.js'
-import { requireOwner } from './s3-owner.js'
 import { abortUpload, putS3Object } from './s3-put.js'
 import { readResuming } from './s3-read.js'
 
 /** Uploads in parts that run at a time; each has two parts in memory. */
 const uploadsInParts = 16
+/** Names the object that names the installation. No blob can have this key, so no list shows it. */
+const ownerKey = 'botstead.owner'
 
 export interface S3Options extends S3ClientOptions {
   /** Name of the installation: another one below the same prefix is refused. */
@@ -191,3 +193,40 @@ function isMissing(error: unknown): boolean {
 }
 
 function ignore(): void {}
+
+/**
+ * Makes a prefix that of one installation. Two below the same prefix would sweep away each other's
+ * contents, because each removes the blobs that its database does not know.
+ */
+async function requireOwner(client: S3Client, address: S3Address, owner: string): Promise<void> {
+  try {
+    const found = await findOwner(client)
+    if (found === owner) return
+    if (found === undefined) return await claim(client, owner)
+  } catch (error) {
+    throw explain(error, address)
+  }
+  const place = `${address.bucket}/${address.prefix}`
+  throw new S3SetupError(
+    `Another installation keeps its contents in ${place}: give this one another prefix in BOTSTEAD_BLOBS_URL. If it is the same one with another BOTSTEAD_SECRET, delete ${place}${ownerKey} first.`,
+  )
+}
+
+async function findOwner(client: S3Client): Promise<string | undefined> {
+  try {
+    return (await client.send({ method: 'GET', key: ownerKey })).body.trim()
+  } catch (error) {
+    if (error instanceof S3Error && error.status === 404) return undefined
+    throw error
+  }
+}
+
+async function claim(client: S3Client, owner: string): Promise<void> {
+  const bytes = Buffer.from(owner)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  await client.send({
+    method: 'PUT',
+    key: ownerKey,
+    body: { chunks: [bytes], size: bytes.length, sha256 },
+  })
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
-import { putAndClose } from '../../../platform/blobs/put-and-close.js'
+import { putAndClose } from '../../../platform/blobs/blob-store.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import { uploadAddressLifetime } from '../addresses.js'

@@ -1,7 +1,6 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { BlobStore } from '../../../platform/blobs/blob-store.js'
-import { putAndClose } from '../../../platform/blobs/put-and-close.js'
+import { type BlobStore, putAndClose } from '../../../platform/blobs/blob-store.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Timers } from '../../../platform/timers.js'
 import {
