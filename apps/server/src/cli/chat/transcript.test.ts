@@ -57,7 +57,7 @@ async function hear(...signals: Signal[]) {
     screen,
     answers: {
       expect: () => {},
-      heard: () => noted.push('heard'),
+      received: () => noted.push('received'),
       writing: (streamId) => noted.push(`+${streamId}`),
       finished: (streamId) => noted.push(`-${streamId}`),
       settled: async () => true,
@@ -79,7 +79,7 @@ describe('what is shown of a conversation', () => {
       message('m4', 'theirs', { userId: 'ada' }),
     )
     expect(shown).toBe('Guide: Hello\nGuide: Next\nada: theirs\n')
-    expect(noted.slice(0, 4)).toEqual(['+s', '+s', '-s', 'heard'])
+    expect(noted.slice(0, 4)).toEqual(['+s', '+s', '-s', 'received'])
   })
 
   it('shows the message again that became another one than its pieces', async () => {
@@ -96,6 +96,6 @@ describe('what is shown of a conversation', () => {
       message('m2', 'Two', { streamId: 'b' }),
     )
     expect(shown).toBe('Guide: One and a half [broken off]\nGuide: Two\n')
-    expect(noted).toEqual(['+a', '+b', '+a', '-a', '-b', 'heard'])
+    expect(noted).toEqual(['+a', '+b', '+a', '-a', '-b', 'received'])
   })
 })

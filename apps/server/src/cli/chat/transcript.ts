@@ -70,7 +70,7 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
           showMessage(message, isBot ? botName : printable(message.userId))
         }
         if (isBot && typeof streamId === 'string') answers.finished(streamId)
-        if (isBot) answers.heard()
+        if (isBot) answers.received()
         return
       }
       case 'message_stream_delta':
@@ -90,7 +90,7 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
       case 'reset':
         return await showLast(Number.POSITIVE_INFINITY)
       default:
-        // The others tell of nothing that is said.
+        // The others carry nothing that is said.
         return
     }
   }
@@ -104,12 +104,12 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
   }
 }
 
-/** Tells when what was said has been answered. */
+/** Knows when the bot has answered what was said. */
 export interface Answers {
-  /** Something is about to be said: what was heard so far does not answer it. */
+  /** Something is about to be said: what came so far does not answer it. */
   expect(): void
   /** A message of the bot has come as a whole. */
-  heard(): void
+  received(): void
   /** A piece of a message has come. */
   writing(streamId: string): void
   /** A message that came in pieces is complete, or was given up. */
@@ -144,7 +144,7 @@ export function createAnswers({ timeout, quiet }: { timeout: number; quiet: numb
     expect() {
       isAnswered = false
     },
-    heard() {
+    received() {
       isAnswered = true
       wake()
     },
@@ -163,7 +163,7 @@ export function createAnswers({ timeout, quiet }: { timeout: number; quiet: numb
   }
 }
 
-/** Where the talk is shown. */
+/** Where the conversation is shown. */
 export interface Screen {
   /** Shows whole lines. */
   show(text: string): void

@@ -8,6 +8,7 @@ import { createLog } from '../../platform/telemetry/log.js'
 import { untilStopped } from '../start.js'
 import { createDemoBot } from './bot.js'
 import { createPrinter, type Printer } from './print.js'
+import type { TourResult } from './tour.js'
 
 interface DemoOptions {
   once?: boolean
@@ -73,19 +74,8 @@ async function startDemoServer(dataDir: string, port: string, print: Printer): P
   }
 }
 
-/** What the tour has made and calls of one's own need. */
-export interface Made {
-  address: string
-  token: string
-  workspaceId: string
-  botId: string
-  chatAddress: string
-  conversationId: string
-  userKey: string
-}
-
 /** Calls to try on what the tour has made: each line works as pasted, in any order. */
-export function suggest(print: Printer, made: Made): void {
+function suggest(print: Printer, made: TourResult): void {
   const bearer = `-H 'Authorization: Bearer ${made.token}'`
   const json = "-H 'Content-Type: application/json'"
   const message = JSON.stringify({

@@ -2,12 +2,22 @@ import { type Client, createClient } from '@botstead/contract'
 import type { Server } from '../../app/container.js'
 import { abbreviate } from '../text.js'
 import { askBot, type DemoBot } from './bot.js'
-import type { Made } from './command.js'
 import { askDocument, uploadDocument, waitUntilSearchable } from './document.js'
 import type { Printer } from './print.js'
 import { createCallLog, createStep, DemoError, explain, type Step } from './step.js'
 
 const botName = 'Guide'
+
+/** What the tour has created, for calls of one's own. */
+export interface TourResult {
+  address: string
+  token: string
+  workspaceId: string
+  botId: string
+  chatAddress: string
+  conversationId: string
+  userKey: string
+}
 
 /**
  * The main calls, through the client of the contract.
@@ -18,7 +28,7 @@ export async function runTour(
   server: Server,
   print: Printer,
   demoBot: DemoBot,
-): Promise<Made | undefined> {
+): Promise<TourResult | undefined> {
   const calls = createCallLog()
   const { fetch } = calls
   const step = createStep(print, calls)

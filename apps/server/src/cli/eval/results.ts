@@ -162,7 +162,7 @@ export function readWeights(
   return [...before, Object.fromEntries(parts)]
 }
 
-export function describeWeights(weights: RetrieverWeights): string {
+function describeWeights(weights: RetrieverWeights): string {
   return Object.entries(weights)
     .map(([name, weight]) => `${name} ${weight}`)
     .join(', ')

@@ -169,14 +169,14 @@ function withFormerTags(description: Description, remote: RemoteFile | undefined
 }
 
 /** What was found below a folder; keys have `/` between their parts on every system. */
-export interface FolderTree {
+interface FolderTree {
   files: { key: string; path: string }[]
   /** Keys of symbolic links and of what is neither file nor folder: not followed, not sent. */
   passedOver: string[]
 }
 
 /** Finds all files below a folder, in the order of their names. */
-export async function readFolder(
+async function readFolder(
   root: string,
   options: { hidden: boolean; prefix: string },
 ): Promise<FolderTree> {
