@@ -47,7 +47,7 @@ describe('formatOf', () => {
     expect(() => formatOf(contentType, key)).toThrow(advice)
   })
 
-  test('what nobody has heard of is refused with what can be read', () => {
+  test('unknown formats are refused with a list of supported ones', () => {
     expect(() => formatOf('application/x-cad', 'a.cad')).toThrow(
       /x-cad \(\.cad\) cannot be indexed, only Markdown, .* and plain text\. Convert/,
     )
@@ -97,14 +97,14 @@ describe('a file of another format than its name says is refused with its format
     expect(await refused(key, content)).toContain(`Its content is ${reason}`)
   })
 
-  test('where only the content type is wrong, the right one is named', async () => {
+  test('if only the content type is wrong, the error names the right one', async () => {
     const reason = await refused('a.pdf', '%PDF-1.7\n', 'text/html')
     expect(reason).toBe(
       'Its content is a PDF, not HTML: upload it with the content type application/pdf.',
     )
   })
 
-  test('while a damaged file of that format, and broken JSON, keep their reasons', async () => {
+  test('a damaged file of the stated format, and broken JSON, keep their errors', async () => {
     expect(await refused('a.pdf', '%PDF-1.7\nnothing')).toContain('cannot be read as a PDF')
     expect(await refused('a.docx', 'PK\x03\x04\x14\0')).toContain('cannot be read as a Word')
     expect(await refused('a.json', '{"price": ')).not.toContain('Its content is')

@@ -6,7 +6,7 @@ const NAMESPACES =
   'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" xmlns:v="urn:schemas-microsoft-com:vml" ' +
   `xmlns:r="${RELATIONS}"`
 
-/** A relation as `id type target`, with `external` where it leads outside. */
+/** A relation as `id type target`, with `external` for an external target. */
 type Relation = readonly [id: string, type: string, target: string, external?: 'external']
 
 export function relations(...list: Relation[]): string {
@@ -34,7 +34,7 @@ const NUMBERING = `
   <w:abstractNum w:abstractNumId="5"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>
   <w:num w:numId="1"><w:abstractNumId w:val="4"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="5"/></w:num>`
 
-/** The parts of a Word document, as German Word writes it; `body` is what stands in `w:body`. */
+/** The parts of a Word document, as German Word writes it; `body` is the content of `w:body`. */
 export function docxParts(body: string, more: ZipParts = {}): ZipParts {
   return {
     '[Content_Types].xml': `${DECLARATION}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
@@ -60,7 +60,7 @@ export function docx(body: string, more: ZipParts = {}): Buffer {
   return zip(docxParts(body, more))
 }
 
-/** A paragraph of Word, with its properties and with text or runs in it. */
+/** A paragraph of Word with its properties and its text or runs. */
 export function wordParagraph(content: string, properties = ''): string {
   const runs = content.startsWith('<')
     ? content
@@ -86,7 +86,7 @@ export function pptx(slides: readonly string[], more: ZipParts = {}): Buffer {
   const listed = slides.map(
     (_, at): Relation => [`rId${at + 10}`, 'slide', `slides/slide${slides.length - at}.xml`],
   )
-  // The names of the parts run against the order of the slides, as after moving them.
+  // The names of the parts are in reverse order of the slides, as after moving slides.
   const parts = slides.map((tree, at) => [
     `ppt/slides/slide${slides.length - at}.xml`,
     part('p:sld', `<p:cSld><p:spTree>${tree}</p:spTree></p:cSld>`),
@@ -109,7 +109,7 @@ export function shape(placeholder: string, ...paragraphs: string[]): string {
   return `<p:sp><p:nvSpPr><p:cNvPr id="2" name="x"/><p:cNvSpPr/><p:nvPr>${ph}</p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/>${body.join('')}</p:txBody></p:sp>`
 }
 
-/** A workbook whose sheets are given as the content of `sheetData`, with texts to refer to. */
+/** A workbook whose sheets are given as the content of `sheetData`, with shared strings. */
 export function xlsx(
   sheets: Readonly<Record<string, string>>,
   options: { strings?: readonly string[]; states?: Readonly<Record<string, string>> } = {},

@@ -4,7 +4,7 @@ import { defaultChunkOptions, type Passage } from '../src/chunking/passage.js'
 import type { Extraction } from '../src/document/extraction.js'
 import { extract } from '../src/extract.js'
 
-/** Reads a file that is known by the extension of its name alone. */
+/** Reads a file whose format is known by the extension of its name only. */
 export async function readFile(key: string, content: string | Uint8Array): Promise<Extraction> {
   return await extract({ bytes: Buffer.from(content), contentType: '', key })
 }

@@ -26,7 +26,7 @@ export async function pdf(
   return Buffer.concat(chunks)
 }
 
-/** Sentences that can be told apart. */
+/** Distinct sentences. */
 export function sentences(about: string, count: number): string {
   return Array.from(
     { length: count },

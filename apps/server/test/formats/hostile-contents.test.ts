@@ -15,16 +15,18 @@ import {
   ingest,
 } from '../../src/features/search/indexing/ingest.js'
 
-/** The same contents at every run, so that a failure can be looked into. */
+/** The same contents in every run, so that a failure is reproducible. */
 const seed = 20_261_122
-/** What is wrong with the file, or nothing; not that it took the time or the memory of its worker. */
-const told =
+/** Outcomes that the content of a file explains, unlike running out of time or memory. */
+const explained =
   /^(?:indexed|nothing|damaged|empty|no_text|binary|protected|unsupported|too_(?:large|deep|many_pages|many_passages))$/
 
 let pool: IngestPool
 beforeAll(() => {
   pool = createIngestPool({
-    ...{ timeLimitMs: 60_000, memoryLimitMb: 512, workers: 2 },
+    timeLimitMs: 60_000,
+    memoryLimitMb: 512,
+    workers: 2,
     onError(error) {
       throw error
     },
@@ -42,7 +44,7 @@ async function outcomeOf(key: string, bytes: Uint8Array): Promise<string> {
   }
 }
 
-/** What files of a format begin with, and the parts that their structure is made of. */
+/** The beginning of files of a format, and the parts of its structure. */
 const formats: Record<string, { begin: string; tokens: readonly string[] }> = {
   'a.csv': { begin: '', tokens: ['"', ',', ';', '\n', '\r', '""', 'a', '\t'] },
   'a.yaml': {
@@ -160,7 +162,7 @@ const formats: Record<string, { begin: string; tokens: readonly string[] }> = {
   },
 }
 
-describe('contents that no program wrote end with passages or a reason', () => {
+describe('contents that no program wrote become passages or an error for the author', () => {
   test.each(Object.entries(formats))('%s', async (key, { begin, tokens }) => {
     const noise = fc.uint8Array({ maxLength: 2000 })
     const syntax = fc
@@ -168,14 +170,14 @@ describe('contents that no program wrote end with passages or a reason', () => {
       .map((parts) => Buffer.from(begin + parts.map(([token, n]) => token.repeat(n)).join('')))
     await fc.assert(
       fc.asyncProperty(fc.oneof(noise, syntax), async (bytes) => {
-        expect(await outcomeOf(key, bytes)).toMatch(told)
+        expect(await outcomeOf(key, bytes)).toMatch(explained)
       }),
       { numRuns: 10, seed, endOnFailure: true },
     )
   })
 })
 
-describe('what is nested in itself many times ends with passages or a reason', () => {
+describe('deep nesting becomes passages or an error for the author', () => {
   const deep = 20_000
   test.each<[string, string, () => Buffer]>([
     ['HTML elements', 'a.html', () => Buffer.from('<div><b>'.repeat(deep))],
@@ -222,7 +224,7 @@ describe('what is nested in itself many times ends with passages or a reason', (
         ),
     ],
   ])('%s in %s', async (_, key, make) => {
-    expect(await outcomeOf(key, make())).toMatch(told)
+    expect(await outcomeOf(key, make())).toMatch(explained)
   })
 
   test('aliases in a.yaml', async () => {
@@ -263,24 +265,24 @@ describe('what is nested in itself many times ends with passages or a reason', (
   })
 })
 
-describe('what is empty and large', () => {
+describe('large empty content', () => {
   test('a row of a million empty cells in a.xlsx', async () => {
     const cells = '<c r="A1"/>'.repeat(1_000_000)
-    expect(await outcomeOf('a.xlsx', xlsx({ S: `<row r="1">${cells}</row>` }))).toMatch(told)
+    expect(await outcomeOf('a.xlsx', xlsx({ S: `<row r="1">${cells}</row>` }))).toMatch(explained)
   })
 
   test('a million columns in a.csv', async () => {
-    expect(await outcomeOf('a.csv', Buffer.from(`${','.repeat(1_000_000)}\n1`))).toMatch(told)
+    expect(await outcomeOf('a.csv', Buffer.from(`${','.repeat(1_000_000)}\n1`))).toMatch(explained)
   })
 
   test('many empty rows in a.xlsx and empty items in a.json', async () => {
     const rows = Array.from({ length: 100_000 }, (_, at) => `<row r="${at + 1}"/>`)
-    expect(await outcomeOf('a.xlsx', xlsx({ S: rows.join('') }))).toMatch(told)
-    expect(await outcomeOf('a.json', Buffer.from(`[${'{},'.repeat(10_000)}{}]`))).toMatch(told)
+    expect(await outcomeOf('a.xlsx', xlsx({ S: rows.join('') }))).toMatch(explained)
+    expect(await outcomeOf('a.json', Buffer.from(`[${'{},'.repeat(10_000)}{}]`))).toMatch(explained)
   })
 })
 
-test('a tagged PDF that is damaged ends with passages or a reason', async () => {
+test('a damaged tagged PDF becomes passages or an error for its author', async () => {
   const whole = await pdf(
     (document) => {
       document.fontSize(10)
@@ -298,7 +300,7 @@ test('a tagged PDF that is damaged ends with passages or a reason', async () => 
     fc.asyncProperty(flips, async (changes) => {
       const broken = Buffer.from(whole)
       for (const [at, value] of changes) broken[at] = value
-      expect(await outcomeOf('a.pdf', broken)).toMatch(told)
+      expect(await outcomeOf('a.pdf', broken)).toMatch(explained)
     }),
     { numRuns: 15, seed, endOnFailure: true },
   )

@@ -21,9 +21,9 @@ import {
 } from '../../src/features/search/indexing/ingest.js'
 
 const limits = { timeLimitMs: 15_000, memoryLimitMb: 512 }
-/** Hostile files of each format: cut off, with flipped bits, with parts in each other's place. */
+/** Damaged files of each format: truncated, with flipped bits, with swapped parts. */
 const perFormat = 16
-/** The damage is the same at every run, so that a failure can be looked into. */
+/** The damage is the same in every run, so that a failure is reproducible. */
 const seed = 20_261_121
 
 let pool: IngestPool
@@ -84,7 +84,7 @@ async function outcomeOf(key: string, bytes: Uint8Array): Promise<string> {
   }
 }
 
-/** A damage and the file that it makes of a whole one. */
+/** A kind of damage and the damaged file. */
 const damage: fc.Arbitrary<(bytes: Buffer) => Buffer> = fc.oneof(
   fc.double({ min: 0, max: 1, noNaN: true }).map((share) => (bytes: Buffer) => {
     return bytes.subarray(0, Math.floor(bytes.length * share))
@@ -109,7 +109,7 @@ const damage: fc.Arbitrary<(bytes: Buffer) => Buffer> = fc.oneof(
     }),
 )
 
-describe('damaged files of every format end with passages or a reason', () => {
+describe('damaged files of every format become passages or an error for the author', () => {
   test.each([
     'a.pdf',
     'a.docx',
@@ -129,7 +129,7 @@ describe('damaged files of every format end with passages or a reason', () => {
   ])('%s', async (key) => {
     const whole = samples[key] ?? Buffer.alloc(0)
     expect(await outcomeOf(key, whole)).toBe('indexed')
-    // What takes the time or memory of a worker is an outcome, but none of these may need so much.
+    // Running out of time or memory is a refusal too, but none of these files may need so much.
     const acceptable =
       /^(?:indexed|damaged|empty|no_text|binary|protected|unsupported|too_(?:large|deep))$/
     await fc.assert(
@@ -211,7 +211,7 @@ describe('a bomb', () => {
     expect(await outcomeOf('a.docx', make())).toBe(expected)
   })
 
-  test('is refused with the limit as people write it', async () => {
+  test('is refused with a readable limit', async () => {
     const content = { bytes: docx(wordParagraph('a'.repeat(3_000_000))) }
     await using narrow = createIngestPool({
       onError(error) {
@@ -238,7 +238,7 @@ describe('a bomb', () => {
     expect(await outcomeOf('a.json', Buffer.from('['.repeat(1_000_000)))).toBe('damaged')
   })
 
-  test('leaves the reader of other files as it was', async () => {
+  test('does not affect the reading of other files', async () => {
     expect(await outcomeOf('a.docx', samples['a.docx'] ?? Buffer.alloc(0))).toBe('indexed')
   })
 })

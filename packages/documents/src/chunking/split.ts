@@ -1,29 +1,29 @@
 import type { Block } from './blocks.js'
 import type { Seam } from './writer.js'
 
-/** What is repeated may take this share of a passage; the rest is for what is new in it. */
+/** Share of a passage that repeated text may take. */
 const LARGEST_REPEAT = 0.5
 
 /** One piece of a block that did not fit as a whole. */
 interface Piece {
   content: string
-  /** Range in the block's text, without what is repeated. */
+  /** Range in the text of the block, without repeated text. */
   start: number
   end: number
 }
 
 /**
- * Cuts a block into pieces of at most `maximum` units, the first of at most `firstRoom`.
- * Later pieces of a table begin with its caption and header, pieces of code stand in fences.
+ * Cuts a block into pieces of at most `maximum` units, the first of at most `firstMaximum`.
+ * Later pieces of a table begin with its caption and header; all pieces of code are fenced.
  */
-export function splitBlock(block: Block, maximum: number, firstRoom: number): Piece[] {
+export function splitBlock(block: Block, maximum: number, firstMaximum: number): Piece[] {
   const { before, after } = repeatWithin(block, maximum)
   const pieces: Piece[] = []
   let start = 0
   while (start < block.text.length) {
     const isFirst = pieces.length === 0
     const head = isFirst ? '' : before
-    const space = (isFirst ? firstRoom : maximum) - head.length
+    const space = (isFirst ? firstMaximum : maximum) - head.length
     const whole = block.text.length - start <= space
     const end = whole ? block.text.length : findCut(block, start, space - after.length)
     const text = block.text.slice(start, end).trimEnd()
@@ -42,14 +42,16 @@ function repeatWithin(block: Block, maximum: number): { before: string; after: s
   return fits ? { before, after } : { before: '', after: '' }
 }
 
-/** Moves the rest of a nested list to where its first line begins, which is cut off its indentation. */
+/** Removes the indentation of a piece of a nested list from all of its lines: the cut removes that of the first. */
 function dedent(block: Block, start: number, text: string): string {
-  const line = block.text.slice(block.text.lastIndexOf('\n', start - 1) + 1, start)
-  if (line === '' || line.trim() !== '') return text
-  return text.replaceAll(`\n${line}`, '\n')
+  // Back over blanks only: a block may be one line of megabytes.
+  let from = start
+  while (/[^\S\n]/.test(block.text.charAt(from - 1))) from -= 1
+  const isIndentation = from < start && (from === 0 || block.text.charAt(from - 1) === '\n')
+  return isIndentation ? text.replaceAll(`\n${block.text.slice(from, start)}`, '\n') : text
 }
 
-/** The indentation of a line of code means something; other blank space around a cut does not. */
+/** Skips blank space after a cut, except for the indentation of a line of code. */
 function skipBlank(block: Block, from: number): number {
   const blank = block.kind === 'code' ? /\n*/y : /\s*/y
   blank.lastIndex = from

@@ -46,9 +46,9 @@ async function parseYaml(text: string): Promise<unknown[]> {
   const { Lexer, parseAllDocuments } = await import('yaml')
   requireFlat(new Lexer().lex(text))
   const documents = parseAllDocuments(text, { logLevel: 'silent' })
-  // An empty list of documents says so in a way of its own.
-  const listed = Array.isArray(documents) ? documents : []
-  return listed.map((document): unknown => {
+  // For a text without documents, the parser returns an object that is not a list of documents.
+  const parsed = Array.isArray(documents) ? documents : []
+  return parsed.map((document): unknown => {
     const [error] = document.errors
     if (error !== undefined) return fail('YAML', error)
     try {
@@ -61,7 +61,7 @@ async function parseYaml(text: string): Promise<unknown[]> {
 }
 
 /**
- * The parser goes down by recursion and takes much memory for each level, so brackets are counted before it.
+ * Counts brackets before parsing, because the parser is recursive and takes much memory per level.
  *
  * @throws ExtractionError if they are nested too deeply
  */

@@ -25,7 +25,7 @@ interface Signature {
   bytes: string
   /** Name with its article. */
   format: string
-  /** Media type, where the bytes tell it. */
+  /** Media type, if the bytes determine it. */
   type?: string
 }
 
@@ -191,15 +191,17 @@ const FOREIGN =
 function detectEncoding(bytes: Uint8Array): string | undefined {
   const sample = sampleOf(bytes)
   const beyond = sample.reduce((sum, byte) => sum + (byte > 0x7f ? 1 : 0), 0)
-  const found = analyse(sample)
+  const candidates = analyse(sample)
   // Japanese in seven bits is recognised by its escape sequences alone.
-  if (found[0]?.name === 'ISO-2022-JP' && found[0].confidence > 50) return found[0].name
+  if (candidates[0]?.name === 'ISO-2022-JP' && candidates[0].confidence > 50) {
+    return candidates[0].name
+  }
   if (beyond < LEAST_EVIDENCE) return undefined
   if (beyond / (beyond + lettersIn(sample)) >= FOREIGN_SHARE) {
-    return found.find(({ name }) => FOREIGN.test(name))?.name
+    return candidates.find(({ name }) => FOREIGN.test(name))?.name
   }
-  const [best] = found.filter(({ name }) => LATIN.test(name) || COMMON.test(name))
-  const common = found.find(({ name }) => COMMON.test(name))?.confidence ?? 0
+  const [best] = candidates.filter(({ name }) => LATIN.test(name) || COMMON.test(name))
+  const common = candidates.find(({ name }) => COMMON.test(name))?.confidence ?? 0
   if (best === undefined || COMMON.test(best.name)) return undefined
   return best.confidence - common >= LEAST_LEAD ? best.name : undefined
 }

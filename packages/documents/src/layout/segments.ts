@@ -156,7 +156,7 @@ function toPieces(
   return positioned.flatMap(({ item, cell, direction, x, y }) => {
     // A space of a font without size has no direction.
     if (direction !== main && item.str.trim() !== '') return []
-    const position = turn(main, x, y)
+    const position = rotate(main, x, y)
     return [
       {
         text: item.str,
@@ -171,7 +171,7 @@ function toPieces(
   })
 }
 
-/** Follows the marks in the text of a page, which enclose each other, and says in which cell an item is. */
+/** Returns a function that is called with the items of a page in order and returns the cell that each is in. */
 function createCellFinder(cells: ReadonlyMap<string, number>) {
   const open: (number | undefined)[] = []
   return (item: TextContent['items'][number]): number | undefined => {
@@ -194,8 +194,8 @@ function directionOf(x: number, y: number): Direction {
   return 'slanted'
 }
 
-/** Coordinates on a page that is turned so that its text runs to the right. */
-function turn(direction: Direction, x: number, y: number): { x: number; y: number } {
+/** Coordinates on the page rotated so that its text runs to the right. */
+function rotate(direction: Direction, x: number, y: number): { x: number; y: number } {
   switch (direction) {
     case 'up':
       return { x: -y, y: x }

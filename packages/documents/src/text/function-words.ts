@@ -106,11 +106,11 @@ function isUnambiguous(word: string): boolean {
 export function functionWordsOf(words: readonly string[]): Set<string> {
   const distinct = [...new Set(words)]
   const english = distinct.filter(isStopword)
-  const found = [...LANGUAGES.values()].map((list) => distinct.filter((word) => list.has(word)))
-  const most = Math.max(...found.map(({ length }) => length))
+  const matches = [...LANGUAGES.values()].map((list) => distinct.filter((word) => list.has(word)))
+  const most = Math.max(...matches.map(({ length }) => length))
   if (most <= english.length) return new Set(english)
-  if (most < fewestOfLanguage) return new Set([...english, ...found.flat().filter(isUnambiguous)])
-  return new Set([...english, ...found.filter(({ length }) => length === most).flat()])
+  if (most < fewestOfLanguage) return new Set([...english, ...matches.flat().filter(isUnambiguous)])
+  return new Set([...english, ...matches.filter(({ length }) => length === most).flat()])
 }
 
 /** Longer function words of German that do not exist in English: a German text has most of them. */

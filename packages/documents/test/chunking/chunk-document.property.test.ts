@@ -66,7 +66,7 @@ const { block } = fc.letrec<{ block: BlockContent; blocks: BlockContent[] }>((ti
       })),
   ),
 }))
-/** A block as it stands at the top of a document, also one that only documents have there. */
+/** A top-level block of a document. */
 const topBlock: fc.Arbitrary<RootContent> = fc
   .oneof(
     { weight: 8, arbitrary: block },
@@ -146,7 +146,7 @@ describe('any document', () => {
     )
   })
 
-  test('has passages that hold the text of their range and respect the limit', () => {
+  test('has passages with the text of their range that respect the limit', () => {
     fc.assert(
       fc.property(extraction, options, (document, limits) => {
         const whole = normalizedText(document)
@@ -158,7 +158,7 @@ describe('any document', () => {
     )
   })
 
-  test('has passages with nothing of another one but repeated headers, and the page they begin on', () => {
+  test('has passages that share nothing but repeated headers, with the page on which they begin', () => {
     fc.assert(
       fc.property(extraction, options, (document, limits) => {
         const whole = normalizedText(document)
@@ -195,7 +195,7 @@ describe('any document', () => {
   })
 })
 
-test('any bytes become passages or are refused with a reason', async () => {
+test('any bytes become passages or an ExtractionError', async () => {
   const snippet = fc.constantFrom(
     ...[
       '# ',

@@ -19,7 +19,7 @@ function prose(length: number, word = 'word'): string {
 }
 
 describe('headings', () => {
-  test('stand in one passage with the text below them', async () => {
+  test('are in one passage with the text below them', async () => {
     const [title, subtitle, more] = await chunk(
       `# Manual\n\n${prose(300, 'intro')}\n\n## Setup\n\n${prose(300, 'setup')}\n\n${prose(300)}`,
     )
@@ -42,13 +42,13 @@ describe('headings', () => {
     })
   })
 
-  test('that follow each other downwards stay together', async () => {
+  test('followed directly by lower ones stay together', async () => {
     const [passage] = await chunk('# A\n\n## B\n\n### C\n\ntext')
     expect(passage).toMatchObject({ content: '# A\n\n## B\n\n### C\n\ntext', subtype: 'title' })
     expect(passage?.ownHeadings).toEqual(['A', 'B', 'C'])
   })
 
-  test('of empty sections stand alone', async () => {
+  test('of empty sections are passages of their own', async () => {
     const passages = await chunk('# A\n\n## B\n\n## C\n\ntext')
     expect(passages.map((passage) => passage.content)).toEqual(['# A\n\n## B', '## C\n\ntext'])
     expect(passages[1]?.headings).toEqual(['A'])
@@ -89,13 +89,13 @@ describe('paragraphs', () => {
     expect(passages.map((passage) => passage.content)).toEqual([prose(250, 'a'), prose(250, 'b')])
   })
 
-  test('that are short go with what follows them', async () => {
+  test('that are short are joined to the block after them', async () => {
     const [passage, ...rest] = await chunk(`Short.\n\n${prose(250)}`)
     expect(passage?.content).toBe(`Short.\n\n${prose(250)}`)
     expect(rest).toEqual([])
   })
 
-  test('that are short and end a section go with what precedes them', async () => {
+  test('that are short and end a section are joined to the block before them', async () => {
     const passages = await chunk(`${prose(250)}\n\nShort.\n\n# Next\n\ntext`)
     expect(passages[0]?.content).toBe(`${prose(250)}\n\nShort.`)
     expect(passages[1]?.content).toBe('# Next\n\ntext')
@@ -106,7 +106,7 @@ describe('paragraphs', () => {
     expect(passages.map((passage) => passage.content)).toEqual(['One.', 'Two.'])
   })
 
-  test('that announce something go with it, even away from the text before them', async () => {
+  test('that introduce a block stay with it, even apart from the text before them', async () => {
     const passages = await chunk(
       `${prose(150)}\n\nDo this:\n\n- ${prose(150, 'x')}\n- ${prose(150, 'y')}`,
       { maximumLength: 400 },
@@ -130,7 +130,7 @@ describe('paragraphs', () => {
     for (const { content } of passages) expect(content).toMatch(/^这.*。$/)
   })
 
-  test('without any place to cut are cut between whole characters', async () => {
+  test('without any boundary are cut between whole characters', async () => {
     const family = '👨‍👩‍👧‍👦'
     const passages = await chunk(family.repeat(50), { maximumLength: 64 })
     for (const { content } of passages) expect(content).toBe(family.repeat(content.length / 11))
@@ -172,7 +172,7 @@ describe('lists, quotes and code', () => {
     expect(passages[1]?.content).toMatch(/^- inner .*(?:\n- inner .*)*$/m)
   })
 
-  test('long code is cut between lines and every part stands in fences', async () => {
+  test('long code is cut between lines and every part is fenced', async () => {
     const lines = Array.from({ length: 40 }, (_, index) => `  call(${index}, "argument")`)
     const passages = await chunk(`\`\`\`js\n${lines.join('\n')}\n\`\`\``, { maximumLength: 300 })
     const inner = passages.map(({ content }) => content.replace(/^```js\n|\n```$/g, ''))
@@ -181,7 +181,7 @@ describe('lists, quotes and code', () => {
     expect(inner.join('\n')).toBe(lines.join('\n'))
   })
 
-  test('code that holds fences stands in longer ones', async () => {
+  test('code that contains fences has longer ones', async () => {
     const [passage] = await chunk('````md\n```js\na\n```\n````')
     expect(passage?.content).toBe('````md\n```js\na\n```\n````')
   })
@@ -203,7 +203,7 @@ describe('tables', () => {
     for (const passage of passages) expect(passage.subtype).toBe('table')
   })
 
-  test('do not repeat a header that leaves no room for rows', async () => {
+  test('do not repeat a header that leaves no space for rows', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `a long column name ${index}`)
     const wide = `| ${names.join(' | ')} |\n|${'-|'.repeat(10)}\n|${' cell |'.repeat(10)}`
     for (const { content } of await chunk(wide, { maximumLength: 100 })) {
@@ -261,12 +261,12 @@ describe('pages', () => {
 describe('the number of passages', () => {
   const book = Array.from({ length: 60 }, (_, index) => prose(500, `p${index}`)).join('\n\n')
 
-  test('is kept by packing paragraphs more tightly', async () => {
+  test('is kept by joining more paragraphs', async () => {
     expect(await chunk(book)).toHaveLength(60)
     expect((await chunk(book, { maximumPassages: 30 })).length).toBeLessThanOrEqual(30)
   })
 
-  test('has an end', async () => {
+  test('is enforced in the end', async () => {
     await expect(chunk(book, { maximumPassages: 10 })).rejects.toMatchObject({
       failure: 'too_many_passages',
       message: expect.stringContaining('more than 10 passages of 1200 characters'),

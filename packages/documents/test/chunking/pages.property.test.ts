@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { BLOCK_SEPARATOR, toBlocks } from '../../src/chunking/blocks.js'
 import { chunkDocument } from '../../src/chunking/chunk-document.js'
 
-/** A line of a document: how many words it has, and how many pages are turned before it. */
+/** A line of a document: how many words it has, and how many pages begin before it. */
 const line = fc.record({
   words: fc.integer({ min: 1, max: 12 }),
   turns: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 3 })),
@@ -18,7 +18,7 @@ const part = fc.record({
   lines: fc.array(line, { minLength: 1, maxLength: 25 }),
 })
 
-/** Writes parts one after the other; every word says on which page it stands. */
+/** Writes parts one after the other; every word names its page. */
 function createPrinter() {
   let page = 1
   let count = 0
@@ -31,7 +31,7 @@ function createPrinter() {
     })
     return { page, text: text.join(' ') }
   }
-  /** A paragraph in one piece for each line, as those of a PDF. */
+  /** A paragraph with one text node per line, as of a PDF. */
   function paragraph(lines: readonly Line[]): Paragraph {
     const children = lines.map((each): Text => {
       const printed = print(each)
@@ -100,7 +100,7 @@ test('every passage of any document carries the page on which its first word sta
       const blocks = toBlocks(document)
       const whole = blocks.map(({ text }) => text).join(BLOCK_SEPARATOR)
       for (const { content, start, end, pageNumber } of chunkDocument(document, options)) {
-        // A word that was cut in half is told by what is before the cut.
+        // A word that was cut in two is known by its part before the cut.
         const before = /\w*$/.exec(whole.slice(0, start))?.[0] ?? ''
         const page = /page(\d+)word/.exec(before + whole.slice(start, end))?.[1]
         expect(`${pageNumber}`, content).toBe(page ?? `${pageNumber}`)

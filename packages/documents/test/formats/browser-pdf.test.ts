@@ -17,8 +17,8 @@ async function print(html: string): Promise<Buffer> {
     const file = join(folder, 'page.pdf')
     await writeFile(page, html)
     const options = ['--headless', '--no-sandbox', '--disable-gpu', '--no-pdf-header-footer']
-    const places = [`--user-data-dir=${folder}/profile`, `--print-to-pdf=${file}`, page]
-    await promisify(execFile)(browser ?? '', [...options, ...places])
+    const paths = [`--user-data-dir=${folder}/profile`, `--print-to-pdf=${file}`, page]
+    await promisify(execFile)(browser ?? '', [...options, ...paths])
     return await readFile(file)
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -65,7 +65,7 @@ test.skipIf(browser === undefined)(
     const all = passages.map((passage) => passage.content).join('\n')
     for (let at = 0; at < 60; at += 1)
       expect(all).toContain(`| P-${at} | Seal ring ${at} | ${at}.90 € |`)
-    // Cells of several lines, with the short ones beside them in the middle.
+    // Cells of several lines, with short cells vertically centred beside them.
     for (const [name, text] of settings) expect(all).toContain(`| ${name} | ${text} |`)
     for (const { content: text } of passages.filter((each) => each.content.includes('SETTING_'))) {
       expect(text).toContain('| Name | Meaning |\n')

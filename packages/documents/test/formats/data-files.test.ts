@@ -24,7 +24,7 @@ describe('separated values', () => {
 })
 
 describe('data', () => {
-  test('of objects of one kind is a table, of others sections', async () => {
+  test('of similar objects is a table, of other objects sections', async () => {
     const data = {
       name: 'Catalogue',
       valid: true,
@@ -51,7 +51,7 @@ describe('data', () => {
     expect(await blocksOf('a.yaml', yaml)).toEqual(expected)
   })
 
-  test('has empty cells where an object lacks what another one has', async () => {
+  test('has empty cells for members that an object lacks', async () => {
     const content =
       '{"contacts":[{"role":"on call","phone":"12"},{"role":"bills","mail":"a@b.de"}]}'
     expect((await blocksOf('a.json', content)).at(-1)).toBe(
@@ -74,7 +74,7 @@ describe('data', () => {
     })
   })
 
-  test('nested without end is refused, not crashed on', async () => {
+  test('that is nested too deeply is refused', async () => {
     const json = `${'{"a":['.repeat(5000)}1${']}'.repeat(5000)}`
     await expect(readFile('a.json', json)).rejects.toMatchObject({ failure: 'too_deep' })
   })
@@ -89,7 +89,7 @@ describe('an e-mail', () => {
     'MIME-Version: 1.0',
   ]
 
-  test('has subject, people, its better text and the names of what is attached', async () => {
+  test('has subject, people, its HTML text and the names of attachments', async () => {
     const content = [
       ...head,
       'Content-Type: multipart/mixed; boundary=m',
@@ -133,7 +133,7 @@ describe('an e-mail', () => {
 })
 
 describe('MDX', () => {
-  test('is Markdown without its program, with what components hold and are called', async () => {
+  test('is Markdown without code, with the content and titles of components', async () => {
     const content = [
       '---\ntitle: Install\n---\n',
       "import { Card } from './card'\nexport const version = {\n  major: 2,\n}\n",
@@ -191,7 +191,7 @@ test.each([
   })
 })
 
-test('brackets in texts are no levels', async () => {
+test('brackets in strings are not levels', async () => {
   const text = `a: |\n  ${'['.repeat(500)}\nb: "${'{'.repeat(500)}"\n`
   expect((await blocksOf('a.yaml', text)).join('\n')).toContain('['.repeat(500))
 })

@@ -21,7 +21,7 @@ describe('decodeText', () => {
     expect(decodeText(bytes)).toBe(TEXT)
   })
 
-  test('bytes that are no UTF-8 are windows-1252', () => {
+  test('bytes that are not UTF-8 are windows-1252', () => {
     expect(decodeText(Buffer.from('Gr\xf6\xdfe \x84gro\xdf\x93 \x96 5 \x80', 'latin1'))).toBe(
       'Größe „groß“ – 5 €',
     )
@@ -55,12 +55,12 @@ describe('decodeText', () => {
     expect(decodeText(Buffer.from(hex, 'hex'))).toBe(text)
   })
 
-  test('a charset that is declared is believed', () => {
+  test('a declared charset is used', () => {
     const japanese = Buffer.from([0x93, 0x8c, 0x8b, 0x9e])
     expect(decodeText(japanese, 'shift_jis')).toBe('東京')
   })
 
-  test('a wrong or unknown charset is not', () => {
+  test('a wrong or unknown charset is ignored', () => {
     expect(decodeText(Buffer.from('東京'), 'latin1')).toBe('東京')
     expect(decodeText(Buffer.from('東京'), 'no-such-charset')).toBe('東京')
     expect(decodeText(Buffer.from('Gr\xf6\xdfe', 'latin1'), 'utf-8')).toBe('Größe')
@@ -71,7 +71,7 @@ describe('decodeText', () => {
     expect(decodeText(bytes)).toBe('東京都の天気は晴れです\ufffd')
   })
 
-  test('line ends become line feeds and control characters go', () => {
+  test('line ends become line feeds and control characters are removed', () => {
     expect(decodeText(Buffer.from('a\r\nb\rc\fd\u2028e\0f\x1b[0mg\ttab'))).toBe(
       'a\nb\nc\nd\nefg\ttab',
     )

@@ -27,7 +27,7 @@ describe('a Word document', () => {
     expect((await readFile('a.docx', content)).title).toBe('Pump manual')
   })
 
-  test('has words that are whole, though Word breaks them into runs', async () => {
+  test('has whole words, although Word splits them into runs', async () => {
     const runs =
       run('Do ', '<w:b/>') +
       run('n', '<w:b/>') +
@@ -78,7 +78,7 @@ describe('a Word document', () => {
     expect(passages.map(({ content }) => content).join('\n')).toContain('| P-59 | Pump number 59')
   })
 
-  test('has what was inserted, not what was deleted, and no field codes', async () => {
+  test('has tracked insertions, but no deletions and field codes', async () => {
     const body = p(
       `<w:ins>${run('new ')}</w:ins><w:del><w:r><w:delText>old </w:delText></w:r></w:del>` +
         `<w:r><w:instrText>PAGEREF x</w:instrText></w:r>${run('text')}${run('secret', '<w:vanish/>')}`,
@@ -86,7 +86,7 @@ describe('a Word document', () => {
     expect(await blocksOf('a.docx', docx(body))).toEqual(['new text'])
   })
 
-  test('has links, notes as they are counted, text boxes once, and what pictures show', async () => {
+  test('has links, numbered notes, text boxes once, and alternative texts of pictures', async () => {
     const box = `<w:txbxContent>${p('In the box')}</w:txbxContent>`
     const body =
       p(
@@ -109,12 +109,12 @@ describe('a Word document', () => {
     ])
   })
 
-  test('without styles has its bold lines as headings', async () => {
+  test('without styles has bold lines as headings', async () => {
     const body = p(run('Opening hours', '<w:b/>')) + p('From nine to five.')
     expect(await blocksOf('a.docx', docx(body))).toEqual(['## Opening hours', 'From nine to five.'])
   })
 
-  test('of strict or odd producers is read, too', async () => {
+  test('of strict or unusual producers is read too', async () => {
     const body = `<x:body>${p('Text').replaceAll('w:', 'x:')}</x:body>`
     const content = docx('', {
       '_rels/.rels': relations(['a', 'officeDocument', '/doc/main.xml']),

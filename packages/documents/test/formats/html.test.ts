@@ -16,7 +16,7 @@ async function outline(html: string): Promise<string[]> {
 const PROSE = 'A paragraph that is what the page is about.'
 
 describe('main content', () => {
-  test('is what stands in main, without the page around it', async () => {
+  test('is the content of main, without the page around it', async () => {
     const html = `<title>T</title><header><h1>Site</h1><nav><a href="/">Home</a></nav></header>
       <main><header><h1>Topic</h1></header><p>${PROSE}</p><footer>by me</footer></main>
       <aside>Ads</aside><footer>Imprint</footer>`
@@ -50,19 +50,19 @@ describe('main content', () => {
     expect(await outline(html)).toEqual(['heading: Topic', `paragraph: ${PROSE}`])
   })
 
-  test('has no scripts, styles, controls and hidden machinery', async () => {
+  test('has no scripts, styles, controls and templates', async () => {
     const html = `<main><p>${PROSE}<script>a()</script><style>b{}</style><button>Copy</button>
       <select><option>c</select><textarea>d</textarea><svg><title>e</title></svg></p>
       <template>f</template><noscript>g</noscript><iframe>h</iframe><!-- i --></main>`
     expect(await outline(html)).toEqual([`paragraph: ${PROSE}`])
   })
 
-  test('has answers that are folded in', async () => {
+  test('has collapsed answers', async () => {
     const html = `<main><h2>Why?</h2><div hidden aria-hidden="true"><p>${PROSE}</p></div></main>`
     expect(await outline(html)).toEqual(['heading: Why?', `paragraph: ${PROSE}`])
   })
 
-  test('has headings without the mark that links to them', async () => {
+  test('has headings without permalink signs', async () => {
     const html = '<main><h2>Use<a href="#use" aria-hidden="true">link</a><a href="#use">¶</a></h2>'
     expect(await outline(html)).toEqual(['heading: Use'])
   })
@@ -74,12 +74,12 @@ describe('tables', () => {
     expect(await outline(html)).toEqual(['paragraph: Prices', 'table: ab12'])
   })
 
-  test('made for layout become what they hold', async () => {
+  test('used for layout become their content', async () => {
     const html = `<table><tr><td><h2>Head</h2><p>${PROSE}</p></td><td>Side</td></tr></table>`
     expect(await outline(html)).toEqual(['heading: Head', `paragraph: ${PROSE}`, 'paragraph: Side'])
   })
 
-  test('do not grow without bound', async () => {
+  test('have a bounded number of cells', async () => {
     const html = '<table><tr><th>a<th>b<tr><td colspan=1000000000 rowspan=65534>c</table>'
     const { root } = await read(html)
     expect(root.children).toMatchObject([{ type: 'table', children: [{}, {}] }])
@@ -88,11 +88,11 @@ describe('tables', () => {
 })
 
 describe('title', () => {
-  test('is what the head says, in one line', async () => {
+  test('is that of the head, in one line', async () => {
     expect((await read('<title>A\n  page</title><h1>Other</h1>')).title).toBe('A page')
   })
 
-  test('else the first heading, not the name of a drawing', async () => {
+  test('is the first heading without one in the head, not the title of a drawing', async () => {
     const html = '<svg><title>Icon</title></svg><h1>A <em>page</em></h1>'
     expect((await read(html)).title).toBe('A page')
     expect((await read('<p>Text')).title).toBeUndefined()

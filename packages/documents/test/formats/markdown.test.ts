@@ -65,7 +65,7 @@ describe('phrases', () => {
     ])
   })
 
-  test('HTML tags inside a line go, images and line breaks stay', async () => {
+  test('inline HTML tags are removed, images and line breaks stay', async () => {
     const { root } = await read('a <b>bold</b><br>next <img alt="chart" src=\'c.png\'>')
     expect(root.children).toMatchObject([
       {
@@ -87,7 +87,7 @@ describe('HTML blocks', () => {
     expect(await outline(text)).toEqual(['heading: Sub', 'paragraph: Text', 'paragraph: end'])
   })
 
-  test('may be open around Markdown', async () => {
+  test('may enclose Markdown', async () => {
     const text = '<details>\n<summary>More</summary>\n\n**Inside**\n\n</details>'
     expect(await outline(text)).toEqual(['paragraph: More', 'paragraph: Inside'])
   })
@@ -103,12 +103,12 @@ describe('title', () => {
     expect(await outline(text)).toEqual(['paragraph: Text'])
   })
 
-  test('else it is the first heading of level 1', async () => {
+  test('is the first heading of level 1 without front matter', async () => {
     expect((await read('## Sub\n\n# The *one*\n\n# Other')).title).toBe('The one')
     expect((await read('Text')).title).toBeUndefined()
   })
 
-  test('front matter with a mistake in it is no content either', async () => {
+  test('invalid front matter is not content either', async () => {
     expect(await outline('---\ntitle: [\n---\nText')).toEqual(['paragraph: Text'])
   })
 

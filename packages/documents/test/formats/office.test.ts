@@ -78,7 +78,7 @@ describe('a workbook', () => {
     ])
   })
 
-  test('shows dates, times, shares, truth and results as their user sees them', async () => {
+  test('shows dates, times, percentages, booleans and results as users see them', async () => {
     const cells = [
       '<c r="A1" s="1"><v>45366</v></c>',
       '<c r="B1" s="4"><v>45366.75</v></c>',
@@ -115,7 +115,7 @@ describe('an OpenDocument text', () => {
     ])
   })
 
-  test('with a password is refused with what to do', async () => {
+  test('with a password is refused with advice', async () => {
     const entry = '<manifest:file-entry><manifest:encryption-data/></manifest:file-entry>'
     await expect(readFile('a.odt', odt('<text:p>x</text:p>', entry))).rejects.toMatchObject({
       failure: 'protected',
@@ -125,7 +125,7 @@ describe('an OpenDocument text', () => {
 })
 
 describe('an e-book', () => {
-  test('has its chapters in reading order, named by the table of contents where they name nothing', async () => {
+  test('has its chapters in reading order, named by the table of contents if they have no heading', async () => {
     const content = epub(['<h1>Start</h1><p>It begins.</p>', '<p>It <b>ends</b>.</p>'])
     expect(await blocksOf('a.epub', content)).toEqual([
       '# The Pump',
@@ -136,7 +136,7 @@ describe('an e-book', () => {
     ])
   })
 
-  test('with copy protection is refused, one with hidden fonts is not', async () => {
+  test('with copy protection is refused, but not with obfuscated fonts', async () => {
     const encryption = (algorithm: string) => ({
       'META-INF/encryption.xml': `<encryption><EncryptedData><EncryptionMethod Algorithm="${algorithm}"/></EncryptedData></encryption>`,
     })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { blocksOf } from '../outline.js'
 import { pdf, sentences } from '../pdf.js'
 
-/** Writes lines of cells, each cell at its own place. */
+/** Writes lines of cells, each cell at its own position. */
 function drawLines(
   document: PDFKit.PDFDocument,
   lines: readonly (readonly [x: number, text: string])[][],
@@ -16,7 +16,7 @@ function drawLines(
   document.y = y + 20
 }
 
-test('names of columns stand over their cells, however either is set', async () => {
+test('column headers are above their cells, however they are aligned', async () => {
   const cities = ['Oslo', 'Bern', 'Rome', 'Riga', 'Bonn', 'Cork'] as const
   const content = await pdf((document) => {
     document.fontSize(18).text('Limits ¶').fontSize(10).moveDown()
@@ -47,7 +47,7 @@ test('names of columns stand over their cells, however either is set', async () 
   ])
 })
 
-test('a column without a name keeps its own place beside one that has cells', async () => {
+test('a column without a header stays beside one with cells', async () => {
   const content = await pdf((document) => {
     document.fontSize(10).text(sentences('a', 3)).moveDown()
     drawLines(document, [

@@ -4,7 +4,7 @@ import { pdf, sentences } from '../pdf.js'
 
 const fonts = ['Times-Roman', 'Times-Bold', 'Helvetica', 'Helvetica-Bold', 'Times-Italic'] as const
 
-describe('cells that are no further apart than words are parted where their gaps stand above each other', () => {
+describe('cells as near to each other as words are separated where their gaps are aligned', () => {
   test.each(fonts)('in %s, with names on the left and numbers on the right', async (font) => {
     const rows = Array.from({ length: 25 }, (_, at) => {
       return [`P-${at + 10}`, `Seal ring ${at + 10}`, `${at + 10}.90`]
@@ -37,7 +37,7 @@ describe('cells that are no further apart than words are parted where their gaps
   })
 })
 
-/** Writes pieces of text so far apart that each of them is found alone, but not as cells are. */
+/** Writes pieces of text far enough apart for the parser to return each alone, but nearer than cells. */
 function drawPieces(document: PDFKit.PDFDocument, pieces: readonly string[]): void {
   const { y } = document
   let x = 60
@@ -48,8 +48,8 @@ function drawPieces(document: PDFKit.PDFDocument, pieces: readonly string[]): vo
   document.y = y + 12
 }
 
-describe('is no table', () => {
-  test('a text that was stretched to its column, word for word', async () => {
+describe('does not split', () => {
+  test('a justified text, word for word', async () => {
     const words = sentences('the pump', 30).split(' ')
     const lines = Array.from({ length: 40 }, (_, at) => words.slice(at * 9, at * 9 + 9))
     const content = await pdf((document) => {
@@ -60,7 +60,7 @@ describe('is no table', () => {
     expect((await blocksOf('a.pdf', content)).join(' ')).toBe(text)
   })
 
-  test('a list whose marks stand apart from its items', async () => {
+  test('a list with wide gaps after its markers', async () => {
     const content = await pdf((document) => {
       document.fontSize(10)
       for (let at = 1; at <= 8; at += 1)

@@ -6,7 +6,7 @@ import { pdf } from '../pdf.js'
 
 const WORD = /page(\d+)word/
 
-/** Words that say where they stand; the document breaks its pages where it must. */
+/** Words that name their page; the document breaks pages automatically. */
 function createWords(document: PDFKit.PDFDocument) {
   let page = 1
   let count = 0
@@ -22,7 +22,7 @@ function createWords(document: PDFKit.PDFDocument) {
 }
 
 function expectPages(passages: readonly Passage[]): void {
-  // Nothing is lost, such as a line at the edge of a page that is like those of other pages.
+  // Nothing is lost, such as a line at the edge of a page that resembles those of other pages.
   const words = passages.flatMap(({ content }) => content.match(/page\d+word\d+/g) ?? [])
   expect(words.map((word) => Number(/\d+$/.exec(word)?.[0]))).toEqual(words.map((_, at) => at + 1))
   for (const { content, pageNumber } of passages) {
@@ -30,7 +30,7 @@ function expectPages(passages: readonly Passage[]): void {
   }
 }
 
-test('a listing of many pages has passages that begin where they say', async () => {
+test('a listing of many pages has passages with correct pages', async () => {
   const content = await pdf((document) => {
     const words = createWords(document)
     document.font('Courier').fontSize(9)
@@ -44,7 +44,7 @@ test('a listing of many pages has passages that begin where they say', async () 
   expect(new Set(passages.map(({ pageNumber }) => pageNumber)).size).toBeGreaterThan(5)
 })
 
-test('lists, code and paragraphs that go over pages have passages that begin where they say', async () => {
+test('lists, code and paragraphs over several pages have passages with correct pages', async () => {
   const part = fc.record({
     kind: fc.constantFrom('code', 'list', 'text'),
     lines: fc.integer({ min: 1, max: 90 }),
@@ -56,7 +56,7 @@ test('lists, code and paragraphs that go over pages have passages that begin whe
         for (const { kind, lines } of parts) {
           document.font(kind === 'code' ? 'Courier' : 'Helvetica').fontSize(10)
           for (let at = 0; at < lines; at += 1) {
-            // The page is turned before the line is written that would not fit, and named.
+            // The page breaks before a line that would not fit is written.
             if (document.y > 760) document.addPage()
             document.text(kind === 'list' ? `${at + 1}. ${words(3)}` : words(4))
           }
@@ -69,7 +69,7 @@ test('lists, code and paragraphs that go over pages have passages that begin whe
   )
 })
 
-test('a manual in letters of one width has headings, paragraphs and pages', async () => {
+test('a monospaced manual has headings, paragraphs and pages', async () => {
   const options = Array.from({ length: 150 }, (_, at) => [
     `       --option-${at}`,
     `              Sets the pressure of pump ${at} to what is given here.`,

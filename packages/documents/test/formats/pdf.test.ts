@@ -127,7 +127,7 @@ describe('a PDF', () => {
     expect(passages.map(({ pageNumber }) => pageNumber)).toEqual([1, 2, 3, 4, 5])
   })
 
-  test('has no running headers that change with every chapter, but the headings they repeat', async () => {
+  test('has no running headers that change with every chapter, but keeps the headings that they repeat', async () => {
     const content = await pdf((document) => {
       for (let page = 1; page <= 8; page += 1) {
         if (page > 1) document.addPage()
@@ -161,7 +161,7 @@ describe('a PDF', () => {
     expect(headings).toEqual(names.map((name, at) => `${at + 1} ${name}`))
   })
 
-  test('has whole words where lines were hyphenated, and keeps real hyphens', async () => {
+  test('joins words that were hyphenated at line ends, and keeps real hyphens', async () => {
     const content = await pdf((document) => {
       document.fontSize(11)
       document.text(
@@ -173,7 +173,7 @@ describe('a PDF', () => {
     ])
   })
 
-  test('goes on with a sentence on the next page', async () => {
+  test('continues a sentence on the next page', async () => {
     const content = await pdf((document) => {
       document
         .fontSize(11)
@@ -185,7 +185,7 @@ describe('a PDF', () => {
     ])
   })
 
-  test('has its headings where the outline says so, at those levels', async () => {
+  test('has the headings of the outline at their levels', async () => {
     const content = await pdf((document) => {
       const part = document.outline.addItem('1 Safety')
       document
@@ -203,7 +203,7 @@ describe('a PDF', () => {
     ])
   })
 
-  test('has lists and code as they stand there', async () => {
+  test('has lists and code as they are', async () => {
     const content = await pdf((document) => {
       document.fontSize(11).text('Do this:').moveDown()
       document.text('1. Close the valve').text('2. Wait for an hour').text('3. Open it').moveDown()
@@ -217,7 +217,7 @@ describe('a PDF', () => {
     ])
   })
 
-  test('takes no bold word at the begin of a line for a heading, and no name in it for code', async () => {
+  test('takes no bold word at the beginning of a line for a heading, and no name in a line for code', async () => {
     const content = await pdf((document) => {
       document.font('Helvetica').fontSize(11).text(sentences('pumps', 6)).moveDown(2)
       for (const [font, name, rest] of [
@@ -238,7 +238,7 @@ describe('a PDF', () => {
     ])
   })
 
-  test('parts what is said of a term from the next one', async () => {
+  test('separates a definition from the next term', async () => {
     const content = await pdf((document) => {
       document.font('Helvetica').fontSize(10)
       for (const term of ['--pump', '--valve']) {
@@ -274,7 +274,7 @@ describe('a PDF', () => {
     ])
   })
 
-  test('has no table where sentences only have wide gaps, and none of contents', async () => {
+  test('has no table for sentences with wide gaps, and no table of contents', async () => {
     const content = await pdf((document) => {
       document.fontSize(10)
       const lines = [
@@ -296,7 +296,7 @@ describe('a PDF', () => {
     ])
   })
 
-  test('on pages that are turned is read as its reader sees it', async () => {
+  test('on rotated pages is read upright', async () => {
     const content = await pdf(
       (document) => {
         Object.assign(document.page.dictionary.data, { Rotate: 90 })

@@ -38,12 +38,12 @@ test('underlined lines and numbered sections are headings, items of a list are n
   ])
 })
 
-test('what was made for a printer or a terminal is read without what it does to its letters', async () => {
+test('text for a printer or a terminal is read without overstrikes and colours', async () => {
   const text = 'N\bNA\bAM\bME\bE\n\n_\bp_\bu_\bm_\bp \u001b[1mwaits\u001b[0m'
   expect(await blocksOf('pump.txt', text)).toEqual(['NAME', 'pump waits'])
 })
 
-test('words that a hyphen has broken at the end of a line are whole, other hyphens stay', async () => {
+test('words that are hyphenated at the end of a line are joined, other hyphens stay', async () => {
   const text =
     'A well-known file trans\u2010\n       fer is re\u00ad\n   sumed. It is well\u2010\n   known (for the main\u2010\nte\u2010\nnance).\nUse -\nand --\noption.'
   expect(await blocksOf('a.txt', text)).toEqual([
@@ -112,7 +112,7 @@ Acknowledgements
    Thanks to all.
 `
 
-test('a manual page and an RFC have the headings that stand left of their text', async () => {
+test('a manual page and an RFC have headings left of their text', async () => {
   const headingsOf = async (text: string) =>
     (await blocksOf('a.txt', text)).filter((block) => block.startsWith('#'))
   expect(await headingsOf(manual)).toEqual([
@@ -142,7 +142,7 @@ test('a manual page and an RFC have the headings that stand left of their text',
   })
 })
 
-test('lines in capitals are headings where they stand above text', async () => {
+test('lines in capitals above text are headings', async () => {
   const text =
     'THE PUMP\n\nINSTALLATION\n\nPut it down.\n\nOPERATION\nTurn it on.\n\nTurn it off.\n\nTHE END\n'
   expect(await blocksOf('a.txt', text)).toEqual([

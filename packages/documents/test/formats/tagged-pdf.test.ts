@@ -32,7 +32,7 @@ test.each([
   },
 )
 
-test('a tagged table has its empty cells and those over several columns where they stand', async () => {
+test('a tagged table has empty and merged cells in their columns', async () => {
   const content = await pdf((document) => {
     document.fontSize(10)
     drawTaggedTable(
@@ -59,7 +59,7 @@ test('a tagged table has its empty cells and those over several columns where th
   ])
 })
 
-test('a row that a page break parts is one', async () => {
+test('a row that a page break splits is one row', async () => {
   const settings = Array.from({ length: 12 }, (_, at) => [`SETTING_${at}`, sentences(`${at}`, 9)])
   const content = await pdf((document) => {
     document.fontSize(10)

@@ -8,7 +8,7 @@ const PASSAGE = {
 }
 
 describe('toIndexFields', () => {
-  test('separates headings, its own included, from content', () => {
+  test('separates headings, including its own, from content', () => {
     expect(toIndexFields(PASSAGE, 'docs/pumpManual_v2.pdf')).toEqual({
       folders: 'docs',
       name: 'pumpmanual v2 pdf pump manual v2 pdf',
@@ -17,7 +17,7 @@ describe('toIndexFields', () => {
     })
   })
 
-  test('takes as many of the headings above as asked for, the nearest first', () => {
+  test('has as many of the headings above as requested, the nearest first', () => {
     expect(toIndexFields(PASSAGE, 'manual.pdf', { embeddedContextLevels: 1 }).headings).toBe(
       'passwords reset',
     )
@@ -29,22 +29,22 @@ describe('toIndexFields', () => {
     )
   })
 
-  test('takes none of them without breadcrumb', () => {
+  test('has no headings above it without breadcrumb', () => {
     expect(toIndexFields(PASSAGE, 'manual.pdf', { embedBreadcrumb: false }).headings).toBe('reset')
   })
 
-  test('counts the name of a file once where it stands in for a title', () => {
+  test('counts the name of a file once if it is the title', () => {
     const passage = { ...PASSAGE, headings: ['pump Manual', 'Passwords'] }
     expect(toIndexFields(passage, 'pumpManual.pdf').headings).toBe('passwords reset')
   })
 
-  test('an image is found by what it shows, not by where it lies', () => {
+  test('an image is found by its alternative text, not by its address', () => {
     const content = '![a chart](https://example.org/c.png)'
     expect(toIndexFields({ content, headings: [], ownHeadings: [] }, 'a.md').body).toBe('a chart')
   })
 })
 
-test('an embedding is made of the headings above and the content', () => {
+test('the text to embed consists of the headings above and the content', () => {
   expect(toEmbeddingText(PASSAGE)).toBe(`Manual\n\nPasswords\n\n${PASSAGE.content}`)
   expect(toEmbeddingText(PASSAGE, { embedBreadcrumb: false })).toBe(PASSAGE.content)
 })
