@@ -60,7 +60,7 @@ export function admission(options: AdmissionOptions): Pick<HttpContext, 'admit' 
 
   /** Failed attempts count against the address: who only fails soon has to wait. */
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): Error => {
-    // Whoever was counted already keeps the headers of that count.
+    // A caller who was counted already keeps the headers of that count.
     if (error instanceof ApiError && error.type === 'RateLimited') return error
     request.principal = principalOf(undefined, request)
     try {

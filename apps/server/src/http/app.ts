@@ -40,7 +40,7 @@ export interface AppOptions {
   meter: RequestMeter | undefined
   /** Origins that browsers may call from; undefined allows any. */
   allowedOrigins: readonly string[] | undefined
-  /** Who answers at the public addresses of installations; nobody if left out. */
+  /** Responds at the public addresses of installations; without it they are not served. */
   webhooks?: WebhookReceiver
   /** Mounts what is served beside the interface. */
   mountOthers?: (app: FastifyInstance, context: Pick<HttpContext, 'admitAnybody'>) => void

@@ -20,10 +20,10 @@ export interface HttpContext {
     reply: FastifyReply,
     done: (error?: Error) => void,
   ): void
-  /** Counts a request to what is no operation, by the address it comes from. */
+  /** Counts a request that is for no operation, by the address it comes from. */
   admitAnybody(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
   idempotency: IdempotencyStore
-  /** Who has the key of a chat user at this moment: a remembered answer is for nobody else. */
+  /** The user behind a chat key at this moment: a remembered answer is for that user alone. */
   holderOf: Authenticator['holderOf']
   /** Largest JSON bodies, by the `bodyLimit` of operations. */
   bodyLimits: Readonly<Record<NonNullable<Operation['bodyLimit']>, BodyLimit>>
@@ -37,7 +37,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the body is a stream that the handler reads. */
     isUpload?: boolean
-    /** The setting behind the limit of the body; undefined where nobody can move it. */
+    /** The setting behind the limit of the body; undefined where there is none. */
     bodySetting?: string
   }
   interface FastifyRequest {

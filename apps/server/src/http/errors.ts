@@ -119,7 +119,7 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
   const reason = error.message
   if (error.status < 500) log.info({ ...facts, reason }, 'request refused')
   else if (error.status === 507 || error.status === 503) {
-    // The answer tells callers what to do, its cause tells the operator.
+    // The answer is what callers need to know; the operator needs its cause.
     const { cause } = error
     log.error(
       { ...facts, reason: cause instanceof Error ? cause.message : reason },

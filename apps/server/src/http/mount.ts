@@ -277,7 +277,7 @@ function abortSignalOf(reply: FastifyReply): AbortSignal {
 /**
  * Names the state of all that an answer is made of: while it is the same, so is the answer to the
  * same request. It says whose data that is, too, so that nobody gets the answer of somebody else.
- * Undefined where the state cannot be told; nothing is remembered then.
+ * Undefined where the state is not known; nothing is remembered then.
  */
 type Revision<Actor> = (actor: Actor) => string | undefined
 

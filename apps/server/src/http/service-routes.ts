@@ -5,7 +5,7 @@ import { type Route, route } from './mount.js'
 interface ReadinessCheck {
   name: string
   /**
-   * Rejects with the reason when the part does not work now; answers a sentence that says what is
+   * Rejects with the reason when the part does not work now; returns a sentence that says what is
    * missing when it works with less than it could.
    */
   check(): Promise<unknown>

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebhookAnswer, WebhookRequest } from '../domain/webhooks.js'
 import type { HttpContext } from './context.js'
 
-/** Who answers what comes in at `/webhooks/<webhook id>/...`. */
+/** Responds to requests at `/webhooks/<webhook id>/...`. */
 export interface WebhookReceiver {
   receive(request: WebhookRequest): Promise<WebhookAnswer>
 }

@@ -134,7 +134,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
       conversationId: string,
       userId: string,
     ): Promise<UserRow> {
-      const { user, told, conversation } = await run(async (tx) => {
+      const { user, position, conversation } = await run(async (tx) => {
         const { conversation } = await access.requireOwner(tx, actor, conversationId)
         const user = await users.find(tx, actor.chat.botId, userId)
         if (user === undefined) {
@@ -143,15 +143,15 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
           })
         }
         const ref = refOf(conversation)
-        const told = await conversations.addParticipantIn(tx, ref, asParticipant(user))
-        return { user, told, conversation }
+        const position = await conversations.addParticipantIn(tx, ref, asParticipant(user))
+        return { user, position, conversation }
       })
-      if (told) await streams.waitForListeners(conversation.id, told.sequence)
+      if (position) await streams.waitForListeners(conversation.id, position.sequence)
       return user
     },
 
     async removeParticipant(actor: ChatUserActor, path: ParticipantPath): Promise<void> {
-      const { told, conversation } = await run(
+      const { position, conversation } = await run(
         async (tx) => {
           const owned = await access.requireOwner(tx, actor, path.conversationId)
           const user = await users.find(tx, actor.chat.botId, path.userId)
@@ -163,15 +163,15 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
             )
           }
           const { conversation } = owned
-          const told =
+          const position =
             user &&
             (await conversations.removeParticipantIn(tx, refOf(conversation), asParticipant(user)))
-          if (told === undefined) throw noParticipant(path)
-          return { told, conversation }
+          if (position === undefined) throw noParticipant(path)
+          return { position, conversation }
         },
         { freesRoom: true },
       )
-      await streams.waitForListeners(conversation.id, told.sequence)
+      await streams.waitForListeners(conversation.id, position.sequence)
     },
   }
 }

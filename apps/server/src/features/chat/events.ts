@@ -73,12 +73,12 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
           createdAt: event.created_at,
           payload,
         }
-        const told = await conversations.appendEvent(
+        const appended = await conversations.appendEvent(
           tx,
           { botId, id: conversation.id },
           { type: conversationEvents.eventCreated, subjectId: event.id, data: shown },
         )
-        if (told === undefined) throw notParticipant(conversationId)
+        if (appended === undefined) throw notParticipant(conversationId)
         const made = {
           id: event.id,
           createdAt: event.created_at,
@@ -87,7 +87,7 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
           payload,
         }
         await remember?.(tx, made)
-        return { position: { id: conversation.id, sequence: told.sequence }, made }
+        return { position: { id: conversation.id, sequence: appended.sequence }, made }
       })
       await streams.waitForListeners(position.id, position.sequence)
       return made
@@ -126,14 +126,14 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
     ): Promise<void> {
       encodePayload(payload, maxPayloadBytes)
       const data: CustomEvent = { userId: botId, isBot: true, payload }
-      const told = await run((tx) =>
+      const appended = await run((tx) =>
         conversations.appendEvent(
           tx,
           { botId, id: conversationId },
           { type: conversationEvents.eventCreated, subjectId: '', data },
         ),
       )
-      if (told === undefined) {
+      if (appended === undefined) {
         throw new ApiError(
           'ResourceNotFound',
           `input.conversationId: there is no conversation ${conversationId}.`,

@@ -77,7 +77,7 @@ export function messageStreams(deps: MessageStreamsDeps) {
       const { conversationId, signal } = input
       const { streamId } = signal
       await run(async (tx) => {
-        const told = await conversations.appendEvent(
+        const position = await conversations.appendEvent(
           tx,
           { botId, id: conversationId },
           signal.type === 'abort'
@@ -88,13 +88,13 @@ export function messageStreams(deps: MessageStreamsDeps) {
                 data: toPiece(botId, signal),
               },
         )
-        if (told === undefined) {
+        if (position === undefined) {
           throw new ApiError(
             'ResourceNotFound',
             `input.conversationId: there is no conversation ${conversationId}.`,
           )
         }
-        await countPiece(tx, botId, input, told.sequence)
+        await countPiece(tx, botId, input, position.sequence)
       })
     },
 

@@ -195,8 +195,8 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       if (user === undefined || message.user_id !== user.id) {
         throw new ApiError('Forbidden', `The message ${id} is not yours.`)
       }
-      const told = await run((tx) => messages.remove(tx, message), { freesRoom: true })
-      if (told) await streams.waitForListeners(message.conversation_id, told.sequence)
+      const position = await run((tx) => messages.remove(tx, message), { freesRoom: true })
+      if (position) await streams.waitForListeners(message.conversation_id, position.sequence)
     },
   }
 }

@@ -67,7 +67,7 @@ describeEachEngine('signals for the webhook of a chat', (engine) => {
     expect(await places()).toEqual([`${conversationId}/2`])
   })
 
-  it('are told as the log has them, as long as it has them', async () => {
+  it('are described as the log has them, as long as it has them', async () => {
     const { one, time, botId, conversationId, say, configure } = await createPair(true)
     await configure('https://app.example.com')
     const message = await say(one, 'hello')

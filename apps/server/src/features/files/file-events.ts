@@ -7,7 +7,7 @@ import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { appendNextEvent } from '../../platform/events/append.js'
-import { announceEvents } from '../../platform/events/hints.js'
+import { announceEvents } from '../../platform/events/publisher.js'
 import { readEvents, type StoredEvent } from '../../platform/events/read.js'
 import type { FileRow } from './table.js'
 

@@ -163,7 +163,7 @@ describe('a connection', () => {
   it.each([
     ['GET /wait HT', 408],
     ['no HTTP at all\r\n\r\n', 400],
-  ])('gets its answers before it is told what is wrong with %j', async (rest, status) => {
+  ])('gets its answers before the refusal of %j', async (rest, status) => {
     const { client } = await listening.connect()
     const received = textFrom(client)
     const noticed = once(listening.app.server, 'clientError')

@@ -225,13 +225,13 @@ const timeToDrop = 5000
  */
 export function discardUnreadBody(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request
-  // Before Node hears of it, which would drop what nobody has begun to read, without a word.
+  // Before Node reacts to it, which would drop unread data silently.
   reply.raw.prependOnceListener('finish', () => {
     const { socket } = raw
     if (raw.readableEnded) return
     raw.on('error', () => undefined)
     raw.read()
-    // Node no longer tells an answered request that its connection is gone. Whoever still reads the
+    // Node no longer notifies an answered request that its connection is gone. A reader of the
     // body, such as a store with an open file, would wait for ever.
     if (socket.destroyed) return void raw.destroy()
     const first = socket.bytesRead

@@ -17,8 +17,8 @@ const maxHeldAlways = 64
 const ending = new WeakSet<Socket>()
 
 /**
- * Starts no further request of a connection whose present answer says that it is the last: nobody
- * would hear what became of them (RFC 9112, section 9.6).
+ * Starts no further request of a connection whose present answer says that it is the last: the
+ * client would not learn what became of them (RFC 9112, section 9.6).
  */
 export function startNoMore(socket: Socket): void {
   ending.add(socket)

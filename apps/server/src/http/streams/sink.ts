@@ -21,7 +21,7 @@ export const goneSink: Sink = {
   onClose: (callback) => callback(),
 }
 
-/** Milliseconds that a connection which was told to end has to do so. */
+/** Milliseconds in which a connection has to end after it was asked to. */
 const farewellMilliseconds = 2000
 
 /**

@@ -27,7 +27,7 @@ describe('a stream on a connection with other requests', () => {
   let listening: ListeningApp
   let release: () => void
   let waited: number
-  let letIn: number
+  let admitted: number
   let left: number
 
   beforeEach(async () => {
@@ -35,7 +35,7 @@ describe('a stream on a connection with other requests', () => {
       release = resolve
     })
     waited = 0
-    letIn = 0
+    admitted = 0
     left = 0
     listening = await listenApp({
       routes: [
@@ -45,12 +45,12 @@ describe('a stream on a connection with other requests', () => {
           return { waited }
         }),
         route(listen, async () => {
-          letIn += 1
+          admitted += 1
           return (sink) => {
             sink.onClose(() => {
               left += 1
             })
-            sink.send(new Frame({ type: 'told', data: {} }, 1))
+            sink.send(new Frame({ type: 'sent', data: {} }, 1))
           }
         }),
       ],
@@ -77,9 +77,9 @@ describe('a stream on a connection with other requests', () => {
     await vi.waitUntil(() => waited === 1)
     // Another connection is served meanwhile, so the stream has been looked at.
     await fetch(`http://127.0.0.1:${listening.port}/nowhere`)
-    expect(letIn).toBe(0)
+    expect(admitted).toBe(0)
     release()
-    await vi.waitUntil(() => received().includes('"type":"told"'))
+    await vi.waitUntil(() => received().includes('"type":"sent"'))
     expect(received()).toMatch(
       /^HTTP\/1\.1 200 [\s\S]*{"waited":1}HTTP\/1\.1 200 [\s\S]*text\/event-stream[\s\S]*\r\n\r\nid: 1\nevent/,
     )
@@ -94,24 +94,24 @@ describe('a stream on a connection with other requests', () => {
     client.destroy()
     await untilClosed(server)
     release()
-    await vi.waitUntil(() => left === letIn && letIn === 1)
+    await vi.waitUntil(() => left === admitted && admitted === 1)
   })
 
   it('is the last that is begun there, and says so', async () => {
     const { client, received } = await write(get('/listen') + get('/listen'))
-    await vi.waitUntil(() => received().includes('"type":"told"'))
+    await vi.waitUntil(() => received().includes('"type":"sent"'))
     expect(received()).toMatch(/^connection: close\r$/im)
     client.write(get('/wait'))
     for (let i = 0; i < 5; i++) await fetch(`http://127.0.0.1:${listening.port}/nowhere`)
-    expect({ letIn, waited }).toEqual({ letIn: 1, waited: 0 })
+    expect({ admitted, waited }).toEqual({ admitted: 1, waited: 0 })
     client.destroy()
-    // The one behind it hears of the end as well, and gives back what it got.
-    await vi.waitUntil(() => left === letIn)
+    // The one behind it ends as well, and gives back what it got.
+    await vi.waitUntil(() => left === admitted)
   })
 
   it('ends with its connection when many requests come behind it', async () => {
     const { client, received } = await write(get('/listen'))
-    await vi.waitUntil(() => received().includes('"type":"told"'))
+    await vi.waitUntil(() => received().includes('"type":"sent"'))
     client.write(get('/wait').repeat(100))
     await untilClosed(client)
     expect(waited).toBe(0)

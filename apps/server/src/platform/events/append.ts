@@ -68,7 +68,7 @@ export async function appendEvent(tx: Tx, event: NewEvent & { sequence: number }
 }
 
 /**
- * Takes the next number of a stream that has no counter of its own. Whoever else wants one waits
+ * Takes the next number of a stream that has no counter of its own. Another transaction that needs one waits
  * until this transaction ends, so it is taken late; rolled back, it is given out again.
  */
 export async function nextSequence(tx: Tx, stream: string): Promise<number> {
@@ -77,7 +77,7 @@ export async function nextSequence(tx: Tx, stream: string): Promise<number> {
   return row.last_sequence
 }
 
-/** Writes an event to a stream that is counted here, and answers its number. */
+/** Writes an event to a stream that is counted here, and returns its number. */
 export async function appendNextEvent(tx: Tx, event: NewEvent): Promise<number> {
   const sequence = await nextSequence(tx, event.stream)
   await appendEvent(tx, { ...event, sequence })

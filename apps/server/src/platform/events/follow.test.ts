@@ -9,9 +9,8 @@ import type { Database } from '../db/open.js'
 import { purge } from '../db/purge.js'
 import { createLog } from '../telemetry/log.js'
 import { appendNextEvent } from './append.js'
-import { OutsideEventLogError } from './errors.js'
-import { type FollowOptions, followStream } from './follow.js'
-import { announceEvents } from './hints.js'
+import { type FollowOptions, followStream, OutsideEventLogError } from './follow.js'
+import { announceEvents } from './publisher.js'
 import { trimEvents } from './trim.js'
 
 const createdAt = '2026-03-01T12:00:00.000Z'
@@ -89,7 +88,7 @@ describeEachEngine('following a stream', (engine) => {
     await eventually(() => expect(seen).toEqual([1, 2]))
   })
 
-  it('hears of nothing but its own stream', async () => {
+  it('gets events of its own stream alone', async () => {
     const one = await bench()
     const { seen } = one.follow()
     const other = await bench()
@@ -99,7 +98,7 @@ describeEachEngine('following a stream', (engine) => {
     await eventually(() => expect(seen).toEqual([1]))
   })
 
-  it('finds by itself what no hint told of, at its slow pace', async () => {
+  it('finds events without a hint by itself, after its poll interval', async () => {
     const { append, follow, time } = await bench(() => 0)
     const { seen } = follow({ pollMilliseconds: 20_000 })
     await eventually(() => expect(time.pending).toBe(1))
@@ -155,7 +154,7 @@ describeEachEngine('following a stream', (engine) => {
     )
   })
 
-  it('ends at once when it is told to, also while it waits or before it began', async () => {
+  it('ends at once when it is aborted, also while it waits or before it began', async () => {
     const { append, follow, stop, time } = await bench()
     const { seen, ended } = follow()
     await append()

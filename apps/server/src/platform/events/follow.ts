@@ -1,9 +1,20 @@
 import type { EventBus } from '../bus/event-bus.js'
 import type { Db } from '../db/schema.js'
 import { systemTimers, type Timers } from '../timers.js'
-import { OutsideEventLogError } from './errors.js'
-import { eventsTopic } from './hints.js'
+import { eventsTopic } from './publisher.js'
 import { newestSequence, oldestSequence, readEvents, type StoredEvent } from './read.js'
+
+/**
+ * The log does not hold what comes right after the number a reader has: it was trimmed since, or the
+ * number is not of this log. The reader has to look at the present state and follow from there.
+ */
+export class OutsideEventLogError extends Error {
+  override readonly name = 'OutsideEventLogError'
+
+  constructor(stream: string, after: number) {
+    super(`The log of ${stream} cannot be followed from ${after}`)
+  }
+}
 
 export interface FollowDeps {
   db: Db
@@ -27,7 +38,7 @@ export interface FollowOptions {
 
 /**
  * Every event of a stream after a number, each once and in order: first what is stored, then what
- * comes, until the signal ends it. Hints only say when to look, so one that is lost, late or doubled
+ * comes, until the signal ends it. Hints only say when to read, so one that is lost, late or doubled
  * changes nothing but the time. Throws {@link OutsideEventLogError} where the log has a hole.
  */
 export async function* followStream(
@@ -55,7 +66,7 @@ export async function* followStream(
     })
   }
 
-  // From before the first read, so that nothing falls between what is stored and what comes.
+  // Before the first read, so that no event is missed between the read and the first hint.
   const unsubscribe = bus.subscribe(
     { topic: eventsTopic, key: stream },
     {

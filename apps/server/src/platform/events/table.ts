@@ -1,6 +1,6 @@
 import type { JsonColumn, TimeColumn } from '../db/columns.js'
 
-/** The log of what happened: one row per event, in the same transaction as the change it tells of. */
+/** The log of what happened: one row per event, in the same transaction as the change. */
 interface EventsTable {
   /** What the sequence belongs to: the id of a conversation, or another name that is never reused. */
   stream: string
@@ -8,14 +8,14 @@ interface EventsTable {
   sequence: number
   bot_id: string
   type: string
-  /** Id of what the event is about; readers join it. */
+  /** Id of the subject of the event, which readers join. */
   subject_id: string
-  /** A few ids more, if the subject alone does not tell. */
+  /** A few more ids, if the subject alone is not enough. */
   data: JsonColumn | null
   created_at: TimeColumn
 }
 
-/** What is known of a stream beside its events. A stream has no row before it needs one. */
+/** State of a stream beside its events. A stream has no row before it needs one. */
 interface EventStreamsTable {
   stream: string
   /** The last number given out here; stays 0 if the stream is counted elsewhere. */

@@ -12,7 +12,7 @@ export class Frame {
   #webSocket: Buffer | undefined
 
   /**
-   * @param signal what is told
+   * @param signal what happened
    * @param sequence where it stands in the log; undefined if a listener that has it cannot go on from there
    */
   constructor(signal: { type: string; data: object }, sequence: number | undefined) {

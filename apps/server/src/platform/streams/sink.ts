@@ -1,6 +1,6 @@
 import type { Frame } from './frame.js'
 
-/** An open connection to somebody who listens, whatever it speaks. After its end all calls do nothing. */
+/** An open connection to a listener, over whatever transport. After its end all calls do nothing. */
 export interface Sink {
   /** Bytes that the network has not taken yet. */
   readonly pending: number
@@ -14,9 +14,9 @@ export interface Sink {
   end(): void
   /** Ends the connection at once; what is queued is lost. */
   cut(): void
-  /** Is told once when the connection is gone, at once if it is already. */
+  /** Calls back once when the connection is gone, at once if it is already. */
   onClose(callback: () => void): void
 }
 
-/** Begins to serve a connection that was let in. */
+/** Begins to serve an admitted connection. */
 export type StartStream = (sink: Sink) => void

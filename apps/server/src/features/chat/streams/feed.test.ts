@@ -5,7 +5,7 @@ import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { MemorySink } from '../../../../test/listening/memory-sink.js'
 import { ManualTime } from '../../../../test/manual-time.js'
 import { createLocalBus } from '../../../platform/bus/local.js'
-import { announceEvents } from '../../../platform/events/hints.js'
+import { announceEvents } from '../../../platform/events/publisher.js'
 import { createLog } from '../../../platform/telemetry/log.js'
 import { Feed } from './feed.js'
 import { Listener } from './listener.js'
@@ -13,7 +13,7 @@ import { Listener } from './listener.js'
 describeEachEngine('a feed', (engine) => {
   const database = useDatabase(engine)
 
-  it('that is told of something while it begins reads the log once', async () => {
+  it('that gets a hint while it begins reads the log once', async () => {
     const time = new ManualTime()
     const log = await createLog({ level: 'silent' })
     const chats = await createChats(database(), { clock: time, timers: time })

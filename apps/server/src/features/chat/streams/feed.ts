@@ -1,7 +1,7 @@
 import type { EventBus } from '../../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
-import { eventsTopic } from '../../../platform/events/hints.js'
+import { eventsTopic } from '../../../platform/events/publisher.js'
 import { readEvents, sequenceBefore } from '../../../platform/events/read.js'
 import { Frame } from '../../../platform/streams/frame.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -62,7 +62,7 @@ export class Feed {
     this.conversation = conversation
     this.#readAt = deps.clock.now()
     this.#usedAt = deps.clock.now()
-    // From before the first read, so that nothing falls between what is stored and what comes.
+    // Before the first read, so that no event is missed between the read and the first hint.
     this.#unsubscribe = deps.bus.subscribe(
       { topic: eventsTopic, key: conversation.id },
       {
@@ -73,7 +73,7 @@ export class Feed {
       },
     )
     this.ready = this.#begin()
-    // Whoever awaits it gets the failure; nobody else has to.
+    // Those who await it get the failure; without them it must not count as unhandled.
     this.ready.catch(() => {})
   }
 
@@ -127,7 +127,7 @@ export class Feed {
     this.#open.sweep(now)
   }
 
-  /** Milliseconds for which nobody has listened; 0 while somebody does. */
+  /** Milliseconds without a listener; 0 while there is one. */
   idleFor(now: number): number {
     return this.listeners.size > 0 ? 0 : now - this.#usedAt
   }

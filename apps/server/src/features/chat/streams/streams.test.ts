@@ -70,7 +70,7 @@ describeEachEngine('listening', (engine) => {
     }
   })
 
-  it('pings who was told nothing for half a minute, and nobody else', async () => {
+  it('pings listeners that got nothing for half a minute, and no others', async () => {
     await enter()
     const quiet = await listen()
     time.advance(29_000)
@@ -111,7 +111,7 @@ describeEachEngine('listening', (engine) => {
     for (const sink of [quick, again]) sink.close()
   })
 
-  it('ends for who is removed, who is not told; the others are', async () => {
+  it('ends for the user who is removed and does not get that event; the others get it', async () => {
     await enter()
     const grace = await chats.user(bot)
     await chats.chat.addParticipant(ada, conversation, grace.userKeyId)
