@@ -93,7 +93,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     ).rejects.toMatchObject(refused('InvalidPayload'))
   })
 
-  it('makes one object of calls that ask for it at the same time', async () => {
+  it('makes one object for concurrent calls', async () => {
     const { id: conversationId } = await room()
     const { id: userId } = await person()
     const tags = { id: 'parallel' }
@@ -119,7 +119,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     expect((await mail.listMessages({ conversationId })).messages).toHaveLength(1)
   })
 
-  it('lets authors take part, and tells which way a message goes', async () => {
+  it('adds authors as participants, and sets the direction of a message', async () => {
     const { id: conversationId } = await room()
     const { id: userId } = await person()
     const { message } = await mail.createMessage({
@@ -169,7 +169,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     )
   })
 
-  it('takes over history once, however often it is sent', async () => {
+  it('imports history once, however often it is sent', async () => {
     const { id: conversationId } = await room()
     const { id: userId } = await person()
     const messages = Array.from({ length: 3 }, (_, at) => ({
@@ -202,7 +202,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     await expect(bot.initializeIncomingMessage(input)).rejects.toMatchObject(refused('Forbidden'))
   })
 
-  it('remembers states of its own and forgets them in time', async () => {
+  it('stores states of its own and expires them in time', async () => {
     const { id } = await room()
     const place = { type: 'conversation' as const, id, name: 'order' }
     await expect(bot.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
@@ -240,7 +240,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     await expect(bot.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
   })
 
-  it('lets messages and events happen when they are due, unless they are cancelled', async () => {
+  it('releases scheduled messages and events when they are due, unless they are cancelled', async () => {
     const { id: conversationId } = await room()
     const say = (text: string) => ({
       ...{ conversationId, userId: made.bot.id, type: 'text', payload: { text }, tags: {} },
@@ -275,7 +275,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     )
   })
 
-  it('makes recurring events happen once, however many were missed', async () => {
+  it('fires recurring events once, however many were missed', async () => {
     const recurringEvents = {
       daily: { schedule: { cron: '0 6 * * *' }, type: 'morning', payload: { wake: true } },
     }
@@ -313,7 +313,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     await bot.trackAnalytics({ name: 'orders', count: 2 })
   })
 
-  it('has a bot that listens told of what comes in, by an event with all that belongs to it', async () => {
+  it('delivers what comes in to a bot with an address, as an event with all that belongs to it', async () => {
     const ear = createServer((_, response) => response.end('{}'))
     await new Promise<void>((resolve) => ear.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void ear.close())

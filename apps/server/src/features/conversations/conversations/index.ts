@@ -7,13 +7,12 @@ import {
 } from './service.js'
 
 export {
-  type ConversationRef,
   type CustomEvent,
   conversationEvents,
   type EventPosition,
 } from './log.js'
 export type { ConversationsService } from './service.js'
-export type { MessageSlot } from './slot-store.js'
+export type { ConversationRef, MessageSlot } from './slot-store.js'
 export { type ConversationRow, conversationOwners } from './store.js'
 export { publicIdOf, toConversation } from './view.js'
 

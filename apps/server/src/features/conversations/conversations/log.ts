@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { EventPublisher } from '../../../platform/events/publisher.js'
-import { takeNumber } from './slot-store.js'
+import { type ConversationRef, takeNumber } from './slot-store.js'
 
 /** Types of the events in the log of a conversation. */
 export const conversationEvents = {
@@ -43,13 +43,6 @@ export interface EventPosition {
   sequence: number
   /** ISO 8601 time. */
   createdAt: string
-}
-
-/** A conversation inside a bot. */
-export interface ConversationRef {
-  botId: string
-  /** Native id. */
-  id: string
 }
 
 export type AppendEvent = ReturnType<typeof createConversationLog>

@@ -5,23 +5,12 @@ import type { Pager } from '../../../platform/db/pager.js'
 import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { publicIdOf, type UserRow, type UsersService } from '../users/index.js'
-import {
-  type AppendEvent,
-  type ConversationRef,
-  conversationEvents,
-  type EventPosition,
-} from './log.js'
+import { type AppendEvent, conversationEvents, type EventPosition } from './log.js'
+import type { ConversationRef, Member } from './slot-store.js'
 import * as slots from './slot-store.js'
 import * as store from './store.js'
 
 type ParticipantQuery = Query<typeof contract.conversations.listParticipants>
-
-/** A user inside a bot. */
-export interface Member {
-  botId: string
-  /** Native id. */
-  userId: string
-}
 
 /** A user who joins or leaves, by native id and by the id under which others know it. */
 interface Person {
@@ -61,7 +50,7 @@ export function createParticipants(
     })
   }
 
-  /** Lets a user take part and logs it; undefined, and nothing is logged, if it did already. */
+  /** Adds a user and logs it; undefined, and nothing is logged, if it took part already. */
   async function addParticipantIn(
     tx: Tx,
     conversation: ConversationRef,
@@ -76,7 +65,7 @@ export function createParticipants(
     })
   }
 
-  /** Ends the part of a user and logs it; undefined if it took none. */
+  /** Removes a user and logs it; undefined if it took no part. */
   async function removeParticipantIn(
     tx: Tx,
     conversation: ConversationRef,
@@ -91,7 +80,7 @@ export function createParticipants(
     })
   }
 
-  /** Lets a user take part. The bot hears and writes everywhere; added, it is listed too. */
+  /** Adds a user. The bot takes part everywhere; adding it only lists it. */
   async function addParticipant(actor: BotActor, id: string, userId: string): Promise<UserRow> {
     await getConversation(actor, id)
     const { botId } = actor
@@ -152,30 +141,10 @@ export function createParticipants(
     return await users.pageMembers(db, conversation.botId, participantsOf(conversation.id), page)
   }
 
-  /** Takes a user who is being deleted out of everything; nothing is logged. */
+  /** Removes a user who is being deleted from all conversations; nothing is logged. */
   async function forgetUser(tx: Tx, { botId, userId }: Member): Promise<void> {
     await store.deleteParticipations(tx, botId, userId)
     await store.disownConversations(tx, botId, userId)
-  }
-
-  /**
-   * Takes the slot of the next message of a participant, by a foreign or native id of the conversation;
-   * undefined if the user takes part in no such conversation.
-   * @param now milliseconds since the Unix epoch
-   */
-  function takeSlotOfParticipant(
-    tx: Tx,
-    member: Member,
-    conversationId: string,
-    now: number,
-  ): Promise<slots.MessageSlot | undefined> {
-    return slots.takeSlotOfParticipant(tx, {
-      botId: member.botId,
-      conversationId,
-      userId: member.userId,
-      now,
-      updatedAt: isoTime(now),
-    })
   }
 
   /**
@@ -187,17 +156,10 @@ export function createParticipants(
     conversation: ConversationRef,
     author: Author,
   ): Promise<slots.MessageSlot | undefined> {
-    const { botId, id } = conversation
-    if (!author.participates && author.id !== botId) {
+    if (!author.participates && author.id !== conversation.botId) {
       await addParticipantIn(tx, conversation, author)
     }
-    const now = clock.now()
-    return await slots.takeSlotOfAuthor(tx, {
-      botId,
-      conversationId: id,
-      now,
-      updatedAt: isoTime(now),
-    })
+    return await slots.takeSlotOfAuthor(tx, conversation, clock.now())
   }
 
   /** Counts a message that an author wrote elsewhere at some time, in milliseconds. */
@@ -224,7 +186,7 @@ export function createParticipants(
     pageOfParticipants,
     listParticipants,
     forgetUser,
-    takeSlotOfParticipant,
+    takeSlotOfParticipant: slots.takeSlotOfParticipant,
     takeSlot,
     countImported,
   }

@@ -144,7 +144,7 @@ describeEachEngine('conversations', (engine) => {
     })
   })
 
-  it('move to the front of the list by change when somebody writes', async () => {
+  it('move to the front of the list by time of change when somebody writes', async () => {
     const bot = await chats.bot()
     const ada = await chats.user(bot)
     const first = await chats.chat.createConversation(ada, {}, undefined)
@@ -178,7 +178,7 @@ describeEachEngine('conversations', (engine) => {
     await expect(chats.conversations.list(actor, misused)).rejects.toThrow('page token')
   })
 
-  it('of a deleted bot are removed with all that is in them, also in a second attempt', async () => {
+  it('of a deleted bot are deleted with all that is in them, also in a second attempt', async () => {
     const bot = await chats.bot()
     const { botId } = bot.actor
     const ada = await chats.user(bot)

@@ -25,8 +25,9 @@ import {
   replaceTags,
   taggedObjects,
 } from '../tags/index.js'
-import { type ConversationRef, conversationEvents, createConversationLog } from './log.js'
-import { createParticipants, type Member, type ParticipantsDeps } from './participants.js'
+import { conversationEvents, createConversationLog } from './log.js'
+import { createParticipants, type ParticipantsDeps } from './participants.js'
+import type { ConversationRef, Member } from './slot-store.js'
 import * as store from './store.js'
 import { toConversation } from './view.js'
 
@@ -36,7 +37,7 @@ type ConversationQuery = Query<typeof contract.conversations.list>
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** What only makes sense with the conversation goes too. */
+    /** Raised when a conversation is deleted, so that what only makes sense with it is deleted too. */
     'conversation.removed': ConversationRef
   }
 }
@@ -56,7 +57,7 @@ export interface ConversationsDeps extends ParticipantsDeps {
   chatAlias: string
 }
 
-/** Deletes what lies in some conversations of a bot that was deleted. */
+/** Deletes the messages in some conversations of a deleted bot. */
 type EmptyConversations = (botId: string, conversationIds: readonly string[]) => Promise<void>
 
 const purgedAtOnce = 100
@@ -77,7 +78,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     ConversationPatch
   >(deps, {
     noun: 'conversation',
-    homeOf,
+    integrationOf,
     isVisible,
     draft: draftOfCaller,
     insert: insertTagged,
@@ -87,7 +88,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     match: (tx, botId, integration, { channel }, match) =>
       store.matchConversation(tx, botId, { integration, channel }, match),
     mergedInto: ({ tags, properties }) => ({ tags, ...(properties && { properties }) }),
-    orderOf(maker, { channel, tags }) {
+    makerRequest(maker, { channel, tags }) {
       const declared = requireChannel(maker, maker.alias, channel)
       const creation = declared?.conversation.creation ?? { enabled: false, requiredTags: [] }
       return {
@@ -126,7 +127,7 @@ export function createConversationsService(deps: ConversationsDeps) {
   }
 
   /** Alias of the installation that a new conversation belongs to. */
-  function homeOf(actor: BotActor, audience: Audience, input: WantedConversation): string {
+  function integrationOf(actor: BotActor, audience: Audience, input: WantedConversation): string {
     const { integrationName: name } = input
     return aliasOf(actor) ?? (name === undefined ? chatAlias : audience.aliasFor(name))
   }
@@ -140,11 +141,11 @@ export function createConversationsService(deps: ConversationsDeps) {
     if (alias !== undefined) requireChannel(audience.installationOf(alias), alias, input.channel)
     return {
       ...draft(actor.botId),
-      integration: homeOf(actor, audience, input),
+      integration: integrationOf(actor, audience, input),
       channel: input.channel,
       tags: encodeJson(newTags(alias, input.tags)),
       properties: encodeJson(patchedProperties({}, input.properties)),
-      // What an integration makes has users of its own, except for the chat itself.
+      // An integration other than the chat has users of its own for what it makes.
       claimable: encodeBoolean(alias === undefined || alias === chatAlias),
     }
   }
@@ -205,8 +206,8 @@ export function createConversationsService(deps: ConversationsDeps) {
     if (foreignId !== undefined && (await isNativeId(tx, owner, foreignId))) {
       throw taken(foreignId)
     }
-    // Before the conversation: a repetition that runs at the same time must stumble over its key
-    // and get the first answer, not over the id that the first one took.
+    // Before the conversation: a concurrent repetition must conflict on its idempotency key, and get
+    // the first response, not on the id that the first one took.
     await remember?.(tx, conversation)
     try {
       await store.insertConversation(tx, conversation)
@@ -230,7 +231,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     return await store.findConversationFor(executor, botId, conversationId, userId)
   }
 
-  /** Makes everything else that happens in a conversation wait until the transaction ends. */
+  /** Locks a conversation, so that everything else in it waits until the transaction ends. */
   async function hold(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
     await store.lockConversation(tx, botId, id)
   }
@@ -281,8 +282,8 @@ export function createConversationsService(deps: ConversationsDeps) {
   }
 
   /**
-   * Shows the workflow that runs in a conversation, if it is there.
-   * @param find returns its id, once nobody else changes it; null when none runs
+   * Sets the current workflow of a conversation, if the conversation exists.
+   * @param find is called once the conversation is locked; returns the id, or null when none runs
    */
   async function showWorkflow(
     tx: Tx,
@@ -328,11 +329,11 @@ export function createConversationsService(deps: ConversationsDeps) {
   }
 
   /**
-   * Deletes the conversations that a deleted bot left behind, and first what lies in them, so that a
-   * purge that was interrupted can be repeated.
+   * Deletes the conversations of a deleted bot, after the messages in them, so that an interrupted
+   * purge can be repeated.
    */
   async function purge(botId: string): Promise<void> {
-    // First of all, so that nobody puts anything into what was emptied.
+    // Participants first, so that nobody writes into a conversation that was emptied.
     await purgeRows(run, (tx, limit) => store.deleteSomeParticipants(tx, botId, limit))
     for (;;) {
       const conversationIds = await store.listConversationIds(db, botId, purgedAtOnce)

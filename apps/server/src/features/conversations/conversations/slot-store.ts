@@ -1,9 +1,24 @@
 import { sql } from 'kysely'
+import { isoTime } from '../../../platform/clock.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Tx } from '../../../platform/db/schema.js'
 
-/** What a message gets from the conversation that it is put into. */
+/** A conversation inside a bot. */
+export interface ConversationRef {
+  botId: string
+  /** Native id. */
+  id: string
+}
+
+/** A user inside a bot. */
+export interface Member {
+  botId: string
+  /** Native id. */
+  userId: string
+}
+
+/** What a message gets from its conversation: its number, its time and who owns the conversation. */
 export interface MessageSlot {
   /** Native id of the conversation. */
   id: string
@@ -28,7 +43,7 @@ interface SlotRequest {
   updatedAt: string
 }
 
-/** Written into the statement, because every parameter costs time. */
+/** A literal, because every parameter costs time. */
 const one = sql.lit(1)
 
 /**
@@ -65,13 +80,20 @@ const takeBy = (column: 'id' | 'foreign_id') =>
 const takeByNativeId = takeBy('id')
 const takeByForeignId = takeBy('foreign_id')
 
-/** The slot of the next message of a participant; undefined if there is no such participant. */
+/**
+ * Takes the slot of the next message of a participant, by a foreign or native id of the conversation;
+ * undefined if the user takes part in no such conversation.
+ * @param now milliseconds since the Unix epoch
+ */
 export async function takeSlotOfParticipant(
   tx: Tx,
-  request: SlotRequest,
+  { botId, userId }: Member,
+  conversationId: string,
+  now: number,
 ): Promise<MessageSlot | undefined> {
+  const request = { botId, conversationId, userId, now, updatedAt: isoTime(now) }
   // Foreign ids may look like native ones, but none equals the native id of a conversation.
-  if (request.conversationId.startsWith('conv_')) {
+  if (conversationId.startsWith('conv_')) {
     const slot = await takeByNativeId.first(tx, request)
     if (slot !== undefined) return slot
   }
@@ -96,12 +118,18 @@ const takeForAnyone = prepared<Omit<SlotRequest, 'userId'>>()<MessageSlot>(
       .returning(['id', 'foreign_id', 'last_sequence', 'last_message_at', 'integration']),
 )
 
-/** The slot of the next message of an author whose part was checked; by native id. */
+/** Takes the slot of the next message of an author whose participation was checked; by native id. */
 export async function takeSlotOfAuthor(
   tx: Tx,
-  request: Omit<SlotRequest, 'userId'>,
+  { botId, id }: ConversationRef,
+  now: number,
 ): Promise<MessageSlot | undefined> {
-  return await takeForAnyone.first(tx, request)
+  return await takeForAnyone.first(tx, {
+    botId,
+    conversationId: id,
+    now,
+    updatedAt: isoTime(now),
+  })
 }
 
 /** Counts a message that was written elsewhere at some time, in milliseconds; by native id. */

@@ -64,7 +64,7 @@ export async function findConversations(
   return await selectSome(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
 
-/** The conversation with this native id, kept from other changes until the transaction ends. */
+/** The conversation with this native id, locked until the transaction ends. */
 export async function lockConversation(
   tx: Tx,
   botId: string,
@@ -134,7 +134,7 @@ export async function pageConversations(
     .selectFrom('conversations')
     .selectAll('conversations')
     .where('conversations.bot_id', '=', botId)
-    // Joined, so that the few conversations of a user are not looked for among all of the bot.
+    // Joined, so that the few conversations of a user are not searched for among all of the bot.
     .$if(firstUser !== undefined, (all) =>
       all
         .innerJoin('participants as member', 'member.conversation_id', 'conversations.id')
@@ -275,7 +275,7 @@ export async function findConversationFor(
 /**
  * Gives a conversation that belongs to nobody to a user. Of several who try only one succeeds: the
  * others wait for its commit and then find that it belongs to somebody.
- * @returns native id of the conversation; undefined if it could not be had
+ * @returns native id of the conversation; undefined if it belongs to somebody already
  */
 export async function claimConversation(
   tx: Tx,
@@ -323,7 +323,7 @@ export async function deleteParticipant(
   return Number(numDeletedRows) > 0
 }
 
-/** Takes a user out of all conversations. */
+/** Removes a user from all conversations. */
 export async function deleteParticipations(tx: Tx, botId: string, userId: string): Promise<void> {
   await tx
     .deleteFrom('participants')
@@ -332,7 +332,7 @@ export async function deleteParticipations(tx: Tx, botId: string, userId: string
     .execute()
 }
 
-/** Takes all users out of a conversation. */
+/** Removes all users from a conversation. */
 export async function deleteParticipantsOf(
   tx: Tx,
   botId: string,

@@ -7,7 +7,7 @@ type WireConversation = Output<typeof contract.conversations.get>['conversation'
 
 /**
  * A conversation as bots and integrations see it.
- * @param alias of the integration that asks; undefined for the bot
+ * @param alias of the calling integration; undefined for the bot
  */
 export function toConversation(row: ConversationRow, alias: string | undefined): WireConversation {
   const properties = decodeJson<Tags>(row.properties)

@@ -5,13 +5,13 @@ import type { Audience } from '../../bots/bots/index.js'
 import type { createEventRecorder } from './recorder.js'
 import { listUnsentEvents, patchEvent, type RequestedEvents } from './store.js'
 
-/** Name of the job that looks a second time for what a bot with a new address missed; its key is the bot. */
+/** Name of the job that backfills a bot with a new address a second time; its key is the bot's id. */
 export const backfillJob = 'events.missed'
 
 /** Milliseconds: other processes trust what they know of a bot for five seconds. */
 const secondLookDelay = 10_000
 
-/** Milliseconds before the first look in which somebody may have begun to write what it did not see. */
+/** Milliseconds before the first look in which a transaction may have begun that it did not see. */
 const unseenMs = 60_000
 
 /** Most events of one backfill: more would be a flood and no help. */
@@ -53,8 +53,8 @@ export interface SecondLook {
 }
 
 /**
- * What happened in a bot while it had no address. No delivery is requested then: most bots without one
- * never get one, and their messages shall cost nothing. So it is looked for when there is one.
+ * Sends a bot that gets an address the events that happened while it had none. No delivery is requested
+ * for them at the time: most bots without an address never get one, and their messages must cost nothing.
  */
 export function createBackfill(deps: BackfillDeps) {
   const { clock, queue, recorder, listUnreported, requestedEvents, windowMs } = deps
@@ -91,14 +91,13 @@ export function createBackfill(deps: BackfillDeps) {
   }
 
   /**
-   * Sends a bot that has just got an address what it missed, in the transaction that gives it one: what
-   * comes later comes behind. What other processes are writing now, not knowing of the address, follows
-   * a little later.
+   * Sends a bot what it missed, in the transaction that gives it an address: later events follow in order.
+   * What other processes are writing now, not knowing of the address, follows a little later.
    */
   async function begin(tx: Tx, botId: string, audience: Wants): Promise<void> {
     if (windowMs === 0) return
     const now = clock.now()
-    // Not further back: what the first look left out, because it was too much, stays left out.
+    // Not further back: events that exceeded the limit of the first look are not sent later either.
     const since = isoTime(now - Math.min(unseenMs, windowMs))
     const payload: SecondLook = { botId, since }
     await queue.enqueue(tx, {

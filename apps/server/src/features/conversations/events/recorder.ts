@@ -92,7 +92,7 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
     if (row !== undefined) await send(tx, row)
   }
 
-  /** Lets a scheduled event happen; does nothing if it was cancelled or has happened. */
+  /** Releases a scheduled event; does nothing if it was cancelled or released already. */
   async function release(tx: Tx, audience: Audience, botId: string, id: string): Promise<void> {
     const released_at = isoTime(clock.now())
     const patch = { status: 'pending' as const, released_at }

@@ -114,7 +114,7 @@ describeEachEngine('events of bots', (engine) => {
     expect(await happened()).toBe(1)
   })
 
-  it('that a bot missed are too many to be delivered all: the latest are, and the others never', async () => {
+  it('that a bot missed are delivered up to a limit: the latest are, and the others never', async () => {
     const { botId, workspaceId } = (await chats.bot()).actor
     const minutesAgo = (minutes: number) =>
       new Date(chats.clock.now() - minutes * 60_000).toISOString()

@@ -24,8 +24,8 @@ type EventQuery = Query<typeof contract.events.list>
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
     /**
-     * An event that a recurring one made has reached the bot, or has not.
-     * `failure` says why it did not; null if it did.
+     * The delivery of an event that a recurring one made ended.
+     * `failure` is why the bot did not accept it; null if it did.
      */
     'recurringEvent.settled': { botId: string; name: string; failure: string | null }
   }
@@ -56,7 +56,7 @@ export interface EventsDeps extends EventRecorderDeps {
   maxPayloadBytes: number
 }
 
-/** Name of the job that lets a scheduled event happen; its key is the id of the event. */
+/** Name of the job that releases a scheduled event; its key is the id of the event. */
 export const releaseEventJob = 'events.release'
 
 const longestReason = 2000
@@ -127,7 +127,7 @@ export function createEventsService(deps: EventsDeps) {
           maxAttempts: 100,
         })
       }
-      // Nobody has looked at it yet, also if nobody will.
+      // A new event is shown as pending, also if nobody will receive it.
       const status = dueAt === undefined ? 'pending' : row.status
       const made: EventRecord = { row: { ...row, status }, payload }
       await remember?.(tx, made)
@@ -189,7 +189,7 @@ export function createEventsService(deps: EventsDeps) {
     }
   }
 
-  /** Events with their content, for whoever sends them; without those that are gone. */
+  /** Events with their content, for delivery; without those that were deleted. */
   async function findAll(
     executor: Db | Tx,
     botId: string,
@@ -219,7 +219,7 @@ export function createEventsService(deps: EventsDeps) {
     const described = await describeMessages(executor, botId, about)
     return rows.map((row) => ({
       row,
-      // Of a message that was deleted since, nothing is left to report.
+      // A message that was deleted since leaves an empty payload.
       payload:
         row.payload === null
           ? { ...described.get(row.message_id ?? '') }
@@ -227,7 +227,7 @@ export function createEventsService(deps: EventsDeps) {
     }))
   }
 
-  /** Lets a scheduled event happen, as its job. */
+  /** Releases a scheduled event, as its job. */
   async function release(botId: string, id: string): Promise<void> {
     const audience = await audiences.of(botId)
     await run((tx) => recorder.release(tx, audience, botId, id))
@@ -240,8 +240,8 @@ export function createEventsService(deps: EventsDeps) {
   }
 
   /**
-   * Notes how the delivery of events to the bot ended.
-   * @param failure why the bot did not take them; null if it did
+   * Records how the delivery of events to the bot ended.
+   * @param failure why the bot did not accept them; null if it did
    */
   async function settle(
     tx: Tx,
@@ -251,13 +251,13 @@ export function createEventsService(deps: EventsDeps) {
   ): Promise<void> {
     const reason = failure === null ? null : failure.slice(0, longestReason)
     const recurringNames = await store.settleEvents(tx, botId, ids, reason)
-    // In one order: others may be settling events of the same names.
+    // Sorted, because others may be settling events of the same names.
     for (const name of recurringNames.sort()) {
       await domainEvents.raise(tx, 'recurringEvent.settled', { botId, name, failure: reason })
     }
   }
 
-  /** Lets an event wait for its bot again, because it is sent once more. */
+  /** Makes an event pending again, because it is sent once more. */
   async function reopen(tx: Tx, botId: string, id: string): Promise<void> {
     await store.patchEvent(tx, botId, id, ['processed', 'failed'], {
       status: 'pending',
@@ -278,7 +278,7 @@ export function createEventsService(deps: EventsDeps) {
     return await store.deleteOldEvents(tx, before, limit, needed)
   }
 
-  /** Deletes the events that a deleted bot left behind. */
+  /** Deletes the events of a deleted bot. */
   async function purge(botId: string): Promise<void> {
     await purgeRows(run, (tx, limit) => store.deleteSomeEvents(tx, botId, limit))
   }

@@ -21,7 +21,7 @@ export type RequestedEvents = (tx: Tx, botId: string, since: string) => Expressi
 /** Where no deliveries are made. */
 export const noEvents: RequestedEvents = () => sql<string>`(select null where 1 = 0)`
 
-/** What a list of events is narrowed to; undefined for anything. */
+/** Filter of a list of events; undefined members match anything. */
 export interface EventFilter {
   /** Alias of the integration that made them. */
   integration: string | undefined
@@ -33,7 +33,8 @@ export interface EventFilter {
   status: EventRow['status'] | undefined
 }
 
-const insert = prepared<EventRow>()((db, parameter) =>
+/** Of the hot path of bots that listen. */
+export const insertEvent = prepared<EventRow>()((db, parameter) =>
   db.insertInto('bot_events').values({
     id: parameter('id'),
     bot_id: parameter('bot_id'),
@@ -50,11 +51,6 @@ const insert = prepared<EventRow>()((db, parameter) =>
     created_at: parameter('created_at'),
   }),
 )
-
-/** Of the hot path of bots that listen. */
-export function insertEvent(tx: Tx, row: EventRow): Promise<unknown> {
-  return insert(tx, row)
-}
 
 export async function findEvent(
   executor: Db | Tx,
@@ -78,7 +74,7 @@ const selectAll = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
     .where('bot_id', '=', p('botId')),
 )
 
-/** Those that are there, in no order. Of the way of each delivery. */
+/** The events with these ids that exist, in no order. On the path of each delivery. */
 export async function findEvents(
   executor: Db | Tx,
   botId: string,
@@ -136,7 +132,7 @@ export async function listUnsentEvents(
     .where('bot_id', '=', botId)
     .where('created_at', '>=', since)
     .where('status', '=', 'pending')
-    // As a list that is read once: asked for each event, all deliveries of that time were read for each.
+    // A list, which is read once: `exists` read all deliveries of that time for each event.
     .where('id', 'not in', requested(tx, botId, since))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -145,7 +141,7 @@ export async function listUnsentEvents(
 }
 
 /**
- * Changes an event that has one of some statuses, and answers it as it is then; undefined if there
+ * Changes an event that has one of some statuses, and returns it as it is then; undefined if there
  * is none. Whoever else wants to change it waits, so that of two only one succeeds.
  */
 export async function patchEvent(
@@ -172,8 +168,8 @@ const settle = prepared<{
   reason: string | null
 }>()((db, p, dialect) =>
   db
-    .with('told', (cte) =>
-      // In one order, as those of a deleted bot are removed.
+    .with('unsettled', (cte) =>
+      // Locked in one order, as those of a deleted bot are.
       dialect.lockRows(
         cte
           .selectFrom(dialect.jsonTexts(p('ids')))
@@ -187,12 +183,12 @@ const settle = prepared<{
     )
     .updateTable('bot_events')
     .set({ status: p('status'), failure_reason: p('reason') })
-    .where('id', 'in', ({ selectFrom }) => selectFrom('told').select('told.id'))
+    .where('id', 'in', ({ selectFrom }) => selectFrom('unsettled').select('unsettled.id'))
     .returning('recurring'),
 )
 
 /**
- * Notes that a bot took events, or why it did not.
+ * Records that a bot accepted events, or why it did not.
  * @returns names of the recurring events that made some of them
  */
 export async function settleEvents(

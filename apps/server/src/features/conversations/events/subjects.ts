@@ -2,7 +2,7 @@ import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 
-/** Ids of what an event, a state or an observation is about; undefined for nothing. */
+/** Ids of what an event, a state or an observation is about; undefined members name nothing. */
 export interface Subjects {
   conversationId?: string | undefined
   userId?: string | undefined
@@ -15,11 +15,11 @@ type Exists = (executor: Db | Tx, actor: BotActor, id: string) => Promise<boolea
 
 const fields = ['conversationId', 'userId', 'messageId', 'workflowId'] as const
 
-/** Looks for what events are about in the slices that have it, which are built later. */
+/** Looks up the subjects of events in the slices that own them, which are built later. */
 export function createSubjects() {
   const lookups = new Map<keyof Subjects, Exists>()
 
-  /** Says how one kind of subject is looked for: for the slice that has it. */
+  /** For the slice that owns a kind of subject: has `exists` look it up. */
   function provideSubject(field: keyof Subjects, exists: Exists): void {
     lookups.set(field, exists)
   }

@@ -1,4 +1,4 @@
-/** What happened in a bot, as the bot is told of it and as it is listed. */
+/** What happened in a bot, as it is delivered to the bot and as it is listed. */
 export interface BotEventsTable {
   id: string
   bot_id: string
@@ -6,7 +6,7 @@ export interface BotEventsTable {
   integration: string | null
   /** As the bot knows it: those of integrations are named `<alias>:<name>`. */
   type: string
-  /** JSON object; null when it is made of the message each time. */
+  /** JSON object; null when it is built from the message each time. */
   payload: string | null
   conversation_id: string | null
   user_id: string | null
@@ -18,7 +18,7 @@ export interface BotEventsTable {
   failure_reason: string | null
   created_at: string
   /**
-   * When it was let go, if that was later: it was scheduled, or its bot had no address. Its age counts
+   * When it was released, if that was later: it was scheduled, or its bot had no address. Its age counts
    * from then on.
    */
   released_at: string | null

@@ -6,7 +6,7 @@ export type WireEvent = Output<typeof contract.events.get>['event']
 
 /**
  * An event as the bot or an integration sees it.
- * @param alias of the integration that asks; undefined for the bot
+ * @param alias of the calling integration; undefined for the bot
  */
 export function toEvent(
   row: EventRow,

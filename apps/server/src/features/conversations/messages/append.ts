@@ -20,7 +20,7 @@ export interface NewMessage {
   /** JSON map of strings, as they are stored; null or left out when there are none. */
   tags?: string | null
   origin?: MessageRow['origin']
-  /** Id that was given to it before it had its slot. */
+  /** Id of a scheduled message, which had one before it had a slot. */
   id?: string
 }
 

@@ -35,7 +35,7 @@ export function createRequireAuthor({ conversations, users }: AuthorsDeps) {
     const conversation = found?.conversation
     if (
       conversation === undefined ||
-      // Ids that apps chose are of the chat address only.
+      // Ids that apps chose are valid at the chat address only.
       conversation.id !== conversationId ||
       (caller.type === 'integration' && conversation.integration !== caller.alias)
     ) {
@@ -52,8 +52,8 @@ export function createRequireAuthor({ conversations, users }: AuthorsDeps) {
 }
 
 /**
- * Throws unless a message is one of those that its channel declares, and fits the schema. What nobody
- * declares is not checked: a channel without messages, or of an integration that is not installed.
+ * Throws unless a message is one of those that its channel declares, and fits the schema. Nothing
+ * is checked for a channel that declares no messages, or of an integration that is not installed.
  * @param path of the object in the body that has `type` and `payload`, with a dot behind it
  */
 export function requireMessageShape(

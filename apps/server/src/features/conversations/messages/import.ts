@@ -23,7 +23,7 @@ import { insertMessage, type MessageRow, matchMessage } from './store.js'
 type Imported = Body<typeof contract.messages.import>['messages'][number]
 type Initial = Body<typeof contract.messages.initializeIncoming>
 
-/** What a call that gets or creates all three at once comes to. */
+/** Result of a call that gets or creates all three at once. */
 export interface Initialized {
   user: UserRow
   conversation: ConversationRow
@@ -45,7 +45,7 @@ export interface ImportDeps extends AuthorsDeps {
   maxPayloadBytes: number
 }
 
-/** A message that is created or found in a transaction of somebody else. */
+/** A message to create or find in the transaction of the call. */
 interface MessageInput {
   userId: string
   conversationId: string
@@ -56,7 +56,7 @@ interface MessageInput {
   path: string
 }
 
-/** How single messages are created, from the service. */
+/** Creation of single messages, from the service. */
 interface Creation {
   createIn(tx: Tx, actor: BotActor, audience: Audience, input: MessageInput): Promise<MessageRow>
   getOrCreateIn(
@@ -70,7 +70,7 @@ interface Creation {
 /** Milliseconds by which the clock of another system may be ahead. */
 const tolerance = 60_000
 
-/** Several things in one call. */
+/** Messages from elsewhere, and several objects in one call. */
 export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Creation) {
   const { run, clock, ids, dialect, conversations, users, audiences } = deps
   const requireAuthor = createRequireAuthor(deps)
@@ -90,7 +90,7 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
       throw new ApiError('InvalidPayload', `body.${field}.createdAt must not be in the future.`)
     }
     const author = await requireAuthor(tx, actor, conversationId, userId)
-    // A message without any tag to know it by is new.
+    // A message without any tag cannot be matched and is new.
     if (input.discriminateByTags.length > 0 || Object.keys(input.tags).length > 0) {
       const match = tagMatchOf(alias, input.tags, input.discriminateByTags, `body.${field}`)
       const found = await matchMessage(tx, botId, conversationId, match)
@@ -118,7 +118,7 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
     return row
   }
 
-  /** Takes over history from elsewhere: all of it or nothing, and nobody is notified. */
+  /** Imports history from elsewhere: all of it or nothing, and nobody is notified. */
   async function importMessages(
     actor: BotActor,
     messages: readonly Imported[],

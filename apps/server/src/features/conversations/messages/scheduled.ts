@@ -17,7 +17,7 @@ import {
 /** Name of the job that appends a scheduled message; its key is the id of the message. */
 export const releaseMessageJob = 'messages.release'
 
-/** Name of the job that deletes the messages of a conversation that is gone; its key is its id. */
+/** Name of the job that deletes the messages of a deleted conversation, whose id is its key. */
 export const emptyConversationJob = 'messages.empty'
 
 export interface ScheduledMessagesDeps {
@@ -64,7 +64,7 @@ export function createScheduledMessages(
 
   /**
    * Appends a scheduled message to its conversation. Does nothing if it was cancelled, if it is there
-   * already, or if its author or its conversation is gone.
+   * already, or if its author or its conversation was deleted.
    */
   async function release(botId: string, id: string): Promise<void> {
     const audience = await audiences.of(botId)
@@ -87,7 +87,7 @@ export function createScheduledMessages(
     })
   }
 
-  /** Deletes what lies in a conversation that is gone: what is scheduled at once, the rest as a job. */
+  /** Deletes the messages of a deleted conversation: scheduled ones at once, the others by a job. */
   async function emptyConversation(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
     await deleteScheduledOf(tx, botId, id)
     await queue.enqueue(tx, { kind: emptyConversationJob, key: id, payload: { botId } })

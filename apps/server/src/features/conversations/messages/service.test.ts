@@ -24,7 +24,7 @@ describeEachEngine('messages', (engine) => {
     )
   })
 
-  it('are removed with the conversations they lie in, and no others', async () => {
+  it('are deleted with their conversations, and no others', async () => {
     const bot = await chats.bot()
     const { botId } = bot.actor
     const ada = await chats.user(bot)

@@ -154,7 +154,7 @@ export function createMessagesService(deps: MessagesDeps) {
     const conversation = await conversations.findVisible(tx, actor, conversationId)
     if (conversation === undefined) throw unknownConversation(conversationId)
     const match = tagMatchOf(aliasOf(actor), tags, discriminateByTags)
-    // Before looking: of two who find nothing, the second looks after the first has committed.
+    // Locked before the lookup: of two that find nothing, the second looks after the first commit.
     await dialect.holdName(tx, `messages ${conversationId}`)
     const found = await store.matchMessage(tx, botId, conversationId, match)
     if (found !== undefined) {
@@ -235,7 +235,7 @@ export function createMessagesService(deps: MessagesDeps) {
 
   /**
    * Messages with their author and conversation, by id, for those that are still there.
-   * @param alias of the integration that gets them; undefined for the bot
+   * @param alias of the receiving integration; undefined for the bot
    */
   function describe(
     executor: Db | Tx,
@@ -294,7 +294,7 @@ export function createMessagesService(deps: MessagesDeps) {
     return changed
   }
 
-  /** Removes a message for good and logs it. Throws `ResourceNotFound` if somebody was faster. */
+  /** Removes a message for good and logs it. Throws `ResourceNotFound` if it is gone already. */
   async function remove(tx: Tx, message: store.MessageRow): Promise<EventPosition | undefined> {
     const { id, bot_id: botId, conversation_id, user_id: userId } = message
     // The number first: everything that happens in a conversation waits for it in the same order.

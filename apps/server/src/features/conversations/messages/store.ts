@@ -11,7 +11,7 @@ import type { MessagesTable, ScheduledMessagesTable } from './table.js'
 export type MessageRow = Selectable<MessagesTable>
 export type ScheduledMessageRow = Selectable<ScheduledMessagesTable>
 
-/** What a list of messages is narrowed to; undefined for anything. */
+/** Filter of a list of messages; undefined members match anything. */
 export interface MessageFilter {
   /** Alias of the installation that their conversations belong to. */
   integration: string | undefined
@@ -27,7 +27,8 @@ export function messageSubjects(executor: Db | Tx) {
   return executor.selectFrom('messages').select(['id', 'bot_id', 'user_id', 'conversation_id'])
 }
 
-const insert = prepared<MessageRow>()((db, parameter) =>
+/** Of the hot path: nothing is awaited here that the caller awaits anyway. */
+export const insertMessage = prepared<MessageRow>()((db, parameter) =>
   db.insertInto('messages').values({
     id: parameter('id'),
     bot_id: parameter('bot_id'),
@@ -43,11 +44,6 @@ const insert = prepared<MessageRow>()((db, parameter) =>
     updated_at: parameter('updated_at'),
   }),
 )
-
-/** Of the hot path: nothing is awaited here that the caller awaits anyway. */
-export function insertMessage(tx: Tx, row: MessageRow): Promise<unknown> {
-  return insert(tx, row)
-}
 
 export async function findMessage(
   executor: Db | Tx,
@@ -81,7 +77,7 @@ export async function findWithIntegration(
   return { message, integration }
 }
 
-/** The message with this id, kept from other changes until the transaction ends. */
+/** The message with this id, locked until the transaction ends. */
 export async function lockMessage(
   tx: Tx,
   botId: string,
@@ -112,7 +108,7 @@ const selectSome = prepared<{ botId: string; ids: string }>()((db, p, dialect) =
     .where('bot_id', '=', p('botId')),
 )
 
-/** Those of some messages that there are, in no order. */
+/** The messages with these ids that exist, in no order. */
 export async function listMessages(
   db: Db | Tx,
   botId: string,
@@ -120,7 +116,7 @@ export async function listMessages(
 ): Promise<MessageRow[]> {
   const [first, ...others] = ids
   if (first === undefined) return []
-  // One alone is what a listener of a quiet conversation asks for with every message.
+  // The listeners of a quiet conversation read each message alone.
   if (others.length === 0) return await selectOne(db, { botId, id: first })
   return await selectSome(db, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
@@ -163,7 +159,7 @@ export async function pageAllMessages(
     .selectFrom('messages')
     .selectAll('messages')
     .where('messages.bot_id', '=', botId)
-    // What lay in a conversation that is gone is on its way out too.
+    // Messages of a deleted conversation are deleted by a job and must not show until then.
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom(conversationOwners(db))
@@ -278,7 +274,7 @@ export async function insertScheduled(tx: Tx, row: ScheduledMessageRow): Promise
   await tx.insertInto('scheduled_messages').values(row).execute()
 }
 
-/** The message that is to come with this id, and the alias of the installation of its conversation. */
+/** The scheduled message with this id, and the alias of the installation of its conversation. */
 export async function findScheduled(
   executor: Db | Tx,
   botId: string,
@@ -297,7 +293,7 @@ export async function findScheduled(
   return { message, integration }
 }
 
-/** Takes a message out of those that are to come; undefined if it is not there any more. */
+/** Deletes and returns a scheduled message; undefined if it is not there any more. */
 export async function takeScheduled(
   tx: Tx,
   botId: string,
@@ -311,7 +307,7 @@ export async function takeScheduled(
     .executeTakeFirst()
 }
 
-/** The oldest message that is to come into a conversation and carries the tags. */
+/** The oldest scheduled message of a conversation that carries the tags. */
 export async function matchScheduled(
   tx: Tx,
   botId: string,
@@ -331,7 +327,7 @@ export async function matchScheduled(
     .executeTakeFirst()
 }
 
-/** Removes the messages that were to come into a conversation. */
+/** Deletes the scheduled messages of a conversation. */
 export async function deleteScheduledOf(
   tx: Tx,
   botId: string,

@@ -6,13 +6,13 @@ export interface MessagesTable {
   /** Author; the id of the bot for what the bot says. */
   user_id: string
   type: string
-  /** JSON object; facts beside the content stand in it under `metadata`. */
+  /** JSON object; facts beside the content are in its `metadata`. */
   payload: string
   /** `incoming` goes to the bot, `outgoing` comes from it. */
   direction: 'incoming' | 'outgoing'
   /** JSON map of strings; null when there are none. */
   tags: string | null
-  /** That nobody wrote it; null when somebody did. */
+  /** `synthetic` if nobody wrote it. */
   origin: 'synthetic' | null
   /** Number of the event of its creation in the log of the conversation; 0 if it was imported. */
   sequence: number
@@ -22,7 +22,7 @@ export interface MessagesTable {
   updated_at: string | null
 }
 
-/** A message that is to be put into its conversation later. */
+/** A message that is to be appended to its conversation later. */
 export interface ScheduledMessagesTable {
   /** Id that the message will have. */
   id: string

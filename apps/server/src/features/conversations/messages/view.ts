@@ -10,7 +10,7 @@ type WireMessage = Output<typeof contract.messages.get>['message']
 
 /**
  * A message as bots and integrations see it.
- * @param alias of the integration that asks; undefined for the bot
+ * @param alias of the calling integration; undefined for the bot
  */
 export function toMessage(row: MessageRow, alias: string | undefined): WireMessage {
   return {
@@ -36,7 +36,7 @@ export interface DescribedMessage {
 
 /**
  * Messages with all that belongs to them, by id, for those that are still there.
- * @param alias of the integration that gets them; undefined for the bot
+ * @param alias of the receiving integration; undefined for the bot
  */
 export async function describeMessages(
   deps: {
@@ -71,7 +71,7 @@ export async function describeMessages(
   return described
 }
 
-/** What is left of an author who was deleted: the id, which the message carries. */
+/** All that is known of a deleted author: the id, which the message carries. */
 function departed({ user_id: id, created_at }: MessageRow) {
   return { id, createdAt: created_at, updatedAt: created_at, tags: {} }
 }

@@ -8,7 +8,7 @@ import { deleteOld, insertChange, listChanges } from './store.js'
 describeEachEngine('changes that have served their time', (engine) => {
   const database = useDatabase(engine)
 
-  it('stay while a delivery tells of them', async () => {
+  it('stay while a delivery is about them', async () => {
     const bench = await createDeliveriesBench(database())
     const write = (id: string) =>
       bench.run((tx) =>

@@ -1,4 +1,4 @@
-/** How a message or a conversation was changed, until the integrations that asked for it are told. */
+/** How a message or a conversation was changed, until the integrations that asked for it are notified. */
 export interface ObjectChangesTable {
   id: string
   bot_id: string

@@ -57,7 +57,7 @@ export function createObservationsService(deps: ObservationsDeps) {
     return await store.deleteOldObservations(tx, before, limit)
   }
 
-  /** Deletes what a deleted bot left behind. */
+  /** Deletes the rows of a deleted bot. */
   async function purge(botId: string): Promise<void> {
     await purgeRows(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
   }

@@ -14,7 +14,7 @@ export async function addCount(tx: Tx, row: Insertable<Schema['analytics']>): Pr
     .execute()
 }
 
-/** Stores an observation, in the place of one with the same id if there is one. */
+/** Stores an observation, replacing one with the same id. */
 export async function upsertObservation(
   tx: Tx,
   row: Insertable<Schema['observations']>,

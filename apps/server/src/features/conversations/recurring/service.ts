@@ -30,10 +30,10 @@ export interface RecurringDeps {
   maxPayloadBytes: number
 }
 
-/** Name of the job that makes a recurring event happen; one per bot and name. */
+/** Name of the job that fires a recurring event; one per bot and name. */
 export const recurringEventJob = 'events.recur'
 
-/** What that job is about. */
+/** Payload of that job. */
 export interface RecurringJob {
   botId: string
   name: string
@@ -83,8 +83,8 @@ export function createRecurringService(deps: RecurringDeps) {
   }
 
   /**
-   * Makes a recurring event happen, as its job: once, however many times it was missed, and not
-   * before its time if that has changed since the job was planned.
+   * Fires a recurring event, as its job: once, however many times it was missed, and not before its time
+   * if that has changed since the job was enqueued.
    */
   async function fire(botId: string, name: string): Promise<void> {
     const audience = await audiences.of(botId)
@@ -106,7 +106,7 @@ export function createRecurringService(deps: RecurringDeps) {
     })
   }
 
-  /** Notes whether the bot took a recurring event. */
+  /** Records whether the bot accepted a recurring event. */
   async function settle(
     tx: Tx,
     botId: string,
@@ -131,7 +131,7 @@ export function createRecurringService(deps: RecurringDeps) {
     )
   }
 
-  /** Deletes the recurring events that a deleted bot left behind. */
+  /** Deletes the recurring events of a deleted bot. */
   async function purge(botId: string): Promise<void> {
     await run((tx) => store.deleteAllRecurring(tx, botId), { freesRoom: true })
   }

@@ -13,7 +13,7 @@ export async function listRecurring(executor: Db | Tx, botId: string): Promise<R
     .execute()
 }
 
-/** The recurring event of a name, kept from other changes until the transaction ends. */
+/** The recurring event of a name, locked until the transaction ends. */
 export async function lockRecurring(
   tx: Tx,
   botId: string,
@@ -27,7 +27,7 @@ export async function lockRecurring(
   return await dialectOf(tx).lockRows(query).executeTakeFirst()
 }
 
-/** Stores a recurring event, in the place of one with the same name if there is one. */
+/** Stores a recurring event, replacing one with the same name. */
 export async function upsertRecurring(tx: Tx, row: RecurringRow): Promise<void> {
   const { bot_id: _, name: __, ...changes } = row
   await tx

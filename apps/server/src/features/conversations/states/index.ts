@@ -12,7 +12,7 @@ export interface States extends Feature {
   service: StatesService
 }
 
-/** What bots and integrations remember, until what it belongs to is removed. */
+/** What bots and integrations store for something, until that is deleted. */
 export function createStates(deps: StatesDeps): States {
   const service = createStatesService(deps)
   const expire: JobHandler<{ botId: string }> = {

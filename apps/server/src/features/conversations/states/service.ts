@@ -75,7 +75,7 @@ export function createStatesService(deps: StatesDeps) {
     return { bot_id: actor.botId, type, owner_id: id, integration, name }
   }
 
-  /** The state as it is now: one that has run out is gone, also if nobody has removed it yet. */
+  /** The state, unless it has expired: an expired one may not be deleted yet. */
   function current(row: store.StateRow | undefined): store.StateRow | undefined {
     return row !== undefined && !hasExpired(row) ? row : undefined
   }
@@ -84,7 +84,7 @@ export function createStatesService(deps: StatesDeps) {
     return row.expires_at !== null && row.expires_at <= isoTime(clock.now())
   }
 
-  /** Deletes a state that has run out, and notifies the bot if the state was its own. */
+  /** Deletes an expired state, and notifies the bot if the state was its own. */
   async function end(tx: Tx, audience: Audience, row: store.StateRow): Promise<void> {
     const { bot_id: botId, type, owner_id: ownerId } = row
     await store.deleteState(tx, botId, row.id)
@@ -100,8 +100,7 @@ export function createStatesService(deps: StatesDeps) {
   }
 
   /**
-   * Does `work` with the state of a key, alone: whoever else wants to change it waits. A state that
-   * has run out is ended first.
+   * Does `work` with the state of a key while others that change it wait; ends an expired one first.
    */
   async function change<T>(
     actor: BotActor,
@@ -130,7 +129,7 @@ export function createStatesService(deps: StatesDeps) {
     })
   }
 
-  /** The columns that say when a state expires, and the job that sees to it. */
+  /** The columns of the expiry of a state, and the job that ends it. */
   async function planExpiry(tx: Tx, botId: string, id: string, expiry: number | null) {
     if (expiry === null) return { expiry, expires_at: null }
     const runAt = clock.now() + expiry
@@ -204,7 +203,7 @@ export function createStatesService(deps: StatesDeps) {
     return row
   }
 
-  /** Sets a state; without a payload it is removed, and the answer shows it empty. */
+  /** Sets a state; without a payload it is deleted, and the result shows it empty. */
   async function set(
     actor: BotActor,
     ref: StateRef,
@@ -273,7 +272,7 @@ export function createStatesService(deps: StatesDeps) {
     })
   }
 
-  /** Ends a state that has run out, as its job; one that was changed since waits once more. */
+  /** Ends an expired state, as its job; waits once more if the state was changed since. */
   async function expire(botId: string, id: string): Promise<void> {
     const audience = await audiences.of(botId)
     await run(
@@ -290,7 +289,7 @@ export function createStatesService(deps: StatesDeps) {
     )
   }
 
-  /** Deletes the states of something that is gone; nobody is notified. */
+  /** Deletes the states of a deleted owner; nobody is notified. */
   async function removeOf(
     tx: Tx,
     botId: string,
@@ -300,7 +299,7 @@ export function createStatesService(deps: StatesDeps) {
     await store.deleteStatesOf(tx, botId, type, ownerId)
   }
 
-  /** Deletes the states that a deleted bot left behind. */
+  /** Deletes the states of a deleted bot. */
   async function purge(botId: string): Promise<void> {
     await purgeRows(run, (tx, limit) => store.deleteSomeStates(tx, botId, limit))
   }

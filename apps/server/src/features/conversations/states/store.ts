@@ -6,7 +6,7 @@ import type { StatesTable } from './table.js'
 
 export type StateRow = Selectable<StatesTable>
 
-/** What a state is known by. */
+/** Identifies a state. */
 export type StateKey = Pick<StateRow, 'bot_id' | 'type' | 'owner_id' | 'integration' | 'name'>
 
 const select = prepared<StateKey>()((db, parameter) =>
@@ -24,7 +24,7 @@ export async function findState(executor: Db | Tx, key: StateKey): Promise<State
   return await select.first(executor, key)
 }
 
-/** The state with this id, kept from other changes until the transaction ends. */
+/** The state with this id, locked until the transaction ends. */
 export async function lockState(tx: Tx, botId: string, id: string): Promise<StateRow | undefined> {
   const query = tx.selectFrom('states').selectAll().where('id', '=', id).where('bot_id', '=', botId)
   return await dialectOf(tx).lockRows(query).executeTakeFirst()
@@ -52,7 +52,7 @@ export async function deleteState(tx: Tx, botId: string, id: string): Promise<vo
   await tx.deleteFrom('states').where('id', '=', id).where('bot_id', '=', botId).execute()
 }
 
-/** Removes the states of something that is gone. */
+/** Deletes the states of a deleted owner. */
 export async function deleteStatesOf(
   tx: Tx,
   botId: string,

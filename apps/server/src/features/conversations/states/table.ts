@@ -1,18 +1,18 @@
-/** What a bot or an integration remembers of something. */
+/** What a bot or an integration stores for a conversation, a user and so on. */
 export interface StatesTable {
   id: string
   bot_id: string
   type: 'conversation' | 'user' | 'bot' | 'integration' | 'workflow'
   /** Id of the conversation, user and so on that it belongs to. */
   owner_id: string
-  /** Alias of the integration that remembers it; empty for the bot. */
+  /** Alias of the integration that stores it; empty for the bot. */
   integration: string
   name: string
   /** JSON object. */
   payload: string
   /** Milliseconds without a change after which it expires; null for never. */
   expiry: number | null
-  /** When that is. */
+  /** When it expires; null for never. */
   expires_at: string | null
   created_at: string
   updated_at: string

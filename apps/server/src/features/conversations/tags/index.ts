@@ -35,7 +35,7 @@ export interface TagsDeps {
 
 /** The tags of a bot's objects, and how objects are found by them. */
 export function createTags({ db, run, pager }: TagsDeps): Feature {
-  /** The values of a tag; an integration asks by the bare names of its own tags. */
+  /** The values of a tag; an integration uses the bare names of its own tags. */
   async function listValues(
     actor: BotActor,
     key: string,

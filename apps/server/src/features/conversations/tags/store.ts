@@ -14,7 +14,7 @@ export interface TaggedObject {
   id: string
 }
 
-/** What an object must carry to be the one that a get-or-create means. */
+/** The tags that identify the object of a get-or-create. */
 export interface TagMatch {
   /** Tags as they are stored, all of which must be equal. */
   tags: [name: string, value: string][]
@@ -24,7 +24,7 @@ export interface TagMatch {
   prefix: string | undefined
 }
 
-/** Makes the index say what the object carries now; tags that stay are not touched. */
+/** Updates the index to the tags that the object carries now; tags that stay are not touched. */
 export async function replaceTags(
   tx: Tx,
   object: TaggedObject,
@@ -86,7 +86,7 @@ export async function deleteSomeTags(tx: Tx, botId: string, limit: number): Prom
 
 /**
  * The objects that carry the first of several tags, to be joined to, so that a few objects are not
- * looked for among all. The further tags are for {@link carriesAll}.
+ * searched for among all. The further tags are for {@link carriesAll}.
  */
 export function objectsWithTag(
   executor: Db | Tx,

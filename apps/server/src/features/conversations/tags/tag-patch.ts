@@ -76,7 +76,7 @@ function checkCount(alias: string | undefined, tags: Tags): void {
 
 /**
  * Reads the tags of a get-or-create. With discriminators only these count, and each must be among
- * the tags; without (also with an empty list), all tags together are what the object is known by.
+ * the tags; without (also with an empty list), all tags together identify the object.
  */
 export function tagMatchOf(
   alias: string | undefined,

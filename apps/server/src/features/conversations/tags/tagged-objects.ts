@@ -16,8 +16,8 @@ interface Stored {
   integration: string
 }
 
-/** What a caller asks for, to be found by its tags or made. */
-interface Wanted {
+/** An object to be found by its tags or made. */
+interface TaggedInput {
   tags: Record<string, string | null>
   discriminateByTags?: string[]
   integrationName?: string
@@ -37,38 +37,41 @@ interface TaggedObjectsDeps {
   makers: Makers
 }
 
-/** What differs between kinds of objects that bots and integrations have in common. */
-interface Kind<Row extends Stored, Asked extends Wanted, Changes> {
+/** What differs between users and conversations. */
+interface TaggedKind<Row extends Stored, Input extends TaggedInput, Changes> {
   noun: 'user' | 'conversation'
   /** Alias of the installation that a new one belongs to. */
-  homeOf(actor: BotActor, audience: Audience, wanted: Asked): string
+  integrationOf(actor: BotActor, audience: Audience, wanted: Input): string
   isVisible(actor: BotActor, row: Row): boolean
   /** A row that is not stored yet. */
-  draft(actor: BotActor, audience: Audience, wanted: Asked): Row
+  draft(actor: BotActor, audience: Audience, wanted: Input): Row
   insert(tx: Tx, row: Row): Promise<void>
   find(executor: Db | Tx, botId: string, id: string): Promise<Row | undefined>
   lock(tx: Tx, botId: string, id: string): Promise<Row | undefined>
   match(
     tx: Tx,
     botId: string,
-    home: string,
-    wanted: Asked,
+    integration: string,
+    wanted: Input,
     match: TagMatch,
   ): Promise<Row | undefined>
   /** Stores what a patch changes. */
   patch(tx: Tx, actor: BotActor, audience: Audience, row: Row, changes: Changes): Promise<Row>
   /** What is merged into one that was there. */
-  mergedInto(wanted: Asked): Changes
-  /** What an integration is asked to make. Throws unless it lets bots do so. */
-  orderOf(maker: Maker, wanted: Asked): Parameters<Makers['make']>[2]
-  /** What the integration does not know of and is written when it has made one. */
-  addedTo(wanted: Asked): Changes
+  mergedInto(wanted: Input): Changes
+  /** Body of the request to the integration that makes one. Throws unless it lets bots do so. */
+  makerRequest(maker: Maker, wanted: Input): Parameters<Makers['make']>[2]
+  /** What the integration does not store, and is written here when it has made one. */
+  addedTo(wanted: Input): Changes
 }
 
-/** Users and conversations alike: found by tags, made here or by an integration, seen by whom they belong to. */
-export function taggedObjects<Row extends Stored, Asked extends Wanted, Changes>(
+/**
+ * What users and conversations have in common: they are found by tags, made here or by an integration, and
+ * visible to their integration.
+ */
+export function taggedObjects<Row extends Stored, Input extends TaggedInput, Changes>(
   { db, run, dialect, audiences, makers }: TaggedObjectsDeps,
-  kind: Kind<Row, Asked, Changes>,
+  kind: TaggedKind<Row, Input, Changes>,
 ) {
   const { noun } = kind
 
@@ -95,12 +98,12 @@ export function taggedObjects<Row extends Stored, Asked extends Wanted, Changes>
     actor: BotActor,
     audience: Audience,
     maker: Maker,
-    wanted: Asked,
+    wanted: Input,
   ): Promise<Row> {
     const { botId } = actor
     const { alias } = maker
-    const order = kind.orderOf(maker, wanted)
-    const id = await makers.make({ botId, alias }, `create_${noun}`, order)
+    const body = kind.makerRequest(maker, wanted)
+    const id = await makers.make({ botId, alias }, `create_${noun}`, body)
     return await run(async (tx) => {
       const made = await kind.lock(tx, botId, id)
       if (made?.integration !== alias) {
@@ -115,14 +118,14 @@ export function taggedObjects<Row extends Stored, Asked extends Wanted, Changes>
     tx: Tx,
     actor: BotActor,
     audience: Audience,
-    wanted: Asked,
+    wanted: Input,
   ): Promise<Row | undefined> {
     const { botId } = actor
-    const home = kind.homeOf(actor, audience, wanted)
+    const integration = kind.integrationOf(actor, audience, wanted)
     const match = tagMatchOf(aliasOf(actor), wanted.tags, wanted.discriminateByTags)
-    // Before looking: of two who find nothing, the second looks after the first has committed.
-    await dialect.holdName(tx, `${noun}s ${botId} ${home}`)
-    const found = await kind.match(tx, botId, home, wanted, match)
+    // Locked before the lookup: of two that find nothing, the second looks after the first commit.
+    await dialect.holdName(tx, `${noun}s ${botId} ${integration}`)
+    const found = await kind.match(tx, botId, integration, wanted, match)
     if (found === undefined) return undefined
     const row = (await kind.lock(tx, botId, found.id)) ?? found
     return await kind.patch(tx, actor, audience, row, kind.mergedInto(wanted))
@@ -133,7 +136,7 @@ export function taggedObjects<Row extends Stored, Asked extends Wanted, Changes>
     tx: Tx,
     actor: BotActor,
     audience: Audience,
-    wanted: Asked,
+    wanted: Input,
   ): Promise<GetOrCreateResult<Row>> {
     const found = await findIn(tx, actor, audience, wanted)
     if (found !== undefined) return { row: found, created: false }
@@ -149,7 +152,7 @@ export function taggedObjects<Row extends Stored, Asked extends Wanted, Changes>
     getOrCreateIn,
 
     /** Makes one, here or by the integration that is named. */
-    async create(actor: BotActor, input: Asked, remember: Remember<Row>): Promise<Row> {
+    async create(actor: BotActor, input: Input, remember: Remember<Row>): Promise<Row> {
       const audience = await audiences.of(actor.botId)
       const maker = makerOf(actor, audience, input.integrationName)
       if (maker !== undefined) {
@@ -171,7 +174,7 @@ export function taggedObjects<Row extends Stored, Asked extends Wanted, Changes>
     },
 
     /** The one that the tags mean, with the other tags merged into it; made if there is none. */
-    async getOrCreateByTags(actor: BotActor, wanted: Asked): Promise<GetOrCreateResult<Row>> {
+    async getOrCreateByTags(actor: BotActor, wanted: Input): Promise<GetOrCreateResult<Row>> {
       const audience = await audiences.of(actor.botId)
       const maker = makerOf(actor, audience, wanted.integrationName)
       if (maker === undefined) return await run((tx) => getOrCreateIn(tx, actor, audience, wanted))

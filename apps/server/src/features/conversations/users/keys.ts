@@ -51,7 +51,7 @@ export function createUserKeys(deps: UserKeysDeps) {
     await run(
       async (tx) => {
         const retired = await store.findRetiredId(tx, botId, id)
-        // The ids of a deleted user are two, of which somebody else may have the foreign one by now.
+        // A deleted user had two ids, and somebody else may have the foreign one by now.
         if (retired?.user_id === id && isOfCaller(actor, retired)) {
           await store.banRetiredIds(tx, botId, id, banned)
           return
@@ -106,8 +106,7 @@ function isRevoked({ keys_revoked_at }: KeyState, issuedAt: number | undefined):
 }
 
 /**
- * Whether an id that somebody wants to choose is the native id of a user, or of the bot: then who
- * chooses it would act as that user.
+ * Whether a chosen id is the native id of a user or of the bot, as whom its chooser would act.
  */
 export async function isNativeId(tx: Tx, botId: string, id: string): Promise<boolean> {
   if (id === botId) return true

@@ -52,7 +52,7 @@ describeEachEngine('users', (engine) => {
     })
   })
 
-  it('are made once by those who ask for them at the same time', async () => {
+  it('are made once by concurrent calls', async () => {
     const others = await createChats(database())
     const made = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>

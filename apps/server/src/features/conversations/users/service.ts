@@ -39,12 +39,12 @@ type UserQuery = Query<typeof contract.users.list>
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** What only makes sense with the user goes too. */
+    /** Raised when a user is deleted, so that what only makes sense with it is deleted too. */
     'user.removed': { botId: string; userId: string }
   }
 }
 
-/** What others are shown of a user; a member that is left out stays as it is. */
+/** What others see of a user; a member that is left out stays as it is. */
 export interface Profile {
   name?: string
   pictureUrl?: string
@@ -87,20 +87,20 @@ export function createUsersService(deps: UsersDeps) {
     UserPatch
   >(deps, {
     noun: 'user',
-    homeOf,
+    integrationOf,
     isVisible,
     draft: draftOfCaller,
     insert: insertTagged,
     find: store.findUserById,
     lock: store.lockUser,
-    match: (tx, botId, home, _, match) => store.matchUser(tx, botId, home, match),
+    match: (tx, botId, integration, _, match) => store.matchUser(tx, botId, integration, match),
     patch: (tx, actor, _, user, changes) => patchTagged(tx, aliasOf(actor), user, changes),
     mergedInto: ({ tags, properties, attributes }) => ({
       tags,
       ...(properties && { properties }),
       ...(attributes && { attributes }),
     }),
-    orderOf(maker, { tags }) {
+    makerRequest(maker, { tags }) {
       const creation = maker.declares?.user.creation ?? { enabled: false, requiredTags: [] }
       return { tags: tagsFor(maker, 'users', creation, tags) }
     },
@@ -133,7 +133,7 @@ export function createUsersService(deps: UsersDeps) {
   function draftOfCaller(actor: BotActor, audience: Audience, input: WantedUser): store.UserRow {
     const { botId } = actor
     return {
-      ...draft({ botId, alias: homeOf(actor, audience, input) }, undefined, {}),
+      ...draft({ botId, alias: integrationOf(actor, audience, input) }, undefined, {}),
       name: input.name ?? null,
       picture_url: input.pictureUrl ?? null,
       tags: encodeJson(newTags(aliasOf(actor), input.tags)),
@@ -197,7 +197,7 @@ export function createUsersService(deps: UsersDeps) {
   /**
    * The user that a key names by its foreign or native id, with the given members overwritten; made
    * if there is none. Of parallel calls one makes the user and the others find it. Throws for a key
-   * that is not good any more.
+   * that is no longer valid.
    * @param issuedAt of the key, milliseconds since the Unix epoch
    */
   async function getOrCreate(
@@ -239,7 +239,7 @@ export function createUsersService(deps: UsersDeps) {
     return { ...user, keys_revoked_at, banned }
   }
 
-  /** Overwrites what is given of a user; undefined if there is no such user. */
+  /** Overwrites the given members of a user; undefined if there is no such user. */
   async function patch(
     tx: Tx,
     botId: string,
@@ -250,7 +250,7 @@ export function createUsersService(deps: UsersDeps) {
     return await store.patchUser(tx, botId, id, changes)
   }
 
-  /** Says who takes part in a conversation: for the slice of conversations, which is built later. */
+  /** For the slice of conversations, which is built later: `of` returns who takes part in one. */
   function provideParticipants(of: (conversationId: string) => store.Members): void {
     participantsOf = of
   }
@@ -285,7 +285,7 @@ export function createUsersService(deps: UsersDeps) {
     )
   }
 
-  /** Ids as they are shown, by native id; those without an id of their own show the native one. */
+  /** Public ids of users by their native ids; users without a foreign id have the native one. */
   async function publicIds(
     botId: string,
     nativeIds: Iterable<string>,
@@ -321,7 +321,7 @@ export function createUsersService(deps: UsersDeps) {
     )
   }
 
-  /** Deletes the users that a deleted bot left behind. */
+  /** Deletes the users of a deleted bot. */
   async function purge(botId: string): Promise<void> {
     await purgeRows(run, (tx, limit) => store.deleteSomeUsers(tx, botId, limit))
     await purgeRows(run, (tx, limit) => store.deleteSomeRetiredIds(tx, botId, limit))
@@ -353,7 +353,7 @@ export function createUsersService(deps: UsersDeps) {
 }
 
 /** Alias of the installation that a new user belongs to; empty for those of the bot. */
-function homeOf(
+function integrationOf(
   actor: BotActor,
   audience: Audience,
   { integrationName: name }: WantedUser,

@@ -16,7 +16,7 @@ export type RetiredIdRow = Selectable<Schema['retired_user_ids']>
 /** Native ids of users who have something in common, to be joined to. */
 export type Members = AliasedExpression<{ user_id: string }, 'members'>
 
-/** What a list of users is narrowed to; undefined for anything. */
+/** Filter of a list of users; undefined members match anything. */
 export interface UserFilter {
   /** Alias of the installation through which they came. */
   integration: string | undefined
@@ -65,7 +65,7 @@ const selectUser = prepared<{ botId: string; id: string }>()((db, parameter) =>
     .selectFrom('users')
     .selectAll()
     .where('bot_id', '=', parameter('botId'))
-    // Nobody has the bot's own user by a key.
+    // No key names the bot's own user.
     .whereRef('id', '<>', 'bot_id')
     .where(({ or, eb }) =>
       or([eb('foreign_id', '=', parameter('id')), eb('id', '=', parameter('id'))]),
@@ -114,7 +114,7 @@ export async function findUsersById(
   return await selectSome(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
 
-/** The user with this native id, kept from other changes until the transaction ends. */
+/** The user with this native id, locked until the transaction ends. */
 export async function lockUser(tx: Tx, botId: string, id: string): Promise<UserRow | undefined> {
   const query = tx.selectFrom('users').selectAll().where('id', '=', id).where('bot_id', '=', botId)
   return await dialectOf(tx).lockRows(query).executeTakeFirst()
@@ -212,7 +212,7 @@ export async function findMember(
     .executeTakeFirst()
 }
 
-/** Ids of users as they are shown, for those of the given ones that have one of their own. */
+/** Foreign ids of those of the given users that have one. */
 export async function listForeignIds(
   executor: Db | Tx,
   botId: string,
@@ -280,7 +280,7 @@ export async function deleteSomeUsers(tx: Tx, botId: string, limit: number): Pro
   return Number(result.numDeletedRows)
 }
 
-/** Stores the ids of a deleted user. */
+/** Stores the ids of a deleted user, with the revocation and the ban of its keys. */
 export async function retireIds(tx: Tx, user: UserRow, keys_revoked_at: string): Promise<void> {
   const { bot_id, id: user_id, foreign_id, integration, banned } = user
   const ids = foreign_id === null ? [user_id] : [user_id, foreign_id]

@@ -7,7 +7,7 @@ type WireUser = Output<typeof contract.users.get>['user']
 
 /**
  * A user as bots and integrations see it.
- * @param alias of the integration that asks; undefined for the bot
+ * @param alias of the calling integration; undefined for the bot
  */
 export function toUser(row: UserRow, alias: string | undefined): WireUser {
   const properties = decodeJson<Tags>(row.properties)
@@ -25,7 +25,7 @@ export function toUser(row: UserRow, alias: string | undefined): WireUser {
   }
 }
 
-/** The id under which a user is shown. */
+/** The public id of a user. */
 export function publicIdOf(user: Pick<UserRow, 'id' | 'foreign_id'>): string {
   return user.foreign_id ?? user.id
 }

@@ -28,7 +28,7 @@ type WorkflowQuery = Query<typeof contract.workflows.list>
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** What only makes sense with the workflow goes too. */
+    /** Raised when a workflow is deleted, so that what only makes sense with it is deleted too. */
     'workflow.removed': { botId: string; workflowId: string }
   }
 }
@@ -56,14 +56,14 @@ export interface WorkflowsDeps extends WorkflowUpdatesDeps {
   maxPayloadBytes: number
 }
 
-/** Name of the job that ends a workflow in time; its key is the id of the workflow. */
+/** Name of the job that ends a workflow at its timeout; its key is the id of the workflow. */
 export const timeoutWorkflowJob = 'workflows.timeout'
 
 export type WorkflowsService = ReturnType<typeof createWorkflowsService>
 
 export function createWorkflowsService(deps: WorkflowsDeps) {
   const { db, run, dialect, clock, ids, queue, pager, audiences, events, domainEvents } = deps
-  const { showCurrent, notify, notifyOfParent } = createWorkflowUpdates(deps)
+  const { showCurrent, notify, notifyParent } = createWorkflowUpdates(deps)
   events.provideSubject('workflowId', exists)
 
   async function planTimeout(tx: Tx, botId: string, id: string, runAt: number): Promise<void> {
@@ -202,7 +202,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     const match = tagMatchOf(undefined, wanted.tags ?? {}, discriminateByTags)
     const audience = await audiences.of(botId)
     return await run(async (tx) => {
-      // Before looking: of two who find nothing, the second looks after the first has committed.
+      // Locked before the lookup: of two that find nothing, the second looks after the first commit.
       await dialect.holdName(tx, `workflows ${botId} ${name}`)
       const statuses = group && statusGroups[group]
       const found = await store.matchWorkflow(tx, botId, name, statuses, match)
@@ -256,7 +256,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
         const next: store.WorkflowRow = { ...row, ...changes }
         if (isFinished(next.status) && !isFinished(row.status)) {
           await showCurrent(tx, next)
-          await notifyOfParent(tx, audience, 'child_workflow_finished', next)
+          await notifyParent(tx, audience, 'child_workflow_finished', next)
         } else if (
           next.status === 'in_progress' &&
           (row.status === 'listening' || row.status === 'paused')
@@ -269,7 +269,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     )
   }
 
-  /** Removes a workflow; its parts stay, and the bot is notified of the one that it is a part of. */
+  /** Removes a workflow; its children stay, and the bot is notified about its parent. */
   async function remove(actor: BotActor, id: string): Promise<void> {
     requireBot(actor)
     const { botId } = actor
@@ -279,17 +279,17 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
         const row = await store.lockWorkflow(tx, botId, id)
         if (row === undefined) throw unknownWorkflow(id)
         await store.deleteWorkflow(tx, botId, id)
-        await store.orphanParts(tx, botId, id)
+        await store.orphanChildren(tx, botId, id)
         await deleteTags(tx, botId, [id])
         await domainEvents.raise(tx, 'workflow.removed', { botId, workflowId: id })
         await showCurrent(tx, row)
-        await notifyOfParent(tx, audience, 'child_workflow_deleted', row)
+        await notifyParent(tx, audience, 'child_workflow_deleted', row)
       },
       { freesRoom: true },
     )
   }
 
-  /** Ends a workflow whose time is over, as its job; one that has more time waits once more. */
+  /** Ends a workflow that timed out, as its job; waits once more if the timeout was moved. */
   async function expire(botId: string, id: string): Promise<void> {
     const audience = await audiences.of(botId)
     await run(async (tx) => {
@@ -305,11 +305,11 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
       const next = { ...row, ...patch }
       await showCurrent(tx, next)
       await notify(tx, audience, 'workflow_timedout', next)
-      await notifyOfParent(tx, audience, 'child_workflow_finished', next)
+      await notifyParent(tx, audience, 'child_workflow_finished', next)
     })
   }
 
-  /** Deletes the workflows that a deleted bot left behind. */
+  /** Deletes the workflows of a deleted bot. */
   async function purge(botId: string): Promise<void> {
     await purgeRows(run, (tx, limit) => store.deleteSomeWorkflows(tx, botId, limit))
   }

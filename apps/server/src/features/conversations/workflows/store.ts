@@ -7,7 +7,7 @@ import type { WorkflowsTable } from './table.js'
 
 export type WorkflowRow = Selectable<WorkflowsTable>
 
-/** What a list of workflows is narrowed to; undefined for anything. */
+/** Filter of a list of workflows; undefined members match anything. */
 export interface WorkflowFilter {
   tags: Record<string, string>
   conversationId: string | undefined
@@ -34,7 +34,7 @@ export async function findWorkflow(
     .executeTakeFirst()
 }
 
-/** The workflow with this id, kept from other changes until the transaction ends. */
+/** The workflow with this id, locked until the transaction ends. */
 export async function lockWorkflow(
   tx: Tx,
   botId: string,
@@ -68,7 +68,7 @@ export async function findNewestOf(
   return row?.id ?? null
 }
 
-/** Changes a workflow that {@link lockWorkflow} answered. */
+/** Changes a workflow that {@link lockWorkflow} returned. */
 export async function patchWorkflow(
   tx: Tx,
   botId: string,
@@ -149,8 +149,8 @@ export async function deleteWorkflow(tx: Tx, botId: string, id: string): Promise
   await tx.deleteFrom('workflows').where('id', '=', id).where('bot_id', '=', botId).execute()
 }
 
-/** Leaves the parts of a workflow without it. */
-export async function orphanParts(tx: Tx, botId: string, id: string): Promise<void> {
+/** Leaves the children of a workflow without a parent. */
+export async function orphanChildren(tx: Tx, botId: string, id: string): Promise<void> {
   await tx
     .updateTable('workflows')
     .set({ parent_workflow_id: null })

@@ -19,7 +19,7 @@ export interface WorkflowsTable {
   parent_workflow_id: string | null
   conversation_id: string | null
   user_id: string | null
-  /** The event in which the bot last said that it is at work on it. */
+  /** The event that the bot last continued it with. */
   event_id: string | null
   /** JSON map of strings. */
   tags: string

@@ -22,9 +22,9 @@ export interface WorkflowUpdatesDeps {
   conversations: Pick<ConversationsService, 'findAll' | 'showWorkflow'>
 }
 
-/** What others see of the change of a workflow, in its transaction. */
+/** What follows from the change of a workflow, in its transaction. */
 export function createWorkflowUpdates({ events, users, conversations }: WorkflowUpdatesDeps) {
-  /** Has the conversation of a workflow that begins or ends show the one that runs in it now. */
+  /** Updates which workflow the conversation of a workflow that begins or ends shows as current. */
   async function showCurrent(tx: Tx, row: WorkflowRow): Promise<void> {
     const { bot_id: botId, conversation_id: id } = row
     if (id === null) return
@@ -71,8 +71,8 @@ export function createWorkflowUpdates({ events, users, conversations }: Workflow
     }
   }
 
-  /** Notifies the bot that a part of a workflow has ended or is gone, if the whole is still there. */
-  async function notifyOfParent(
+  /** Notifies the bot that a child of a workflow has ended or was deleted, if the parent still exists. */
+  async function notifyParent(
     tx: Tx,
     audience: Audience,
     type: 'child_workflow_finished' | 'child_workflow_deleted',
@@ -83,5 +83,5 @@ export function createWorkflowUpdates({ events, users, conversations }: Workflow
     if (parent !== undefined) await notify(tx, audience, type, parent, child)
   }
 
-  return { showCurrent, notify, notifyOfParent }
+  return { showCurrent, notify, notifyParent }
 }
