@@ -156,7 +156,7 @@ export interface Keys {
   userKeys: Uint8Array
 }
 
-export function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): Keys {
+function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): Keys {
   return {
     pageTokens: deriveKey(secret, 'page-tokens'),
     fileAddresses: deriveKey(secret, 'file-addresses'),

@@ -394,5 +394,3 @@ function embeddingsOf(config: Context['config']) {
   const { embeddingsUrl: url, embeddingsModel: model, embeddingsApiKey: apiKey } = config
   return url === undefined || model === undefined ? undefined : { url, model, apiKey }
 }
-
-export type Features = ReturnType<typeof createFeatures>

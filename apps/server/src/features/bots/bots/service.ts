@@ -27,7 +27,6 @@ import {
   patchDefinition,
 } from './definition.js'
 import { botLookups, unknownBot } from './lookups.js'
-import { createBotsRevision } from './revision.js'
 import * as store from './store.js'
 
 declare module '../../../platform/domain-events.js' {
@@ -363,5 +362,30 @@ export function createBotsService(deps: BotsDeps) {
     },
 
     ...botLookups(deps),
+  }
+}
+
+/** Tells whether any bot may have changed since an answer was made. */
+export interface BotsRevision {
+  /** Undefined where changes by other processes go unseen. */
+  current(): string | undefined
+  /** To be called after a change is stored, before anybody is told of it. */
+  advance(): void
+}
+
+/**
+ * Counts the changes of this process; those of other processes show in the database itself.
+ * @param foreignChanges see `Database`
+ */
+function createBotsRevision(foreignChanges: () => number | undefined): BotsRevision {
+  let changes = 0
+  return {
+    current: () => {
+      const foreign = foreignChanges()
+      return foreign === undefined ? undefined : `${changes}.${foreign}`
+    },
+    advance: () => {
+      changes += 1
+    },
   }
 }

@@ -13,6 +13,5 @@ export {
   openSigningSecrets,
   rotateSigningSecret,
   type SealedSecrets,
-  type SigningSecrets,
 } from './secrets.js'
 export { isHttpAddress, requireServerAddress } from './server-address.js'

@@ -1,4 +1,5 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
+import semver from 'semver'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
@@ -7,7 +8,6 @@ import type { Sealer } from '../../../platform/security/sealing.js'
 import { mergeSecrets, requireServerAddress, type SealedSecrets } from '../definitions/index.js'
 import { emptyDefinition, type IntegrationDefinition, patchDefinition } from './definition.js'
 import type { IntegrationRow } from './store.js'
-import { requireVersion } from './versions.js'
 
 export type NewIntegration = Body<typeof contract.integrations.create>
 export type IntegrationPatch = Body<typeof contract.integrations.update>
@@ -110,4 +110,30 @@ export function requireOwnHandle(name: string, own: string | null): void {
     `body.name must not begin with ${name.slice(0, end + 1)}, because this workspace ${advice}.`,
     { metadata: { in: 'body', field: 'name' } },
   )
+}
+
+/** A version in its plain form: `v1.2.3` is written `1.2.3`. Throws `InvalidPayload` for what is none. */
+function requireVersion(given: string): string {
+  const version = semver.valid(given)
+  if (version !== null) return version
+  throw new ApiError('InvalidPayload', 'body.version must be a semantic version such as 1.4.0.', {
+    metadata: { in: 'body', field: 'version' },
+  })
+}
+
+/** The highest of versions that an exact version, `latest` or a range asks for. */
+export function highestOf<Item extends { version: string }>(
+  items: readonly Item[],
+  asked: string,
+): Item | undefined {
+  const exact = semver.valid(asked)
+  const found = items.filter(({ version }) =>
+    exact === null
+      ? semver.satisfies(version, asked === 'latest' ? '*' : asked, { includePrerelease: true })
+      : version === exact,
+  )
+  // A prerelease is nobody's latest while there is a release.
+  const released = found.filter(({ version }) => semver.prerelease(version) === null)
+  const choice = released.length > 0 ? released : found
+  return choice.toSorted((a, b) => semver.rcompare(a.version, b.version)).at(0)
 }

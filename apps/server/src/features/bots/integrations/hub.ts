@@ -1,7 +1,7 @@
 import { ApiError, type contract, type Output, type Query } from '@botstead/contract'
 import { builtInChat, chatShapes } from '../installations/index.js'
+import { highestOf } from './changes.js'
 import { emptyDefinition } from './definition.js'
-import { highestOf } from './versions.js'
 
 type PublicIntegration = Output<typeof contract.hub.getIntegration>['integration']
 type PublicSummary = Output<typeof contract.hub.listIntegrations>['integrations'][number]

@@ -12,6 +12,11 @@ interface IntegrationsRoutesDeps {
 }
 
 export function integrationsRoutes({ service, logs }: IntegrationsRoutesDeps): Route[] {
+  const show = async (found: Promise<IntegrationRecord>) => {
+    const { integration, signingSecret } = await found
+    return toIntegration(integration, signingSecret)
+  }
+
   return [
     route(contract.integrations.list, async ({ actor, query }) => {
       const page = await service.list(actor, query)
@@ -21,7 +26,7 @@ export function integrationsRoutes({ service, logs }: IntegrationsRoutesDeps): R
     route(contract.integrations.create, async ({ actor, body, once }) =>
       once<IntegrationRecord>(
         (remember) => service.create(actor, body, remember),
-        (made) => ({ integration: toIntegration(made) }),
+        (made) => ({ integration: toIntegration(made.integration, made.signingSecret) }),
       ),
     ),
 
@@ -36,15 +41,15 @@ export function integrationsRoutes({ service, logs }: IntegrationsRoutesDeps): R
     }),
 
     route(contract.integrations.get, async ({ actor, params }) => ({
-      integration: toIntegration(await service.get(actor, params.id)),
+      integration: await show(service.get(actor, params.id)),
     })),
 
     route(contract.integrations.getByName, async ({ actor, params }) => ({
-      integration: toIntegration(await service.getByName(actor, params.name, params.version)),
+      integration: await show(service.getByName(actor, params.name, params.version)),
     })),
 
     route(contract.integrations.update, async ({ actor, params, body }) => ({
-      integration: toIntegration(await service.update(actor, params.id, body)),
+      integration: await show(service.update(actor, params.id, body)),
     })),
 
     route(contract.integrations.validateUpdate, async ({ actor, params, body }) => {

@@ -16,6 +16,7 @@ import { rotateSigningSecret } from '../definitions/index.js'
 import { type InstallableIntegration, listInstalledBots } from '../installations/index.js'
 import {
   changesOf,
+  highestOf,
   type IntegrationPatch,
   type NewIntegration,
   newIntegration,
@@ -23,7 +24,6 @@ import {
 } from './changes.js'
 import { type IntegrationDefinition, logPatternsOfIntegration } from './definition.js'
 import * as store from './store.js'
-import { highestOf } from './versions.js'
 import { toInstallable } from './view.js'
 
 declare module '../../../platform/domain-events.js' {

@@ -3,7 +3,6 @@ import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
 import type { InstallableIntegration } from '../installations/index.js'
 import { emptyDefinition, type IntegrationDefinition } from './definition.js'
 import type { LogRow } from './log-store.js'
-import type { IntegrationRecord } from './service.js'
 import type { IntegrationRow, IntegrationSummaryRow } from './store.js'
 
 type WireIntegration = Output<typeof contract.integrations.get>['integration']
@@ -39,7 +38,8 @@ export function toSummary(row: IntegrationSummaryRow): WireSummary {
   }
 }
 
-export function toIntegration({ integration, signingSecret }: IntegrationRecord): WireIntegration {
+/** @param signingSecret in clear only for whoever made it; empty otherwise */
+export function toIntegration(integration: IntegrationRow, signingSecret: string): WireIntegration {
   const { extraOperations: _, ...definition } = {
     ...emptyDefinition,
     ...decodeJson<IntegrationDefinition>(integration.definition),

@@ -4,8 +4,8 @@ import type { Feature } from '../../feature.js'
 import { type BotLogsDeps, type BotLogsService, createBotLogsService } from './service.js'
 import type { BotLogsTable } from './table.js'
 
-export { lineOfReceiver } from './receiver-line.js'
 export type { BotLogsService, LogLine } from './service.js'
+export { lineOfReceiver } from './service.js'
 
 export interface BotLogs extends Feature {
   service: BotLogsService

@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
+import type { Receiver } from '../../../domain/receiver.js'
 import { bodyTimeOf, timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -171,4 +172,14 @@ function mergePages(
 /** The order of the engines: by the codes of the characters. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** A line about a receiver as a whole. */
+export function lineOfReceiver(
+  { botId, integration }: Receiver,
+  level: LogLine['level'],
+  said: string,
+): LogLine {
+  const name = integration === '' ? 'the bot' : integration
+  return { botId, level, message: `Deliveries to ${name}: ${said}` }
 }

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { createSlices, type Slices } from '../../../../test/slices.js'
 import type { ScopeHeaders } from '../../../domain/authenticator.js'
-import { callerOf } from './caller.js'
+import { callerOf } from './authenticator.js'
 
 const noScope: ScopeHeaders = {
   integrationId: undefined,

@@ -2,7 +2,7 @@ import type { Clock } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { hashToken, type Ids } from '../../../platform/ids.js'
 import type { AccountsService } from '../accounts/index.js'
-import { type MadeToken, makeToken } from './new-token.js'
+import { type MadeToken, makeToken } from './service.js'
 import * as store from './store.js'
 
 export interface OperatorTokensDeps {

@@ -1,9 +1,8 @@
-import { ApiError, contract } from '@botstead/contract'
+import { ApiError, contract, type Output } from '@botstead/contract'
 import { type Route, route } from '../../../http/mount.js'
-import type { MadeToken } from './new-token.js'
 import type { Reach } from './reach.js'
-import type { AccessService } from './service.js'
-import { toNewToken, toToken } from './view.js'
+import type { AccessService, MadeToken } from './service.js'
+import type { TokenSummaryRow } from './store.js'
 
 export function accessRoutes(service: AccessService, reach: Reach): Route[] {
   return [
@@ -64,4 +63,21 @@ export function accessRoutes(service: AccessService, reach: Reach): Route[] {
       return {}
     }),
   ]
+}
+
+type WireToken = Output<typeof contract.tokens.listPersonal>['pats'][number]
+type WireNewToken = Output<typeof contract.tokens.createBotKey>
+
+/** Personal tokens and bot keys look the same. */
+function toToken(row: TokenSummaryRow): WireToken {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    note: row.note,
+    ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),
+  }
+}
+
+function toNewToken({ token, value }: MadeToken): WireNewToken {
+  return { id: token.id, createdAt: token.created_at, note: token.note, value }
 }

@@ -1,7 +1,7 @@
-import { contract } from '@botstead/contract'
+import { contract, type Output } from '@botstead/contract'
 import { type Route, route } from '../../../http/mount.js'
-import type { AccountsService } from './service.js'
-import { toAccount } from './view.js'
+import { decodeBoolean } from '../../../platform/db/columns.js'
+import type { AccountRow, AccountsService } from './service.js'
 
 export function accountsRoutes(service: AccountsService): Route[] {
   return [
@@ -13,4 +13,17 @@ export function accountsRoutes(service: AccountsService): Route[] {
       account: toAccount(await service.update(actor, body)),
     })),
   ]
+}
+
+type WireAccount = Output<typeof contract.accounts.get>['account']
+
+function toAccount(row: AccountRow): WireAccount {
+  return {
+    id: row.id,
+    email: row.email,
+    ...(row.display_name !== null && { displayName: row.display_name }),
+    emailVerified: decodeBoolean(row.email_verified),
+    ...(row.profile_picture !== null && { profilePicture: row.profile_picture }),
+    createdAt: row.created_at,
+  }
 }

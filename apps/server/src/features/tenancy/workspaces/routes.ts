@@ -1,8 +1,8 @@
-import { contract } from '@botstead/contract'
+import { contract, type Output } from '@botstead/contract'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
+import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
 import type { WorkspaceRecord, WorkspacesService } from './service.js'
-import { toWorkspace } from './view.js'
 
 export function workspacesRoutes(service: WorkspacesService): Route[] {
   return [
@@ -28,4 +28,31 @@ export function workspacesRoutes(service: WorkspacesService): Route[] {
       return {}
     }),
   ]
+}
+
+type WireWorkspace = Output<typeof contract.workspaces.get>
+
+function toWorkspace({ workspace, botCount }: WorkspaceRecord): WireWorkspace {
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    ownerId: workspace.owner_id,
+    createdAt: workspace.created_at,
+    updatedAt: workspace.updated_at,
+    botCount,
+    billingVersion: 'v4',
+    plan: 'community',
+    blocked: false,
+    spendingLimit: workspace.spending_limit,
+    activeTrialId: null,
+    ...(workspace.about !== null && { about: workspace.about }),
+    ...(workspace.profile_picture !== null && { profilePicture: workspace.profile_picture }),
+    ...(workspace.contact_email !== null && { contactEmail: workspace.contact_email }),
+    ...(workspace.website !== null && { website: workspace.website }),
+    ...(workspace.social_accounts !== null && {
+      socialAccounts: decodeJson<string[]>(workspace.social_accounts),
+    }),
+    isPublic: decodeBoolean(workspace.is_public),
+    ...(workspace.handle !== null && { handle: workspace.handle }),
+  }
 }
