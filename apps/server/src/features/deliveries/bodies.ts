@@ -9,7 +9,7 @@ interface EventReceived {
   event: WireEvent
 }
 
-/** Body of `message_created`, which an integration gets: its own tags stand under bare names. */
+/** Body of `message_created`, which an integration gets: its own tags have no prefix. */
 interface MessageCreated extends DescribedMessage {
   type: string
   payload: Record<string, unknown>
@@ -27,9 +27,9 @@ interface ConversationUpdated {
   previousConversation: Record<string, unknown>
 }
 
-/** What a delivery says to its receiver. */
+/** What a delivery sends. */
 export interface DeliveryBody {
-  /** Kind of what is told: the type of the event, or else the kind of the delivery again. */
+  /** Type of the event, or the kind of the delivery for what is no event. */
   type: string
   /** JSON text. */
   body: string
@@ -50,33 +50,34 @@ export interface DeliveryBodiesDeps {
 
 export type DeliveryBodies = ReturnType<typeof createDeliveryBodies>
 
-/** What says what a body is made of. */
-type Subject = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration' | 'kind' | 'subject_id'>
+/** Identifies what a delivery body is built from. */
+type BodySource = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration' | 'kind' | 'subject_id'>
 
-/** Makes the bodies of deliveries of what the database says when they are sent. */
+/** Builds bodies when deliveries are sent, from what the database contains then. */
 export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
   const { events, messages, changes, describeSignal } = deps
-  /** Bodies of deliveries of one kind to one receiver, by the id of what they tell of. */
-  async function alike(
+
+  /** Returns bodies of deliveries of one kind to one receiver, by the ids of their subjects. */
+  async function bodiesOfKind(
     executor: Db | Tx,
-    { bot_id: botId, integration, kind }: Subject,
+    { bot_id: botId, integration, kind }: BodySource,
     ids: readonly string[],
   ): Promise<Map<string, DeliveryBody>> {
     const bodies = new Map<string, DeliveryBody>()
     switch (kind) {
       case 'event_received':
         for (const { row, payload } of await events.findAll(executor, botId, ids)) {
-          // The message of an event may be gone, and with it what there was to tell.
+          // The message that an event is about may have been deleted.
           if (row.payload === null && isEmpty(payload)) continue
           const body: EventReceived = { event: toEvent(row, payload) }
           bodies.set(row.id, { type: row.type, body: JSON.stringify(body) })
         }
         return bodies
       case 'message_created': {
-        const described = await messages.describe(executor, botId, ids, integration || undefined)
-        for (const [id, told] of described) {
-          const { type, payload } = told.message
-          const body: MessageCreated = { type, payload, ...told }
+        const found = await messages.describe(executor, botId, ids, integration || undefined)
+        for (const [id, described] of found) {
+          const { type, payload } = described.message
+          const body: MessageCreated = { type, payload, ...described }
           bodies.set(id, { type: kind, body: JSON.stringify(body) })
         }
         return bodies
@@ -116,12 +117,12 @@ export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
   }
 
   return {
-    /** Bodies of deliveries, by their ids; none for those that tell of what was deleted since. */
+    /** Returns bodies of deliveries, by their ids; none for those whose subject was deleted. */
     async of(
       executor: Db | Tx,
-      deliveries: readonly Subject[],
+      deliveries: readonly BodySource[],
     ): Promise<Map<string, DeliveryBody>> {
-      const groups = new Map<string, Subject[]>()
+      const groups = new Map<string, BodySource[]>()
       for (const delivery of deliveries) {
         const key = `${delivery.bot_id}/${delivery.integration}/${delivery.kind}`
         groups.set(key, [...(groups.get(key) ?? []), delivery])
@@ -131,7 +132,7 @@ export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
         const [first] = group
         if (first === undefined) continue
         const ids = [...new Set(group.map(({ subject_id }) => subject_id))]
-        const found = await alike(executor, first, ids)
+        const found = await bodiesOfKind(executor, first, ids)
         for (const { id, subject_id } of group) {
           const body = found.get(subject_id)
           if (body !== undefined) bodies.set(id, body)

@@ -12,7 +12,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
   const database = useDatabase(engine)
   const dispatching = useDispatching(engine, database)
 
-  it('gives back what is on the way when it stops; whoever takes it up says that it is a repeat', async () => {
+  it('gives back what is in flight when it stops; whoever claims it next sends it as a repeat', async () => {
     const { bench, enqueue, callOf } = dispatching()
     const one = await bench.start({ name: 'one' })
     await enqueue('a')
@@ -25,7 +25,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     await eventually(() => expect(bench.finished).toHaveLength(1))
   })
 
-  it('gives up after what the receiver refused, however often a server ended meanwhile', async () => {
+  it('counts only attempts that the receiver refused, however often a server was interrupted meanwhile', async () => {
     const { bench, enqueue, callOf, nextCallOf, statusOf } = dispatching()
     const id = await enqueue('a')
     for (const name of ['stopped', 'stopped again']) {
@@ -47,7 +47,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     expect((await bench.find(id))?.last_error).toContain('Given up after 2 attempts.')
   })
 
-  it('goes on in a line also when it gives a sign of life in the moment of settling', async () => {
+  it('goes on in a queue also when a heartbeat falls into the moment of settling', async () => {
     const { bench, enqueue, callOf } = dispatching()
     await bench.start()
     for (let turns = 0; turns < 8; turns++) {
@@ -61,7 +61,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     await eventually(() => expect(bench.finished).toHaveLength(16))
   })
 
-  it('calls nobody any more when the time to stop is over, whatever becomes of a claim', async () => {
+  it('begins no call when the time to stop is over, whatever becomes of a claim', async () => {
     const { bench, enqueue, callOf, turns } = dispatching()
     let held: Promise<void> | undefined
     let letGo = () => {}
@@ -95,7 +95,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     expect(await callOf('b')).toMatchObject({ by: 'two', attempt: 1 })
   })
 
-  it('rests where what is due cannot be claimed, and goes on when it can', async () => {
+  it('pauses while what is due cannot be claimed, and goes on when it can', async () => {
     const { bench, botId, enqueue, callOf, statusOf } = dispatching()
     let looks = 0
     const run: Run = (work) => {
@@ -144,7 +144,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
   })
 
-  it('takes up what a process left that fell silent, and ignores what that one still says', async () => {
+  it('claims what a silent process left, and ignores results of that process', async () => {
     const { bench, enqueue, callOf, nextCallOf } = dispatching()
     const silent = new ManualTime()
     await bench.start({ name: 'silent', timers: silent })
@@ -159,7 +159,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     expect(bench.finished).toEqual([{ subject: 'a', failure: null }])
   })
 
-  it('counts no attempt where the time of a claim ended before the call', async () => {
+  it('counts no attempt when a lease expired before the call', async () => {
     const { bench, enqueue, callOf, statusOf } = dispatching()
     let slow = 3
     const onRead = () => {

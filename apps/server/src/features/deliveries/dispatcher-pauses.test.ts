@@ -12,7 +12,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
   const database = useDatabase(engine)
   const dispatching = useDispatching(engine, database)
 
-  it('leaves a receiver alone that fails for long, and goes on in order when it is back', async () => {
+  it('pauses a receiver that fails for long, and goes on in order when it is back', async () => {
     const { bench, botId, enqueue, callOf, turns, begun } = dispatching()
     const pausing = { afterMs: 5 * minute, afterFailures: 5, probeEveryMs: 30_000 }
     await bench.start({ pausing, maximumAttempts: 100 })
@@ -86,7 +86,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     expect(bench.time.now()).toBeLessThan(due)
   })
 
-  it('tries at once what a receiver failed to take, when somebody changes it', async () => {
+  it('retries at once when somebody changes a receiver that fails', async () => {
     const { bench, botId, enqueue, callOf, turns, changed, begun } = dispatching()
     await bench.start()
     await enqueue('a')
@@ -105,7 +105,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     await eventually(() => expect(bench.finished).toHaveLength(3))
   })
 
-  it('keeps what waits for a receiver without an address, and counts no attempt', async () => {
+  it('keeps deliveries to a receiver without an address, and counts no attempt', async () => {
     const { bench, botId, enqueue, callOf, statusOf, changed } = dispatching()
     bench.homeless.add(botId)
     await bench.start()
@@ -150,7 +150,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
   })
 
-  it('stops a line after the delivery that is on the way when the receiver is paused', async () => {
+  it('stops a queue after the delivery that is in flight when the receiver is paused', async () => {
     const { bench, botId, enqueue, callOf, begun } = dispatching()
     await bench.start()
     await enqueue('a')
@@ -170,7 +170,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     expect(begun().map(({ subject }) => subject)).toEqual(['a'])
   })
 
-  it('leaves a paused webhook alone that loses its address while it is tried', async () => {
+  it('stops trying a paused webhook that loses its address', async () => {
     const { bench, botId, enqueue, statusOf, changed } = dispatching()
     let transactions = 0
     const run: Run = (work) => {
@@ -200,7 +200,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     expect(bench.calls).toEqual([])
   })
 
-  it('tries only so much at a webhook where nothing gets as far as a call', async () => {
+  it('limits what it tries at a webhook where nothing gets as far as a call', async () => {
     const { bench, botId, enqueue, turns } = dispatching()
     let read = 0
     bench.homeless.add(botId)

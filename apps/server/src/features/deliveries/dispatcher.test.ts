@@ -7,7 +7,7 @@ describeEachEngine('the dispatcher', (engine) => {
   const database = useDatabase(engine)
   const dispatching = useDispatching(engine, database)
 
-  it('sends what belongs together in order, and tells when it is done', async () => {
+  it('sends deliveries with one ordering key in order, and raises an event when each has ended', async () => {
     const { bench, enqueue, callOf, statusOf } = dispatching()
     await bench.start()
     const ids = [await enqueue('a'), await enqueue('b'), await enqueue('c')]
@@ -43,7 +43,7 @@ describeEachEngine('the dispatcher', (engine) => {
     expect(await statusOf(other)).toBe('delivered')
   })
 
-  it('reaches who stands behind the backlog of a receiver that is busy', async () => {
+  it('reaches receivers behind the backlog of a saturated one', async () => {
     const { bench, botId, enqueue, callOf, turns, statusOf, begun } = dispatching()
     for (let i = 0; i < 40; i++) await enqueue(`s${i}`, `line ${i}`)
     const other = await bench.enqueue({ botId: `${botId}-other`, subjectId: 'other' })
@@ -58,7 +58,7 @@ describeEachEngine('the dispatcher', (engine) => {
     expect(bench.calls).toEqual([])
   })
 
-  it('tries again after growing pauses, says so, and keeps what came of each attempt', async () => {
+  it('retries after growing pauses, and stores the result of each attempt', async () => {
     const { bench, enqueue, callOf, nextCallOf, begun } = dispatching()
     await bench.start()
     const id = await enqueue('a')
@@ -111,7 +111,7 @@ describeEachEngine('the dispatcher', (engine) => {
     ])
   })
 
-  it('drops what has nothing to tell any more', async () => {
+  it('cancels a delivery whose subject was deleted', async () => {
     const { bench, enqueue, callOf, statusOf } = dispatching()
     bench.deleted.add('a')
     await bench.start()

@@ -22,7 +22,6 @@ import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService } from './service.js'
 import { countPending, deleteSomeOfBot } from './store.js'
 
-export { createOutbox } from './outbox.js'
 export { createSubjectRetention } from './retention.js'
 
 export interface Deliveries extends Feature {

@@ -84,7 +84,7 @@ async function createPlay(database: Database) {
   const current: (Worker | undefined)[] = []
 
   const workerOf = (call: OpenCall) => workers.find(({ name }) => name === call.by)
-  const lineOf = (subject: string) => subject.split(' ')[0] ?? ''
+  const queueOf = (subject: string) => subject.split(' ')[0] ?? ''
 
   /** Waits until nobody has anything to do before time goes on, and looks at what has begun. */
   async function rest(): Promise<void> {
@@ -105,7 +105,7 @@ async function createPlay(database: Database) {
     }
     looked = begun.length
     const alive = calls.filter((call) => !workerOf(call)?.stalled && !call.signal?.aborted)
-    const lines = alive.map(({ subject }) => lineOf(subject))
+    const lines = alive.map(({ subject }) => queueOf(subject))
     if (new Set(lines).size < lines.length) violations.push('two of a line are sent at once')
   }
 
@@ -193,7 +193,7 @@ async function createPlay(database: Database) {
       }
       const ends = new Map<string, string[]>()
       for (const { subject } of bench.finished) {
-        ends.set(lineOf(subject), [...(ends.get(lineOf(subject)) ?? []), subject])
+        ends.set(queueOf(subject), [...(ends.get(queueOf(subject)) ?? []), subject])
       }
       expect(Object.fromEntries(ends)).toEqual(Object.fromEntries(asked))
       const lines = await database.db.selectFrom('delivery_lines').selectAll().execute()
@@ -215,7 +215,7 @@ async function createPlay(database: Database) {
 
 describeEachEngine('deliveries under any interleaving', (engine) => {
   const database = useDatabase(engine)
-  it('are made in order, one at a time for each line, each ended exactly once', {
+  it('are made in order, one at a time for each ordering key, each ended exactly once', {
     timeout: 120_000,
   }, async () => {
     await fc.assert(

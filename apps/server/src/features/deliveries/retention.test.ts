@@ -11,7 +11,7 @@ const day = 24 * 60 * 60 * 1000
 describeEachEngine('deliveries that have served their time', (engine) => {
   const database = useDatabase(engine)
 
-  it('go with their attempts; what waits for so long is given up, and its line goes on', async () => {
+  it('are deleted with their attempts; what is pending for so long is given up, and its queue goes on', async () => {
     const bench = await createDeliveriesBench(database())
     const sweeps = createRetention({
       clock: bench.time,

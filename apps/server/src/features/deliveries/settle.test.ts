@@ -7,7 +7,7 @@ import { createSettle, pauseAfter } from './settle.js'
 describeEachEngine('what is settled together', (engine) => {
   const database = useDatabase(engine)
 
-  it('goes on once in a line, also when one that was lost and the one behind it come together', async () => {
+  it('goes on once in a queue, also when a lost claim and the next one are settled together', async () => {
     const bench = await createDeliveriesBench(database())
     const [lost = '', own = '', next = ''] = [
       await bench.enqueue({ subjectId: 'lost', orderingKey: 'line' }),
