@@ -31,7 +31,7 @@ export interface DeliveryRef {
 }
 
 /** Deliveries that ended in the same way. */
-export interface DeliveriesEnded {
+interface DeliveriesEnded {
   readonly deliveries: readonly DeliveryRef[]
   /** Why the receivers did not accept them; null if they did, or had nothing to accept. */
   readonly failure: string | null

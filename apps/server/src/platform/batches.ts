@@ -1,12 +1,12 @@
-/** Calls that come at about the same time, answered by one piece of work. */
-export interface Batches<Item, Answer> {
-  /** Waits for the answer to one item. Rejects when the work on its batch failed. */
-  add(item: Item): Promise<Answer>
+/** Calls that come at about the same time, done by one piece of work. */
+export interface Batches<Item, Result> {
+  /** Waits for the result of one item. Rejects when the work on its batch failed. */
+  add(item: Item): Promise<Result>
 }
 
-interface Waiting<Item, Answer> {
+interface Waiting<Item, Result> {
   item: Item
-  resolve(answer: Answer): void
+  resolve(result: Result): void
   reject(error: unknown): void
 }
 
@@ -16,20 +16,20 @@ interface Waiting<Item, Answer> {
  * quiet one.
  *
  * @param maximum items of one batch
- * @param work answers the items in their order
+ * @param work returns the results of the items in their order
  */
-export function createBatches<Item, Answer>(
+export function createBatches<Item, Result>(
   maximum: number,
-  work: (items: readonly Item[]) => Promise<readonly Answer[]>,
-): Batches<Item, Answer> {
-  const queue: Waiting<Item, Answer>[] = []
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+): Batches<Item, Result> {
+  const queue: Waiting<Item, Result>[] = []
   let working = false
 
   async function next(): Promise<void> {
     const batch = queue.splice(0, maximum)
     try {
-      const answers = await work(batch.map(({ item }) => item))
-      for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Answer)
+      const results = await work(batch.map(({ item }) => item))
+      for (const [at, { resolve }] of batch.entries()) resolve(results[at] as Result)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }

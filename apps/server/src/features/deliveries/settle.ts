@@ -15,7 +15,7 @@ import * as receivers from './receiver-store.js'
 import { type DeliveryRow, receiverIn } from './store.js'
 
 /** How long a delivery is tried. */
-export interface RetryPolicy extends Backoff {
+interface RetryPolicy extends Backoff {
   /** Attempts before a delivery is given up; none is made while the receiver is paused. */
   maximumAttempts: number
 }

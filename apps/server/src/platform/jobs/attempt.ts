@@ -34,7 +34,8 @@ export interface Attempt {
   readonly ended: Promise<void>
 }
 
-type Answer = { readonly result: unknown } | { readonly error: Error }
+/** How a handler ended. */
+type Handled = { readonly result: unknown } | { readonly error: Error }
 
 /** Starts the handler on a claimed job. */
 export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHandler): Attempt {
@@ -69,7 +70,7 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
     controller.signal.throwIfAborted()
   }
 
-  async function handle(): Promise<Answer> {
+  async function handle(): Promise<Handled> {
     try {
       return { result: await handler.handler(job, { signal: controller.signal, heartbeat }) }
     } catch (error) {
@@ -77,17 +78,17 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
     }
   }
 
-  async function settle(handling: Promise<Answer>): Promise<void> {
+  async function settle(handling: Promise<Handled>): Promise<void> {
     const silence = new Promise<undefined>((resolve) => {
       giveUp = () => resolve(undefined)
     })
-    const answer = await Promise.race([handling, silence])
+    const handled = await Promise.race([handling, silence])
     storing = true
     cancelDeadline()
     cancelGrace()
-    if (!answer) log.error(about, 'job handler goes on although its signal was aborted')
+    if (!handled) log.error(about, 'job handler goes on although its signal was aborted')
     try {
-      await store(answer)
+      await store(handled)
     } catch (err) {
       if (err instanceof LeaseLostError) logLoss(err)
       // The lease runs out, and the job is tried again.
@@ -96,17 +97,17 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
     open = false
   }
 
-  async function store(answer: Answer | undefined): Promise<void> {
+  async function store(handled: Handled | undefined): Promise<void> {
     if (interruption instanceof LeaseLostError) return logLoss(interruption)
     if (interruption instanceof HolderStoppedError) {
       await run((tx) => storeRelease(tx, row, isoTime(clock.now())))
       return log.info(about, 'job given back')
     }
     if (interruption) return storeError(interruption)
-    if (!answer) return
-    if ('error' in answer) return storeError(answer.error)
+    if (!handled) return
+    if ('error' in handled) return storeError(handled.error)
     try {
-      await run((tx) => storeSuccess(tx, claimed, answer.result, isoTime(clock.now())))
+      await run((tx) => storeSuccess(tx, claimed, handled.result, isoTime(clock.now())))
     } catch (error) {
       if (!(error instanceof Error) || error instanceof LeaseLostError) throw error
       await storeError(error)

@@ -35,7 +35,7 @@ export async function findDeadJobs(
   return query.orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
 }
 
-/** Gives a dead job all its attempts back. Answers its kind, if there is such a job. */
+/** Gives a dead job all its attempts back. Returns its kind, if there is such a job. */
 export async function reviveJob(tx: Tx, id: string, now: string): Promise<string | undefined> {
   const row = await tx
     .updateTable('jobs')
@@ -47,7 +47,7 @@ export async function reviveJob(tx: Tx, id: string, now: string): Promise<string
   return row?.kind
 }
 
-/** Forgets jobs that were given up before a time, at most `limit`. Answers how many. */
+/** Deletes jobs that were given up before a time, at most `limit`. Returns how many. */
 export async function deleteDeadJobs(tx: Tx, before: string, limit: number): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('jobs')

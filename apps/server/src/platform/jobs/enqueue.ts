@@ -14,7 +14,7 @@ export interface AskedJob {
   now: string
 }
 
-/** Stores a job, or renews the one that stands under its key. Answers the id of the row. */
+/** Stores a job, or renews the one that stands under its key. Returns the id of the row. */
 export async function storeJob(tx: Tx, asked: AskedJob): Promise<string> {
   const row = toRow(asked)
   for (;;) {

@@ -15,7 +15,7 @@ export interface Job<Payload = unknown> {
 export interface JobContext {
   /**
    * Aborted when the attempt has to end: it took too long, the job is no longer this worker's, or the
-   * process stops. From then on the answer of the handler does not count.
+   * process stops. From then on the result of the handler does not count.
    */
   readonly signal: AbortSignal
   /**

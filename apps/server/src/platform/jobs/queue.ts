@@ -55,8 +55,8 @@ interface DeadJob {
 
 export interface Queue {
   /**
-   * Adds a job in the transaction of the change that calls for it; workers hear of it after the
-   * commit. Answers its id. With a key there is never more than one job: enqueued again while it
+   * Adds a job in the transaction of the change that calls for it; workers are woken after the
+   * commit. Returns its id. With a key there is never more than one job: enqueued again while it
    * waits, or after it was given up, it gets the new payload, time and all attempts (the earlier time
    * and the better priority win); enqueued again while it runs, it runs once more afterwards, with
    * the last payload, however often that was. The same key never runs twice at once.
@@ -68,7 +68,7 @@ export interface Queue {
   listDead(filter?: { kind?: string; limit?: number }): Promise<DeadJob[]>
   /** Gives a job that was given up all its attempts back. False if it is not there or not dead. */
   requeueDead(tx: Tx, id: string): Promise<boolean>
-  /** Forgets jobs given up before an ISO 8601 time, at most `limit`. Answers how many. */
+  /** Deletes jobs given up before an ISO 8601 time, at most `limit`. Returns how many. */
   trimDead(tx: Tx, before: string, limit: number): Promise<number>
 }
 

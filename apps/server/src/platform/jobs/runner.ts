@@ -119,7 +119,7 @@ export function createRunner(options: RunnerOptions): Runner {
       left = openAttempts()
       for (const attempt of left) attempt.abort(new HolderStoppedError())
     })
-    // Whoever still runs can begin at once.
+    // Other runners can begin at once.
     for (const kind of new Set(left.map((attempt) => attempt.row.kind))) announceJobs(bus, kind)
   }
 

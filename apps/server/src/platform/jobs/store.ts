@@ -12,10 +12,10 @@ export type ClaimRef = Pick<JobRow, 'id' | 'claims'>
 /** Priorities of jobs, first to last, as they are stored. */
 const priorities = [0, 1, 2] as const
 
-/** What the last error of a job says when it is taken over from a worker that fell silent. */
+/** Last error of a job that is claimed from a worker whose lease expired. */
 const silentWorker = 'The worker stopped without a word and its lease ran out'
 
-/** What it says while the job is deferred, because its workers fell silent repeatedly. */
+/** Last error of a job that is deferred, because the leases of its workers expired repeatedly. */
 const silentWorkers = 'Its workers stopped without a word repeatedly, so it is deferred'
 
 /** Adds a job; undefined if one stands under its key already. */
@@ -46,7 +46,7 @@ export interface ClaimRequest {
   owner: string
   now: string
   leaseUntil: string
-  /** Jobs that the runner still works on, whatever the table says about them. */
+  /** Jobs that the runner still works on, whatever the table contains about them. */
   held: readonly string[]
   /** When to try a job again that lost its worker for so many times in a row; undefined for now. */
   postpone(interruptions: number): string | undefined
@@ -181,7 +181,7 @@ export async function releaseAll(tx: Tx, now: string): Promise<number> {
   return Number(numUpdatedRows)
 }
 
-/** Prolongs the leases that `owner` still has of these jobs and answers which those are. */
+/** Prolongs the leases that `owner` still has of these jobs, and returns those. */
 export async function extendLeases(
   tx: Tx,
   owner: string,

@@ -20,7 +20,7 @@ export interface JobsTable {
   max_attempts: number
   /** How long one attempt may take. */
   deadline_milliseconds: number
-  /** Counts every claim and never falls: tells the worker that holds the job from one that held it. */
+  /** Counts every claim and never falls: distinguishes the worker that holds the job from one that held it. */
   claims: number
   /** Attempts lost with their worker since one last ended by itself. */
   interruptions: number
