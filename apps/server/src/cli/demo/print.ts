@@ -1,7 +1,22 @@
 import { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import { abbreviate, wrapText } from '../text.js'
-import type { Call, Explained } from './step.js'
+
+/** One HTTP call as it went over the wire. */
+export interface Call {
+  method: string
+  /** Without the query. */
+  path: string
+  status: number
+  /** From the request to the beginning of the response. */
+  milliseconds: number
+}
+
+/** A failure for a person: what happened, and what they can do about it. */
+export interface Explained {
+  what: string
+  advice: string
+}
 
 /** A few things worth knowing about a value, by name. */
 export type Facts = Readonly<Record<string, string | number>>

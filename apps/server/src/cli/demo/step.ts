@@ -1,17 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { type ClientOptions, isErrorType } from '@botstead/contract'
 import { isConnectionFailure } from '../server-access.js'
-import type { Facts, Printer } from './print.js'
-
-/** One HTTP call as it went over the wire. */
-export interface Call {
-  method: string
-  /** Without the query. */
-  path: string
-  status: number
-  /** From the request to the beginning of the response. */
-  milliseconds: number
-}
+import type { Call, Explained, Facts, Printer } from './print.js'
 
 /** Sends requests and keeps what was called. */
 export interface CallLog {
@@ -70,12 +60,6 @@ export function createStep(print: Printer, calls: Pick<CallLog, 'take'>): Step {
     show(answer, print)
     return answer
   }
-}
-
-/** A failure for a person: what happened, and what they can do about it. */
-export interface Explained {
-  what: string
-  advice: string
 }
 
 /** A failure of the demonstration itself, which knows what can be done about it. */

@@ -2,13 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '@botstead/contract'
 import type { Question } from './dataset.js'
-import type { Found } from './misses.js'
 import { documentOf } from './upload.js'
+
+/** A document that was found, and the score of its best passage, from 0 to 1. */
+export interface RankedDocument {
+  document: string
+  score: number
+}
 
 /** What came back for one question. */
 export interface Answer {
   /** Documents, best first, each once. */
-  found: Found[]
+  found: RankedDocument[]
   /** Score of the best passage; 0 if there is none. */
   score: number
   milliseconds: number

@@ -1,20 +1,14 @@
 import { cutText } from '../text.js'
-import type { Answer } from './ask.js'
+import type { Answer, RankedDocument } from './ask.js'
 import type { Question } from './dataset.js'
 import { depth } from './measures.js'
-
-/** A document that was found, and the score of its best passage, from 0 to 1. */
-export interface Found {
-  document: string
-  score: number
-}
 
 /** What came back for a question about something else. */
 export interface OffTopicAnswer {
   id: string
   text: string
   /** The first ten documents, best first. */
-  found: Found[]
+  found: RankedDocument[]
 }
 
 /** What came back for a question with a known answer. */
@@ -90,7 +84,7 @@ function describePlaces({ expected, found }: QuestionAnswer): string {
   return `expected ${places.join(', ')}${more}; ${describeFirst(expected, found)}`
 }
 
-function describeFirst(expected: readonly string[], [first]: readonly Found[]): string {
+function describeFirst(expected: readonly string[], [first]: readonly RankedDocument[]): string {
   if (first === undefined) return 'nothing was found'
   const { document, score } = first
   const instead = expected.includes(document) ? '' : ' instead'

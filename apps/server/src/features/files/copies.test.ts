@@ -6,7 +6,7 @@ describeEachEngine('the copy of a file', (engine) => {
   const bench = useFiles(engine)
   const read = async (url: string) => await (await fetch(url)).text()
 
-  it('has all that is said of the file, and a life of its own', async () => {
+  it('has the description of the file, and changes on its own', async () => {
     const bot = bench().newBot()
     const expiresAt = new Date(bench().clock.now() + 3_600_000).toISOString()
     const source = await bot.uploadAndWait(

@@ -41,7 +41,7 @@ describeEachEngine('the list of files', (engine) => {
       expect(keys.join('')).toBe(expected)
     })
 
-    it('by creation, newest first, when nothing is said', async () => {
+    it('by creation, newest first, by default', async () => {
       const { files } = await bot.as().listFiles()
       expect(files.map(({ key }) => key.slice(0, 1)).join('')).toBe('dbac')
     })

@@ -75,7 +75,7 @@ describe('the size of a content', () => {
 })
 
 describe('the metadata of a file', () => {
-  it('tells how the file was to be indexed, unless the caller says so himself', () => {
+  it('holds how the file is to be indexed, unless the caller sets that name', () => {
     const indexing = { configuration: { chunking: { maximumChunkLength: 500 } } }
     expect(metadataOf({})).toEqual({})
     expect(metadataOf({ indexing, metadata: { a: [1] } })).toEqual({ indexing, a: [1] })

@@ -41,7 +41,7 @@ describeEachEngine('files', (engine) => {
       expect((await bot.as().getFile({ id: 'docs/a b.md' })).file.id).toBe(file.id)
     })
 
-    it('replaces all that was said of the file, and keeps what it is', async () => {
+    it('replaces the description of the file, and keeps its identity', async () => {
       const bot = bench().newBot()
       const first = await bot.as().upsertFile({ key: 'a.txt', size: 1, tags: { a: '1', b: '2' } })
       const second = await bot.as().upsertFile({ key: 'a.txt', size: 2, tags: { b: '3' } })

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { integration, useFiles } from '../../../test/files.js'
 
-describeEachEngine('what is said of a file', (engine) => {
+describeEachEngine('the description of a file', (engine) => {
   const bench = useFiles(engine)
   const many = (count: number, prefix = 't') =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 'x']))
 
-  it('stays when nothing is given, but the change is told', async () => {
+  it('stays when nothing is given, but the change is logged', async () => {
     const bot = bench().newBot()
     const file = await bot.upload({ key: 'a', tags: { a: 'b' }, metadata: { c: 1 } }, 'x')
     const { file: same } = await bot.as().updateFileMetadata({ id: 'a' })

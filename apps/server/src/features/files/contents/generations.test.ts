@@ -97,7 +97,7 @@ describeEachEngine('a file that is replaced', (engine) => {
     expect(await read(bot, 'a.md')).toContain('three')
   })
 
-  it('is not opened by what is said of its next content', async () => {
+  it('is not opened by the policies of its next content', async () => {
     const bot = bench().newBot()
     const { id } = await bot.uploadAndWait({ key: 'a.md', index: true }, old)
     const address = `${bench().url}/content/${id}`

@@ -44,7 +44,7 @@ describeEachEngine('the check of files', (engine) => {
     expect(await check()).toEqual([])
   })
 
-  it('tells each difference, and puts right what is not lost', async () => {
+  it('reports each difference, and repairs what is not lost', async () => {
     const bot = bench().newBot()
     await bench().pauseJobs()
     const file = await bot.upload({ key: 'a' }, 'one')
@@ -136,7 +136,7 @@ describeEachEngine('the check of files', (engine) => {
     expect(await contentOf(bot, 'c')).toBe('lost')
   })
 
-  it('reads the contents when it is told to, and finds bytes that have changed', async () => {
+  it('reads the contents when asked to, and finds bytes that have changed', async () => {
     const bot = bench().newBot()
     const { id } = await bot.upload({ key: 'a' }, 'good')
     const blobKey = await blobOf(id)

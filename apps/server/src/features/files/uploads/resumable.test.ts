@@ -262,7 +262,7 @@ describeEachEngine('a resumable upload', (engine) => {
     expect(await contentOf(bot)).toBe('hello')
   })
 
-  it('tells browsers of any origin what they may do', async () => {
+  it('shows browsers of any origin what they may do', async () => {
     const { url } = await newUpload(5)
     const preflight = await fetch(url, {
       method: 'OPTIONS',

@@ -53,7 +53,7 @@ describe.each(postgres)('an upload that is taken over while it claims on $name',
       abort.mock.calls.some(([reason]) => Object(reason).type === 'ResourceLockedConflict')
   }
 
-  it('keeps what it brought, and whoever asks how far it is need not wait for more', async () => {
+  it('keeps what it has sent, and a request for its state does not wait for more', async () => {
     const isTakenOver = watchTakeover()
     const { url, answer, release } = await begin('PATCH', [...part, 'Upload-Offset: 0'])
     const asking: Promise<Response>[] = []
