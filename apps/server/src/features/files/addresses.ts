@@ -21,7 +21,7 @@ export interface FileAddresses {
   uploadWith(token: string): string
   /** Where anyone reads the content of a public file. */
   publicContent(fileId: string): string
-  /** Where whoever holds the address reads the content, for an hour. */
+  /** Where the content can be read with the address alone, for an hour. */
   privateContent(fileId: string): string
   readUpload(token: string): UploadTarget | undefined
   /** Whether the signature is for this file and still valid. */

@@ -153,7 +153,7 @@ function alreadyExists(key: string): ApiError {
   )
 }
 
-/** Wider policies that were said of a content still to come do not open the one that is copied. */
+/** Wider policies, given for a content that is still to come, do not open the one that is copied. */
 function descriptionOf(source: FileRow, content: ContentRow): Description {
   return {
     content_type: content.content_type,

@@ -14,10 +14,10 @@ import type { FileRow } from './table.js'
 /** Topic of the hints that a file has changed; the key is its id. */
 export const fileTopic = 'file'
 
-/** What the log says about the files of a bot. */
+/** Types of events in the log of files. */
 export type FileEvent = (typeof fileEventTypes)[number]
 
-/** What an event says beside its type and the id of the file. */
+/** What an event has beside its type and the id of the file. */
 export interface FileEventData {
   key: string
   generation: number

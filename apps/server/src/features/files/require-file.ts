@@ -30,7 +30,7 @@ export async function requireFile(
   return file
 }
 
-/** As {@link requireFile}, holding off whoever else changes the file. */
+/** As {@link requireFile}, locked for the rest of the transaction. */
 export async function lockVisibleFile(
   tx: Tx,
   actor: BotActor,

@@ -108,7 +108,7 @@ export function createFilesService(
     return await pageFiles(db, scope, { tags, ids, indexed: filter.indexed }, page)
   }
 
-  /** Changes what is said of a file. Its content, key, type and index stay. */
+  /** Changes the description of a file. Its content, key, type and index stay. */
   async function update(actor: BotActor, idOrKey: string, patch: FilePatch): Promise<FileRow> {
     const expiresAt =
       patch.expiresAt === null ? null : expiryOf(patch.expiresAt ?? undefined, clock.now())
@@ -196,7 +196,7 @@ export function createFilesService(
   return { upsert, get, list, update, remove, listTagNames, listTagValues }
 }
 
-/** What an upsert says of a file, as it is stored. */
+/** The description of a file in an upsert, as it is stored. */
 function describe(input: Upsert, now: number): Description {
   return {
     content_type: contentTypeOf(input),

@@ -41,12 +41,12 @@ export async function findFile(
   )
 }
 
-/** A file by its id alone, for addresses that carry their own permission: it says which bot's it is. */
+/** A file by its id alone, for addresses that carry their own permission; the row names its bot. */
 export async function findAddressedFile(db: Db, id: string): Promise<FileRow | undefined> {
   return await db.selectFrom('files').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** A file of a bot, expired or not, whoever it is for. */
+/** A file of a bot, expired or not, without a look at who may see it. */
 export async function findFileById(
   executor: Db | Tx,
   botId: string,
@@ -55,7 +55,7 @@ export async function findFileById(
   return await selectFile(executor, botId, id).executeTakeFirst()
 }
 
-/** As `findFileById`, holding off whoever else changes the file. */
+/** As `findFileById`, locked for the rest of the transaction. */
 export async function lockFile(tx: Tx, botId: string, id: string): Promise<FileRow | undefined> {
   return await dialectOf(tx)
     .lockRows(selectFile(tx, botId, id))

@@ -13,7 +13,7 @@ export type FileStatus =
 type Flag = 0 | 1
 
 /**
- * One row per file: what its latest upsert said, and which generations of content and passages are
+ * One row per file: the description by its latest upsert, and which generations of content and passages are
  * served meanwhile. Each upsert begins a generation; see `generations.ts`.
  */
 export interface FilesTable {

@@ -40,7 +40,7 @@ export function toFile(row: FileRow, addresses: FileAddresses): WireFile {
   }
 }
 
-/** What was said of an earlier generation says nothing of this one. */
+/** The progress of this generation; that of an earlier one is not shown. */
 function toProgress({ status, generation, progress }: FileRow): Pick<WireFile, 'indexingProgress'> {
   if (status !== 'indexing_pending' || progress === null) return {}
   const { generation: about, ...indexingProgress } = decodeJson<IndexingProgress>(progress)

@@ -20,7 +20,7 @@ export interface Waiting {
     timeoutMs: number,
     signal?: AbortSignal,
   ): Promise<FileRow>
-  /** Ends all waits with the files as they are then; nobody waits from now on. */
+  /** Ends all waits with the files as they are then; later calls return at once. */
   stop(): void
 }
 

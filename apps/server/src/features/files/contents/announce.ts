@@ -9,7 +9,7 @@ import type { ContentRow, FileRow } from '../table.js'
 import { insertContent } from './content-store.js'
 import type { Generations } from './generations.js'
 
-/** What is said of a file when a content of it is announced. */
+/** The description of a file with which a content is announced. */
 export interface Description
   extends Pick<
     FileRow,
@@ -19,7 +19,7 @@ export interface Description
   tagMap: Record<string, string>
 }
 
-/** What is said of the content alone. */
+/** What belongs to the content alone. */
 type Announcement = Pick<ContentRow, 'size' | 'immediate' | 'indexing'>
 
 /** The file under a key of the caller, which is locked; one that has expired is removed. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ByteRange } from '../../../platform/blobs/blob-store.js'
 
-/** What a request for content says. */
+/** What of a request for content matters. */
 export interface ContentRequest {
   /** Whether the headers alone are asked for. */
   isHead: boolean

@@ -33,7 +33,7 @@ interface ServedContent {
   addressOf?(answer: Omit<ReadAddressOptions, 'seconds'>): Promise<string>
 }
 
-/** What an address says. */
+/** The parts of an address. */
 interface ContentAddress {
   fileId: string
   signature?: string
@@ -81,7 +81,7 @@ export function createDownloads(
       )
     }
     const served = await findServed(fileId)
-    // What is private and what does not exist look the same to whoever has no signature.
+    // What is private and what does not exist look the same without a signature.
     if (served === undefined || (signature === undefined && !isPublic(served))) {
       throw new ApiError('ResourceNotFound', 'There is no content at this address.')
     }

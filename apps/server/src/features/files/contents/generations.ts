@@ -209,7 +209,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     await complete(tx, file, content, source)
   }
 
-  /** What is said of the file has changed, not its content. */
+  /** The description of the file has changed, not its content. */
   async function describe(tx: Tx, file: FileRow): Promise<void> {
     await events.append(tx, 'file_updated', file, file.generation)
   }

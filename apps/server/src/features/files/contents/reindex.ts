@@ -122,7 +122,7 @@ export function createReindexing(
      * @param passages as the pipeline of search reads them
      */
     async replacePassages(actor: BotActor, idOrKey: string, passages: string): Promise<FileRow> {
-      // Whoever may not do it must not fill the disk first.
+      // A caller who is refused must not fill the disk first.
       await run((tx) => requireContent(tx, actor, idOrKey))
       const blobKey = randomUUID()
       const stored = await blobs.put(blobKey, Readable.from([Buffer.from(passages)]))

@@ -17,7 +17,7 @@ type KnowledgeBasePatch = Body<typeof contract.knowledgeBases.update>
 type ListQuery = Query<typeof contract.knowledgeBases.list>
 
 /**
- * Knowledge bases of a bot. They hold no files: a file says by its tag `kbId` where it belongs, and
+ * Knowledge bases of a bot. They hold no files: the tag `kbId` of a file names where it belongs, and
  * who may see it is a matter of the file. An integration sees those of the files that it sees, besides
  * its own, and changes its own.
  */

@@ -60,7 +60,7 @@ async function countUses(
   return new Map(rows.map(({ key, count }) => [key, Number(count)]))
 }
 
-/** One blob as {@link listBlobCounts} has it, while nobody else counts it. */
+/** One blob as {@link listBlobCounts} has it, locked for the rest of the transaction. */
 export async function lockBlobCount(tx: Tx, blobKey: string): Promise<BlobCount | undefined> {
   const query = tx
     .selectFrom('file_blobs')
@@ -111,7 +111,7 @@ export async function listUsageCounts(db: Db): Promise<UsageCount[]> {
   }))
 }
 
-/** What one workspace has in use, while nobody else counts it. */
+/** What one workspace has in use, locked for the rest of the transaction. */
 export async function lockUsageCount(tx: Tx, workspaceId: string): Promise<UsageCount> {
   await tx
     .insertInto('file_usage')

@@ -68,7 +68,7 @@ const batchSize = 200
 /** What is there already counts, however much it is. */
 const noQuotas = { storage: Number.POSITIVE_INFINITY, vector: Number.POSITIVE_INFINITY }
 
-/** Contents whose file is gone: they take room, and nobody can delete them any more. */
+/** Contents whose file is gone: they take room, and no caller can delete them any more. */
 async function* checkStrayContents(
   { db, run }: Pick<ConsistencyDeps, 'db' | 'run'>,
   { repair }: Pick<CheckOptions, 'repair'>,
@@ -165,7 +165,7 @@ async function* checkUsage(
 
 /** A younger blob may be one whose row is about to be written, or whose upload is still going on. */
 const graceAge = 25 * 60 * 60 * 1000
-/** Files of a damaged blob that are named; how many there are is said in any case. */
+/** Files of a damaged blob that are named; the finding has the count of all. */
 const namedFiles = 20
 
 /** The uses of each blob, and whether it is still there as it was stored. */
@@ -228,7 +228,7 @@ async function damageOf(
   contents: boolean,
 ) {
   const facts = await blobs.head(blobKey)
-  // Whoever sends the same bytes to one of the files mends all of them.
+  // Sending the same bytes to one of the files repairs all of them.
   const remedy = 'send the content again to one of'
   if (facts === undefined) {
     return { kind: 'missing blob', what: `its ${size} bytes are gone`, remedy } as const

@@ -41,7 +41,7 @@ export function createUploadLocks() {
 
   /**
    * Does the work of a request, alone.
-   * @param arrival when it came, as `nextArrival` said: looking up its file took a while
+   * @param arrival its number from `nextArrival`: looking up its file took a while
    */
   async function withLock<T>(
     target: UploadTarget,

@@ -108,7 +108,7 @@ export function readChecksum(header: string): Checksum | undefined {
 
 /** The bytes of a request, one chunk after another, that can be stopped between two of them. */
 export interface ByteSource {
-  /** The next bytes; undefined at the end, after a failure, once stopped, or when `isOver` says so. */
+  /** The next bytes; undefined at the end, after a failure, once stopped, or when `isOver` returns true. */
   next(isOver: () => boolean): Promise<Uint8Array | undefined>
   /** Has a `next` that waits ask its `isOver` again. */
   wake(): void
@@ -171,7 +171,7 @@ export function openByteSource(stream: Readable): ByteSource {
       last = stream.read()
       wake()
     },
-    // The listener for errors stays: whatever breaks from now on is nobody's failure.
+    // The listener for errors stays: whatever breaks from now on fails no upload.
     release: () => {
       isStopped = true
       last = null

@@ -31,7 +31,7 @@ export interface Append {
   token: string
   /** Where they belong. */
   offset: number
-  /** Bytes that follow, if the sender says so. */
+  /** Bytes that follow, if the sender declares them. */
   length: number | undefined
   tagging: string | undefined
   /** Value of `upload-checksum`. */
@@ -197,7 +197,7 @@ export function createResumableUploads(
 
   /**
    * Begins an upload. Its address exists already, so the length must be that of the upsert.
-   * @param length as the client says it
+   * @param length as the client declares it
    */
   async function create(token: string, length: number | undefined): Promise<UploadState> {
     const content = await gate.findPending(token)

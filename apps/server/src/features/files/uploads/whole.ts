@@ -26,7 +26,7 @@ export interface Upload {
   tagging: string | undefined
   /** Value of `content-digest`. */
   digest: string | undefined
-  /** Bytes that follow, if the sender says so. */
+  /** Bytes that follow, if the sender declares them. */
   length: number | undefined
   stream: Readable
   /** Bytes that the connection has brought so far. */
@@ -121,7 +121,7 @@ export function createWholeUploads(
   }
 }
 
-/** Compares the SHA-256 that the sender says the content has, if it says one (RFC 9530). */
+/** Compares the content with the SHA-256 that the sender declares, if there is one (RFC 9530). */
 function requireDigest(header: string | undefined, sha256: string): void {
   const [, expected] = /(?:^|[,\s])sha-256=:([A-Za-z0-9+/=]*):/.exec(header ?? '') ?? []
   if (expected === undefined) return
