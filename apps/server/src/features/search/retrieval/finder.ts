@@ -24,7 +24,7 @@ export interface Finder extends AsyncDisposable {
   load(): Load
 }
 
-export interface FindResult {
+interface FindResult {
   found: FoundPassage[]
   /** What could not be asked, as short names. */
   degraded: readonly string[]
