@@ -45,7 +45,7 @@ describe('botstead eval', () => {
     )
     expect(status).toBe(0)
     expect(stdout).toMatch(/^2 documents, 2 questions\nweights {4}keyword 0.6, grams 0.4\n/)
-    // Two passages are too few for meaning, so that nothing is found without the other legs.
+    // Two passages are too few for meaning, so that nothing is found without the other retrievers.
     expect(stdout).toMatch(/weights {4}semantic 1\nnDCG@10 {4}0.0000 {2}-\d.\d+ \(p /)
     expect(stdout).toContain('Recall@10  0.7500\n')
     // One of the two finds as much as a question can.
@@ -124,12 +124,12 @@ describe('botstead eval', () => {
   })
 
   it('refuses what it cannot measure before it starts a server', async () => {
-    const leg = await runCommand(['eval', '--dataset', folder, '--legs', 'keyword,magic'], {})
-    expect(leg).toMatchObject({ status: 1, stdout: '' })
-    expect(leg.stderr).toContain('It is a list of keyword, grams, semantic')
+    const unknown = await runCommand(['eval', '--dataset', folder, '--legs', 'keyword,magic'], {})
+    expect(unknown).toMatchObject({ status: 1, stdout: '' })
+    expect(unknown.stderr).toContain('It is a list of keyword, grams, semantic')
     const none = await runCommand(['eval', '--dataset', folder, '--weights', 'keyword=0'], {})
     expect(none).toMatchObject({ status: 1, stdout: '' })
-    expect(none.stderr).toContain('some leg must weigh more than 0')
+    expect(none.stderr).toContain('some retriever must weigh more than 0')
     const nowhere = await runCommand(['eval', '--dataset', join(folder, 'none')], {})
     const missing = `There is no file ${join(folder, 'none', 'corpus.jsonl')}.\n`
     expect(nowhere).toMatchObject({ status: 1, stdout: '', stderr: missing })

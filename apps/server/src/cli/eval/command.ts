@@ -51,13 +51,13 @@ export function evalCommand(): Command {
     .option('--bot <id>', 'bot on that server; the documents become files of it')
     .option('--skip-upload', 'ask only: the documents are there already')
     .addOption(
-      new Option('--legs <list>', 'legs of the temporary server: keyword,grams,semantic')
+      new Option('--legs <list>', 'retrievers of the temporary server: keyword,grams,semantic')
         .argParser(readRetrievers)
         .conflicts('weights'),
     )
     .option(
       '--weights <list>',
-      'weights of its legs: keyword=.5,grams=.25,semantic=.25; give it more than once to compare',
+      'weights of its retrievers: keyword=.5,grams=.25,semantic=.25; give it more than once to compare',
       readWeights,
     )
     .option(

@@ -157,7 +157,7 @@ export function readWeights(
     return [toRetriever(name, form), weight] as const
   })
   if (parts.every(([, weight]) => weight === 0)) {
-    throw new InvalidArgumentError(`${form}: some leg must weigh more than 0.`)
+    throw new InvalidArgumentError(`${form}: some retriever must weigh more than 0.`)
   }
   return [...before, Object.fromEntries(parts)]
 }
@@ -171,7 +171,9 @@ function describeWeights(weights: RetrieverWeights): string {
 function toRetriever(text: string, form: string): Retriever {
   const name = text.trim()
   if (isRetriever(name)) return name
-  throw new InvalidArgumentError(`${form}, with commas between them; legs are ${retrieverNames}.`)
+  throw new InvalidArgumentError(
+    `${form}, with commas between them; retrievers are ${retrieverNames}.`,
+  )
 }
 
 function isRetriever(name: string): name is Retriever {

@@ -9,7 +9,7 @@ const searchBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export type SearchMeter = ReturnType<typeof createSearchMeter>
 
-/** Counts what becomes of searches and of files that are indexed. */
+/** Counts searches and indexed files by their outcome. */
 export function createSearchMeter() {
   const searches = createCounter({
     name: 'botstead_searches_total',
@@ -31,8 +31,8 @@ export function createSearchMeter() {
 
   return {
     /**
-     * Does a search, and counts it.
-     * @param signal says that the caller went away
+     * Runs a search and counts it.
+     * @param signal aborted when the caller went away
      */
     async measure<T extends { degraded: readonly string[] }>(
       search: () => Promise<T>,
@@ -61,13 +61,15 @@ function outcomeOf(error: unknown): 'refused' | 'timeout' | 'failed' {
   return error.status < 500 ? 'refused' : 'failed'
 }
 
-/** How busy the places are where a bounded number of tasks runs and others wait. */
+/** How many tasks run and wait where the number of those that run is bounded. */
 export function loadMetric(name: string, help: string, read: () => Load): Metric {
   return {
     collect() {
       const { running, waiting } = read()
       const family: Family = {
-        ...{ name, help, type: 'gauge' },
+        name,
+        help,
+        type: 'gauge',
         samples: [
           { labels: { state: 'running' }, value: running },
           { labels: { state: 'waiting' }, value: waiting },

@@ -12,7 +12,7 @@ export interface NearbyRow extends PassageRow {
   hit: number
 }
 
-/** Answers the numbers of the rows, in their order. */
+/** Returns the numbers of the rows, in their order. */
 export async function insertPassages(
   tx: Tx,
   rows: readonly Insertable<PassagesTable>[],
@@ -23,7 +23,7 @@ export async function insertPassages(
     .values([...rows])
     .returning(['number', 'position'])
     .execute()
-  // Neither engine promises the order of what it answers.
+  // Neither engine guarantees the order of the rows that it returns.
   const byPosition = new Map(made.map(({ number, position }) => [position, number]))
   return rows.map(({ position }) => byPosition.get(position) ?? 0)
 }
@@ -100,7 +100,7 @@ export async function pagePassages(
 /** Passages that are deleted in one transaction: their words go with them, which takes its time. */
 export const passagesDeletedAtOnce = 50
 
-/** Deletes passages of one generation, at most `limit`; answers how many. */
+/** Deletes passages of one generation, at most `limit`, and returns how many. */
 export async function deleteGeneration(
   tx: Tx,
   botId: string,
@@ -118,13 +118,13 @@ export async function deleteGeneration(
   return await deleteThose(tx, doomed)
 }
 
-/** Which passages of a file are of use: those of some generations, and of what is newer. */
+/** Which passages of a file are of use: those of some generations, and all newer ones. */
 export interface UsefulPassages {
   generations: readonly number[]
   newest: number
 }
 
-/** What passages of a bot say, at most `limit` of them after a number, in order. */
+/** The texts of passages of a bot, at most `limit` of them after a number, in order. */
 export async function listTexts(
   db: Db | Tx,
   botId: string,
@@ -140,7 +140,7 @@ export async function listTexts(
     .execute()
 }
 
-/** What passages of a file that are of no use say, at most `limit` of them after a number, in order. */
+/** The texts of passages of a file that are of no use, at most `limit` of them after a number, in order. */
 export async function listUseless(
   db: Db,
   botId: string,
@@ -156,7 +156,7 @@ export async function listUseless(
     .execute()
 }
 
-/** Deletes passages of a file that are of no use, at most `limit`; answers how many. */
+/** Deletes passages of a file that are of no use, at most `limit`, and returns how many. */
 export async function deleteUseless(
   tx: Tx,
   botId: string,
@@ -180,7 +180,7 @@ function useless(db: Db | Tx, botId: string, fileId: string, useful: UsefulPassa
     .where('generation', 'not in', [0, ...useful.generations])
 }
 
-/** Deletes passages of a bot, at most `limit`; answers how many. */
+/** Deletes passages of a bot, at most `limit`, and returns how many. */
 export async function deleteOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const doomed = tx.selectFrom('passages').select('number').where('bot_id', '=', botId).limit(limit)
   return await deleteThose(tx, doomed)

@@ -81,7 +81,7 @@ export async function countPassages(db: Db, botId: string): Promise<number> {
   return Number(count)
 }
 
-/** Which of some passages are still the same. */
+/** The numbers of those passages that are still the same. */
 export async function listUnchanged(
   tx: Tx,
   passages: readonly Pick<PassageText, 'number' | 'id'>[],

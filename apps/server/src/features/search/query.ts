@@ -115,7 +115,7 @@ export interface Subject {
   isGrammar: boolean
 }
 
-/** Reads a question for the words that say what it is about. */
+/** Finds the words of a question that name its subject. */
 export function toSubject(text: string): Subject {
   const words = toRuns(normalise(text)).flatMap((run) =>
     run.unspaced

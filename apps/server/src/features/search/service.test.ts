@@ -4,7 +4,7 @@ import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** Cut into passages as small as they get, so that neighbours can be told apart. */
+/** Cut into passages as small as they get, so that neighbours are distinct. */
 const small = {
   configuration: {
     parsing: { minimumParagraphLength: 0 },
@@ -65,7 +65,7 @@ describeEachEngine('search', (engine) => {
   }
 
   describe('a passage', () => {
-    it('tells what it is, where it stands and which file holds it', async () => {
+    it('has its kind, its position and its file', async () => {
       const passages = await search('red valve', { contextDepth: 0 })
       const { file } = await bot.as().getFile({ id: 'pump.md' })
       expect(passages).toEqual([
@@ -208,7 +208,7 @@ describeEachEngine('search', (engine) => {
       expect(best?.content).toBe(['# Pump', start, wait, stop, emergency].join('\n\n'))
     })
 
-    it('it tells where its content begins, which may be before the first match', async () => {
+    it('it has the position where its content begins, which may be before the first match', async () => {
       await bot.uploadAndWait({ key: 'scan.md', index: true }, 'Nothing yet.')
       const passages = ['A lid is red.', 'A zebra waits.', 'A door shuts.']
       await bot.as().setFilePassages({

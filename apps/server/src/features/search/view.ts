@@ -61,7 +61,7 @@ function toConsolidated(found: FoundPassage, view: PassageView): WirePassage {
   }
 }
 
-/** Passages in reading order, each below those of its headings that were not said yet. */
+/** Passages in reading order, each below those of its headings that do not stand above it yet. */
 function underHeadings(passages: readonly PassageRow[]): string[] {
   const parts: string[] = []
   let path: string[] = []

@@ -31,7 +31,7 @@ function listName(botId: string): string {
   return `words ${botId}`
 }
 
-/** Notes words as words of a bot; those that are noted already may be among them. */
+/** Adds words to the list of a bot; those that it has already may be among them. */
 export async function insertWords(
   tx: Tx,
   botId: string,
@@ -95,13 +95,13 @@ const selectSigns = prepared<{ botId: string }>()((db, p) =>
     .limit(fewestSigns),
 )
 
-/** Whether the words of a bot tell that it has German files. Asked by every search that may be German. */
+/** Whether the words of a bot show that it has German files. Called by every search that may be German. */
 export async function hasGermanWords(db: Db, botId: string): Promise<boolean> {
   const signs = await selectSigns(db, { botId })
   return signs.length === fewestSigns
 }
 
-/** Those of some beginnings with which any word of a bot begins. */
+/** Those of the beginnings with which any word of a bot begins. */
 export async function findBeginnings(
   db: Db,
   botId: string,
@@ -127,7 +127,7 @@ export async function deleteWords(tx: Tx, botId: string, words: readonly string[
   await tx.deleteFrom('bot_words').where('bot_id', '=', botId).where('word', 'in', words).execute()
 }
 
-/** Deletes words of a bot, at most `limit`; answers how many. */
+/** Deletes words of a bot, at most `limit`, and returns how many. */
 export async function deleteWordsOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const doomed = tx.selectFrom('bot_words').select('word').where('bot_id', '=', botId).limit(limit)
   const result = await tx

@@ -22,13 +22,13 @@ import { readCopied } from './copied-passages.js'
 import { type Content, type IngestPool, ingest } from './ingest.js'
 import { type IngestedPassage, lostContent } from './ingest-task.js'
 
-/** What one transaction takes: so little that nobody waits long for the database. */
+/** What one transaction takes: so little that no other transaction waits long. */
 const mostInBatch = { passages: 100, characters: 16_000 }
 /** Shares of the work, in percent: what comes before the passages are written, and before they are found. */
 const readPercent = 60
 const writtenPercent = 99
 
-/** What became of a file. */
+/** The outcome for a file. */
 export type IndexOutcome =
   | { passages: number }
   /** For its author. */
@@ -268,7 +268,7 @@ function createProgressReport(
   return {
     report(progress) {
       const now = clock.now()
-      // For who watches a file that takes long, each step is reported as it begins.
+      // Anybody who watches a slow file shall see each step begin.
       const isNewStep = progress.step !== step && now - begin >= progressPauseMs
       if (!isNewStep && now - last < progressPauseMs) return
       if (writing === undefined) start(progress)

@@ -1,7 +1,7 @@
 import { type ChunkOptions, defaultChunkOptions, smallestMaximumLength } from '@botstead/documents'
 import type { ContextOptions } from '@botstead/documents/text'
 
-/** A passage is shown and prompted as a whole; no wish makes it longer than this. */
+/** A passage is shown and prompted as a whole; no option makes it longer than this. */
 const largestMaximumLength = 20_000
 
 /** The `indexing.configuration` of an upload. Members that no part here knows are ignored. */
@@ -34,7 +34,7 @@ export function toChunkOptions(
     maximumLength: Math.trunc(maximumLength),
     minimumParagraphLength:
       parsing?.minimumParagraphLength ?? defaultChunkOptions.minimumParagraphLength,
-    // Who says how short a paragraph may be means it.
+    // A minimum that was given explicitly is followed exactly.
     packsShort: parsing?.minimumParagraphLength === undefined,
     maximumPassages,
   }
@@ -46,7 +46,7 @@ export function toChunkOptions(
  */
 export function listNotApplied(configuration: IngestConfiguration): string[] {
   const { parsing, summarization, vision } = configuration
-  const wishes = {
+  const options = {
     'parsing.mode': parsing?.mode === 'agent',
     'parsing.smartCleanup': parsing?.smartCleanup === true,
     'summarization.enable': summarization?.enable === true,
@@ -54,10 +54,10 @@ export function listNotApplied(configuration: IngestConfiguration): string[] {
     'vision.transcribePages': asksForPages(vision?.transcribePages),
     'vision.indexPages': asksForPages(vision?.indexPages),
   }
-  return Object.entries(wishes).flatMap(([path, wished]) => (wished ? [path] : []))
+  return Object.entries(options).flatMap(([path, isSet]) => (isSet ? [path] : []))
 }
 
 /** `true` or a list of page numbers. */
-function asksForPages(wish: unknown): boolean {
-  return wish === true || (Array.isArray(wish) && wish.length > 0)
+function asksForPages(pages: unknown): boolean {
+  return pages === true || (Array.isArray(pages) && pages.length > 0)
 }

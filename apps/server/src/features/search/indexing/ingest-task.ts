@@ -2,10 +2,10 @@ import type { ChunkOptions, ExtractionFailure, Passage } from '@botstead/documen
 import { ExtractionError } from '@botstead/documents'
 import type { ContextOptions, IndexFields, ListedWord } from '@botstead/documents/text'
 
-/** What of a passage says under which words it is found. */
+/** The parts of a passage that decide by which words it is found. */
 export type PassageText = Pick<Passage, 'content' | 'headings' | 'ownHeadings'>
 
-/** Under which words a passage is found. */
+/** The words by which a passage is found. */
 export interface PassageWords {
   /** Those of the keyword index. */
   fields: IndexFields
@@ -15,7 +15,7 @@ export interface PassageWords {
 
 export interface IngestedPassage extends Passage, PassageWords {}
 
-/** What becomes of a file. */
+/** The result of reading a file. */
 export interface Ingestion {
   /** The document's title, if it states one. */
   title?: string
@@ -23,7 +23,7 @@ export interface Ingestion {
   pages?: number
   /** In order; never empty, unless they were given. */
   passages: IngestedPassage[]
-  /** Wishes of the configuration that need a model and were not followed, such as `parsing.mode`. */
+  /** Options of the configuration that need a model and were not followed, such as `parsing.mode`. */
   notApplied: string[]
 }
 
@@ -71,10 +71,10 @@ export interface TextsInput {
 
 export type IngestInput = DocumentInput | TextsInput
 
-/** Passages of a file, or the words of texts, in order: they go ahead of the answer, some at a time. */
+/** Passages of a file, or the words of texts, in order: they are sent before the output, some at a time. */
 export type IngestPiece = { passages: IngestedPassage[] } | { words: PassageWords[] }
 
-/** A worker's answer; a file that cannot be indexed is an answer too. */
+/** The output of a worker; that a file cannot be indexed is an output too. */
 export type IngestOutput =
   | Omit<Ingestion, 'passages' | 'notApplied'>
   | { failure: ExtractionFailure; message: string }
@@ -82,7 +82,7 @@ export type IngestOutput =
 /**
  * A content that the storage of the server has lost or changed.
  *
- * @param what became of it
+ * @param what happened to it
  */
 export function lostContent(what: string): ExtractionError {
   return new ExtractionError(

@@ -26,7 +26,7 @@ import type {
 } from './ingest-task.js'
 
 const megabyte = 1024 * 1024
-/** Processors are few and slow files go last, so that more of them would end no sooner. */
+/** Processors are few and slow files go last, so that more of them would not end sooner. */
 const mostSlowPlaces = 3
 /** Files above this are not indexed. */
 const largestFileBytes = 95_000_000
@@ -86,7 +86,9 @@ export function createIngestPool(options: IngestPoolOptions): IngestPool {
     maximumOutputBytes: 64 * megabyte,
     idleTimeoutMs: 30_000,
     ...workers,
-    ...{ workers: ordinary, slow, memoryLimitMb },
+    workers: ordinary,
+    slow,
+    memoryLimitMb,
     entry: new URL('./ingest-worker.js', import.meta.url),
   })
   return {
@@ -171,7 +173,7 @@ export async function listPassageWords(
       },
     },
   )
-  // Fewer words than passages would have the caller ask for the rest for ever, or take them for none.
+  // With fewer words than passages, the caller would ask for the rest for ever, or take them for none.
   if ('failure' in output) throw new ExtractionError(output.failure, output.message)
   return words
 }

@@ -12,7 +12,7 @@ describeEachEngine('the progress of a file', (engine) => {
   const logTo = { write: (line: string) => void lines.push(line) }
   const bench = useFiles(engine, { logTo, progressPauseMs: 0 })
 
-  it('is told in the file and in the log, never falls, and goes once the file is indexed', async () => {
+  it('is reported in the file and in the log, never falls, and goes once the file is indexed', async () => {
     const pages = 15
     const content = await pdf((document) => {
       for (let page = 1; page <= pages; page += 1) {
@@ -42,12 +42,12 @@ describeEachEngine('the progress of a file', (engine) => {
     expect(new Set(logged.map(({ step }) => step))).toEqual(
       new Set(['extract', 'chunk', 'embed', 'publish']),
     )
-    for (const told of [seen, logged]) {
-      const percents = told.map(({ percent }) => percent)
+    for (const reports of [seen, logged]) {
+      const percents = reports.map(({ percent }) => percent)
       expect(percents.length).toBeGreaterThan(1)
       expect(percents).toEqual(percents.toSorted((a, b) => a - b))
       expect(percents.at(-1)).toBeLessThan(100)
-      expect(told.every(({ attempt }) => attempt === 1)).toBe(true)
+      expect(reports.every(({ attempt }) => attempt === 1)).toBe(true)
     }
     expect(logged.find(({ step }) => step === 'chunk')).toMatchObject({ pages })
     const { passages, passagesTotal } = logged.at(-1)

@@ -79,7 +79,7 @@ describeEachEngine('entries that an earlier release made', (engine) => {
     )
   }
 
-  it('are found until they are made anew, with names of files and two letters told apart', async () => {
+  it('are found until they are replaced, with names of files and with umlauts kept apart', async () => {
     const { db, run } = database()
     const many = Array.from({ length: 45 }, (_, at) => `Ein schöner Satz ${at}`)
     await run(async (tx) => {

@@ -195,14 +195,14 @@ describeEachEngine('the keyword index', (engine) => {
     ])
   })
 
-  it('tells a letter with two dots from one without', async () => {
+  it('distinguishes a letter with two dots from one without', async () => {
     const { botId } = await makeBot([{ body: 'Das ist schon gut' }, { body: 'Das ist schön' }])
     expect(await contents(botId, 'schön')).toEqual(['Das ist schön'])
     expect(await contents(botId, 'SCHOEN')).toEqual(['Das ist schön'])
     expect(await contents(botId, 'schon')).toEqual(['Das ist schon gut'])
   })
 
-  it('answers the best first, with scores from 0 to 1', async () => {
+  it('returns the best first, with scores from 0 to 1', async () => {
     const { botId } = await makeBot(
       Array.from({ length: 30 }, (_, at) => ({ body: `pump ${'filler '.repeat(at)}` })),
     )
@@ -216,7 +216,7 @@ describeEachEngine('the keyword index', (engine) => {
     }
   })
 
-  it('answers equal passages in the order of their writing', async () => {
+  it('returns equal passages in the order in which they were written', async () => {
     const { botId } = await makeBot(
       Array.from({ length: 30 }, (_, at) => ({ body: `pump number${at}` })),
     )

@@ -38,13 +38,13 @@ interface KeywordSearch {
  */
 export interface KeywordIndex {
   add(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
-  /** Adds entries in place of those of the same passages, also of those that an earlier release made. */
+  /** Adds entries in place of those of the same passages, also of entries that an earlier release made. */
   replace(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
   /** The best passages that have any of the words, best first; equal ones always in the same order. */
   search(db: Db, search: KeywordSearch): Promise<KeywordHit[]>
   /** In how many passages of a bot each term of a query stands, and each phrase that is meant literally. */
   frequencies(db: Db, botId: string, query: Query): Promise<Frequencies>
-  /** Which of some words no passage of a bot has in any form. */
+  /** Those of the words that no passage of a bot has in any form. */
   missing(tx: Tx, botId: string, words: readonly string[]): Promise<string[]>
 }
 
@@ -62,7 +62,7 @@ export interface RankedRow {
   rank: number
 }
 
-/** The words that some selects answer. */
+/** The words that selects return, joined in one statement. */
 export async function listWords(tx: Tx, parts: readonly RawBuilder<unknown>[]): Promise<string[]> {
   if (parts.length === 0) return []
   const { rows } = await sql<{ word: string }>`${sql.join(parts, sql` union all `)}`.execute(tx)

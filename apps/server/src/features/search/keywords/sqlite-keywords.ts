@@ -26,7 +26,7 @@ interface Table {
 }
 
 const indexed: Table = { name: 'passage_index', columns: '{folders name headings body}' }
-/** What an earlier release wrote, without names of files; a job empties it into the other one. */
+/** What an earlier release wrote, without names of files; a job moves its entries to the other one. */
 const former: Table = { name: 'passage_words', columns: '{headings body}' }
 
 /** FTS5: the words of all bots lie in one table, and a word that stands for the bot confines a query. */
@@ -46,7 +46,7 @@ export const sqliteKeywords: KeywordIndex = {
     if (words === undefined) return []
     const found: RankedRow[] = []
     const tables = await tablesOf(db)
-    // The joins are written so that FTS5 comes first and answers by rank: then only as many rows are
+    // The joins are written so that FTS5 comes first and returns rows by rank: then only as many rows are
     // looked at as are wanted, and not all that match.
     for (const each of tables) {
       const match = toMatch(each, scope.botId, words)
@@ -106,7 +106,7 @@ export const sqliteKeywords: KeywordIndex = {
   },
 }
 
-/** The tables that have entries: mostly the one, both until all former entries are replaced. */
+/** The tables that have entries: usually one, both until all former entries are replaced. */
 async function tablesOf(db: Db | Tx): Promise<Table[]> {
   const { rows } = await sql`select rowid from passage_words limit 1`.execute(db)
   return rows.length === 0 ? [indexed] : [indexed, former]
@@ -137,7 +137,7 @@ function addUp(rows: readonly CountRow[]): CountRow[] {
 
 /**
  * Goes on from where the counting of common words ended: they are taken to be as common in the rest as in
- * the passages up to the last one that was counted, for FTS5 answers in the order of passages.
+ * the passages up to the last one that was counted, for FTS5 returns rows in the order of passages.
  */
 async function estimateCommon(
   db: Db,

@@ -6,7 +6,7 @@ import { isForm, leastAlike, likelyBeginning, toGrams } from './word-likeness.js
 export interface QueryPart {
   /** Tokens that stand next to each other, mostly one; the last may end with `*`. */
   tokens: readonly string[]
-  /** Share of what the question says, from 0 to 1; those of all parts add up to 1. */
+  /** Share of the meaning of the question, from 0 to 1; those of all parts add up to 1. */
   weight: number
   /** Words that may be meant instead, and what finding one of them is worth, from 0 to 1. */
   instead: ReadonlyMap<string, number>
@@ -21,7 +21,7 @@ export type Substitutes = ReadonlyMap<string, ReadonlyMap<string, number>>
  */
 const imagined = 10
 
-/** A question says nothing if all of it says less than one word that half of the passages have. */
+/** A question is vague if all of it means less than one word that half of the passages have. */
 const leastInformation = Math.LN2
 
 /**
@@ -52,7 +52,7 @@ export function toQueryParts(
   return { parts, isVague: phrases.length === 0 && (subject.isGrammar || sum < leastInformation) }
 }
 
-/** As BM25 has it: how much it says that a passage has what `having` of `all` have; above 0. */
+/** As in BM25: how much it means that a passage has what `having` of `all` have; above 0. */
 function rarity(all: number, having: number): number {
   return Math.log(1 + (all - having + 0.5) / (having + 0.5))
 }
@@ -61,7 +61,7 @@ function rarity(all: number, having: number): number {
 type Judge = (text: string) => number
 
 /**
- * How much of a question stands in each of some texts, from 0 to 1: the weights of its parts that are
+ * How much of a question each text has, from 0 to 1: the weights of its parts that are
  * there, where a word that is only like the one asked for counts as far as it is like it.
  *
  * @param texts in the form of `toIndexText`

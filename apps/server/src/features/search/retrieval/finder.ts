@@ -30,7 +30,7 @@ interface FindResult {
   degraded: readonly string[]
 }
 
-/** A passage that answers a query, with what stands around it; or several of one file. */
+/** A passage that was found, with its neighbours; or several passages of one file. */
 export interface FoundPassage {
   /** Of the best match. */
   score: number

@@ -13,7 +13,7 @@ export interface GramScore {
 
 interface QueryGrams {
   count: number
-  /** Hash of a gram to its place plus 1; 0 is free. */
+  /** Hash of a gram to its index plus 1; 0 is free. */
   table: Int32Array
   hashes: Int32Array
 }
@@ -57,7 +57,7 @@ export function scoreGrams(
   )
 }
 
-/** As BM25 does, with k1 1.2 and b .75: the tenth occurrence says little, in a long text less. */
+/** As BM25 does, with k1 1.2 and b .75: the tenth occurrence counts little, in a long text less. */
 function saturate(count: number, relativeLength: number): number {
   return (count * 2.2) / (count + 1.2 * (0.25 + 0.75 * relativeLength))
 }

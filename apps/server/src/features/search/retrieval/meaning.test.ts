@@ -140,7 +140,7 @@ describe('meaning that is learnt from the passages', () => {
     }, patience)
   })
 
-  it('answers while the model is fitted anew, and loses and doubles nothing meanwhile', async () => {
+  it('works while the model is fitted anew, and loses and doubles nothing meanwhile', async () => {
     const { server, database } = running
     const { id, client } = await newBot(server)
     await upload(client, 'manual.md', manual)
@@ -253,7 +253,7 @@ describe('meaning by an embeddings endpoint', async () => {
     fake.mood = 'well'
   })
 
-  it('makes vectors anew when the endpoint gives another length, and not for one odd answer', async () => {
+  it('makes vectors anew when the endpoint gives another length, and not for one odd response', async () => {
     const { server, database } = running
     const { client, id } = await newBot(server)
     await upload(client, 'a.md', '# One\n\nMy automobile is red.\n\n# Two\n\nThe physician is in.')
@@ -291,7 +291,7 @@ describe('meaning by an embeddings endpoint', async () => {
     fake.padding -= 2
   })
 
-  it('answers by the old model until another one has made all vectors', async () => {
+  it('uses the old model until another one has made all vectors', async () => {
     const embeddings = { BOTSTEAD_EMBEDDINGS_URL: fake.url }
     const { server, database } = await start({ ...embeddings, BOTSTEAD_EMBEDDINGS_MODEL: 'small' })
     const { client, id } = await newBot(server)

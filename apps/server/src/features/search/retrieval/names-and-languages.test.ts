@@ -72,7 +72,7 @@ describeEachEngine('search by names and in two languages', (engine) => {
       expect(first?.content).toContain(text)
     })
 
-    it('tells letters with dots from those without', async () => {
+    it('distinguishes letters with dots from those without', async () => {
       for (const query of ['schön', 'schoen']) {
         const contents = (await best(german, query)).map(({ content }) => content)
         expect(contents).toEqual([expect.stringContaining('schön')])

@@ -17,7 +17,7 @@ export interface ExpandableWord {
 /** Shorter words have too many neighbours that mean something else. */
 const shortestExpanded = 4
 const longestExpanded = 40
-/** Words of a query that are expanded, the longest first: they say most. */
+/** Words of a query that are expanded, the longest first, because they mean most. */
 const maximumWords = 8
 const maximumNeighbours = 20
 /** Letters that the first part of a compound must have, so that `port` is not found in `support`. */

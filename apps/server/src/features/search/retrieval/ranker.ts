@@ -139,7 +139,7 @@ function addTexts(
   }
 }
 
-/** The words of a question that say something; all of them if none does. */
+/** The words of a question without stopwords; all words if there is no other. */
 function meaningful(query: string): string {
   const words = toIndexText(query)
   const kept = words.split(' ').filter((word) => !isStopword(word))

@@ -104,7 +104,7 @@ describe('scores', () => {
     expect(found.map(({ number }) => number)).toEqual([2, 1])
   })
 
-  it('leave out what is below the wish of the caller', () => {
+  it('leave out what is below the minimum of the caller', () => {
     const list = [1, 2].map((number) => ({
       number,
       rank: number * 10,

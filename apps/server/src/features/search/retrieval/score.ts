@@ -129,7 +129,7 @@ export function fuse(
   )
 }
 
-/** What a file is worth whose name has all of the question, beside 1 for what its passage says. */
+/** What the name of a file adds that has all of the question, beside 1 for the passage. */
 const nameWeight = 0.5
 
 /**

@@ -31,13 +31,13 @@ export function toSpellings(text: string): Map<string, Spellings> {
 
 /** The word with each combination of its `ae`, `oe`, `ue` and `aa` as one letter. */
 function withoutSecondVowels(word: string): string[] {
-  const places = [...word.matchAll(secondVowels)]
+  const positions = [...word.matchAll(secondVowels)]
     .map(({ index }) => index + 1)
     .slice(0, maximumVowels)
-  const combinations = Array.from({ length: 2 ** places.length - 1 }, (_, at) => at + 1)
+  const combinations = Array.from({ length: 2 ** positions.length - 1 }, (_, at) => at + 1)
   return combinations.map((chosen) =>
     [...word]
-      .filter((_, at) => !(chosen & (1 << places.indexOf(at))) || !places.includes(at))
+      .filter((_, at) => !(chosen & (1 << positions.indexOf(at))) || !positions.includes(at))
       .join(''),
   )
 }
@@ -52,12 +52,14 @@ export function withoutMarks(word: string): string {
 
 /** The word with each combination of its `a`, `o` and `u` as umlauts: `brucke` gives `bruecke`. */
 function withMarks(word: string): string[] {
-  const places = [...word.matchAll(/[aou](?!e)/g)].map(({ index }) => index).slice(0, maximumVowels)
-  const combinations = Array.from({ length: 2 ** places.length - 1 }, (_, at) => at + 1)
+  const positions = [...word.matchAll(/[aou](?!e)/g)]
+    .map(({ index }) => index)
+    .slice(0, maximumVowels)
+  const combinations = Array.from({ length: 2 ** positions.length - 1 }, (_, at) => at + 1)
   return combinations.map((chosen) =>
     [...word]
       .map((letter, at) =>
-        chosen & (1 << places.indexOf(at)) && places.includes(at) ? `${letter}e` : letter,
+        chosen & (1 << positions.indexOf(at)) && positions.includes(at) ? `${letter}e` : letter,
       )
       .join(''),
   )

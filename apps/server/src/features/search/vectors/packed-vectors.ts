@@ -12,13 +12,13 @@ export interface PackedVectors {
   nearest(vector: Uint8Array, limit: number): Neighbour[]
 }
 
-/** Beside the numbers of a vector: its own number, its length, and its place in a map. */
+/** Beside the numbers of a vector: its number, its length, and its entry in a map. */
 export const bytesPerEntry = 64
 const fewest = 64
 
 /** @param dimensions numbers of each vector */
 export function createPackedVectors(dimensions: number): PackedVectors {
-  const places = new Map<number, number>()
+  const slots = new Map<number, number>()
   let values = new Int8Array(fewest * dimensions)
   let numbers = new Float64Array(fewest)
   /** One divided by the length of each vector; 0 for one that points nowhere. */
@@ -27,11 +27,11 @@ export function createPackedVectors(dimensions: number): PackedVectors {
 
   function reserve(amount: number): void {
     if (amount <= numbers.length) return
-    const room = Math.ceil(amount * 1.25)
-    values = grown(values, new Int8Array(room * dimensions))
-    numbers = grown(numbers, new Float64Array(room))
-    scales = grown(scales, new Float64Array(room))
-    similarities = new Float64Array(room)
+    const capacity = Math.ceil(amount * 1.25)
+    values = grown(values, new Int8Array(capacity * dimensions))
+    numbers = grown(numbers, new Float64Array(capacity))
+    scales = grown(scales, new Float64Array(capacity))
+    similarities = new Float64Array(capacity)
   }
 
   return {
@@ -39,24 +39,24 @@ export function createPackedVectors(dimensions: number): PackedVectors {
       return numbers.length * (dimensions + bytesPerEntry)
     },
     get size() {
-      return places.size
+      return slots.size
     },
     set(number, vector) {
-      const place = places.get(number) ?? places.size
-      reserve(place + 1)
-      places.set(number, place)
+      const slot = slots.get(number) ?? slots.size
+      reserve(slot + 1)
+      slots.set(number, slot)
       const signed = new Int8Array(vector.buffer, vector.byteOffset, vector.length)
-      values.set(signed, place * dimensions)
-      numbers[place] = number
-      scales[place] = scaleOf(signed)
+      values.set(signed, slot * dimensions)
+      numbers[slot] = number
+      scales[slot] = scaleOf(signed)
     },
     nearest(vector, limit) {
-      const amount = places.size
+      const amount = slots.size
       const asked = new Int8Array(vector.buffer, vector.byteOffset, vector.length)
       multiply(values, asked, similarities, amount)
       const scale = scaleOf(asked)
-      for (let place = 0; place < amount; place++) {
-        similarities[place] = (similarities[place] ?? 0) * (scales[place] ?? 0) * scale
+      for (let slot = 0; slot < amount; slot++) {
+        similarities[slot] = (similarities[slot] ?? 0) * (scales[slot] ?? 0) * scale
       }
       return largest(similarities, numbers, amount, limit)
     },
@@ -111,10 +111,10 @@ function largest(
     kept.length = Math.min(kept.length, limit)
     if (kept.length === limit) least = kept.at(-1)?.similarity ?? least
   }
-  for (let place = 0; place < amount; place++) {
-    const similarity = values[place] ?? 0
+  for (let slot = 0; slot < amount; slot++) {
+    const similarity = values[slot] ?? 0
     if (similarity < least) continue
-    kept.push({ number: numbers[place] ?? 0, similarity })
+    kept.push({ number: numbers[slot] ?? 0, similarity })
     if (kept.length >= limit * 4) cut()
   }
   cut()

@@ -30,7 +30,7 @@ export async function findModel(db: Db | Tx, space: number): Promise<Uint8Array 
   return row?.model ?? undefined
 }
 
-/** Makes a space that nothing uses yet. Answers its number. */
+/** Makes a space that nothing uses yet, and returns its number. */
 export async function insertSpace(
   tx: Tx,
   space: {
@@ -59,7 +59,7 @@ export async function insertSpace(
   return number
 }
 
-/** Lets searches use a space from now on; answers whether the bot still has it. */
+/** Lets searches use a space from now on; returns whether the bot still has it. */
 export async function serve(tx: Tx, botId: string, space: number): Promise<boolean> {
   await tx
     .updateTable('semantic_spaces')
@@ -76,7 +76,7 @@ export async function serve(tx: Tx, botId: string, space: number): Promise<boole
   return numUpdatedRows > 0n
 }
 
-/** Notes how many passages a space has now, about. */
+/** Stores how many passages a space has now, about. */
 export async function resize(tx: Tx, botId: string, space: number, size: number): Promise<void> {
   await tx
     .updateTable('semantic_spaces')
@@ -158,7 +158,7 @@ export async function deleteSpace(tx: Tx, botId: string, space: number): Promise
     .execute()
 }
 
-/** Deletes vectors of a space, at most `limit`; answers how many. */
+/** Deletes vectors of a space, at most `limit`, and returns how many. */
 export async function deleteVectors(tx: Tx, space: number, limit: number): Promise<number> {
   const ofSpace = tx.selectFrom('passage_vectors').select('number').where('space', '=', space)
   const result = await tx
@@ -169,7 +169,7 @@ export async function deleteVectors(tx: Tx, space: number, limit: number): Promi
   return Number(result.numDeletedRows)
 }
 
-/** Notes passages whose vectors are to be made. */
+/** Queues passages whose vectors are to be made. */
 export async function insertWaiting(
   tx: Tx,
   botId: string,

@@ -7,7 +7,7 @@ import type { Space } from './vector-index.js'
 /** Vectors of spaces in the memory of the thread that searches them. */
 export interface VectorCache {
   /**
-   * All that the snapshot behind `db` has, and maybe some that are gone since.
+   * All vectors that the snapshot behind `db` has, and possibly some that were deleted before it.
    * @returns undefined if they are too many for memory
    */
   take(db: Db, space: Space): Promise<PackedVectors | undefined>

@@ -53,7 +53,7 @@ export interface VectorIndex {
   add(tx: Tx, space: Space, entries: readonly VectorEntry[]): Promise<void>
   /** The passages that point most nearly the same way, nearest first. */
   nearest(db: Db, search: NeighbourSearch): Promise<Neighbour[]>
-  /** How near those of some passages are that have a vector. */
+  /** How near the given passages are; those without a vector are left out. */
   similarities(
     db: Db,
     space: Space,

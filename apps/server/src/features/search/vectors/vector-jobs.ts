@@ -80,7 +80,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     } catch (error) {
       if (!(error instanceof OtherLengthError)) throw error
       const expected = { dimensions: error.expected }
-      // One answer that does not fit is a fault; that all are so means another model.
+      // One response that does not fit is a fault; that all do not fit means another model.
       if (!(await renewIfOutgrown(botId, expected, signal))) throw error
       await makeAll(botId, signal)
     }
@@ -91,7 +91,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     while ((await makeOnce(botId, signal)) === 'build');
   }
 
-  /** Makes a new space when vectors are made in another length now; answers whether they were. */
+  /** Makes a new space if new vectors have another length; returns whether it did. */
   async function renewIfOutgrown(
     botId: string,
     space: Pick<Space, 'dimensions'>,
@@ -106,7 +106,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     return true
   }
 
-  /** Does what is to be done; answers what there was. */
+  /** Does what is due and returns what it was. */
   async function makeOnce(botId: string, signal: AbortSignal): Promise<VectorPlan | undefined> {
     const passages = await countPassages(db, botId)
     if (passages === 0) {
@@ -151,8 +151,8 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
   }
 
   /**
-   * Gives new passages a vector in the space that answers while another one is made, so that they need
-   * not wait for its end. They go on waiting, because the other one has them not yet.
+   * Gives new passages a vector in the space that searches use while another one is made, so that they need
+   * not wait until it is whole. They stay in the queue, because the other space does not have them yet.
    */
   async function serveMeanwhile(
     botId: string,
@@ -206,7 +206,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     })
   }
 
-  /** Stores vectors of passages that are still the same; answers their numbers. */
+  /** Stores vectors of passages that are still the same and returns the numbers of these. */
   async function addUnchanged(
     tx: Tx,
     space: Space,

@@ -12,7 +12,7 @@ interface EndpointEmbedderOptions {
   endpoint: Endpoint
   url: string
   model: string
-  /** Told of passages that the endpoint does not take. */
+  /** Called with passages that the endpoint does not take. */
   onRefused(passage: { botId: string; passageId: string; reason: string }): void
 }
 
@@ -91,12 +91,12 @@ export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedd
 
 const prefix = 'endpoint'
 
-/** What vectors of an endpoint are known by. */
+/** The id of the embedder of an endpoint. */
 function endpointId(url: string, model: string): string {
   return `${prefix} ${url} ${model}`
 }
 
-/** The model behind such a name, if it is one of this endpoint. */
+/** The model of such an id, if it is one of this endpoint. */
 function modelOf(embedder: string, url: string): string | undefined {
   const start = endpointId(url, '')
   return embedder.startsWith(start) ? embedder.slice(start.length) : undefined
@@ -105,16 +105,16 @@ function modelOf(embedder: string, url: string): string | undefined {
 /** Vectors of questions, for bots whose passages have theirs from the endpoint. */
 export interface QuestionVectors {
   /**
-   * Answers undefined if the bot needs none, and also if the endpoint gives none: a search does
-   * without then, and says so.
+   * Returns undefined if the bot needs none, and also if the endpoint gives none: the search then goes
+   * without it and is marked as degraded.
    */
   of(botId: string, question: string, signal?: AbortSignal): Promise<Float32Array | undefined>
 }
 
-/** Whoever asks waits for it, so the endpoint has little time, in milliseconds. */
+/** The caller waits for it, so the endpoint has little time, in milliseconds. */
 const questionTimeoutMs = 3000
-/** After a failure nobody waits for the endpoint so long, in milliseconds. */
-const restMs = 10_000
+/** Milliseconds after a failure in which the endpoint is not asked. */
+const pauseMs = 10_000
 const remembered = 500
 
 interface QuestionVectorsOptions {
@@ -123,25 +123,25 @@ interface QuestionVectorsOptions {
   log: Log
   endpoint: Endpoint
   url: string
-  /** Told when a question's vector has another length than those of the bot's passages. */
+  /** Called when a question's vector has another length than those of the bot's passages. */
   onOtherLength(botId: string): Promise<void>
 }
 
 export function createQuestionVectors(options: QuestionVectorsOptions): QuestionVectors {
   const { db, clock, log, endpoint, url, onOtherLength } = options
   const vectors = new LRUCache<string, Float32Array>({ max: remembered })
-  let restsUntil = 0
+  let pausedUntil = 0
 
   return {
     async of(botId, question, signal) {
       const serving = await findServing(db, botId)
-      // While vectors are made anew, the old model answers for the old ones.
+      // While vectors are made anew, the old model makes those of questions.
       const model = serving && modelOf(serving.embedder, url)
       if (serving === undefined || model === undefined) return undefined
       const key = `${model}\n${serving.dimensions}\n${question}`
       const known = vectors.get(key)
       if (known !== undefined) return known
-      if (clock.now() < restsUntil) return undefined
+      if (clock.now() < pausedUntil) return undefined
       try {
         const request = { model, texts: [question], timeoutMs: questionTimeoutMs, attempts: 1 }
         const [vector] = await endpoint.embed({ ...request, ...(signal && { signal }) })
@@ -154,7 +154,7 @@ export function createQuestionVectors(options: QuestionVectorsOptions): Question
         return vector
       } catch (err) {
         if (signal?.aborted) throw err
-        restsUntil = clock.now() + restMs
+        pausedUntil = clock.now() + pauseMs
         log.warn({ err }, 'the embeddings endpoint gave no vector for a question')
         return undefined
       }

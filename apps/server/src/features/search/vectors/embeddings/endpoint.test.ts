@@ -39,13 +39,13 @@ describe('an embeddings endpoint', () => {
     expect(fake.calls).toEqual([{ model: 'small', texts: 2, authorization: 'Bearer a-key' }])
   })
 
-  it('is asked again after the pause that it wishes', async () => {
+  it('is asked again after the pause that it asks for', async () => {
     fake.mood = 'busy once'
     expect(await embed(['a car'])).toHaveLength(1)
     expect(pauses).toEqual([0])
   })
 
-  it('is given up after some attempts, with growing pauses', async () => {
+  it('is given up after some attempts, with pauses that grow', async () => {
     fake.mood = 'down'
     await expect(embed(['a car'])).rejects.toThrow(/answered 503/)
     expect(fake.calls).toHaveLength(3)

@@ -8,7 +8,7 @@ export interface EndpointOptions {
   url: string
   apiKey: string | undefined
   outgoing: Outgoing
-  /** Waits; tests have no patience. */
+  /** Waits between attempts; tests do not wait. */
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
 }
 
@@ -118,7 +118,7 @@ function retryAfter({ headers }: OutgoingAnswer): number | undefined {
   return milliseconds >= 0 ? milliseconds : undefined
 }
 
-/** What the endpoint says of itself is for the log; the key is in none of it. */
+/** The message is for the log and has the response of the endpoint, which does not contain the key. */
 function toError(answer: OutgoingAnswer | OutgoingError): EmbeddingsError {
   if (answer instanceof Error) return new EmbeddingsError(answer.message, { cause: answer })
   const said = answer.body.toString('utf8', 0, 300)

@@ -65,14 +65,14 @@ function keepCommon(
     .filter(([, row]) => (found[row] ?? 0) > 1)
     .sort(([, a], [, b]) => (found[b] ?? 0) - (found[a] ?? 0) || a - b)
     .slice(0, maximumTerms)
-  const place = new Map(kept.map(([, row], at) => [row, at]))
+  const rowOf = new Map(kept.map(([, row], at) => [row, at]))
   return {
     rows: new Map(kept.map(([term], at) => [term, at])),
     frequency: Float32Array.from(kept, ([, row]) => found[row] ?? 0),
     texts: counts.map((own) => {
       const rows = new Map<number, number>()
       for (const [row, count] of own) {
-        const at = place.get(row)
+        const at = rowOf.get(row)
         if (at !== undefined) rows.set(at, count)
       }
       return rows
@@ -90,9 +90,9 @@ function toMatrix({ texts, rows }: Counted, rarity: Float32Array): SparseMatrix 
   for (const [row, text] of texts.entries()) {
     const weights = [...text].map(([term, count]) => termWeight(count) * (rarity[term] ?? 0))
     const length = Math.hypot(...weights) || 1
-    for (const [place, term] of [...text.keys()].entries()) {
+    for (const [index, term] of [...text.keys()].entries()) {
       indices[at] = term
-      values[at] = (weights[place] ?? 0) / length
+      values[at] = (weights[index] ?? 0) / length
       at += 1
     }
     starts[row + 1] = at

@@ -2,7 +2,7 @@ import { createWorkerPool } from '../../../../platform/workers/worker-pool.js'
 import type { Embedder } from '../embedder.js'
 import { lsaEmbedder } from './model.js'
 
-/** With more passages, a sample of so many says as much about how words are used. */
+/** With more passages, a sample of so many shows as well how words are used. */
 const maximumFitted = 20_000
 /** A space with fewer passages than this would be made of chance. */
 const fewestPassages = 40
@@ -69,16 +69,16 @@ export function createLsaEmbedder({
     isFitted: true,
     async prepare(botId, signal) {
       const task: FitTask = { kind: 'fit', database, botId, maximumPassages: maximumFitted }
-      const answer = await pool.run(task, { signal })
-      if (!('model' in answer)) throw new TypeError('A fit answers a model')
-      return { dimensions: answer.dimensions, model: Buffer.from(answer.model, 'base64') }
+      const result = await pool.run(task, { signal })
+      if (!('model' in result)) throw new TypeError('A fit returns a model')
+      return { dimensions: result.dimensions, model: Buffer.from(result.model, 'base64') }
     },
     async embed(botId, { number: space, dimensions }, numbers, signal) {
       const task: EmbedTask = { kind: 'embed', database, botId, space, numbers }
-      const answer = await pool.run(task, { signal })
-      if (!('vectors' in answer)) throw new TypeError('Embedding answers vectors')
-      const all = toFloats(answer.vectors)
-      return answer.passages.map((passage, at) => ({
+      const result = await pool.run(task, { signal })
+      if (!('vectors' in result)) throw new TypeError('Embedding returns vectors')
+      const all = toFloats(result.vectors)
+      return result.passages.map((passage, at) => ({
         ...passage,
         vector: all.subarray(at * dimensions, (at + 1) * dimensions),
       }))

@@ -27,13 +27,13 @@ describe('a fitted model', () => {
     expect(related).toBeGreaterThan(similarity(model, 'valve', 'flour') + 0.4)
   })
 
-  it('gives a new text a place beside the old ones that are like it', () => {
+  it('puts a new text near the old ones that are like it', () => {
     const fresh = 'Water leaks when the valve breaks'
     expect(similarity(model, fresh, 'The pump moves water')).toBeGreaterThan(0.9)
     expect(similarity(model, fresh, 'Bread needs yeast and flour')).toBeLessThan(0.3)
   })
 
-  it('makes vectors of length 1, and says that it knows nothing of foreign words', () => {
+  it('makes vectors of length 1, and knows nothing of foreign words', () => {
     expect(Math.hypot(...toLsaVector(model, 'pump').values)).toBeCloseTo(1, 5)
     expect(toLsaVector(model, 'pump').known).toBeGreaterThan(0.2)
     expect(toLsaVector(model, 'xyzzy plugh')).toEqual({
@@ -62,7 +62,7 @@ describe('a fitted model', () => {
     expect(() => decodeModel(new Uint8Array(3))).toThrow(/no header/)
   })
 
-  it('tells numbers and codes apart that begin alike', () => {
+  it('keeps numbers and codes apart that begin alike', () => {
     const codes = fitLsa(
       ['part 1234567 a', 'part 1234567 b', 'part 1234568 c', 'part 1234568 d'].map(toIndexText),
       options,

@@ -1,6 +1,6 @@
 import { isStopword } from '@botstead/documents/text'
 
-/** What makes vectors of texts: a direction for each term, already scaled by how much it says. */
+/** What makes vectors of texts: a direction for each term, already scaled by how much it means. */
 export interface LsaModel {
   dimensions: number
   /** Row of each term in `directions`. */
@@ -19,8 +19,8 @@ export interface LsaVector {
 }
 
 /**
- * The place of a text among the passages that the model was made of. This is what became of those
- * passages too, so that new ones and questions are comparable with them.
+ * The vector of a text in the space of the passages that the model was made of. The vectors of those passages
+ * are made in the same way, so that new passages and questions can be compared with them.
  *
  * @param text in the form of `toIndexText`
  */
@@ -33,7 +33,7 @@ export function toLsaVector(model: LsaModel, text: string): LsaVector {
     const row = rows.get(term)
     const weight = termWeight(count) * (row === undefined ? rarest : (rarity[row] ?? 0))
     total += weight ** 2
-    // Nobody knows what it means, which is what `known` is to tell.
+    // Its meaning is unknown, which lowers `known`.
     if (row === undefined) continue
     for (let at = 0; at < dimensions; at++) {
       values[at] = (values[at] ?? 0) + weight * (directions[row * dimensions + at] ?? 0)
@@ -45,7 +45,7 @@ export function toLsaVector(model: LsaModel, text: string): LsaVector {
   return { values, known: Math.min(1, length / Math.sqrt(total)) }
 }
 
-/** The second occurrence of a term says less than the first. */
+/** The second occurrence of a term counts less than the first. */
 export function termWeight(count: number): number {
   return 1 + Math.log(count)
 }

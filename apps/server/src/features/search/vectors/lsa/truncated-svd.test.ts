@@ -82,14 +82,14 @@ describe('the truncated decomposition', () => {
     expect(singularValues).toHaveLength(6)
     expectIdentity(productsOf(right))
     for (const row of cells) {
-      const place = Array.from({ length: right.width }, (_, direction) =>
+      const coordinates = Array.from({ length: right.width }, (_, direction) =>
         row.reduce(
           (sum, value, at) => sum + value * (right.values[at * right.width + direction] ?? 0),
           0,
         ),
       )
       for (const [column, value] of row.entries()) {
-        const rebuilt = place.reduce(
+        const rebuilt = coordinates.reduce(
           (sum, part, direction) =>
             sum + part * (right.values[column * right.width + direction] ?? 0),
           0,
@@ -107,7 +107,7 @@ describe('the truncated decomposition', () => {
     for (const [at, value] of singularValues.entries()) expect(value).toBeCloseTo(50 - at, 0)
   })
 
-  it('gives the same answer each time', () => {
+  it('gives the same result each time', () => {
     const matrix = toSparse(matrixOfRank(4, 30, 20))
     expect(truncatedSvd(matrix, 4)).toEqual(truncatedSvd(matrix, 4))
   })
