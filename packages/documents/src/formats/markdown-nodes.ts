@@ -97,7 +97,7 @@ function readInline(cursor: Cursor): PhrasingContent[] {
   const children: PhrasingContent[] = []
   for (let token = next(cursor); token !== undefined; token = next(cursor)) {
     if (token.nesting === -1) break
-    if (token.type === 'inline') children.push(...toPhrasing(token.children ?? []))
+    if (token.type === 'inline') children.push(...toInlineNodes(token.children ?? []))
   }
   return children
 }
@@ -143,7 +143,7 @@ interface InlineCursor {
 }
 
 /** Builds inline nodes from a list of inline tokens. HTML tags are dropped, their content is kept. */
-export function toPhrasing(tokens: readonly Token[]): PhrasingContent[] {
+function toInlineNodes(tokens: readonly Token[]): PhrasingContent[] {
   return readPhrasing({ tokens, index: 0 })
 }
 
