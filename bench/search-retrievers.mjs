@@ -45,7 +45,7 @@ export function retrieversOf(reads, botId) {
     meaning: nearest,
     letters: async (db, query) =>
       scoreGrams(toIndexText(query), await readCandidateTexts(db, await candidatesOf(db, query))),
-    'all retrievers': (db, query) => ranker.rank(db, request(query)),
+    'all three': (db, query) => ranker.rank(db, request(query)),
   }
   return Object.fromEntries(
     Object.entries(retrievers).map(([name, ask]) => [
