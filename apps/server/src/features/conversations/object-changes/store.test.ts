@@ -18,8 +18,8 @@ describeEachEngine('changes that have served their time', (engine) => {
         }),
       )
     const kept = async () =>
-      (await listChanges(bench.db, 'bot', ['told', 'waiting', 'new'])).map(({ id }) => id).sort()
-    await write('told')
+      (await listChanges(bench.db, 'bot', ['delivered', 'waiting', 'new'])).map(({ id }) => id).sort()
+    await write('delivered')
     await write('waiting')
     const id = await bench.enqueue({
       ...{ botId: 'bot', integration: 'mail', kind: 'message_updated', subjectId: 'waiting' },
