@@ -185,13 +185,20 @@ describeEachEngine('conversations', (engine) => {
     for (let count = 0; count < 3; count++) {
       const { id } = await chats.chat.createConversation(ada, {}, undefined)
       await chats.chat.createMessage(ada, { conversationId: id, payload: text('x') }, undefined)
+      const later = { type: 'text', payload: { text: 'x' }, tags: {}, schedule: { delay: 60_000 } }
+      await chats.messages.create(
+        bot.actor,
+        { ...later, userId: botId, conversationId: id },
+        undefined,
+      )
     }
     const failing = async () => Promise.reject(new Error('interrupted'))
     chats.conversations.provideEmptying(failing)
     await expect(chats.conversations.purge(botId)).rejects.toThrow('interrupted')
-    chats.conversations.provideEmptying(chats.messages.purge)
+    chats.conversations.provideEmptying(chats.messages.emptyConversations)
     await chats.conversations.purge(botId)
-    for (const table of ['conversations', 'participants', 'messages'] as const) {
+    const tables = ['conversations', 'participants', 'messages', 'scheduled_messages'] as const
+    for (const table of tables) {
       const left = await chats.db
         .selectFrom(table)
         .select('bot_id')

@@ -89,7 +89,7 @@ export function createScheduledMessages(
 
   /** Deletes the messages of a deleted conversation: scheduled ones at once, the others by a job. */
   async function emptyConversation(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
-    await deleteScheduledOf(tx, botId, id)
+    await deleteScheduledOf(tx, botId, [id])
     await queue.enqueue(tx, { kind: emptyConversationJob, key: id, payload: { botId } })
   }
 

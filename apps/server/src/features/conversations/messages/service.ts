@@ -81,7 +81,7 @@ export function createMessagesService(deps: MessagesDeps) {
   const imports = createImport(deps, { createIn, getOrCreateIn })
   deps.botEvents.provideSubject('messageId', exists)
   deps.botEvents.provideMessages({ describe, listUnreported: store.listUnreportedMessages })
-  conversations.provideEmptying(purge)
+  conversations.provideEmptying(emptyConversations)
 
   /** Creates a message: incoming from an integration, outgoing from everybody else. */
   async function create(
@@ -333,7 +333,16 @@ export function createMessagesService(deps: MessagesDeps) {
     return encodePayload(payload, deps.maxPayloadBytes)
   }
 
-  /** Deletes all messages of some conversations, by native id. */
+  /** Deletes all messages of some conversations of a deleted bot, also scheduled ones. */
+  async function emptyConversations(
+    botId: string,
+    conversationIds: readonly string[],
+  ): Promise<void> {
+    await run((tx) => store.deleteScheduledOf(tx, botId, conversationIds), { freesRoom: true })
+    await purge(botId, conversationIds)
+  }
+
+  /** Deletes the appended messages of some conversations, by native id. */
   async function purge(botId: string, conversationIds: readonly string[]): Promise<void> {
     await purgeRows(run, (tx, limit) => store.deleteSomeMessages(tx, botId, conversationIds, limit))
   }
@@ -357,6 +366,7 @@ export function createMessagesService(deps: MessagesDeps) {
     encode,
     /** Who has to be notified of messages; from memory when it can be. */
     audienceOf: audiences.of,
+    emptyConversations,
     purge,
   }
 }

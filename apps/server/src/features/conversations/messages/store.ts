@@ -327,15 +327,15 @@ export async function matchScheduled(
     .executeTakeFirst()
 }
 
-/** Deletes the scheduled messages of a conversation. */
+/** Deletes the scheduled messages of some conversations. */
 export async function deleteScheduledOf(
   tx: Tx,
   botId: string,
-  conversationId: string,
+  conversationIds: readonly string[],
 ): Promise<void> {
   await tx
     .deleteFrom('scheduled_messages')
     .where('bot_id', '=', botId)
-    .where('conversation_id', '=', conversationId)
+    .where('conversation_id', 'in', conversationIds)
     .execute()
 }

@@ -18,7 +18,9 @@ describeEachEngine('changes that have served their time', (engine) => {
         }),
       )
     const kept = async () =>
-      (await listChanges(bench.db, 'bot', ['delivered', 'waiting', 'new'])).map(({ id }) => id).sort()
+      (await listChanges(bench.db, 'bot', ['delivered', 'waiting', 'new']))
+        .map(({ id }) => id)
+        .sort()
     await write('delivered')
     await write('waiting')
     const id = await bench.enqueue({

@@ -13,14 +13,11 @@ export interface Observations extends Feature {
   service: ObservationsService
 }
 
-/** Milliseconds that observations are kept: 30 days. */
+/** Milliseconds that observations are kept: 30 days. Counts are kept for good. */
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 const rowsAtOnce = 500
 
-/**
- * What bots report about themselves.
- * @param retentionMs milliseconds that observations are kept; counts are kept for good
- */
+/** What bots report about themselves. */
 export function createObservations(deps: ObservationsDeps): Observations {
   const service = createObservationsService(deps)
   const sweep = (tx: Tx) => service.trim(tx, isoTime(deps.clock.now() - retentionMs), rowsAtOnce)
