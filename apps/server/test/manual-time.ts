@@ -1,5 +1,4 @@
-import type { Clock } from '../src/platform/clock.js'
-import type { Timers } from '../src/platform/timers.js'
+import type { Clock, Timers } from '../src/platform/clock.js'
 
 interface Alarm {
   readonly at: number

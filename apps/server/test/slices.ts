@@ -10,11 +10,10 @@ import type { Role } from '../src/features/tenancy/workspaces/index.js'
 import { openDiskBlobStore } from '../src/platform/blobs/disk.js'
 import type { EventBus } from '../src/platform/bus/event-bus.js'
 import { createLocalBus } from '../src/platform/bus/local.js'
-import { isoTime } from '../src/platform/clock.js'
+import { isoTime, systemTimers, type Timers } from '../src/platform/clock.js'
 import { encodeBoolean } from '../src/platform/db/columns.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createLog } from '../src/platform/telemetry/log.js'
-import { systemTimers, type Timers } from '../src/platform/timers.js'
 import { createTestClock, type TestClock } from './harness.js'
 
 /** Most bytes of a payload. */

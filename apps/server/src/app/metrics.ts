@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { freeBytes } from '../platform/disk/disk-room.js'
 import { jobMetrics } from '../platform/jobs/metrics.js'
-import type { Metric } from '../platform/telemetry/metric.js'
+import type { Metric } from '../platform/telemetry/metrics.js'
 import { version } from '../version.js'
 import type { Context } from './context.js'
 

@@ -3,7 +3,7 @@ import type { Tx } from '../platform/db/schema.js'
 import type { Subscriptions } from '../platform/domain-events.js'
 import type { KeepStream } from '../platform/events/trim.js'
 import type { JobHandler } from '../platform/jobs/handler.js'
-import type { Metric } from '../platform/telemetry/metric.js'
+import type { Metric } from '../platform/telemetry/metrics.js'
 
 /**
  * Everything that the program must know of a slice. The value that a slice's `createX` returns is one, with

@@ -1,9 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createHistogram, type Histogram } from '../platform/telemetry/histogram.js'
-import type { Metric, Sample } from '../platform/telemetry/metric.js'
-import { metricsType } from '../platform/telemetry/render.js'
+import type { Metric, Sample } from '../platform/telemetry/metrics.js'
+import { createHistogram, type Histogram, metricsType } from '../platform/telemetry/metrics.js'
 import { isLoopback } from './caller-address.js'
 import type { HttpContext } from './context.js'
 

@@ -1,6 +1,6 @@
-/** Calls that come at about the same time, done by one piece of work. */
+/** Calls that come at about the same time, handled together. */
 export interface Batches<Item, Result> {
-  /** Waits for the result of one item. Rejects when the work on its batch failed. */
+  /** Resolves with the result for one item. Rejects when the work on its batch failed. */
   add(item: Item): Promise<Result>
 }
 
@@ -12,11 +12,10 @@ interface Waiting<Item, Result> {
 
 /**
  * Gathers calls: a batch begins at the end of the turn of the event loop, one at a time, and what comes
- * while one is at work goes with the next. A busy time makes batches large without anybody waiting in a
- * quiet one.
+ * while one is at work joins the next. Batches grow under load, and without load nothing waits.
  *
  * @param maximum items of one batch
- * @param work returns the results of the items in their order
+ * @param work returns a result for each item, in their order
  */
 export function createBatches<Item, Result>(
   maximum: number,

@@ -1,4 +1,4 @@
-/** Where the program takes the time from, so that tests can move it. */
+/** The source of time of the program, so that tests can move it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number
@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
-// Under load many ask for the time of the same millisecond, several times each.
+// Under load the same millisecond is formatted many times.
 let lastMilliseconds = Number.NaN
 let lastText = ''
 
@@ -17,4 +17,23 @@ export function isoTime(milliseconds: number): string {
     lastMilliseconds = milliseconds
   }
   return lastText
+}
+
+/** The source of timers of the program, so that tests can move time instead of waiting. */
+export interface Timers {
+  /**
+   * Calls back once, after `milliseconds`, never within this call. Returns a function that cancels; it
+   * may be called at any time and more than once.
+   */
+  after(milliseconds: number, callback: () => void): () => void
+}
+
+/** The longest time that a timer of Node accepts, almost 25 days; a longer one would fire at once. */
+const longestTimeout = 2 ** 31 - 1
+
+export const systemTimers: Timers = {
+  after(milliseconds, callback) {
+    const timer = setTimeout(callback, Math.min(milliseconds, longestTimeout))
+    return () => clearTimeout(timer)
+  },
 }

@@ -19,11 +19,11 @@ export type Subscriber<Name extends DomainEventName> = (
 export type Subscriptions = { readonly [Name in DomainEventName]?: Subscriber<Name> }
 
 /**
- * Tells slices what happened in others, inside of the transaction in which it happened. What must follow a
- * commit is for {@link afterCommit}.
+ * Notifies slices of what happened in others, inside of the transaction in which it happened. What must
+ * follow a commit is for {@link afterCommit}.
  */
 export interface EventDispatcher {
-  /** Has all subscribers act, one after the other, in the order in which they subscribed. */
+  /** Runs all subscribers, one after the other, in the order in which they subscribed. */
   raise<Name extends DomainEventName>(
     tx: Tx,
     name: Name,
@@ -43,7 +43,7 @@ export function createEventDispatcher(): EventDispatcher {
     raise(tx, name, event) {
       const acting = subscribers.get(name) ?? []
       const [first] = acting
-      // Of the hot path of messages, where one acts: nothing is awaited here that the caller awaits anyway.
+      // The hot path of messages has one subscriber: its promise is returned and not awaited a second time.
       return first !== undefined && acting.length === 1
         ? first(tx, event as never)
         : actInTurn(acting, tx, event)

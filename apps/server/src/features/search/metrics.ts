@@ -1,7 +1,6 @@
 import { ApiError } from '@botstead/contract'
-import { createCounter } from '../../platform/telemetry/counter.js'
-import { createHistogram } from '../../platform/telemetry/histogram.js'
-import type { Family, Metric } from '../../platform/telemetry/metric.js'
+import type { Family, Metric } from '../../platform/telemetry/metrics.js'
+import { createCounter, createHistogram } from '../../platform/telemetry/metrics.js'
 import type { Load } from '../../platform/workers/gate.js'
 
 /** Seconds. */

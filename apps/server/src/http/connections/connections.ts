@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { ApiError } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest, FastifyServerFactory } from 'fastify'
 import type { Clock } from '../../platform/clock.js'
-import { systemTimers, type Timers } from '../../platform/timers.js'
+import { systemTimers, type Timers } from '../../platform/clock.js'
 import { type Exchange, type HeldRequests, Pipeline } from './pipeline.js'
 import { TrackedResponse } from './unanswered.js'
 

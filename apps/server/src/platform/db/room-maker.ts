@@ -4,7 +4,7 @@ import { CompiledQuery } from 'kysely'
 import type { DiskReserve } from '../disk/disk-reserve.js'
 import { freeBytes } from '../disk/disk-room.js'
 import type { Log } from '../telemetry/log.js'
-import { createOutageLog, type OutageLog } from '../telemetry/outage-log.js'
+import { createOutageLog, type OutageLog } from '../telemetry/log.js'
 import { pagesOfLog, type SqliteConnection } from './sqlite-connection.js'
 
 /** Lets deletions succeed on a full disk: SQLite must write them to its log before they free space. */

@@ -1,6 +1,6 @@
 import type { EventBus } from '../bus/event-bus.js'
+import { systemTimers, type Timers } from '../clock.js'
 import type { Db } from '../db/schema.js'
-import { systemTimers, type Timers } from '../timers.js'
 import { eventsTopic } from './publisher.js'
 import { newestSequence, oldestSequence, readEvents, type StoredEvent } from './read.js'
 

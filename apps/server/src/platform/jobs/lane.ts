@@ -1,7 +1,7 @@
 import { isoTime } from '../clock.js'
 import type { Db } from '../db/schema.js'
 import { createWatch } from '../leases/watch.js'
-import type { OutageLog } from '../telemetry/outage-log.js'
+import type { OutageLog } from '../telemetry/log.js'
 import { type Attempt, type AttemptDeps, startAttempt } from './attempt.js'
 import type { JobHandler } from './handler.js'
 import { interruptionPause, storeRelease } from './outcome.js'

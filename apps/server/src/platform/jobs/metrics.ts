@@ -1,4 +1,4 @@
-import type { Family, Metric } from '../telemetry/metric.js'
+import type { Family, Metric } from '../telemetry/metrics.js'
 import type { Queue } from './queue.js'
 
 type Stats = Awaited<ReturnType<Queue['stats']>>

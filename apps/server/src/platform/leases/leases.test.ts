@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { ManualTime } from '../../../test/manual-time.js'
-import { createLog } from '../telemetry/log.js'
-import { createOutageLog } from '../telemetry/outage-log.js'
+import { createLog, createOutageLog } from '../telemetry/log.js'
 import { createLeases } from './leases.js'
 import { createWatch } from './watch.js'
 

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
+import type { Timers } from '../clock.js'
 import { type Clock, isoTime } from '../clock.js'
 import type { Ids } from '../ids.js'
 import type { Log } from '../telemetry/log.js'
-import type { Timers } from '../timers.js'
 
 /*
  * A lease makes work in the database one process's own for some time: the row names the owner, and

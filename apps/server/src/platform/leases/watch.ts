@@ -1,5 +1,5 @@
-import type { OutageLog } from '../telemetry/outage-log.js'
-import type { Timers } from '../timers.js'
+import type { Timers } from '../clock.js'
+import type { OutageLog } from '../telemetry/log.js'
 
 export interface WatchOptions {
   timers: Timers

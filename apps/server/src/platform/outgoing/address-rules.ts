@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 
 /** Which addresses the server may call on behalf of others. */
 export interface AddressRules {
-  /** Whether an IP address, in any notation that the system's resolver answers, may be called. */
+  /** Whether an IP address, in any notation that the system's resolver returns, may be called. */
   permits(address: string): boolean
 }
 
@@ -66,7 +66,7 @@ export function createAddressRules({ allowed, allowLoopback }: AddressRulesOptio
       const version = isIP(address)
       if (version === 0) return false
       if (allowed === 'any') return true
-      // A zone (`fe80::1%eth0`) says which network card, not which address.
+      // A zone (`fe80::1%eth0`) names the network interface and is not part of the address.
       const bare = address.replace(/%.*$/, '')
       const family = version === 4 ? 'ipv4' : 'ipv6'
       return permitted.check(bare, family) || !refused.check(bare, family)

@@ -1,16 +1,35 @@
-import { isIP } from 'node:net'
+import { type LookupAddress, lookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, Dispatcher } from 'undici'
 import type { AddressRules } from './address-rules.js'
-import { OutgoingError } from './errors.js'
-import { guardedLookup, refusal } from './lookup.js'
+
+/** Why a call to another server got no response. */
+export type OutgoingFailure =
+  /** The address is not one that may be called. */
+  | 'refused'
+  /** The name is unknown, the connection was refused, or it broke. */
+  | 'connection'
+  /** No response in time. */
+  | 'timeout'
+
+/** A call to another server that got no response; the message is for the operator of the address. */
+export class OutgoingError extends Error {
+  override name = 'OutgoingError'
+  readonly failure: OutgoingFailure
+
+  constructor(failure: OutgoingFailure, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.failure = failure
+  }
+}
 
 export interface OutgoingRequest {
   method: Dispatcher.HttpMethod
   headers: Readonly<Record<string, string>>
   body?: string | Uint8Array
-  /** Milliseconds from the call to the end of the answer. */
+  /** Milliseconds from the call to the end of the response. */
   timeoutMs: number
-  /** Bytes of the answer that are read; what is longer is cut. */
+  /** Bytes of the response that are read; a longer one is truncated. */
   maximumAnswerBytes: number
   signal?: AbortSignal
 }
@@ -19,24 +38,24 @@ export interface OutgoingAnswer {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: Buffer
-  /** Whether the answer was longer than what was read. */
+  /** Whether the response was longer than what was read. */
   cut: boolean
 }
 
 /** Calls servers that users have named: bots, integrations, webhooks, model endpoints. */
 export interface Outgoing extends AsyncDisposable {
   /**
-   * Sends one request and reads the answer, whatever its status. Redirects are not followed, because
+   * Sends one request and reads the response, whatever its status. Redirects are not followed, because
    * they could lead anywhere.
    *
-   * @throws OutgoingError when there is no answer; an abort by the signal throws its reason
+   * @throws OutgoingError when there is no response; an abort by the signal throws its reason
    */
   send(url: string, request: OutgoingRequest): Promise<OutgoingAnswer>
 }
 
-/** Longest time to reach a server, apart from its answer. */
+/** Longest time to connect to a server, apart from its response. */
 const connectTimeoutMs = 10_000
-/** How long a connection is kept for the next request. */
+/** How long an idle connection is kept for the next request. */
 const keepAliveMs = 15_000
 
 export interface OutgoingOptions {
@@ -48,7 +67,7 @@ export interface OutgoingOptions {
 export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOptions): Outgoing {
   let opened: Promise<Agent> | undefined
 
-  /** The client is loaded by the first call: a start without one shall not wait for it. */
+  /** The client is loaded by the first call, so that a start without one does not wait for it. */
   async function open(): Promise<Agent> {
     const { Agent: Client } = await import('undici')
     return new Client({
@@ -63,7 +82,7 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
 
   async function send(url: string, given: OutgoingRequest): Promise<OutgoingAnswer> {
     const target = parse(url)
-    // The resolver is not asked about addresses, so its guard does not see them.
+    // A literal address is never resolved, so the guard of the lookup does not see it.
     const literal = target.hostname.replace(/^\[|\]$/g, '')
     if (isIP(literal) !== 0 && !rules.permits(literal)) throw refusal(literal, [])
 
@@ -123,10 +142,10 @@ async function readAtMost(
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {
-    const room = limit - size
-    if (chunk.length > room) {
-      chunks.push(chunk.subarray(0, room))
-      // Leaving the loop closes the connection: nobody waits for the rest.
+    const remaining = limit - size
+    if (chunk.length > remaining) {
+      chunks.push(chunk.subarray(0, remaining))
+      // Leaving the loop closes the connection: the rest is not wanted.
       return { body: Buffer.concat(chunks), cut: true }
     }
     chunks.push(chunk)
@@ -159,4 +178,32 @@ function explain(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const known = explanations[code]
   return known === undefined ? `The call failed: ${error.message}` : `${known} (${code})`
+}
+
+/**
+ * Resolves a name for the connection that is about to be made, and leaves only addresses that may be
+ * called. The connection goes to the address that was checked, so a name that resolves differently the
+ * next time (DNS rebinding) gains nothing.
+ */
+function guardedLookup(rules: AddressRules): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, [])
+      const permitted = addresses.filter(({ address }) => rules.permits(address))
+      const [first] = permitted
+      if (first === undefined) return callback(refusal(hostname, addresses), [])
+      if (options.all) callback(null, permitted)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+/** Names the address that was refused and what an operator can do. */
+function refusal(hostname: string, addresses: readonly LookupAddress[]): OutgoingError {
+  const [first] = addresses
+  const resolved = first && first.address !== hostname ? ` (${first.address})` : ''
+  return new OutgoingError(
+    'refused',
+    `${hostname}${resolved} is not a public address. Name its network in BOTSTEAD_ALLOWED_NETWORKS if it shall be called.`,
+  )
 }

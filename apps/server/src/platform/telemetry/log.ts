@@ -33,14 +33,14 @@ const maxCauses = 8
 /**
  * The logger of a process.
  *
- * JSON lines are written synchronously, so that the last words of a dying process are not lost.
+ * JSON lines are written synchronously, so that the last lines of a crashing process are not lost.
  */
 export async function createLog(options: LogOptions): Promise<Log> {
   const settings = {
     level: options.level,
     redact: { paths: secretPaths, censor },
     serializers: { err: describeError, req: describeRequest },
-    // The process and machine are known to whoever collects the lines.
+    // Whoever collects the lines knows the process and the machine.
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
@@ -100,4 +100,29 @@ interface LoggableRequest {
 /** A request as it is logged: no headers, no credentials. */
 function describeRequest(request: LoggableRequest) {
   return { method: request.method, url: redactUrl(request.url ?? ''), ip: request.ip }
+}
+
+/** Logs a fault that many callers run into repeatedly, until it is over. */
+export interface OutageLog {
+  /** `who` ran into the fault. */
+  failed(who: string, err: unknown): void
+  /** `who` succeeded. */
+  worked(who: string): void
+}
+
+/**
+ * Logs a fault when the first caller runs into it, and its end once all of those have succeeded again.
+ * In between there are only lines of level `debug`: a night without the database is two lines.
+ */
+export function createOutageLog(log: Log, lines: { begins: string; ends: string }): OutageLog {
+  const failing = new Set<string>()
+  return {
+    failed(who, err) {
+      log[failing.size === 0 ? 'warn' : 'debug']({ err, kind: who }, lines.begins)
+      failing.add(who)
+    },
+    worked(who) {
+      if (failing.delete(who) && failing.size === 0) log.info(lines.ends)
+    },
+  }
 }

@@ -1,17 +1,19 @@
 import { type IntervalHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import type { Family, Metric } from './metric.js'
+import type { Family, Metric } from './metrics.js'
 
 const bytes = (name: string, help: string, value: number): Family => ({
-  ...{ name, help, type: 'gauge' },
+  name,
+  help,
+  type: 'gauge',
   samples: [{ value }],
 })
 
-/** Milliseconds between two looks at how late the event loop is. */
+/** Milliseconds between two samples of the delay of the event loop. */
 const resolution = 20
 
 /** Memory, processor time and event loop of this process. */
 export function processMetrics(): Metric & Disposable {
-  // Watching costs fifty wake-ups a second, so it begins when somebody first asks.
+  // Monitoring costs fifty wake-ups a second, so it begins with the first request for metrics.
   let delay: IntervalHistogram | undefined
 
   function eventLoop(): Family[] {
@@ -33,7 +35,7 @@ export function processMetrics(): Metric & Disposable {
       return families
     }
     const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolution / 1000)
-    // Before its first look it has no values, and says so with a strange one.
+    // Before the first sample the histogram reports a meaningless value.
     const known = delay.count > 0 ? delay : undefined
     const at = (percent: number) => late(known?.percentile(percent) ?? 0)
     families.push({

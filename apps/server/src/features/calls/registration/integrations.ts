@@ -5,7 +5,7 @@ import type { Clock } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import { OutgoingError } from '../../../platform/outgoing/errors.js'
+import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import {
   builtInChat,
   findInstallation,

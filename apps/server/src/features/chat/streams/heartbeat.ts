@@ -1,5 +1,4 @@
-import type { Clock } from '../../../platform/clock.js'
-import type { Timers } from '../../../platform/timers.js'
+import type { Clock, Timers } from '../../../platform/clock.js'
 import type { Listener } from './listener.js'
 
 /** Milliseconds without a byte after which a listener is pinged. */

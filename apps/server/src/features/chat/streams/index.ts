@@ -1,7 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import type { EventBus } from '../../../platform/bus/event-bus.js'
+import { systemTimers, type Timers } from '../../../platform/clock.js'
 import type { Sink, StartStream } from '../../../platform/streams/sink.js'
-import { systemTimers, type Timers } from '../../../platform/timers.js'
 import type { FollowedConversation } from './entry.js'
 import type { FeedDeps } from './feed.js'
 import { Feeds } from './feeds.js'

@@ -1,8 +1,8 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type BlobStore, putAndClose } from '../../../platform/blobs/blob-store.js'
+import type { Timers } from '../../../platform/clock.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
-import type { Timers } from '../../../platform/timers.js'
 import {
   discardBlob,
   findContent,

@@ -1,5 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import type { Timers } from '../../../platform/timers.js'
+import type { Timers } from '../../../platform/clock.js'
 import { takenOver } from './locks.js'
 
 /** Milliseconds between two checks. */

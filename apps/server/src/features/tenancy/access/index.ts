@@ -1,6 +1,6 @@
+import type { Timers } from '../../../platform/clock.js'
 import { afterCommit } from '../../../platform/db/after-commit.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import type { Timers } from '../../../platform/timers.js'
 import type { Feature } from '../../feature.js'
 import type { WorkspacesService } from '../workspaces/index.js'
 import { createTokenAuthenticator, type TokenAuthenticator } from './authenticator.js'

@@ -1,7 +1,7 @@
+import type { Timers } from '../../../platform/clock.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Run } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import type { Timers } from '../../../platform/timers.js'
 import { markUsed, type TokenRow } from './store.js'
 
 /** Keeps the time of last use of tokens, off the path of requests. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OutgoingError } from '../../../../platform/outgoing/errors.js'
 import type { Outgoing, OutgoingAnswer } from '../../../../platform/outgoing/outgoing.js'
+import { OutgoingError } from '../../../../platform/outgoing/outgoing.js'
 
 /** An embeddings endpoint that speaks the protocol of OpenAI. */
 export interface EndpointOptions {

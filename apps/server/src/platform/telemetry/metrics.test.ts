@@ -1,10 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readMetrics } from '../../../test/prometheus.js'
-import { createHistogram } from './histogram.js'
-import { type Family, gauge, type Metric } from './metric.js'
+import { createHistogram, type Family, gauge, type Metric, renderMetrics } from './metrics.js'
 import { processMetrics } from './process.js'
-import { renderMetrics } from './render.js'
 
 const noErrors = (error: unknown) => {
   throw error
