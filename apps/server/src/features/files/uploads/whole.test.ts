@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { send, useFiles } from '../../../../test/files.js'
@@ -160,8 +159,11 @@ describeEachEngine('an upload', (engine) => {
       socket.on('error', () => undefined).on('close', () => resolve(received))
     })
     const head = `PUT ${pathname} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${length}\r\n\r\n`
-    await new Promise((written) => socket.write(head + part, written))
-    await sleep(100)
+    const { timers } = bench()
+    const before = timers.pending
+    socket.write(head + part)
+    // The server watches what it has begun to receive.
+    await vi.waitUntil(() => timers.pending > before)
     return { socket, closed }
   }
 
