@@ -50,6 +50,18 @@ export function createParticipants(
     })
   }
 
+  /** Makes the user the owner of a conversation that has none yet; does nothing if it has one. */
+  async function claim(tx: Tx, member: Member, conversationId: string): Promise<void> {
+    const { botId, userId } = member
+    const id = await store.claimConversation(tx, botId, conversationId, userId)
+    if (id !== undefined) await join(tx, id, member)
+  }
+
+  /** The conversation with a foreign or native id and whether the user takes part in it. */
+  async function findFor(executor: Db | Tx, { botId, userId }: Member, conversationId: string) {
+    return await store.findConversationFor(executor, botId, conversationId, userId)
+  }
+
   /** Adds a user and logs it; undefined, and nothing is logged, if it took part already. */
   async function addParticipantIn(
     tx: Tx,
@@ -178,6 +190,8 @@ export function createParticipants(
 
   return {
     join,
+    claim,
+    findFor,
     addParticipantIn,
     removeParticipantIn,
     addParticipant,

@@ -8,7 +8,7 @@ import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/colu
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import { purge as purgeRows } from '../../../platform/db/purge.js'
-import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { EventPublisher } from '../../../platform/events/publisher.js'
 import type { Remember } from '../../../platform/idempotency/remember.js'
@@ -219,18 +219,6 @@ export function createConversationsService(deps: ConversationsDeps) {
     return conversation
   }
 
-  /** Makes the user the owner of a conversation that has none yet; does nothing if it has one. */
-  async function claim(tx: Tx, member: Member, conversationId: string): Promise<void> {
-    const { botId, userId } = member
-    const id = await store.claimConversation(tx, botId, conversationId, userId)
-    if (id !== undefined) await join(tx, id, member)
-  }
-
-  /** The conversation with a foreign or native id and whether the user takes part in it. */
-  async function findFor(executor: Db | Tx, { botId, userId }: Member, conversationId: string) {
-    return await store.findConversationFor(executor, botId, conversationId, userId)
-  }
-
   /** Locks a conversation, so that everything else in it waits until the transaction ends. */
   async function hold(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
     await store.lockConversation(tx, botId, id)
@@ -352,8 +340,6 @@ export function createConversationsService(deps: ConversationsDeps) {
     findVisible,
     getOrCreateIn,
     open,
-    claim,
-    findFor,
     /** The conversations with these native ids, in any order. */
     findAll: store.findConversations,
     hold,

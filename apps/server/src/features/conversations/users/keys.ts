@@ -123,3 +123,12 @@ export function requireForeignId(botId: string, id: string): void {
     )
   }
 }
+
+/** The error for a chosen id that names somebody else already. */
+export function takenId(id: string | null, cause?: unknown): ApiError {
+  return new ApiError(
+    'AlreadyExists',
+    `body.id: there is a user ${id} already. Its key was returned only to the caller that created it: choose another id.`,
+    { cause },
+  )
+}

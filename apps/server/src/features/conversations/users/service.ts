@@ -30,6 +30,7 @@ import {
   requireForeignId,
   requireGoodKey,
   requireNotBanned,
+  takenId,
 } from './keys.js'
 import * as store from './store.js'
 
@@ -181,12 +182,12 @@ export function createUsersService(deps: UsersDeps) {
    */
   async function insert(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
     if (user.foreign_id !== null && (await isNativeId(tx, user.bot_id, user.foreign_id))) {
-      throw taken(user.foreign_id)
+      throw takenId(user.foreign_id)
     }
     try {
       await store.insertUser(tx, user)
     } catch (error) {
-      if (dialect.isUniqueViolation(error)) throw taken(user.foreign_id, error)
+      if (dialect.isUniqueViolation(error)) throw takenId(user.foreign_id, error)
       throw error
     }
     const made = await withPast(tx, user)
@@ -390,12 +391,4 @@ function merged(stored: string, changes: TagsPatch | undefined): string {
 
 function isSame<Members extends object>(row: Members, members: Partial<Members>): boolean {
   return Object.entries(members).every(([name, value]) => row[name as keyof Members] === value)
-}
-
-function taken(id: string | null, cause?: unknown): ApiError {
-  return new ApiError(
-    'AlreadyExists',
-    `body.id: there is a user ${id} already. Its key was returned only to the caller that created it: choose another id.`,
-    { cause },
-  )
 }
