@@ -13,10 +13,10 @@ import { readTypography } from './headings.js'
 import type { Line } from './lines.js'
 import { isContentsEntry } from './lines.js'
 import { toColumns } from './listing.js'
+import type { Extent } from './measures.js'
 import { createParagraphRules, MARKED } from './paragraphs.js'
-import type { Extent } from './table-rows.js'
+import type { TaggedTable } from './segments.js'
 import { continuesRow, type TableInLines, tableAt } from './tables.js'
-import type { TaggedTable } from './tagged-tables.js'
 
 /** Lines of a heading; more lines are text in large type. */
 const MOST_HEADING_LINES = 4

@@ -1,7 +1,6 @@
 import { median } from './measures.js'
-import type { Segment, TypesetText } from './segments.js'
+import type { Segment, TaggedTable, TypesetText } from './segments.js'
 import { toRows } from './segments.js'
-import type { TaggedTable } from './tagged-tables.js'
 
 /** A line of a column: segments on one baseline, in the direction of their script. */
 export interface Line extends TypesetText {

@@ -1,3 +1,9 @@
+/** Left and right edge of a column or cell, in points. */
+export interface Extent {
+  x0: number
+  x1: number
+}
+
 /** The median; 0 for no values. */
 export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

@@ -1,5 +1,9 @@
 import { damaged, passwordProtected } from '../document/extraction-error.js'
-import type { StructureNode } from './tagged-tables.js'
+
+/** A node of the structure tree of a tagged PDF, which marks headings, tables, cells and so on. */
+export type StructureNode =
+  | { role: string; children: readonly StructureNode[] }
+  | { type: string; id: string }
 
 const WHAT = 'a PDF'
 

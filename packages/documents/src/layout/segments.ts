@@ -1,5 +1,12 @@
+import type { Extent } from './measures.js'
 import type { TextContent, TextItem } from './parser.js'
-import type { TaggedTable } from './tagged-tables.js'
+
+/** A table whose cells are tagged in the document. */
+export interface TaggedTable {
+  /** Lines of each cell of each row; an empty cell has none. */
+  rows: string[][][]
+  columns: Extent[]
+}
 
 /** Text on one baseline, with its position and font. */
 export interface TypesetText {

@@ -1,4 +1,5 @@
 import type { Line } from './lines.js'
+import type { Extent } from './measures.js'
 import type { Segment } from './segments.js'
 
 /** Ratio of the distance of rows to the distance of lines in a cell. */
@@ -9,12 +10,6 @@ const DRIFT = 0.35
 const CLOSER = 0.85
 /** Share of the rows that may look like several rows. */
 const MOST_DOUBTFUL = 0.25
-
-/** Left and right edge of a column or cell, in points. */
-export interface Extent {
-  x0: number
-  x1: number
-}
 
 /** Joins lines, and the words that were hyphenated at their ends. */
 export type Join = (texts: string[]) => string

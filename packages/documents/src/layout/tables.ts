@@ -1,6 +1,6 @@
 import { isContentsEntry, type Line } from './lines.js'
-import { largestCluster } from './measures.js'
-import { columnOf, type Extent, type Join, toTableRows } from './table-rows.js'
+import { type Extent, largestCluster } from './measures.js'
+import { columnOf, type Join, toTableRows } from './table-rows.js'
 
 /** Distance of rows of one table, in multiples of the font size. */
 const WIDEST_ROW_GAP = 3.5

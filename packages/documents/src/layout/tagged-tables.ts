@@ -1,13 +1,6 @@
-import type { Segment } from './segments.js'
-import { toRows } from './segments.js'
-import type { Extent } from './table-rows.js'
-
-/** A table whose cells are tagged in the document. */
-export interface TaggedTable {
-  /** Lines of each cell of each row; an empty cell has none. */
-  rows: string[][][]
-  columns: Extent[]
-}
+import type { Extent } from './measures.js'
+import type { StructureNode } from './parser.js'
+import { type Segment, type TaggedTable, toRows } from './segments.js'
 
 /** A cell with its lines and the extent of them. */
 interface Cell extends Extent {
@@ -114,11 +107,6 @@ function toSegment(segments: readonly Segment[], table: TaggedTable): Segment[] 
     },
   ]
 }
-
-/** A node of the structure tree of a tagged PDF, which marks headings, tables, cells and so on. */
-export type StructureNode =
-  | { role: string; children: readonly StructureNode[] }
-  | { type: string; id: string }
 
 /** Tagged tables of a page. */
 export interface TableTags {

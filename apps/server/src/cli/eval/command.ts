@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { RetrieverWeights } from '../../features/search/weights.js'
+import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import { ask, awaitSettled, idsOf } from './ask.js'
 import { type Dataset, type Question, readDataset, readQuestions } from './dataset.js'
 import { type Measures, measure, separate } from './measures.js'

@@ -5,7 +5,7 @@ import {
   defaultWeights,
   type Retriever,
   type RetrieverWeights,
-} from '../../features/search/weights.js'
+} from '../../domain/retriever-weights.js'
 import {
   compareRuns,
   describeSeparation,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Client, createClient } from '@botstead/contract'
 import type { Server } from '../../app/container.js'
 import { loadConfig } from '../../config/config.js'
-import type { RetrieverWeights } from '../../features/search/weights.js'
+import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import { createLog } from '../../platform/telemetry/log.js'
 
 /** A bot on a server, into which the documents go. */

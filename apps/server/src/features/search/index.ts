@@ -1,3 +1,4 @@
+import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import type { Route } from '../../http/mount.js'
 import type { Clock } from '../../platform/clock.js'
 import type { Database } from '../../platform/db/open.js'
@@ -20,9 +21,8 @@ import { searchRoutes } from './routes.js'
 import { createSearchService, type SearchService } from './service.js'
 import { createVectors, type EmbeddingsSettings } from './vectors/index.js'
 import { deleteWordsOfBot } from './vocabulary-store.js'
-import type { RetrieverWeights } from './weights.js'
 
-export type { RetrieverWeights } from './weights.js'
+export type { RetrieverWeights } from '../../domain/retriever-weights.js'
 
 export interface Search extends Feature {
   service: SearchService

@@ -1,9 +1,8 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
-import { mergeSecrets, type SealedSecrets } from '../definitions/secrets.js'
-import { requireServerAddress } from '../definitions/server-address.js'
-import type { InstallationPatches } from '../installations/changes.js'
+import { mergeSecrets, requireServerAddress, type SealedSecrets } from '../definitions/index.js'
+import type { InstallationPatches } from '../installations/index.js'
 import { type BotDefinition, mergeTags, patchDefinition } from './definition.js'
 import type * as store from './store.js'
 

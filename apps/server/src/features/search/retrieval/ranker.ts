@@ -1,10 +1,14 @@
 import { isStopword, toIndexText } from '@botstead/documents/text'
+import {
+  defaultWeights,
+  type Retriever,
+  type RetrieverWeights,
+} from '../../../domain/retriever-weights.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createKeywordIndex, type Frequencies, type KeywordHit } from '../keywords/index.js'
 import { type CandidateTexts, readCandidateTexts } from '../passage-text-store.js'
 import { type Query, toQuery, toSubject } from '../query.js'
-import { defaultWeights, type Retriever, type RetrieverWeights } from '../weights.js'
 import { coverages, hasPhrase, type QueryPart, type Substitutes, toQueryParts } from './coverage.js'
 import { scoreGrams } from './grams.js'
 import { findByWords, type KeywordRequest } from './keyword-retriever.js'

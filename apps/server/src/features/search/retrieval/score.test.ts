@@ -9,7 +9,7 @@ import {
   stringMatching,
 } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultWeights } from '../weights.js'
+import { defaultWeights } from '../../../domain/retriever-weights.js'
 import { scoreGrams } from './grams.js'
 import { toExpandable, toSubstitutes } from './query-expansion.js'
 import { type Candidate, fuse, noiseFloor, score } from './score.js'

@@ -1,4 +1,8 @@
-import { defaultWeights, type Retriever, type RetrieverWeights } from '../weights.js'
+import {
+  defaultWeights,
+  type Retriever,
+  type RetrieverWeights,
+} from '../../../domain/retriever-weights.js'
 
 /** A passage that a retriever proposed, and what all retrievers found out about it. */
 export interface Candidate {

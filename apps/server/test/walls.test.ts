@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it } from 'vitest'
+import { checkout } from './documents.js'
+
+const server = 'apps/server/src'
+const bots = `${server}/features/bots/bots`
+const integrations = `${server}/features/bots/integrations`
+
+/** A project without breaches, of the places that the tests below break. */
+const sound = {
+  [`${server}/platform/db/schema.ts`]: 'export interface Schema {}',
+  [`${server}/app/container.ts`]: "import '../features/chat/index.js'",
+  [`${server}/features/chat/index.ts`]: "import type { Bots } from '../bots/bots/index.js'",
+  [`${server}/features/files/uploads/index.ts`]: "import './parts.js'",
+  [`${server}/features/files/uploads/parts.ts`]: '',
+  [`${server}/features/files/index.ts`]: "import './uploads/index.js'",
+  [`${bots}/index.ts`]: "import './store.js'",
+  [`${bots}/store.ts`]: "db.selectFrom('bots as b')",
+  [`${bots}/table.ts`]:
+    "declare module '../../../platform/db/schema.js' {\n  interface Schema {\n    bots: BotsTable\n  }\n}\n",
+  [`${integrations}/index.ts`]: '',
+  [`${integrations}/store.ts`]: '',
+  'packages/contract/src/index.ts': "import { Type } from 'typebox'",
+  'packages/documents/src/index.ts': "import './read.js'",
+  'packages/documents/src/read.ts': "import { createHash } from 'node:crypto'",
+}
+
+describe('the walls between rooms and slices', () => {
+  const folders: string[] = []
+
+  afterEach(async () => {
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true })
+  })
+
+  async function breachesOf(changes: Record<string, string>): Promise<string[]> {
+    const folder = await mkdtemp(join(tmpdir(), 'botstead-walls-'))
+    folders.push(folder)
+    for (const [path, text] of Object.entries({ ...sound, ...changes })) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+    const script = join(checkout, 'scripts/walls.mjs')
+    const { stderr } = await promisify(execFile)(process.execPath, [script, folder]).catch(
+      (failure: { stderr: string }) => failure,
+    )
+    return stderr.split('\n').filter((line) => line !== '')
+  }
+
+  it('stand in a project that keeps to them', async () => {
+    expect(await breachesOf({})).toEqual([])
+  })
+
+  it.each<[rule: string, path: string, text: string, breach: string]>([
+    [
+      'platform imports no slice, not even by type',
+      `${server}/platform/db/schema.ts`,
+      "import type { Bots } from '../../features/bots/bots/index.js'",
+      'platform does not import features',
+    ],
+    [
+      'http imports no slice',
+      `${server}/http/app.ts`,
+      "import { x } from '../features/chat/index.js'",
+      'http does not import features',
+    ],
+    [
+      'commands use the container',
+      `${server}/cli/start.ts`,
+      "await import('../features/chat/index.js')",
+      'cli does not import features',
+    ],
+    [
+      'wings are imported one way',
+      `${bots}/index.ts`,
+      "import type { Chat } from '../../chat/index.js'",
+      'the wing bots does not import chat',
+    ],
+    [
+      'other slices are imported through their door',
+      `${bots}/index.ts`,
+      "export { list } from '../integrations/store.js'",
+      'another slice is imported through its index.ts',
+    ],
+    [
+      'sub-folders are imported through their door',
+      `${server}/features/files/index.ts`,
+      "import './uploads/parts.js'",
+      'a sub-folder of a slice is imported through its index.ts',
+    ],
+    [
+      'stores know no interface',
+      `${bots}/store.ts`,
+      "import type { Body } from '@botstead/contract'",
+      'a store knows tables only',
+    ],
+    [
+      'stores know no service',
+      `${bots}/store.ts`,
+      "import { rule } from './service.js'",
+      'a store knows tables only',
+    ],
+    [
+      'slices leave HTTP to its room',
+      `${bots}/index.ts`,
+      "import Fastify from 'fastify'",
+      'leaves HTTP to the room http',
+    ],
+    [
+      'a table is queried in its own slice',
+      `${integrations}/store.ts`,
+      "db.selectFrom('integrations').innerJoin('bots', 'a', 'b')",
+      'queries bots: only bots/bots does',
+    ],
+    [
+      'the contract runs in browsers',
+      'packages/contract/src/index.ts',
+      "import { join } from 'node:path'",
+      'runs in browsers',
+    ],
+    [
+      'packages stand alone',
+      'packages/documents/src/read.ts',
+      "import { ApiError } from '@botstead/contract'",
+      'stands alone',
+    ],
+    [
+      'packages import no app',
+      'packages/documents/src/read.ts',
+      "import { x } from '../../../apps/server/src/app/container.js'",
+      'packages are imported by their names',
+    ],
+    [
+      'there are no circles, types counted',
+      'packages/documents/src/read.ts',
+      "import type { x } from './index.js'",
+      '2 files import each other in a circle',
+    ],
+  ])('%s', async (_rule, path, text, breach) => {
+    expect(await breachesOf({ [path]: text })).toContainEqual(expect.stringContaining(breach))
+  })
+})

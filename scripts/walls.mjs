@@ -1,0 +1,219 @@
+// Who may import whom, and who may query which table: `npm run check:walls`. The page
+// ARCHITECTURE.md says the same in words. Imports of types count like others.
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const server = 'apps/server/src'
+
+/** Wings of features, each with those that it may import: the arrows of the picture in ARCHITECTURE. */
+const wings = {
+  tenancy: [],
+  bots: ['tenancy'],
+  calls: ['tenancy', 'bots'],
+  conversations: ['tenancy', 'bots', 'calls'],
+  deliveries: ['tenancy', 'bots', 'calls', 'conversations'],
+  chat: ['tenancy', 'bots', 'calls', 'conversations', 'deliveries'],
+  files: ['tenancy', 'bots'],
+  search: ['tenancy', 'bots', 'files'],
+}
+/** Wings that are one slice; the slices of the others are their folders. */
+const singleSlices = new Set(['deliveries', 'chat', 'files', 'search'])
+
+/** Rooms of the server that may import a room or a package; a room may always import itself. */
+const rooms = {
+  platform: [],
+  config: ['platform'],
+  domain: ['platform', 'config'],
+  http: ['platform', 'domain', 'config'],
+  features: ['platform', 'domain', 'http', 'config'],
+  migrations: ['platform'],
+  app: ['platform', 'domain', 'config', 'http', 'features', 'migrations'],
+  cli: ['platform', 'domain', 'config', 'app'],
+}
+
+/** Modules that a place must not import, by the beginning of its path. */
+const forbiddenModules = [
+  [
+    'packages/contract/src',
+    /^(node:|fastify|@fastify\/|@botstead\/(?!contract))/,
+    'runs in browsers: typebox only',
+  ],
+  ['packages/json-schema/src', /^@botstead\//, 'stands alone'],
+  ['packages/documents/src', /^@botstead\//, 'stands alone'],
+  [
+    `${server}/platform`,
+    /^(fastify|@fastify\/|@botstead\/)/,
+    'knows rows and bytes, not the interface',
+  ],
+  [`${server}/features`, /^(fastify|@fastify\/)/, 'leaves HTTP to the room http'],
+]
+/** The door of a slice or of a sub-folder; `reading.ts` is the one for threads that only read. */
+const isDoor = /\/(index|reading)\.ts$/
+/** Files of a slice that hold its SQL. */
+const isStore = (path) => /\/([a-z-]+-)?store\.ts$|\/table\.ts$/.test(path)
+
+/** All sources of a checkout, by path. */
+async function readSources(checkout) {
+  const packages = await readdir(join(checkout, 'packages')).catch(() => [])
+  const folders = [server, ...packages.map((name) => `packages/${name}/src`)]
+  const sources = new Map()
+  for (const folder of folders) {
+    const names = await readdir(join(checkout, folder), { recursive: true }).catch(() => [])
+    for (const name of names) {
+      if (!name.endsWith('.ts') || /\.test\.ts$|(^|\/)conformance\.ts$|\.fixture\.ts$/.test(name))
+        continue
+      const path = `${folder}/${name.replaceAll('\\', '/')}`
+      sources.set(path, await readFile(join(checkout, path), 'utf8'))
+    }
+  }
+  return sources
+}
+
+const importPattern = /\b(?:from|import)\s*\(?\s*'([^']+)'/g
+
+/** What a file imports: paths of the project, and names of modules. */
+function importsOf(path, text, sources) {
+  const files = []
+  const modules = []
+  for (const [, given] of text.matchAll(importPattern)) {
+    if (!given.startsWith('.')) modules.push(given)
+    else {
+      const target = normalize(join(dirname(path), given)).replace(/\.js$/, '.ts')
+      if (sources.has(target)) files.push(target)
+      else if (!given.endsWith('.json')) files.push(target)
+    }
+  }
+  return { files, modules }
+}
+
+/** Where a file stands: the room of the server, and in features the wing and the slice. */
+function placeOf(path) {
+  if (!path.startsWith(`${server}/`)) return { package: path.split('/').slice(0, 2).join('/') }
+  const [room, wing, slice] = path.slice(server.length + 1).split('/')
+  if (room !== 'features' || !(wing in wings))
+    return { room: room.endsWith('.ts') ? undefined : room }
+  return { room, wing, slice: singleSlices.has(wing) ? wing : `${wing}/${slice}` }
+}
+
+function importFault(from, to) {
+  const here = placeOf(from)
+  const there = placeOf(to)
+  if (here.package !== there.package) return 'packages are imported by their names'
+  if (here.room === undefined || there.room === undefined) return undefined
+  if (here.room !== there.room && !rooms[here.room]?.includes(there.room)) {
+    return `${here.room} does not import ${there.room}`
+  }
+  if (there.slice === undefined || here.room !== 'features') return undefined
+  if (here.slice === there.slice) return subFolderFault(from, to)
+  if (
+    here.slice !== undefined &&
+    here.wing !== there.wing &&
+    !wings[here.wing].includes(there.wing)
+  ) {
+    return `the wing ${here.wing} does not import ${there.wing}`
+  }
+  return isDoor.test(to) ? undefined : 'another slice is imported through its index.ts'
+}
+
+/** Sub-folders of one slice have doors of their own. */
+function subFolderFault(from, to) {
+  const { slice } = placeOf(from)
+  const base = `${server}/features/${slice}`
+  const own = dirname(from).slice(base.length)
+  const target = dirname(to).slice(base.length)
+  // What stands in the same folder, or around it, is no other room.
+  if (own === target || `${own}/`.startsWith(`${target}/`)) return undefined
+  // A door of a sub-folder may be made of folders of its own.
+  if (own !== '' && isDoor.test(from) && target.startsWith(`${own}/`)) return undefined
+  return isDoor.test(to) ? undefined : 'a sub-folder of a slice is imported through its index.ts'
+}
+
+function* importFaults(sources) {
+  for (const [path, text] of sources) {
+    const { files, modules } = importsOf(path, text, sources)
+    for (const file of files) {
+      const fault = importFault(path, file)
+      if (fault) yield `${path} imports ${file}: ${fault}`
+      if (isStore(path) && /\/(service|routes|view)\.ts$|\/http\//.test(file)) {
+        yield `${path} imports ${file}: a store knows tables only`
+      }
+    }
+    for (const module of modules) {
+      for (const [beginning, pattern, reason] of forbiddenModules) {
+        if (path.startsWith(beginning) && pattern.test(module))
+          yield `${path} imports ${module}: ${beginning} ${reason}`
+      }
+      if (isStore(path) && module === '@botstead/contract')
+        yield `${path} imports ${module}: a store knows tables only`
+    }
+  }
+}
+
+/** Groups of files that import each other in a circle. */
+function* circles(sources) {
+  const index = new Map()
+  const low = new Map()
+  const stack = []
+  const found = []
+  function visit(path) {
+    index.set(path, index.size)
+    low.set(path, index.get(path))
+    stack.push(path)
+    for (const next of importsOf(path, sources.get(path), sources).files) {
+      if (!sources.has(next)) continue
+      if (!index.has(next)) {
+        visit(next)
+        low.set(path, Math.min(low.get(path), low.get(next)))
+      } else if (stack.includes(next)) low.set(path, Math.min(low.get(path), index.get(next)))
+    }
+    if (low.get(path) !== index.get(path)) return
+    const group = stack.splice(stack.indexOf(path))
+    if (group.length > 1) found.push(group)
+  }
+  for (const path of sources.keys()) if (!index.has(path)) visit(path)
+  for (const group of found)
+    yield `${group.length} files import each other in a circle: ${group.join(', ')}`
+}
+
+const query =
+  /\.?(?:selectFrom|insertInto|updateTable|deleteFrom|innerJoin|leftJoin|from|using)\(\s*'(\w+)/g
+
+/** Tables that are queried outside of the slice, or the room, that declares them. */
+function* tableFaults(sources) {
+  const owners = new Map()
+  for (const [path, text] of sources) {
+    if (!path.endsWith('/table.ts')) continue
+    const [, tables = ''] = /interface Schema \{([\s\S]*?)\n {2}\}/.exec(text) ?? []
+    for (const [, name] of tables.matchAll(/^\s+(\w+):/gm)) owners.set(name, ownerOf(path))
+  }
+  for (const [path, text] of sources) {
+    if (path.includes('/migrations/')) continue
+    for (const [, name] of text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '').matchAll(query)) {
+      const owner = owners.get(name)
+      if (owner !== undefined && owner !== ownerOf(path)) {
+        yield `${path} queries ${name}: only ${owner} does, ask its index.ts`
+      }
+    }
+  }
+}
+
+function ownerOf(path) {
+  const { room, slice } = placeOf(path)
+  if (slice !== undefined) return slice
+  return room === 'platform'
+    ? path
+        .slice(server.length + 1)
+        .split('/')
+        .slice(0, 2)
+        .join('/')
+    : room
+}
+
+// Another checkout can be named, for tests.
+const checkout = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url))
+const sources = await readSources(checkout)
+const breaches = [...importFaults(sources), ...circles(sources), ...tableFaults(sources)]
+for (const breach of breaches) console.error(breach)
+console.log(`${breaches.length} breaches in ${sources.size} files`)
+process.exitCode = breaches.length > 0 ? 1 : 0
