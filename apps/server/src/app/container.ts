@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { type Config, localAddress } from '../config/config.js'
-import { limitSettings } from '../config/limit-settings.js'
+import { limitSettings } from '../config/settings.js'
 import { createAddresses } from '../domain/addresses.js'
 import type { Feature } from '../features/feature.js'
 import { createThrottle } from '../http/admission.js'
@@ -163,7 +163,7 @@ function renderAll(
 /** With SQLite one server works on a folder; what ends first is everything else. */
 async function holdDataFolder({ dataDir }: Config, closers: Closers): Promise<void> {
   await prepareDataFolder(dataDir)
-  const { holdFolder } = await import('../platform/db/folder-hold.js')
+  const { holdFolder } = await import('../platform/db/sqlite-files.js')
   const hold = holdFolder(dataDir)
   closers.add('data folder', async () => hold.release())
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { freeBytes } from '../platform/disk/disk-room.js'
+import { freeBytes } from '../platform/disk/free-space.js'
 import { jobMetrics } from '../platform/jobs/metrics.js'
 import type { Metric } from '../platform/telemetry/metrics.js'
 import { version } from '../version.js'

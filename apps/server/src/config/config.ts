@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
-import type { S3Address } from '../platform/blobs/s3-address.js'
+import { parseS3Address, type S3Address, S3AddressError } from '../platform/blobs/s3-address.js'
 import { nearest } from '../platform/nearest.js'
 import type { AddressRulesOptions } from '../platform/outgoing/address-rules.js'
-import { clientSettings } from './client-settings.js'
-import { limitSettings } from './limit-settings.js'
-import { objectStoreSettings, readObjectStore } from './object-store.js'
-import { serverSettings } from './server-settings.js'
-import { type Environment, readSettings, type Setting, type Values } from './settings.js'
+import { type Environment, readSettings, type Setting, type Values } from './setting-kinds.js'
+import { clientSettings, limitSettings, objectStoreSettings, serverSettings } from './settings.js'
 
 const everySetting: readonly Setting<unknown>[] = [
   ...Object.values(serverSettings),
@@ -193,6 +190,22 @@ export function describeSettings() {
     default: fallback,
     meaning,
   }))
+}
+
+/**
+ * The object store that the environment names, undefined for none.
+ * @param problems gets a line for what is wrong
+ */
+function readObjectStore(environment: Environment, problems: string[]): S3Address | undefined {
+  const { blobsUrl, ...rest } = readSettings(objectStoreSettings, environment, problems)
+  if (blobsUrl === undefined) return undefined
+  try {
+    return Object.freeze(parseS3Address(blobsUrl, rest))
+  } catch (error) {
+    if (!(error instanceof S3AddressError)) throw error
+    problems.push(`BOTSTEAD_BLOBS_URL ${error.message}.`)
+    return undefined
+  }
 }
 
 function readEnvFile(path: string | undefined): Record<string, string> {

@@ -1,202 +1,347 @@
-import { isIP } from 'node:net'
+import {
+  bytes,
+  duration,
+  either,
+  integer,
+  listOf,
+  network,
+  oneOf,
+  optional,
+  setting,
+  text,
+  url,
+} from './setting-kinds.js'
 
-/** A kind of value that a setting may have. */
-export interface Kind<T> {
-  /** What is accepted, to stand after the words "accepts" and in the list of settings. */
-  accepts: string
-  /** The value of a text, or undefined when the text is not accepted. */
-  parse(text: string): T | undefined
-}
+const webAddress = url('an address such as https://bots.example.com', (given) =>
+  /^https?:$/.test(given.protocol) && !given.search && !given.hash && !given.username
+    ? given.href.replace(/\/+$/, '')
+    : undefined,
+)
 
-/** One variable of the environment. */
-export interface Setting<T> {
-  name: string
-  accepts: string
-  /** The default as the list of settings shows it. */
-  default: string
-  meaning: string
-  /** The text is never repeated in an error. */
-  secret: boolean
-  parse(text: string): T | undefined
-  fallback(): T
-}
+const origin = url('an origin such as https://www.example.com', (given) =>
+  given.origin !== 'null' && given.href === `${given.origin}/` ? given.origin : undefined,
+)
 
-interface SettingText {
-  /** Default as it would be written in the environment; for an optional one, what happens without. */
-  default: string
-  meaning: string
-  secret?: boolean
-}
+const postgresAddress = url('an address such as postgres://user:password@host/database', (given) =>
+  /^postgres(ql)?:$/.test(given.protocol) ? given.href : undefined,
+)
 
-/** A setting that always has a value. */
-export function setting<T>(name: string, kind: Kind<T>, text: SettingText): Setting<T> {
-  return {
-    ...describe(name, kind, text),
-    fallback: () => {
-      const value = kind.parse(text.default)
-      if (value === undefined) throw new TypeError(`The default of ${name} is not acceptable.`)
-      return value
+/** How the server runs. The texts of all settings are shown by `botstead config --help`. */
+export const serverSettings = {
+  port: setting('PORT', integer(0, 65_535), {
+    default: '8787',
+    meaning: 'Port to listen on; 0 takes a free one.',
+  }),
+  host: setting('HOST', text('a host name or address', /^[\w.:-]+$/), {
+    default: '127.0.0.1',
+    meaning: 'Address to listen on; 0.0.0.0 or :: for every network.',
+  }),
+  publicUrl: optional('BOTSTEAD_PUBLIC_URL', webAddress, {
+    default: 'from HOST and PORT',
+    meaning: 'Where callers reach the server; the addresses in answers start with it.',
+  }),
+  dataDir: setting('BOTSTEAD_DATA_DIR', text('a folder'), {
+    default: './data',
+    meaning: 'Folder of the SQLite database, the file contents and the secrets.',
+  }),
+  diskReserveBytes: setting('BOTSTEAD_DISK_RESERVE_BYTES', bytes('0', '1GiB'), {
+    default: '16MiB',
+    meaning:
+      'Disk space that a file beside the SQLite database reserves, so that deleting works on a full disk; 0 for none.',
+  }),
+  databaseUrl: optional('DATABASE_URL', postgresAddress, {
+    default: 'none: SQLite in the data folder',
+    meaning: 'PostgreSQL database, for more than one process or machine.',
+    secret: true,
+  }),
+  roles: setting('BOTSTEAD_ROLES', listOf(oneOf('api', 'worker')), {
+    default: 'api,worker',
+    meaning: 'What this process does: answer requests, run background jobs, or both.',
+  }),
+  adminToken: optional(
+    'BOTSTEAD_ADMIN_TOKEN',
+    text('20 to 512 characters, no spaces', /^[!-~]{20,512}$/),
+    {
+      default: 'generated at the first start',
+      meaning: 'Personal access token of the first account.',
+      secret: true,
     },
-  }
-}
-
-/** A setting that may be left out. */
-export function optional<T>(
-  name: string,
-  kind: Kind<T>,
-  text: SettingText,
-): Setting<T | undefined> {
-  return { ...describe(name, kind, text), fallback: () => undefined }
-}
-
-function describe<T>(name: string, kind: Kind<T>, text: SettingText) {
-  return {
-    name,
-    accepts: kind.accepts,
-    default: text.default,
-    meaning: text.meaning,
-    secret: text.secret ?? false,
-    parse: kind.parse,
-  }
-}
-
-export type Settings = Record<string, Setting<unknown>>
-
-/** The values of a group of settings, under the same names. */
-export type Values<Group extends Settings> = {
-  readonly [Name in keyof Group]: Group[Name] extends Setting<infer Value> ? Value : never
-}
-
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/**
- * Reads a group of settings. A text that is not accepted adds one line to `problems`, naming the
- * variable and what it accepts. Blank counts as absent.
- */
-export function readSettings<Group extends Settings>(
-  group: Group,
-  environment: Environment,
-  problems: string[],
-): Values<Group> {
-  const values = Object.entries(group).map(([key, each]): [string, unknown] => {
-    const text = environment[each.name]?.trim()
-    if (!text) return [key, each.fallback()]
-    const value = each.parse(text)
-    if (value !== undefined) return [key, value]
-    const given = each.secret ? 'the given text' : JSON.stringify(text)
-    problems.push(`${each.name} accepts ${each.accepts}, not ${given}.`)
-    return [key, each.fallback()]
-  })
-  return Object.freeze(Object.fromEntries(values)) as Values<Group>
-}
-
-/** Whole numbers from `min` to `max`. */
-export function integer(min: number, max: number): Kind<number> {
-  return {
-    accepts: `a whole number from ${min} to ${max}`,
-    parse: (text) => within(/^\d+$/.test(text) ? Number(text) : Number.NaN, min, max),
-  }
-}
-
-const byteUnits: Record<string, number> = {
-  '': 1,
-  b: 1,
-  kb: 1e3,
-  mb: 1e6,
-  gb: 1e9,
-  tb: 1e12,
-  kib: 2 ** 10,
-  mib: 2 ** 20,
-  gib: 2 ** 30,
-  tib: 2 ** 40,
-}
-
-/** Sizes in bytes: `95MB`, `1MiB`, `1.5 GiB` or a plain number. The ends are texts of this kind too. */
-export function bytes(min: string, max: string): Kind<number> {
-  return {
-    accepts: `a size from ${min} to ${max} such as 500MB, 1GiB or plain bytes`,
-    parse: (text) =>
-      within(measure(text, byteUnits), measure(min, byteUnits), measure(max, byteUnits)),
-  }
-}
-
-const durationUnits: Record<string, number> = {
-  '': 1,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
-
-/** Durations in milliseconds: `500ms`, `10s`, `5m` or a plain number. The ends are texts of this kind too. */
-export function duration(min: string, max: string): Kind<number> {
-  return {
-    accepts: `a duration from ${min} to ${max} such as 500ms, 10s, 5m or plain milliseconds`,
-    parse: (text) =>
-      within(
-        measure(text, durationUnits),
-        measure(min, durationUnits),
-        measure(max, durationUnits),
-      ),
-  }
-}
-
-function measure(text: string, units: Record<string, number>): number {
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text) ?? []
-  const factor = units[unit.toLowerCase()]
-  return amount === undefined || factor === undefined ? Number.NaN : Number(amount) * factor
-}
-
-function within(value: number, min: number, max: number): number | undefined {
-  return Number.isSafeInteger(value) && value >= min && value <= max ? value : undefined
-}
-
-/** One word of a fixed set. */
-export function oneOf<const Word extends string>(...words: Word[]): Kind<Word> {
-  return {
-    accepts: `one of ${words.join(', ')}`,
-    parse: (text) => words.find((word) => word === text.toLowerCase()),
-  }
-}
-
-/** One word of a fixed set, or what another kind accepts. */
-export function either<const Word extends string, T>(words: Word[], kind: Kind<T>): Kind<Word | T> {
-  return {
-    accepts: `${words.join(', ')} or ${kind.accepts}`,
-    parse: (text) => words.find((word) => word === text.toLowerCase()) ?? kind.parse(text),
-  }
-}
-
-/** Values of one kind between commas, each once. */
-export function listOf<T>(kind: Kind<T>): Kind<readonly T[]> {
-  return {
-    accepts: `a list with commas, each ${kind.accepts}`,
-    parse: (text) => {
-      const values = text.split(',').map((part) => kind.parse(part.trim()))
-      if (!values.every((value) => value !== undefined)) return undefined
-      return Object.freeze([...new Set(values)])
+  ),
+  secret: optional('BOTSTEAD_SECRET', text('32 characters or more', /^.{32,}$/), {
+    default: 'generated into the data folder',
+    meaning: 'Signs file addresses and page tokens; the same in all processes of one database.',
+    secret: true,
+  }),
+  chatSecret: optional('BOTSTEAD_CHAT_SECRET', text('any text'), {
+    default: 'derived from BOTSTEAD_SECRET',
+    meaning: 'Secret (HS256) of the user keys that chat applications sign themselves.',
+    secret: true,
+  }),
+  metricsAccess: setting('BOTSTEAD_METRICS', oneOf('off', 'loopback', 'public'), {
+    default: 'loopback',
+    meaning:
+      'Who may read /metrics: nobody, callers on this machine that do not come through a proxy, or anybody.',
+  }),
+  metricsToken: optional(
+    'BOTSTEAD_METRICS_TOKEN',
+    text('20 to 512 characters, no spaces', /^[!-~]{20,512}$/),
+    {
+      default: 'none',
+      meaning: 'Bearer token with which /metrics may be read from anywhere, unless it is off.',
+      secret: true,
     },
-  }
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    { default: 'info', meaning: 'Lines below this level are not written.' },
+  ),
+  allowedOrigins: setting('BOTSTEAD_ALLOWED_ORIGINS', either(['*'], listOf(origin)), {
+    default: '*',
+    meaning: 'Web pages that may call the server from a browser; * means any.',
+  }),
+  trustedProxies: setting('BOTSTEAD_TRUSTED_PROXIES', either(['none'], listOf(network)), {
+    default: 'none',
+    meaning:
+      'Proxies, as addresses or networks (10.0.0.0/8), whose word is taken for the address of a caller (X-Forwarded-For); limits count by it.',
+  }),
+  allowedNetworks: setting(
+    'BOTSTEAD_ALLOWED_NETWORKS',
+    either(['public', 'any'], listOf(network)),
+    {
+      default: 'public',
+      meaning:
+        'Addresses that the server may call besides public ones: bots, integrations, webhooks. This machine may be called while HOST is a loopback address.',
+    },
+  ),
+  embeddingsUrl: optional('BOTSTEAD_EMBEDDINGS_URL', webAddress, {
+    default: 'none: meaning is learnt from the passages of each bot',
+    meaning:
+      'Embeddings endpoint in the protocol of OpenAI (Ollama, vLLM, TEI, a hosted one); search by meaning then uses its vectors.',
+  }),
+  embeddingsModel: optional(
+    'BOTSTEAD_EMBEDDINGS_MODEL',
+    text('the name of a model', /^\S{1,200}$/),
+    {
+      default: 'none; must be set together with BOTSTEAD_EMBEDDINGS_URL',
+      meaning: 'Model that the endpoint shall use; another one makes all vectors anew.',
+    },
+  ),
+  embeddingsApiKey: optional('BOTSTEAD_EMBEDDINGS_API_KEY', text('any text'), {
+    default: 'none',
+    meaning: 'Key that the endpoint asks for.',
+    secret: true,
+  }),
+  rateLimit: setting('BOTSTEAD_RATE_LIMIT', either(['auto', 'off'], integer(1, 1_000_000)), {
+    default: 'auto',
+    meaning:
+      'Requests a minute per token or user key; auto means 600, and none for callers on this machine (behind a proxy there, set BOTSTEAD_TRUSTED_PROXIES).',
+  }),
+  rateBurst: setting('BOTSTEAD_RATE_BURST', integer(1, 100_000), {
+    default: '100',
+    meaning: 'Requests that may come at once after a rest.',
+  }),
+  searchesAtOnce: setting('BOTSTEAD_SEARCHES_AT_ONCE', integer(1, 64), {
+    default: '2',
+    meaning: 'Searches that run at a time: threads with SQLite, connections with PostgreSQL.',
+  }),
+  searchTimeoutMs: setting('BOTSTEAD_SEARCH_TIMEOUT_MS', duration('10ms', '5m'), {
+    default: '10s',
+    meaning: 'How long a search may take before it is given up, waiting for its turn included.',
+  }),
+  chatKeyLifetime: setting(
+    'BOTSTEAD_CHAT_KEY_LIFETIME',
+    either(['none'], duration('1m', '3650d')),
+    {
+      default: 'none',
+      meaning:
+        'How long user keys that the server issues are valid, also those issued before; none means for ever.',
+    },
+  ),
+  chatNewUsers: setting('BOTSTEAD_CHAT_NEW_USERS', either(['auto', 'off'], integer(1, 1_000_000)), {
+    default: 'auto',
+    meaning:
+      'New users a minute of one chat per network address; auto means 60, and any number for callers on this machine.',
+  }),
+  chatUserMessages: setting(
+    'BOTSTEAD_CHAT_USER_MESSAGES',
+    either(['auto', 'off'], integer(1, 1_000_000)),
+    {
+      default: 'auto',
+      meaning:
+        'Messages and events a minute per chat user; auto means 120, and any number for callers on this machine.',
+    },
+  ),
+  chatAddressMessages: setting(
+    'BOTSTEAD_CHAT_ADDRESS_MESSAGES',
+    either(['auto', 'off'], integer(1, 1_000_000)),
+    {
+      default: 'auto',
+      meaning:
+        'Messages and events a minute of one chat per network address; auto means 600, and any number for callers on this machine.',
+    },
+  ),
+  eventRetentionMs: setting('BOTSTEAD_EVENT_RETENTION', duration('1h', '3650d'), {
+    default: '7d',
+    meaning:
+      'How far back listeners can resume; a conversation of which signals wait for a webhook is kept for longer.',
+  }),
+  deliveryRetentionMs: setting('BOTSTEAD_DELIVERY_RETENTION', duration('1h', '3650d'), {
+    default: '7d',
+    meaning:
+      'How long finished deliveries and their attempts are kept, and how long others wait for a bot that is gone.',
+  }),
+  missedEventsMs: setting('BOTSTEAD_MISSED_EVENTS', duration('0', '30d'), {
+    default: '1h',
+    meaning:
+      'How far back a bot that gets an address receives the events that happened while it had none; 0 for none of them.',
+  }),
+  botLogRetentionMs: setting('BOTSTEAD_BOT_LOG_RETENTION', duration('1h', '3650d'), {
+    default: '7d',
+    meaning: 'How long lines in the logs of bots are kept.',
+  }),
+  jobLeaseMs: setting('BOTSTEAD_JOB_LEASE_MS', duration('1s', '10m'), {
+    default: '30s',
+    meaning:
+      'How long the background work of a process that died waits until another process goes on with it; with SQLite the next start does so at once.',
+  }),
+  shutdownTimeoutMs: setting('BOTSTEAD_SHUTDOWN_TIMEOUT_MS', duration('0', '10m'), {
+    default: '5s',
+    meaning: 'How long a stopping process waits for open requests and running jobs.',
+  }),
 }
 
-/** Free text. `accepts` must say in words what the pattern says. */
-export function text(accepts: string, pattern = /./): Kind<string> {
-  return { accepts, parse: (given) => (pattern.test(given) ? given : undefined) }
+const blobsAddress = text(
+  'an address such as s3://bucket/prefix?endpoint=https://storage.example.com&region=eu-central-1',
+  /^s3:\/\/./,
+)
+
+/** The object store of file contents, if they are not in the data folder. The AWS tools use the same AWS names. */
+export const objectStoreSettings = {
+  blobsUrl: optional('BOTSTEAD_BLOBS_URL', blobsAddress, {
+    default: 'none: the data folder',
+    meaning:
+      'Object store (S3) for file contents; endpoint, region and path_style are its parameters, user:password before the bucket its access key.',
+    secret: true,
+  }),
+  accessKeyId: optional('AWS_ACCESS_KEY_ID', text('an access key', /^\S+$/), {
+    default: 'user of BOTSTEAD_BLOBS_URL',
+    meaning: 'Access key of the object store.',
+  }),
+  secretAccessKey: optional('AWS_SECRET_ACCESS_KEY', text('a secret key', /^\S+$/), {
+    default: 'password of BOTSTEAD_BLOBS_URL',
+    meaning: 'Secret of that access key.',
+    secret: true,
+  }),
+  sessionToken: optional('AWS_SESSION_TOKEN', text('a session token', /^\S+$/), {
+    default: 'none',
+    meaning: 'Session token of a temporary access key.',
+    secret: true,
+  }),
+  region: optional('AWS_REGION', text('a region such as eu-central-1', /^[\w-]+$/), {
+    default: 'us-east-1',
+    meaning: 'Region of the object store, when BOTSTEAD_BLOBS_URL has none.',
+  }),
 }
 
-/** An IP address, or a network in the notation `10.0.0.0/8`. */
-export const network: Kind<string> = {
-  accepts: 'an IP address or a network such as 10.0.0.0/8',
-  parse: (given) => {
-    const [address = '', prefix = '0', ...more] = given.split('/')
-    const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-    const fits = /^\d{1,3}$/.test(prefix) && Number(prefix) <= longest
-    return fits && more.length === 0 ? given : undefined
-  },
+/** Every limit that an operator may change; the others belong to the interface and are fixed there. */
+export const limitSettings = {
+  bodyBytes: setting('BOTSTEAD_MAX_BODY_BYTES', bytes('1KiB', '100MiB'), {
+    default: '1MiB',
+    meaning: 'Body of a request to the runtime and chat interfaces.',
+  }),
+  adminBodyBytes: setting('BOTSTEAD_MAX_ADMIN_BODY_BYTES', bytes('1KiB', '100MiB'), {
+    default: '50MiB',
+    meaning: 'Body of a request to the admin interface, which carries the code of bots.',
+  }),
+  messageBytes: setting('BOTSTEAD_MAX_MESSAGE_BYTES', bytes('1KiB', '100MiB'), {
+    default: '128KiB',
+    meaning: 'Payload of one message.',
+  }),
+  deliveries: setting('BOTSTEAD_DELIVERIES', integer(1, 10_000), {
+    default: '128',
+    meaning: 'Deliveries to bots and integrations that a process has on the way at a time.',
+  }),
+  deliveriesPerReceiver: setting('BOTSTEAD_DELIVERIES_PER_RECEIVER', integer(1, 10_000), {
+    default: '64',
+    meaning: 'Of those, the ones to one bot or one installed integration.',
+  }),
+  deliveryAttempts: setting('BOTSTEAD_DELIVERY_ATTEMPTS', integer(1, 1000), {
+    default: '20',
+    meaning: 'Attempts at a delivery before it is given up; with pauses of up to 10 minutes.',
+  }),
+  fileBytes: setting('BOTSTEAD_MAX_FILE_BYTES', bytes('1B', '5TiB'), {
+    default: '5GiB',
+    meaning: 'Content of one file.',
+  }),
+  indexedFileBytes: setting('BOTSTEAD_MAX_INDEXED_FILE_BYTES', bytes('1B', '95MB'), {
+    default: '95MB',
+    meaning: 'Content of one file that is indexed for search.',
+  }),
+  passagesPerFile: setting('BOTSTEAD_MAX_PASSAGES_PER_FILE', integer(1, 100_000), {
+    default: '5000',
+    meaning: 'Passages that one file may be split into.',
+  }),
+  indexingWorkers: setting('BOTSTEAD_INDEXING_WORKERS', either(['auto'], integer(1, 64)), {
+    default: 'auto',
+    meaning:
+      'Files that one process reads at a time; auto means one per processor but one. Up to three that take long are read beside them.',
+  }),
+  indexingTimeoutMs: setting('BOTSTEAD_INDEXING_TIMEOUT_MS', duration('1s', '1h'), {
+    default: '2m',
+    meaning: 'How long one file may take to be read; then it fails.',
+  }),
+  indexingMemoryBytes: setting('BOTSTEAD_INDEXING_MEMORY_BYTES', bytes('128MiB', '32GiB'), {
+    default: '512MiB',
+    meaning: 'Working memory (JavaScript heap) for reading one file.',
+  }),
+  indexingOutputBytes: setting('BOTSTEAD_INDEXING_OUTPUT_BYTES', bytes('1MiB', '500MiB'), {
+    default: '64MiB',
+    meaning: 'All passages of one file with their index words.',
+  }),
+  indexingUnpackedBytes: setting('BOTSTEAD_INDEXING_UNPACKED_BYTES', bytes('1MiB', '4GiB'), {
+    default: '256MiB',
+    meaning: 'Unpacked parts of one Office document or e-book.',
+  }),
+  indexingPages: setting('BOTSTEAD_INDEXING_PAGES', integer(1, 100_000), {
+    default: '5000',
+    meaning: 'Pages, slides, sheets or chapters of one document that is indexed.',
+  }),
+  listeners: setting('BOTSTEAD_MAX_LISTENERS', integer(1, 1_000_000), {
+    default: '20000',
+    meaning: 'Open streams of one process, over all conversations.',
+  }),
+  listenersPerUser: setting('BOTSTEAD_MAX_LISTENERS_PER_USER', integer(1, 1_000_000), {
+    default: '50',
+    meaning: 'Open streams of one chat user in one process.',
+  }),
+  listenerBufferBytes: setting('BOTSTEAD_MAX_LISTENER_BUFFER_BYTES', bytes('16KiB', '100MiB'), {
+    default: '512KiB',
+    meaning: 'What may wait for one listener who does not read, before it is let go and resumes.',
+  }),
+  storageQuotaBytes: setting('BOTSTEAD_STORAGE_QUOTA_BYTES', bytes('0', '1000TB'), {
+    default: '10GB',
+    meaning: 'Content of all files of a workspace.',
+  }),
+  vectorQuotaBytes: setting('BOTSTEAD_VECTOR_QUOTA_BYTES', bytes('0', '1000TB'), {
+    default: '2GB',
+    meaning: 'Content of all indexed files of a workspace.',
+  }),
 }
 
-/** A URL that passes `check`, in the spelling that `check` returns. */
-export function url(accepts: string, check: (url: URL) => string | undefined): Kind<string> {
-  return { accepts, parse: (given) => (URL.canParse(given) ? check(new URL(given)) : undefined) }
+/** What commands that call a running server need, such as `botstead files`; each is also an option. */
+export const clientSettings = {
+  url: optional('BOTSTEAD_URL', webAddress, {
+    default: 'the server of this folder',
+    meaning: 'Server that commands such as "botstead files" call.',
+  }),
+  token: optional('BOTSTEAD_TOKEN', text('a token, without spaces', /^[!-~]+$/), {
+    default: 'admin-token of the data folder, for a server on this machine',
+    meaning: 'Token that those commands call with: personal, or the key of a bot.',
+    secret: true,
+  }),
+  bot: optional('BOTSTEAD_BOT', text('the id or name of a bot'), {
+    default: 'the only bot',
+    meaning: 'Bot that those commands work on.',
+  }),
 }

@@ -81,3 +81,8 @@ export interface ChatAddress {
   /** Secret that verifies user keys in personal mode; undefined in shared mode. */
   readonly encryptionKey: string | undefined
 }
+
+/** Alias of the integration that calls; undefined for the bot and people. */
+export function aliasOf(actor: BotActor): string | undefined {
+  return actor.caller.type === 'integration' ? actor.caller.alias : undefined
+}

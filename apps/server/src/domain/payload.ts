@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
-import { limitSettings } from '../config/limit-settings.js'
+import { findViolation } from '@botstead/json-schema'
+import { limitSettings } from '../config/settings.js'
 import { encodeJson } from '../platform/db/columns.js'
 
 /** The stored form of a payload. Throws `LimitExceeded` if its JSON has more bytes than allowed. */
@@ -12,5 +13,27 @@ export function encodePayload(payload: unknown, maxBytes: number, field = 'paylo
     'LimitExceeded',
     `body.${field} must have at most ${maxBytes} bytes of JSON, metadata included. The operator of the server can raise ${setting}.`,
     { metadata: { in: 'body', field, maximum: maxBytes, setting } },
+  )
+}
+
+/**
+ * Throws `InvalidDataFormat` unless a member of the body fits a declared JSON Schema.
+ * @param field path of the member in the body
+ * @param declared what has the schema, such as `the state order`
+ */
+export function requireShape(
+  schema: Record<string, unknown>,
+  value: unknown,
+  field: string,
+  declared: string,
+): void {
+  const violation = findViolation(schema, value)
+  if (violation === undefined) return
+  const path = violation.field === '' ? field : `${field}.${violation.field}`
+  const subject = violation.isAboutName ? `A name in body.${path}` : `body.${path}`
+  throw new ApiError(
+    'InvalidDataFormat',
+    `${subject} ${violation.rule}, by the schema of ${declared}.`,
+    { metadata: { in: 'body', field: path } },
   )
 }

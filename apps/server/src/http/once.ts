@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../domain/actor.js'
-import type { Remember } from '../platform/idempotency/remember.js'
+import type { Remember } from '../platform/idempotency/store.js'
 import type { HttpContext } from './context.js'
 
 /** Does the work once per key and turns what was made into the answer. */

@@ -2,7 +2,7 @@ import { ApiError, type Body, type contract, type Params, type Query } from '@bo
 import type { ChatUserActor } from '../../domain/actor.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
-import type { Remember } from '../../platform/idempotency/remember.js'
+import type { Remember } from '../../platform/idempotency/store.js'
 import type { ConversationRow } from '../conversations/conversations/index.js'
 import { publicIdOf, type UserRow } from '../conversations/users/index.js'
 import { type ChatAccess, type ChatAccessDeps, notOwner } from './access.js'

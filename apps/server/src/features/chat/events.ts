@@ -2,7 +2,7 @@ import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
 import { encodePayload } from '../../domain/payload.js'
 import { encodeJson } from '../../platform/db/columns.js'
-import type { Remember } from '../../platform/idempotency/remember.js'
+import type { Remember } from '../../platform/idempotency/store.js'
 import type { Audiences } from '../bots/bots/index.js'
 import {
   type CustomEvent,

@@ -5,7 +5,7 @@ import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Tx } from '../../platform/db/schema.js'
 import { factLifetime } from '../../platform/fact-cache.js'
-import type { Remember } from '../../platform/idempotency/remember.js'
+import type { Remember } from '../../platform/idempotency/store.js'
 import {
   type MessageSlot,
   publicIdOf as publicConversationId,

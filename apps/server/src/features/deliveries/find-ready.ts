@@ -1,4 +1,4 @@
-import { receiverKey, receiverOf } from '../../domain/receiver.js'
+import { receiverKey, receiverOf } from '../../domain/deliveries.js'
 import type { Db } from '../../platform/db/schema.js'
 import { listReady, listReadyOf, listReadyReceivers, type ReadyDelivery } from './claim-store.js'
 import { type DeliveryRow, receiverKeyOf } from './store.js'

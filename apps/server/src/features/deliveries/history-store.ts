@@ -1,5 +1,5 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
-import type { DeliveryKind, NeededSubjects } from '../../domain/delivery-request.js'
+import type { DeliveryKind, NeededSubjects } from '../../domain/deliveries.js'
 import { isoTime } from '../../platform/clock.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'

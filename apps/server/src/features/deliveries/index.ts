@@ -1,5 +1,5 @@
 import { type Clock, isoTime } from '../../platform/clock.js'
-import { afterCommit } from '../../platform/db/after-commit.js'
+import { afterCommit } from '../../platform/db/commit-hooks.js'
 import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
 import type { Db } from '../../platform/db/schema.js'

@@ -1,4 +1,4 @@
-import { type Receiver, receiverOf } from '../../domain/receiver.js'
+import { type Receiver, receiverOf } from '../../domain/deliveries.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Db, Run, Tx } from '../../platform/db/schema.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'

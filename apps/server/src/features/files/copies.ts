@@ -3,7 +3,7 @@ import type { BotActor } from '../../domain/actor.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../platform/db/schema.js'
-import type { Remember } from '../../platform/idempotency/remember.js'
+import type { Remember } from '../../platform/idempotency/store.js'
 import {
   announceContent,
   type Description,

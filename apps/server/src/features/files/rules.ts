@@ -1,8 +1,8 @@
 import { extname } from 'node:path'
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import mime from 'mime-types'
-import { limitSettings } from '../../config/limit-settings.js'
-import { mergePatch } from '../../domain/merge-patch.js'
+import { limitSettings } from '../../config/settings.js'
+import { mergePatch } from '../../domain/patches.js'
 import { decodeJson, encodeJson, type JsonColumn } from '../../platform/db/columns.js'
 
 type Upsert = Body<typeof contract.files.upsert>

@@ -1,7 +1,6 @@
 import type { Body, contract, Query } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
-import { mergePatch } from '../../domain/merge-patch.js'
-import { onlyTakesAway } from '../../domain/only-takes-away.js'
+import { mergePatch, onlyTakesAway } from '../../domain/patches.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Page } from '../../platform/db/paginate.js'

@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { hasErrorCode, syncFolder } from '../disk/durable-files.js'
+import { hasErrorCode, syncFolder } from '../disk/files.js'
 import {
   type BlobFacts,
   BlobNotFoundError,

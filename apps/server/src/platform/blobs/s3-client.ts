@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import type { S3Address } from './s3-address.js'
-import { isPassing, S3ConnectionError, S3Error } from './s3-errors.js'
+import { isPassing, S3ConnectionError, S3Error } from './s3-responses.js'
 
 /** Bytes to send. They are kept until the answer, so that they can be sent again. */
 export interface S3Body {

@@ -1,8 +1,7 @@
 import type { S3Address } from './s3-address.js'
 import type { S3Client } from './s3-client.js'
-import { S3Error } from './s3-errors.js'
 import type { UploadInParts } from './s3-put.js'
-import { elementsOf, textOf } from './s3-xml.js'
+import { elementsOf, S3Error, textOf } from './s3-responses.js'
 
 export interface ListedObject {
   /** Without the prefix. */

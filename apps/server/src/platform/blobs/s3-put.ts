@@ -3,8 +3,7 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import type { Gate } from '../workers/gate.js'
 import { BlobTooLargeError, type PutOptions, type StoredBlob } from './blob-store.js'
 import type { S3Body, S3Client } from './s3-client.js'
-import { S3Error } from './s3-errors.js'
-import { escapeXml, textOf } from './s3-xml.js'
+import { escapeXml, S3Error, textOf } from './s3-responses.js'
 
 /** Bytes of one part. While a part is sent, the next is gathered: two are in memory at most. */
 const usualPartSize = 8 * 1024 * 1024

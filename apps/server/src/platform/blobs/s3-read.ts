@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { S3ConnectionError } from './s3-errors.js'
+import { S3ConnectionError } from './s3-responses.js'
 
 export interface ResumingReader {
   /** The part that is open already. */

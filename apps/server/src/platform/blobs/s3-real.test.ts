@@ -9,7 +9,7 @@ import { openS3BlobStore } from './s3.js'
 import type { S3Address } from './s3-address.js'
 import { createS3Client, type S3Body } from './s3-client.js'
 import { listUploads } from './s3-list.js'
-import { textOf } from './s3-xml.js'
+import { textOf } from './s3-responses.js'
 
 const mebibyte = 1024 * 1024
 const newKey = () => `blob_${randomUUID()}`

@@ -10,10 +10,10 @@ import {
 } from './blob-store.js'
 import type { S3Address } from './s3-address.js'
 import { createS3Client, type S3Client, type S3ClientOptions } from './s3-client.js'
-import { explain, S3Error, S3SetupError } from './s3-errors.js'
 import { lastWriteOf, listObjects, listUploads } from './s3-list.js'
 import { abortUpload, putS3Object } from './s3-put.js'
 import { readResuming } from './s3-read.js'
+import { explain, S3Error, S3SetupError } from './s3-responses.js'
 
 /** Uploads in parts that run at a time; each has two parts in memory. */
 const uploadsInParts = 16

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Hint } from './event-bus.js'
-import { packNotifications, unpackNotification } from './notification.js'
+import { packNotifications, unpackNotification } from './postgres.js'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 60 })
 const withoutSeq = fc.record({ topic: text, key: text })

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StatementSyncInstance } from '@photostructure/sqlite'
 import { sqliteDialect } from './dialect.js'
+import type { ReservedDeletions } from './disk-reserve.js'
 import {
   CommitFailedError,
   DatabaseBusyError,
   DatabaseFullError,
   TransactionMisuseError,
 } from './errors.js'
-import type { RoomMaker } from './room-maker.js'
 import type { RunOptions } from './schema.js'
-import { diskIsFull, type SqliteConnection } from './sqlite-connection.js'
+import { diskFullError, type SqliteConnection } from './sqlite-connection.js'
 import { createSqliteJob, type SqliteJob, type TransactionBody } from './sqlite-job.js'
 
 export interface GroupCommitLimits {
@@ -23,13 +23,13 @@ export interface GroupCommitLimits {
 
 /**
  * Runs transactions one after another on one SQLite connection and commits all that wait together:
- * the cost of a durable commit is shared, while every transaction keeps its own savepoint. Nobody
- * hears of an outcome, good or bad, before the commit of all that it may have been based on.
+ * the cost of a durable commit is shared, while every transaction keeps its own savepoint. No
+ * outcome, good or bad, is returned before the commit of everything that it may be based on.
  */
 export class GroupCommit {
   readonly #connection: SqliteConnection
   readonly #limits: GroupCommitLimits
-  readonly #room: RoomMaker | undefined
+  readonly #reserve: ReservedDeletions | undefined
   readonly #savepoint: StatementSyncInstance
   readonly #release: StatementSyncInstance
   readonly #rollbackTo: StatementSyncInstance
@@ -37,17 +37,21 @@ export class GroupCommit {
   #active: SqliteJob | undefined
   #working: Promise<void> | undefined
 
-  /** @param room makes room for deletions; without it they are refused on a full disk as all others */
-  constructor(connection: SqliteConnection, limits: GroupCommitLimits, room?: RoomMaker) {
+  /** @param reserve gives deletions space on a full disk; without it they are refused like all others */
+  constructor(
+    connection: SqliteConnection,
+    limits: GroupCommitLimits,
+    reserve?: ReservedDeletions,
+  ) {
     this.#connection = connection
     this.#limits = limits
-    this.#room = room
+    this.#reserve = reserve
     this.#savepoint = connection.prepare('savepoint job')
     this.#release = connection.prepare('release job')
     this.#rollbackTo = connection.prepare('rollback to job')
   }
 
-  /** Resolves with the answer of `body` once it is stored for good. */
+  /** Resolves with the result of `body` once it is durable. */
   run<T>(body: TransactionBody<T>, { freesRoom = false }: RunOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#queue.push(createSqliteJob(body, resolve, reject, freesRoom))
@@ -70,13 +74,13 @@ export class GroupCommit {
     this.#working = undefined
   }
 
-  /** Runs one physical transaction and answers all who took part. */
+  /** Runs one physical transaction and settles all jobs that took part. */
   async #transact(): Promise<void> {
-    const room = this.#room
-    const deletions = await this.#attempt(this.#queue, room !== undefined)
-    if (room === undefined || deletions.length === 0) return
+    const reserve = this.#reserve
+    const deletions = await this.#attempt(this.#queue, reserve !== undefined)
+    if (reserve === undefined || deletions.length === 0) return
     try {
-      await room.withReserve(async () => {
+      await reserve.withReserve(async () => {
         while (deletions.length > 0) await this.#attempt(deletions, false)
       })
     } catch (error) {
@@ -85,15 +89,15 @@ export class GroupCommit {
   }
 
   /**
-   * Runs some of what waits in a queue and answers all who took part.
-   * @param canMakeRoom whether deletions that find the disk full are kept back for another attempt
+   * Runs some of the jobs in a queue and settles all that took part.
+   * @param canUseReserve whether deletions that find the disk full are kept back for another attempt
    * @returns the deletions that were kept back, which are not settled yet
    */
-  async #attempt(queue: SqliteJob[], canMakeRoom: boolean): Promise<SqliteJob[]> {
+  async #attempt(queue: SqliteJob[], canUseReserve: boolean): Promise<SqliteJob[]> {
     const batch: SqliteJob[] = []
     const keptBack: SqliteJob[] = []
     const keepBack = (job: SqliteJob): boolean => {
-      if (!canMakeRoom || !job.freesRoom) return false
+      if (!canUseReserve || !job.freesRoom) return false
       keptBack.push(job.again())
       return true
     }
@@ -102,7 +106,7 @@ export class GroupCommit {
       await this.#runBatch(queue, batch, keepBack)
       this.#connection.exec('commit')
     } catch (error) {
-      // Without a first job the file could not be taken at all, and everybody waits for it.
+      // Without a first job the file could not be locked at all, and every job waits for it.
       if (batch.length === 0) batch.push(...queue.splice(0))
       this.#active = undefined
       this.#rollback()
@@ -136,7 +140,7 @@ export class GroupCommit {
     try {
       this.#connection.exec('rollback')
     } catch {
-      // Every later begin on this connection will fail and tell its callers why.
+      // Every later begin on this connection fails with the reason.
     }
   }
 
@@ -182,13 +186,13 @@ export class GroupCommit {
 
   #toFailure(cause: unknown): Error {
     if (cause instanceof DatabaseBusyError || cause instanceof DatabaseFullError) return cause
-    if (this.#connection.isFull(cause)) return diskIsFull(cause)
+    if (this.#connection.isFull(cause)) return diskFullError(cause)
     const reason = cause instanceof Error ? cause.message : cause
     return new CommitFailedError(`The transaction could not be stored: ${reason}`, { cause })
   }
 
   /**
-   * A body may only wait for its own queries, and these answer within the turn of the event loop.
+   * A body may only wait for its own queries, and these return within the turn of the event loop.
    * If the loop turns while a body is unfinished, it waits for something else: for I/O that has no
    * place in a transaction, or for another transaction, and then for ever. It is ended at once.
    */

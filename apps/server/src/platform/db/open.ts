@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
-import { followCommits } from './after-commit.js'
-import { prepareCommits } from './before-commit.js'
+import { withCommitHooks } from './commit-hooks.js'
 import type { Database } from './engine.js'
 
 export type { Database } from './engine.js'
@@ -29,7 +28,7 @@ export interface DatabaseOptions {
 /** Opens the database that the options name. Rejects with the reason if it cannot be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const database = await openEngine(options)
-  return { ...database, run: followCommits(prepareCommits(database.run)) }
+  return { ...database, run: withCommitHooks(database.run) }
 }
 
 async function openEngine({ url, file, ...rest }: DatabaseOptions): Promise<Database> {

@@ -3,8 +3,7 @@ import pg from 'pg'
 import { postgresDialect } from './dialect.js'
 import { DatabaseBusyError, DatabaseFullError, DatabaseUnavailableError } from './errors.js'
 import { type NamedQuery, refuseToStream } from './executor.js'
-import type { NestingGuard } from './nesting.js'
-import type { TransactionGate } from './transaction-gate.js'
+import type { NestingGuard, TransactionGate } from './transaction-gate.js'
 
 export interface PoolOptions {
   readonly url: string

@@ -13,7 +13,6 @@ import { postgresDialect } from './dialect.js'
 import type { Database } from './engine.js'
 import { CommitFailedError, DatabaseFullError, DatabaseUnavailableError } from './errors.js'
 import { createHandles, type SqlWriter } from './executor.js'
-import { createNestingGuard } from './nesting.js'
 import {
   breaksConnection,
   ConnectionPool,
@@ -22,7 +21,7 @@ import {
   TransactionConnection,
 } from './postgres-connection.js'
 import type { Db, Schema, Tx } from './schema.js'
-import { TransactionGate } from './transaction-gate.js'
+import { createNestingGuard, TransactionGate } from './transaction-gate.js'
 
 export interface PostgresOptions {
   /** Address of the database, `postgres://...`. */

@@ -6,7 +6,7 @@ import {
 } from '@photostructure/sqlite'
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { getLoadablePath } from 'sqlite-vec'
-import { lacksRoom } from '../disk/disk-room.js'
+import { isDiskFull } from '../disk/free-space.js'
 import { sqliteDialect } from './dialect.js'
 import { DatabaseFullError } from './errors.js'
 
@@ -93,7 +93,7 @@ export class SqliteConnection {
     try {
       return this.#execute(query)
     } catch (error) {
-      throw this.isFull(error) ? diskIsFull(error) : error
+      throw this.isFull(error) ? diskFullError(error) : error
     }
   }
 
@@ -103,7 +103,7 @@ export class SqliteConnection {
    */
   isFull(error: unknown): boolean {
     if (sqliteDialect.isFull(error)) return true
-    return hasFailedToAccess(error) && lacksRoom(dirname(this.#file))
+    return hasFailedToAccess(error) && isDiskFull(dirname(this.#file))
   }
 
   #execute<R>(query: CompiledQuery): QueryResult<R> {
@@ -158,7 +158,7 @@ export class SqliteConnection {
 }
 
 /** Names the fault for whoever has to mend it. */
-export function diskIsFull(cause: unknown): DatabaseFullError {
+export function diskFullError(cause: unknown): DatabaseFullError {
   return new DatabaseFullError('The disk of the data folder is full: make room there.', { cause })
 }
 

@@ -9,19 +9,18 @@ import {
   SqliteQueryCompiler,
   type Transaction,
 } from 'kysely'
-import { createDiskReserve } from '../disk/disk-reserve.js'
-import { freeBytes, lacksRoom, leastRoom } from '../disk/disk-room.js'
-import { makePrivateFile } from '../security/private-files.js'
+import { makePrivateFile } from '../disk/files.js'
+import { freeBytes, isDiskFull, minimumFreeBytes } from '../disk/free-space.js'
 import type { Log } from '../telemetry/log.js'
 import { sqliteDialect } from './dialect.js'
+import { createDiskReserve, createReservedDeletions } from './disk-reserve.js'
 import type { Database } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
 import { createHandles, refuseToStream, type SqlWriter } from './executor.js'
 import { GroupCommit } from './group-commit.js'
-import { createNestingGuard, noGuard } from './nesting.js'
-import { createRoomMaker } from './room-maker.js'
 import type { RunOptions, Schema, Tx } from './schema.js'
-import { diskIsFull, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
+import { diskFullError, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
+import { createNestingGuard, noGuard } from './transaction-gate.js'
 
 export interface SqliteOptions {
   /** Path of the database file; made if missing. */
@@ -59,14 +58,14 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const reserve = createDiskReserve(`${file}-reserve`, reserveBytes)
   const connect = () => connectBoth(file, busyTimeout)
   const { writer, reader } = await connect().catch(async (error) => {
-    if (!lacksRoom(dirname(file))) throw error
-    // Opening takes room too, for the index of the log.
+    if (!isDiskFull(dirname(file))) throw error
+    // Opening takes space too, for the index of the log.
     await reserve.release()
     return await connect()
   })
-  const room = createRoomMaker(writer, file, reserve, log)
-  const commits = new GroupCommit(writer, { ...limits, busyTimeout }, room)
-  let filling: Promise<void> | undefined = room.refill()
+  const deletions = createReservedDeletions(writer, file, reserve, log)
+  const commits = new GroupCommit(writer, { ...limits, busyTimeout }, deletions)
+  let filling: Promise<void> | undefined = deletions.refill()
   const handles = createHandles<Schema>(sqliteWriter)
   let closing: Promise<void> | undefined
 
@@ -132,7 +131,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     async check() {
       admit()
       reader.exec('select 1 from sqlite_schema limit 1')
-      if ((await freeBytes(dirname(file))) < leastRoom) throw diskIsFull(undefined)
+      if ((await freeBytes(dirname(file))) < minimumFreeBytes) throw diskFullError(undefined)
     },
     close,
     [Symbol.asyncDispose]: close,

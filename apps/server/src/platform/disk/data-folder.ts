@@ -1,9 +1,8 @@
 import { access, constants, mkdir } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { closeToOthers } from '../security/private-files.js'
 import type { Log } from '../telemetry/log.js'
-import { hasErrorCode } from './durable-files.js'
+import { closeToOthers, hasErrorCode } from './files.js'
 
 /** Files of the data folder that hold conversations or credentials, or prove which server runs. */
 const privateFiles = [

@@ -5,7 +5,7 @@ import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventLog } from '../../migrations/0009-event-log.js'
 import { purge } from '../db/purge.js'
 import type { Tx } from '../db/schema.js'
-import { appendEvent, appendNextEvent, type NewEvent, nextSequence } from './append.js'
+import { appendEvent, appendNextEvent, type NewEvent, nextSequence } from './publisher.js'
 import { newestSequence, oldestSequence, readEvents } from './read.js'
 import { trimEvents } from './trim.js'
 

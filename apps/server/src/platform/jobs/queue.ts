@@ -1,7 +1,7 @@
 import type { EventBus } from '../bus/event-bus.js'
 import { type Clock, isoTime } from '../clock.js'
-import { afterCommit } from '../db/after-commit.js'
 import { decodeJson, encodeJson } from '../db/columns.js'
+import { afterCommit } from '../db/commit-hooks.js'
 import type { Db, Tx } from '../db/schema.js'
 import type { Ids } from '../ids.js'
 import { countJobs, deleteDeadJobs, findDeadJobs, reviveJob } from './dead-store.js'

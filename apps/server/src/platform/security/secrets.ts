@@ -1,7 +1,7 @@
 import { hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasErrorCode, syncFolder } from '../disk/durable-files.js'
+import { hasErrorCode, syncFolder } from '../disk/files.js'
 import type { Log } from '../telemetry/log.js'
 
 export interface SecretOptions {

@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
-import { mergePatch } from '../../../domain/merge-patch.js'
-import { requireShape } from '../../../domain/shapes.js'
+import { mergePatch } from '../../../domain/patches.js'
+import { requireShape } from '../../../domain/payload.js'
 import { requireNewStates } from '../../../domain/state-names.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'

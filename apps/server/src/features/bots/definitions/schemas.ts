@@ -1,7 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
-import { mergePatch } from '../../../domain/merge-patch.js'
-import { afterCommit } from '../../../platform/db/after-commit.js'
+import { mergePatch } from '../../../domain/patches.js'
+import { afterCommit } from '../../../platform/db/commit-hooks.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 

@@ -1,5 +1,5 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
-import { mergePatch } from '../../../domain/merge-patch.js'
+import { mergePatch } from '../../../domain/patches.js'
 import { requireNewStates } from '../../../domain/state-names.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'

@@ -1,4 +1,4 @@
-import { afterCommit } from '../../../platform/db/after-commit.js'
+import { afterCommit } from '../../../platform/db/commit-hooks.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Log } from '../../../platform/telemetry/log.js'

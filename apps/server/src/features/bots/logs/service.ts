@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
-import type { Receiver } from '../../../domain/receiver.js'
+import type { Receiver } from '../../../domain/deliveries.js'
 import { bodyTimeOf, timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Pager } from '../../../platform/db/pager.js'

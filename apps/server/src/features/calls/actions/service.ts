@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
-import { requireShape } from '../../../domain/shapes.js'
+import { requireShape } from '../../../domain/payload.js'
 import type { Audience, Audiences, DeclaredAction } from '../../bots/bots/index.js'
 import { builtInChat } from '../../bots/installations/index.js'
 import type { KnownIntegrations } from '../../bots/integrations/index.js'

@@ -1,4 +1,4 @@
-import type { Receiver } from '../../../domain/receiver.js'
+import type { Receiver } from '../../../domain/deliveries.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { Sealer } from '../../../platform/security/sealing.js'

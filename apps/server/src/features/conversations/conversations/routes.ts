@@ -1,5 +1,5 @@
 import { contract } from '@botstead/contract'
-import { aliasOf } from '../../../domain/caller.js'
+import { aliasOf } from '../../../domain/actor.js'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
 import { toUser } from '../users/index.js'

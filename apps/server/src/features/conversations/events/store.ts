@@ -6,7 +6,7 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
-import type { NeededSubjects } from '../../../domain/delivery-request.js'
+import type { NeededSubjects } from '../../../domain/deliveries.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'

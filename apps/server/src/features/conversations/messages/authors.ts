@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
-import { requireShape } from '../../../domain/shapes.js'
+import { requireShape } from '../../../domain/payload.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Audience } from '../../bots/bots/index.js'
 import { builtInChat, chatShapes } from '../../bots/installations/index.js'

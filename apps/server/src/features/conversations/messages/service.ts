@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/caller.js'
+import { aliasOf } from '../../../domain/actor.js'
 import { encodePayload } from '../../../domain/payload.js'
 import { storedFilter, type Tags } from '../../../domain/tags.js'
 import { dueTimeOf, timeOf } from '../../../domain/times.js'
@@ -10,7 +10,7 @@ import type { Pager } from '../../../platform/db/pager.js'
 import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { Remember } from '../../../platform/idempotency/remember.js'
+import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Audience } from '../../bots/bots/index.js'
 import {
   type ConversationsService,

@@ -1,6 +1,6 @@
 import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/caller.js'
-import type { NeededSubjects } from '../../../domain/delivery-request.js'
+import { aliasOf } from '../../../domain/actor.js'
+import type { NeededSubjects } from '../../../domain/deliveries.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'

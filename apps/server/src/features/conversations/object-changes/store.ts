@@ -1,4 +1,4 @@
-import type { NeededSubjects } from '../../../domain/delivery-request.js'
+import type { NeededSubjects } from '../../../domain/deliveries.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { ObjectChangesTable } from './table.js'
 

@@ -4,7 +4,7 @@ import { BlobNotFoundError, BlobStoreAwayError } from '../../../platform/blobs/b
 import type { Clock } from '../../../platform/clock.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
-import { hasErrorCode } from '../../../platform/disk/durable-files.js'
+import { hasErrorCode } from '../../../platform/disk/files.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Job, JobContext } from '../../../platform/jobs/handler.js'
 import type { Log } from '../../../platform/telemetry/log.js'

@@ -1,4 +1,4 @@
-import { afterCommit } from '../../../platform/db/after-commit.js'
+import { afterCommit } from '../../../platform/db/commit-hooks.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { JobDeadlineError } from '../../../platform/jobs/errors.js'
 import type { Job, JobHandler } from '../../../platform/jobs/handler.js'

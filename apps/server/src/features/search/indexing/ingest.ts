@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ExtractionError } from '@botstead/documents'
-import { WorkerLimitError } from '../../../platform/workers/worker-errors.js'
+import { WorkerLimitError } from '../../../platform/workers/gate.js'
 import {
   createWorkerPool,
   type WorkerPool,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bytes, duration, integer, listOf, oneOf } from './settings.js'
+import { bytes, duration, integer, listOf, oneOf } from './setting-kinds.js'
 
 describe('sizes', () => {
   const kind = bytes('1B', '1TiB')

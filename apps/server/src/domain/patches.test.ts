@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mergePatch } from './merge-patch.js'
+import { mergePatch } from './patches.js'
 
 describe('a merged patch', () => {
   it('leaves what a model of it leaves, whatever the names', () => {

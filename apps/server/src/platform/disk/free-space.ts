@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasErrorCode } from './durable-files.js'
+import { hasErrorCode } from './files.js'
 
 /** With fewer bytes than this a disk counts as full: nothing of use can be stored any more. */
-export const leastRoom = 1024 * 1024
+export const minimumFreeBytes = 1024 * 1024
 
 /** Bytes that this process may still write to the disk of a folder. */
 export async function freeBytes(folder: string): Promise<number> {
@@ -20,7 +20,7 @@ const attemptBytes = 64 * 1024
  * Whether nothing more can be written to a folder: its disk is full, or its user has used up its quota,
  * which only an attempt shows. For the moment after a failure, because it waits for the disk.
  */
-export function lacksRoom(folder: string): boolean {
+export function isDiskFull(folder: string): boolean {
   const file = join(folder, `room-${randomUUID()}`)
   try {
     writeFileSync(file, Buffer.alloc(attemptBytes, 1), { flag: 'wx', mode: 0o600, flush: true })

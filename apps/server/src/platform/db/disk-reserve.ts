@@ -1,14 +1,67 @@
-import { stat } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { open, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { CompiledQuery } from 'kysely'
-import type { DiskReserve } from '../disk/disk-reserve.js'
-import { freeBytes } from '../disk/disk-room.js'
+import { hasErrorCode } from '../disk/files.js'
+import { freeBytes } from '../disk/free-space.js'
 import type { Log } from '../telemetry/log.js'
 import { createOutageLog, type OutageLog } from '../telemetry/log.js'
 import { pagesOfLog, type SqliteConnection } from './sqlite-connection.js'
 
+/** Bytes that are written at once. */
+const pieceSize = 1024 * 1024
+
+/** Disk space that a file reserves, so that work that frees space has some to start with. */
+export interface DiskReserve {
+  /** Frees all of it. */
+  release(): Promise<void>
+  /** Reserves it again, as far as the disk has space. */
+  refill(): Promise<void>
+}
+
+/**
+ * @param file occupies the space; created by the first `refill`
+ * @param bytes its size; 0 for none
+ */
+export function createDiskReserve(file: string, bytes: number): DiskReserve {
+  let turn = Promise.resolve()
+  /** One after the other: a refill must not take back what a later release gave. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = turn.then(work)
+    turn = done.catch(() => {})
+    return done
+  }
+
+  async function empty(): Promise<void> {
+    try {
+      await truncate(file, 0)
+    } catch (error) {
+      if (!hasErrorCode(error, 'ENOENT')) throw error
+    }
+  }
+
+  async function fill(): Promise<void> {
+    if (bytes === 0) return
+    try {
+      await using handle = await open(file, 'a', 0o600)
+      let { size } = await handle.stat()
+      // A compressing file system would reserve no space for repeated content.
+      const piece = size < bytes ? randomBytes(Math.min(pieceSize, bytes)) : Buffer.of()
+      while (size < bytes) {
+        const { bytesWritten } = await handle.write(piece, 0, Math.min(piece.length, bytes - size))
+        size += bytesWritten
+      }
+    } catch (error) {
+      // What fits is better than nothing, and more of it is taken after the next deletion.
+      if (!hasErrorCode(error, 'ENOSPC', 'EDQUOT')) throw error
+    }
+  }
+
+  return { release: () => inTurn(empty), refill: () => inTurn(fill) }
+}
+
 /** Lets deletions succeed on a full disk: SQLite must write them to its log before they free space. */
-export interface RoomMaker {
+export interface ReservedDeletions {
   /** Runs work while the reserve is released, and refills it afterwards. */
   withReserve(work: () => Promise<void>): Promise<void>
   /** Reserves the space as far as the disk has it; a failure is logged. */
@@ -29,12 +82,12 @@ const lines = {
   },
 }
 
-export function createRoomMaker(
+export function createReservedDeletions(
   connection: SqliteConnection,
   file: string,
   reserve: DiskReserve,
   log: Log | undefined,
-): RoomMaker {
+): ReservedDeletions {
   const checkpoints = log && createOutageLog(log, lines.checkpoints)
   const refills = log && createOutageLog(log, lines.refills)
 
@@ -43,14 +96,14 @@ export function createRoomMaker(
     return Number(Object.values(row ?? {})[0])
   }
 
-  /** Moves the log into the file, which empties it, if the file needs little of the room to grow. */
+  /** Moves the log into the file, which empties it, if the file needs little of the free space to grow. */
   async function emptyLog(): Promise<void> {
     const [{ size }, free] = await Promise.all([stat(file), freeBytes(dirname(file))])
     const growth = pragma(pageCount) * pragma(pageSize) - size
     if (growth <= free / 2) connection.exec('pragma wal_checkpoint(truncate)')
   }
 
-  /** The work stands without it, so that its callers are not told: once in the log, not each time. */
+  /** The work is committed without it, so its callers see no error; the fault is logged once. */
   async function attempt(
     step: () => Promise<void>,
     outages: OutageLog | undefined,

@@ -2,9 +2,8 @@ import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createDiskReserve } from '../disk/disk-reserve.js'
 import { createLog, type Log } from '../telemetry/log.js'
-import { createRoomMaker } from './room-maker.js'
+import { createDiskReserve, createReservedDeletions } from './disk-reserve.js'
 import { SqliteConnection } from './sqlite-connection.js'
 
 let folder: string
@@ -34,18 +33,18 @@ const seen = () => logged.map(({ level, msg, err }) => [level, msg, err?.code])
 it('logs once that the space cannot be reserved again, and when it is', async () => {
   const place = join(folder, 'gone')
   const reserve = createDiskReserve(join(place, 'reserve'), 1000)
-  const room = createRoomMaker(connection, file, reserve, log)
+  const deletions = createReservedDeletions(connection, file, reserve, log)
   let done = 0
   const work = async () => {
     done += 1
   }
-  await room.refill()
-  await room.withReserve(work)
-  await room.withReserve(work)
+  await deletions.refill()
+  await deletions.withReserve(work)
+  await deletions.withReserve(work)
   const lost = ['warn', 'disk space for deletions could not be reserved', 'ENOENT']
   expect(seen()).toEqual([lost])
   await mkdir(place)
-  await room.withReserve(work)
+  await deletions.withReserve(work)
   expect(done).toBe(3)
   expect((await stat(join(place, 'reserve'))).size).toBe(1000)
   const regained = ['info', 'disk space for deletions is reserved again', undefined]
@@ -54,16 +53,16 @@ it('logs once that the space cannot be reserved again, and when it is', async ()
 
 it('logs once that the log of the database cannot be emptied', async () => {
   const reserve = createDiskReserve(join(folder, 'reserve'), 0)
-  const room = createRoomMaker(connection, join(folder, 'other.db'), reserve, log)
-  for (const _ of [1, 2]) await room.withReserve(async () => {})
+  const deletions = createReservedDeletions(connection, join(folder, 'other.db'), reserve, log)
+  for (const _ of [1, 2]) await deletions.withReserve(async () => {})
   const text = 'log of the database could not be emptied after deletions on a full disk'
   expect(seen()).toEqual([['warn', text, 'ENOENT']])
 })
 
 it('leaves it to the caller to report work that fails', async () => {
   const reserve = createDiskReserve(join(folder, 'gone', 'reserve'), 1000)
-  const room = createRoomMaker(connection, file, reserve, log)
-  const failing = room.withReserve(async () => {
+  const deletions = createReservedDeletions(connection, file, reserve, log)
+  const failing = deletions.withReserve(async () => {
     throw new Error('The work failed')
   })
   await expect(failing).rejects.toThrow('The work failed')

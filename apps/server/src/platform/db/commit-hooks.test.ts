@@ -1,10 +1,58 @@
 import { sql } from 'kysely'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import { afterCommit } from './after-commit.js'
-import { beforeCommit, prepareCommits } from './before-commit.js'
+import { afterCommit, beforeCommit, withCommitHooks } from './commit-hooks.js'
 import { TransactionMisuseError } from './errors.js'
 import type { Run, Tx } from './schema.js'
+
+describeEachEngine('what is left for after the commit', (engine) => {
+  const database = useDatabase(engine, [])
+
+  it('is called in order, before the transaction is answered', async () => {
+    const calls: string[] = []
+    await database().run(async (tx) => {
+      afterCommit(tx, () => calls.push('first'))
+      await sql`select 1`.execute(tx)
+      afterCommit(tx, () => calls.push('second'))
+      expect(calls).toEqual([])
+    })
+    expect(calls).toEqual(['first', 'second'])
+  })
+
+  it('is forgotten when the transaction is rolled back', async () => {
+    const calls: string[] = []
+    const failing = database().run(async (tx) => {
+      afterCommit(tx, () => calls.push('never'))
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    await database().run(async () => {})
+    expect(calls).toEqual([])
+  })
+
+  it('belongs to the handle that was given', async () => {
+    const misuse = database().run(async (tx) =>
+      afterCommit(tx.withTables<{ notes: { id: string } }>(), () => {}),
+    )
+    await expect(misuse).rejects.toThrow(TransactionMisuseError)
+  })
+
+  describe('of a transaction that runs twice', () => {
+    it('is called for the run that was committed', async () => {
+      const calls: number[] = []
+      const twice: Run = async (work) => {
+        await database().run(work)
+        return database().run(work)
+      }
+      let attempt = 0
+      await withCommitHooks(twice)(async (tx) => {
+        const number = ++attempt
+        afterCommit(tx, () => calls.push(number))
+      })
+      expect(calls).toEqual([2])
+    })
+  })
+})
 
 describeEachEngine('what is left for the end of a transaction', (engine) => {
   const database = useDatabase(engine, [])
@@ -58,7 +106,7 @@ describeEachEngine('what is left for the end of a transaction', (engine) => {
       return database().run(work)
     }
     let attempt = 0
-    await prepareCommits(twice)(async (tx) => {
+    await withCommitHooks(twice)(async (tx) => {
       const number = ++attempt
       beforeCommit(tx, async () => void calls.push(number))
     })
