@@ -13,8 +13,11 @@ import type { Database } from '../src/platform/db/open.js'
 import type { Run } from '../src/platform/db/schema.js'
 import { createEventDispatcher } from '../src/platform/domain-events.js'
 import { createIds } from '../src/platform/ids.js'
-import type { Outgoing, OutgoingAnswer } from '../src/platform/outgoing/outgoing.js'
-import { OutgoingError } from '../src/platform/outgoing/outgoing.js'
+import {
+  type Outgoing,
+  type OutgoingAnswer,
+  OutgoingError,
+} from '../src/platform/outgoing/outgoing.js'
 import { createLog } from '../src/platform/telemetry/log.js'
 import { pass } from './jobs.js'
 import { ManualTime } from './manual-time.js'

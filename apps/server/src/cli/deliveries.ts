@@ -1,5 +1,4 @@
-import type { Client } from '@botstead/contract'
-import { ApiError, createClient } from '@botstead/contract'
+import { ApiError, type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
 

@@ -30,7 +30,7 @@ type Derived =
   | 'metricsToken'
 
 interface Rate {
-  /** Undefined refuses nobody. */
+  /** Undefined for no limit. */
   readonly perMinute: number | undefined
   /** Callers on this machine are not counted. */
   readonly exemptLoopback: boolean
@@ -54,7 +54,7 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
   readonly allowedOrigins: readonly string[] | undefined
   /** What the server may call on behalf of others. */
   readonly outgoing: AddressRulesOptions
-  /** Addresses and networks of proxies that tell truly who calls. */
+  /** Addresses and networks of proxies whose account of the caller is trusted. */
   readonly trustedProxies: readonly string[]
   readonly metrics: MetricsAccess
   readonly rateLimit: Rate & { readonly burst: number }
@@ -151,7 +151,10 @@ export function loadConfig(
     }),
     limits: limitValues,
   }
-  return { config: Object.freeze(config), warnings: [...unknownNames(given), ...doubts(config)] }
+  return {
+    config: Object.freeze(config),
+    warnings: [...unknownNames(given), ...suspectValues(config)],
+  }
 }
 
 /** What a command knows of the server that it calls, before its options. */
@@ -241,7 +244,7 @@ function withoutPrefix(name: string): string {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 
-function doubts(config: Config): string[] {
+function suspectValues(config: Config): string[] {
   const found: string[] = []
   if (config.chatSecret !== undefined && Buffer.byteLength(config.chatSecret) < 32) {
     found.push(

@@ -180,7 +180,7 @@ export function listOf<T>(kind: Kind<T>): Kind<readonly T[]> {
   }
 }
 
-/** Free text. `accepts` must say in words what the pattern says. */
+/** Free text. `accepts` must describe the pattern in words. */
 export function text(accepts: string, pattern = /./): Kind<string> {
   return { accepts, parse: (given) => (pattern.test(given) ? given : undefined) }
 }

@@ -67,7 +67,7 @@ export interface ChatUserActor {
   readonly userKeyId: string
   /** Milliseconds since the Unix epoch; undefined for keys that never expire. */
   readonly keyExpiresAt: number | undefined
-  /** Milliseconds since the Unix epoch; undefined for keys that do not say. */
+  /** Milliseconds since the Unix epoch; undefined for keys that do not contain it. */
   readonly keyIssuedAt: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The public addresses that answers are made of; none ends with a slash. */
+/** The public addresses that responses contain; none ends with a slash. */
 export interface Addresses {
   /** Of the main interface. */
   base(): string

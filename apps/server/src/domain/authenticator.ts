@@ -10,7 +10,7 @@ import type {
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * What the HTTP layer needs to know callers. Every method answers from memory when it can, so that
+ * What the HTTP layer needs to identify callers. Every method returns from memory when it can, so that
  * the hot path does no read, and throws `Unauthorized` when it cannot vouch for the caller.
  */
 export interface Authenticator {
@@ -35,7 +35,7 @@ export interface Authenticator {
 /** What a call is about to do, by its method: some members of a workspace may only read. */
 export type Intent = 'read' | 'write'
 
-/** The optional headers that say on whose behalf a call inside a bot is made. */
+/** The optional headers that name on whose behalf a call inside a bot is made. */
 export interface ScopeHeaders {
   integrationId: string | undefined
   integrationAlias: string | undefined
@@ -44,7 +44,7 @@ export interface ScopeHeaders {
   userRole: string | undefined
 }
 
-/** One text for an unknown and a foreign id: it must not tell what exists. */
+/** One text for an unknown and a foreign id: it must not reveal what exists. */
 export const scopeRefusals = {
   'x-workspace-id': 'The header x-workspace-id must name a workspace that the token may use.',
   'x-bot-id': 'The header x-bot-id must name a bot that the token may use.',

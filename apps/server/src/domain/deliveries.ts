@@ -68,7 +68,7 @@ declare module '../platform/domain-events.js' {
     'delivery.requested': DeliveryRequest
     /** Deliveries are over, together: no further attempt is made. */
     'delivery.ended': DeliveriesEnded
-    /** A delivery that was over is pending again, because somebody sends it once more. */
+    /** A delivery that was over is pending again, because it was requested to be sent again. */
     'delivery.reopened': DeliveryRef
   }
 }

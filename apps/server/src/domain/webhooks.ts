@@ -12,7 +12,7 @@ export interface WebhookRequest {
   requestId: string
 }
 
-/** The answer of the integration. */
+/** The response of the integration. */
 export interface WebhookAnswer {
   status: number
   headers: Record<string, string | string[]>

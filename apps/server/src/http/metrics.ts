@@ -1,8 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Metric, Sample } from '../platform/telemetry/metrics.js'
-import { createHistogram, type Histogram, metricsType } from '../platform/telemetry/metrics.js'
+import {
+  createHistogram,
+  type Histogram,
+  type Metric,
+  metricsType,
+  type Sample,
+} from '../platform/telemetry/metrics.js'
 import { isLoopback } from './caller-address.js'
 import type { HttpContext } from './context.js'
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.js'
 
-/** A small memory of what the database says, so that a busy caller costs no read. */
+/** A small cache of facts from the database, so that a busy caller costs no read. */
 export interface FactCache<Fact> {
   /**
    * What is known under a key, undefined if there is nothing: at once from memory, otherwise as it

@@ -1,7 +1,6 @@
 import { createClient, type Signal } from '@botstead/contract'
 import { describe, expect, it } from 'vitest'
-import type { Screen } from './transcript.js'
-import { createTranscript } from './transcript.js'
+import { createTranscript, type Screen } from './transcript.js'
 
 const time = { createdAt: '2026-03-01T12:00:00.000Z', conversationId: 'c' }
 

@@ -1,6 +1,5 @@
 import type { EventBus } from '../../platform/bus/event-bus.js'
-import type { Timers } from '../../platform/clock.js'
-import { type Clock, isoTime } from '../../platform/clock.js'
+import { type Clock, isoTime, type Timers } from '../../platform/clock.js'
 import type { Db, Run } from '../../platform/db/schema.js'
 import type { Ids } from '../../platform/ids.js'
 import {
@@ -11,8 +10,7 @@ import {
 } from '../../platform/leases/leases.js'
 import { createWatch } from '../../platform/leases/watch.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
-import type { Log } from '../../platform/telemetry/log.js'
-import { createOutageLog } from '../../platform/telemetry/log.js'
+import { createOutageLog, type Log } from '../../platform/telemetry/log.js'
 import type { Targets } from '../calls/targets/index.js'
 import type { DeliveryBodies } from './bodies.js'
 import * as claims from './claim-store.js'

@@ -1,5 +1,4 @@
-import type { DeliveryRequest } from '../../domain/deliveries.js'
-import { type Receiver, receiverKey } from '../../domain/deliveries.js'
+import { type DeliveryRequest, type Receiver, receiverKey } from '../../domain/deliveries.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit, beforeCommit } from '../../platform/db/commit-hooks.js'

@@ -1,6 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { DeliveryRef } from '../../domain/deliveries.js'
-import { type Receiver, receiverKey } from '../../domain/deliveries.js'
+import { type DeliveryRef, type Receiver, receiverKey } from '../../domain/deliveries.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'

@@ -1,6 +1,10 @@
 import { ApiError } from '@botstead/contract'
-import type { Family, Metric } from '../../platform/telemetry/metrics.js'
-import { createCounter, createHistogram } from '../../platform/telemetry/metrics.js'
+import {
+  createCounter,
+  createHistogram,
+  type Family,
+  type Metric,
+} from '../../platform/telemetry/metrics.js'
 import type { Load } from '../../platform/workers/gate.js'
 
 /** Seconds. */

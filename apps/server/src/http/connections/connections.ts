@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { ApiError } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest, FastifyServerFactory } from 'fastify'
-import type { Clock } from '../../platform/clock.js'
-import { systemTimers, type Timers } from '../../platform/clock.js'
+import { type Clock, systemTimers, type Timers } from '../../platform/clock.js'
 import { type Exchange, type HeldRequests, Pipeline } from './pipeline.js'
 import { TrackedResponse } from './unanswered.js'
 

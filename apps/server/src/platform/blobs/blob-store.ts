@@ -8,9 +8,9 @@ export interface BlobStore {
   /**
    * Stores a stream, replacing what the key held. Resolves once the blob survives a power loss.
    * The stream is read only as fast as it is stored; when the store gives up, it is left open and
-   * unread, so that the caller can still answer on its connection. An abort destroys it.
+   * unread, so that the caller can still respond on its connection. An abort destroys it.
    * @throws BlobTooLargeError as soon as the content exceeds `maxBytes`
-   * @throws BlobStoreFullError when there is no room
+   * @throws BlobStoreFullError when there is no space left
    */
   put(key: string, content: Readable, options?: PutOptions): Promise<StoredBlob>
 
@@ -51,11 +51,11 @@ export interface BlobStore {
   check(): Promise<void>
 }
 
-/** Addresses that work for a while, without credentials, for whoever holds them. */
+/** Addresses that are valid for a while, without credentials, for anyone who has them. */
 export interface DirectAccess {
-  /** Where GET reads a blob; the answer has the headers that are given. */
+  /** Address from which GET reads a blob; the response has the given headers. */
   readAddress(key: string, options: ReadAddressOptions): Promise<string>
-  /** Where PUT stores a blob of exactly this many bytes. */
+  /** Address to which PUT stores a blob of exactly this many bytes. */
   writeAddress(key: string, options: { size: number; seconds: number }): Promise<string>
 }
 
@@ -125,7 +125,7 @@ export class BlobTooLargeError extends Error {
   }
 }
 
-/** The store does not answer now; what was asked of it may be repeated. */
+/** The store does not respond now; the call may be repeated. */
 export class BlobStoreAwayError extends Error {
   override name = 'BlobStoreAwayError'
 }
@@ -135,7 +135,7 @@ export class BlobStoreFullError extends Error {
 }
 
 /**
- * Stores a stream that nobody else needs. Unlike `put` alone it destroys the stream when the store
+ * Stores a stream that is not needed afterwards. Unlike `put` alone it destroys the stream when the store
  * gives up, and with it whatever the stream reads from.
  * @throws as {@link BlobStore.put}
  */

@@ -78,7 +78,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
         await syncFolder(folder)
         return stored
       } catch (error) {
-        // What cannot be removed now is left to the sweep; the first error is the one to tell.
+        // What cannot be removed now is left to the sweep; the first error is the one to throw.
         await rm(draftPath, { force: true }).catch(ignore)
         throw explain(error, root)
       } finally {
@@ -120,7 +120,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
     },
 
     async sweepTemporary(idleMs) {
-      // The file system tells the time of writes, so the system's clock is the one to compare with.
+      // The file system records the time of writes, so the system's clock is the one to compare with.
       const before = Date.now() - idleMs
       let removed = 0
       for (const draft of await readdir(draftFolder)) {
@@ -211,7 +211,7 @@ async function receive(
   return { size, sha256: hash.digest('hex') }
 }
 
-/** A short write is not an error to the system: the rest is tried again and says what is wrong. */
+/** A short write is not an error to the system: writing the rest again reports what is wrong. */
 async function writeAll(file: FileHandle, chunks: Uint8Array[]): Promise<void> {
   let left = chunks
   while (left.length > 0) {

@@ -14,7 +14,7 @@ export interface S3Address {
   sessionToken: string | undefined
 }
 
-/** What the environment of AWS tools says, for what the address leaves out. */
+/** Values from the environment of the AWS tools, for what the address leaves out. */
 export interface S3Environment {
   accessKeyId?: string | undefined
   secretAccessKey?: string | undefined
@@ -36,7 +36,7 @@ const maxPrefixLength = 512
 /**
  * Reads `s3://user:password@bucket/prefix?endpoint=...&region=...&path_style=...`. User and password
  * are the access key, percent-encoded; without them, those of the environment count.
- * @throws S3AddressError that says what is wrong
+ * @throws S3AddressError whose message is what is wrong
  */
 export function parseS3Address(text: string, environment: S3Environment): S3Address {
   // Not a WHATWG host: that would fold case and refuse what buckets may be called.

@@ -6,7 +6,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import type { S3Address } from './s3-address.js'
 import { isPassing, S3ConnectionError, S3Error } from './s3-responses.js'
 
-/** Bytes to send. They are kept until the answer, so that they can be sent again. */
+/** Bytes to send. They are kept until the response, so that they can be sent again. */
 export interface S3Body {
   chunks: readonly Uint8Array[]
   /** Bytes. */
@@ -52,9 +52,9 @@ interface Presigned {
 }
 
 export interface S3Client {
-  /** Sends a request and reads the answer; what may pass is tried again. */
+  /** Sends a request and reads the response; failures that may be temporary are retried. */
   send(request: S3Request): Promise<S3Answer>
-  /** As `send`, but the body of the answer is left to be read. Destroy it if it is not read to its end. */
+  /** As `send`, but the body of the response is left to be read. Destroy it if it is not read to its end. */
   open(request: S3Request): Promise<IncomingMessage>
   presign(wanted: Presigned): Promise<string>
 }
@@ -91,7 +91,7 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
     cache: signingKeys,
   })
 
-  /** One try: answers once the headers are there. */
+  /** One attempt: resolves with the headers. */
   async function attempt(request: S3Request): Promise<IncomingMessage> {
     const { method, body, signal } = request
     const signed = await new AwsV4Signer(
@@ -149,7 +149,7 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
       repeated(request, async (answer) => {
         const { statusCode: status = 0, headers } = answer
         const body = await read(answer, request.signal)
-        // Completing a large object answers 200 at once and tells of a failure in the body.
+        // Completing a large object returns 200 at once and reports a failure in the body.
         if (/^\s*(<\?xml[^>]*>\s*)?<Error[ >]/.test(body)) throw new S3Error(500, body)
         return { status, headers, body }
       }),

@@ -18,7 +18,7 @@ export interface ListedUpload extends UploadInParts {
 }
 
 interface ListOptions {
-  /** Objects of one answer, from 1 to 1,000. */
+  /** Objects of one response, from 1 to 1,000. */
   limit?: number
   attempts?: number
 }

@@ -20,7 +20,7 @@ export interface S3PutDeps {
   client: S3Client
   /** Bounds how many uploads in parts run at a time, and with them the memory for parts. */
   gate: Gate
-  /** Told when an upload in parts begins and ends, so that no sweep takes it for a leftover. */
+  /** Called when an upload in parts begins and ends, so that no sweep takes it for a leftover. */
   onBegin(upload: UploadInParts): void
   onEnd(upload: UploadInParts): void
   partSize?: number
@@ -86,9 +86,9 @@ function partSizeFor(maxBytes: number, usual: number): number {
 }
 
 /** A chunk, cut where parts end. */
-function* cut(chunk: Uint8Array, room: number, partSize: number): Generator<Uint8Array> {
+function* cut(chunk: Uint8Array, remaining: number, partSize: number): Generator<Uint8Array> {
   let from = 0
-  let to = Math.min(room, chunk.length)
+  let to = Math.min(remaining, chunk.length)
   while (from < chunk.length) {
     yield chunk.subarray(from, to)
     from = to
@@ -170,7 +170,7 @@ async function beginUpload(deps: S3PutDeps, key: string, signal: AbortSignal) {
           signal,
         })
       } catch (error) {
-        // A repeated request finds no upload when the first one was done and only its answer was lost.
+        // A repeated request finds no upload when the first one was done and only its response was lost.
         if (!(error instanceof S3Error && error.code === 'NoSuchUpload')) throw error
         const { headers } = await client.send({ method: 'HEAD', key, signal })
         if (Number(headers['content-length']) !== size) throw error
@@ -196,7 +196,7 @@ async function openUpload(
   return { key, uploadId }
 }
 
-/** Gives up an upload in parts and the room that its parts take. One that is gone is given up already. */
+/** Aborts an upload in parts, which frees the space of its parts. One that is gone counts as aborted. */
 export async function abortUpload(client: S3Client, upload: UploadInParts): Promise<void> {
   const { key, uploadId } = upload
   try {

@@ -17,7 +17,7 @@ export interface ResumingReader {
 /** Breaks in a row without a byte in between that are mended. */
 const maxBreaks = 5
 
-/** A content that goes on where it was, when the connection to the store breaks in the middle. */
+/** A content that resumes at the same byte when the connection to the store breaks in the middle. */
 export function readResuming(reader: ResumingReader): Readable {
   const controller = new AbortController()
   const stream = Readable.from(chunksOf(reader, controller.signal), { objectMode: false })
@@ -55,7 +55,7 @@ async function* chunksOf(reader: ResumingReader, signal: AbortSignal): AsyncGene
       answer.destroy()
     }
     answer = await reader.reopen(at, signal)
-    // The reader went while the connection was made, so nobody else would close it.
+    // The reader left while the connection was made, so nothing else would close it.
     if (signal.aborted) return void answer.destroy()
   }
 }

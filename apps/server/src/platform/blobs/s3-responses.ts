@@ -5,9 +5,9 @@ import type { S3Address } from './s3-address.js'
 export class S3Error extends Error {
   override name = 'S3Error'
   readonly status: number
-  /** As the store names it, such as `NoSuchBucket`; empty when the answer had no body. */
+  /** As the store names it, such as `NoSuchBucket`; empty when the response had no body. */
   readonly code: string
-  /** Region of the bucket, when the store says that another one was asked. */
+  /** Region of the bucket, when the request was for another region. */
   readonly region: string | undefined
 
   constructor(status: number, body: string, region?: string) {
@@ -20,12 +20,12 @@ export class S3Error extends Error {
   }
 }
 
-/** The object store did not answer, or stopped in the middle. */
+/** The object store did not respond, or stopped in the middle. */
 export class S3ConnectionError extends BlobStoreAwayError {
   override name = 'S3ConnectionError'
 }
 
-/** The object store cannot be used as it is set up; the message says what to do. */
+/** The object store cannot be used as it is configured; the message tells the operator what to do. */
 export class S3SetupError extends Error {
   override name = 'S3SetupError'
 }
@@ -45,7 +45,7 @@ export function isPassing(error: unknown): boolean {
   return error.status >= 500 || error.status === 429 || throttled.includes(error.code)
 }
 
-/** What an operator reads when the store cannot be used: one line that says what to do. */
+/** The error for the operator when the store cannot be used: one line with what to do. */
 export function explain(error: unknown, { bucket, endpoint, region }: S3Address): unknown {
   if (error instanceof S3ConnectionError) {
     const { cause } = error
@@ -56,38 +56,38 @@ export function explain(error: unknown, { bucket, endpoint, region }: S3Address)
     )
   }
   if (!(error instanceof S3Error)) return error
-  const say = (text: string) => new S3SetupError(text, { cause: error })
+  const setupError = (text: string) => new S3SetupError(text, { cause: error })
   switch (error.code) {
     case 'NoSuchBucket':
-      return say(
+      return setupError(
         `There is no bucket ${bucket} at ${endpoint}: create it, or correct BOTSTEAD_BLOBS_URL.`,
       )
     case 'InvalidAccessKeyId':
     case 'SignatureDoesNotMatch':
     case 'InvalidToken':
     case 'ExpiredToken':
-      return say(
+      return setupError(
         `The object store at ${endpoint} refuses the credentials (${error.code}): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or user and password in BOTSTEAD_BLOBS_URL.`,
       )
     case 'AccessDenied':
-      return say(
+      return setupError(
         `The credentials may not use the bucket ${bucket} at ${endpoint} (AccessDenied): allow them to list, read, write and delete there.`,
       )
     case 'RequestTimeTooSkewed':
-      return say(`The clock of this machine differs from that of ${endpoint}: set it right.`)
+      return setupError(`The clock of this machine differs from that of ${endpoint}: set it right.`)
     case 'PermanentRedirect':
     case 'TemporaryRedirect':
     case 'AuthorizationHeaderMalformed':
-      return say(
+      return setupError(
         `The bucket ${bucket} is not in the region ${region}: set region=${error.region ?? '...'} in BOTSTEAD_BLOBS_URL.`,
       )
     default:
-      return say(`The bucket ${bucket} at ${endpoint} cannot be used: ${error.message}`)
+      return setupError(`The bucket ${bucket} at ${endpoint} cannot be used: ${error.message}`)
   }
 }
 
 /**
- * The answers of object stores are small and flat, and every value that is read here is a key of
+ * The responses of object stores are small and flat, and every value that is read here is a key of
  * ours, a number, a time or a token: reading by element name suffices, and nothing is nested in itself.
  */
 

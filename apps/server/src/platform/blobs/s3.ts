@@ -29,7 +29,7 @@ export interface S3Options extends S3ClientOptions {
 
 /**
  * Opens the blobs below the prefix of a bucket, which must exist.
- * @throws Error that says in one line what to do when the bucket cannot be used
+ * @throws Error whose one line is what to do when the bucket cannot be used
  */
 export async function openS3BlobStore(
   address: S3Address,
@@ -123,7 +123,7 @@ export async function openS3BlobStore(
     },
 
     async sweepTemporary(idleMs) {
-      // The store tells the time of writes; clocks that differ are what the margin of callers is for.
+      // The store records the time of writes; the margin of the callers covers clocks that differ.
       const before = Date.now() - idleMs
       let removed = 0
       for await (const upload of listUploads(client, address)) {
@@ -173,7 +173,7 @@ function rangeHeader(range: ByteRange | undefined): Record<string, string> {
   return range ? { range: `bytes=${range.start}-${range.end}` } : {}
 }
 
-/** First and last byte of what an answer holds. */
+/** First and last byte of the content of a response. */
 function extentOf(headers: Record<string, string | string[] | undefined>): ByteRange {
   const [, start, end] = /^bytes (\d+)-(\d+)\//.exec(String(headers['content-range'])) ?? []
   if (start !== undefined) return { start: Number(start), end: Number(end) }

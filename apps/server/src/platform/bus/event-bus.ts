@@ -11,7 +11,7 @@ export interface Hint {
   readonly seq?: number
 }
 
-/** What to hear: one log, or with no key every log of the topic. */
+/** What to listen to: one log, or with no key every log of the topic. */
 export interface Subscription {
   readonly topic: string
   readonly key?: string
@@ -30,6 +30,6 @@ export interface EventBus extends AsyncDisposable {
   /** Sends a hint and forgets it: never throws, never waits. Call it after the commit. */
   publish(hint: Hint): void
 
-  /** Starts listening at once and answers how to stop, which may be called twice. */
+  /** Starts listening at once and returns a function that stops it, which may be called twice. */
   subscribe(subscription: Subscription, listener: HintListener): () => void
 }

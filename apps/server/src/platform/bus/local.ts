@@ -6,7 +6,7 @@ export function createLocalBus(log: Log): EventBus {
   return new LocalBus(log)
 }
 
-/** Also the part of every other bus that serves its own process, hence the way to tell of a gap. */
+/** Also the part of every other bus that serves its own process, which is why it can report a gap. */
 export class LocalBus implements EventBus {
   readonly #subscribers: Subscribers
   readonly #pending = new PendingHints()
@@ -25,9 +25,9 @@ export class LocalBus implements EventBus {
     return this.#subscribers.add(subscription, listener)
   }
 
-  /** Tells every listener that hints may have been lost. */
-  tellGap(): void {
-    this.#subscribers.tellGap()
+  /** Notifies every listener that hints may have been lost. */
+  reportGap(): void {
+    this.#subscribers.reportGap()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -74,7 +74,7 @@ export class Subscribers {
     }
   }
 
-  /** Whether anybody would hear the hint. */
+  /** Whether anyone listens for the hint. */
   want({ topic, key }: Hint): boolean {
     const found = this.#topics.get(topic)
     return found !== undefined && (found.everyKey.size > 0 || found.byKey.has(key))
@@ -87,7 +87,7 @@ export class Subscribers {
     this.#call(topic.everyKey, ({ listener }) => listener.onHint(hint))
   }
 
-  tellGap(): void {
+  reportGap(): void {
     for (const { everyKey, byKey } of this.#topics.values()) {
       for (const entries of [everyKey, ...byKey.values()]) {
         this.#call(entries, ({ listener }) => listener.onGap())
@@ -140,7 +140,7 @@ export class PendingHints {
   }
 }
 
-/** Without a sequence a hint says to look in any case, so one such hint makes all of them so. */
+/** A hint without a sequence means to read in any case, so it wins over those that have one. */
 function merge(one: Hint, other: Hint): Hint {
   if (one.seq === undefined) return one
   return other.seq === undefined || other.seq > one.seq ? other : one

@@ -10,7 +10,7 @@ const maxPending = 10_000
 
 /**
  * A bus between all processes of one PostgreSQL database, by LISTEN and NOTIFY. Listeners of the
- * publishing process are told directly. Rejects when the database cannot be reached.
+ * publishing process are notified directly. Rejects when the database cannot be reached.
  * @param url address of the database; poolers that share connections cannot pass notifications
  */
 export async function openPostgresBus(url: string, log: Log): Promise<EventBus> {
@@ -41,7 +41,7 @@ class PostgresBus implements EventBus {
       log: this.#log,
       onNotification: (payload) => this.#receive(payload),
       onReconnect: () => {
-        this.#local.tellGap()
+        this.#local.reportGap()
         this.#send()
       },
     })
@@ -117,7 +117,7 @@ export interface Notification {
  */
 export function packNotifications(from: string, hints: readonly Hint[]): string[] {
   const head = `{"from":${JSON.stringify(from)},"hints":[`
-  const room = maxBytes - Buffer.byteLength(head) - ']}'.length
+  const capacity = maxBytes - Buffer.byteLength(head) - ']}'.length
   const packed: string[] = []
   let parts: string[] = []
   let used = 0
@@ -129,8 +129,8 @@ export function packNotifications(from: string, hints: readonly Hint[]): string[
   for (const hint of hints) {
     const part = JSON.stringify(toWire(hint))
     const bytes = Buffer.byteLength(part) + 1
-    if (bytes > room) continue
-    if (used + bytes > room) seal()
+    if (bytes > capacity) continue
+    if (used + bytes > capacity) seal()
     parts.push(part)
     used += bytes
   }

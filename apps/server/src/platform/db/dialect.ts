@@ -42,7 +42,7 @@ export interface Dialect {
   jsonText(column: Expression<string>, key: string): RawBuilder<string | null>
   /**
    * The texts in a JSON array as rows of one column, `value`, of a table `given`: a list of any length
-   * is one parameter, so that a query about it is prepared once. To find rows by their ids, say
+   * is one parameter, so that a query about it is prepared once. To find rows by their ids, write
    * `selectFrom(given).crossJoin(table).whereRef(id, '=', 'given.value')`: SQLite then begins with the
    * list. For `id in (...)` beside the id of an owner it reads all rows of that owner.
    */
@@ -57,15 +57,15 @@ export interface Dialect {
   ): AliasedRawBuilder<Row, 'given'>
   /** The greater of two values, neither null. */
   greater<T>(left: Expression<T>, right: Expression<T>): RawBuilder<T>
-  /** Whether the error says that a row with the same key exists. */
+  /** Whether the error means that a row with the same key exists. */
   isUniqueViolation(error: unknown): boolean
-  /** Whether the error says that a row referred to is missing, or that one is still referred to. */
+  /** Whether the error means that a row referred to is missing, or that one is still referred to. */
   isForeignKeyViolation(error: unknown): boolean
-  /** Whether the error says that there is no room to store anything. */
+  /** Whether the error means that the disk is full. */
   isFull(error: unknown): boolean
   /** Whether the same transaction may succeed when it is run again. */
   isTransient(error: unknown): boolean
-  /** Whether the error says that the engine ended a statement that took too long. SQLite has no such limit. */
+  /** Whether the error means that the engine ended a statement that took too long. SQLite has no such limit. */
   isStatementTimeout(error: unknown): boolean
 }
 
@@ -99,11 +99,11 @@ export const sqliteDialect: Dialect = {
     return sql<Row>`(select ${sql.join(columns)} from json_each(${json}))`.as('given')
   },
   greater: (left, right) => sql`max(${left}, ${right})`,
-  // Statements that answer rows fail without an error code, so the text has to do.
+  // Statements that return rows fail without an error code, so the text has to do.
   isUniqueViolation: (error) => messageOf(error).startsWith('UNIQUE constraint failed'),
   isForeignKeyViolation: (error) => messageOf(error).startsWith('FOREIGN KEY constraint failed'),
   isFull: (error) => messageOf(error).endsWith('database or disk is full'),
-  // The low byte is the error; the rest says which kind of it.
+  // The low byte is the error; the other bits are its kind.
   isTransient: (error) => (Number(property(error, 'errcode')) & 0xff) === sqliteBusy,
   isStatementTimeout: () => false,
 }

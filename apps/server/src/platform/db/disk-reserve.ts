@@ -4,8 +4,7 @@ import { dirname } from 'node:path'
 import { CompiledQuery } from 'kysely'
 import { hasErrorCode } from '../disk/files.js'
 import { freeBytes } from '../disk/free-space.js'
-import type { Log } from '../telemetry/log.js'
-import { createOutageLog, type OutageLog } from '../telemetry/log.js'
+import { createOutageLog, type Log, type OutageLog } from '../telemetry/log.js'
 import { pagesOfLog, type SqliteConnection } from './sqlite-connection.js'
 
 /** Bytes that are written at once. */

@@ -12,7 +12,7 @@ export interface Database {
   /** Address of the PostgreSQL database; undefined on SQLite. */
   readonly url: string | undefined
   /**
-   * Runs `work` in a transaction of its own and resolves with its answer once that is durable.
+   * Runs `work` in a transaction of its own and resolves with its result once that is durable.
    * `work` awaits nothing but queries of its `tx`, opens no other transaction and may run more than
    * once. Rejects with the error of `work` or of a failed query; then nothing of it is stored.
    */
@@ -24,10 +24,10 @@ export interface Database {
   upgrade<T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T>
   /**
    * A number that is another one after any other process has written; undefined on PostgreSQL,
-   * which does not tell. Costs as much as a small read.
+   * which does not report it. Costs as much as a small read.
    */
   foreignChanges(): number | undefined
-  /** Rejects with the reason if the database cannot answer a read now. */
+  /** Rejects with the reason if the database cannot serve a read now. */
   check(): Promise<void>
   /** Waits for running transactions, then closes; what is asked for afterwards is refused. */
   close(): Promise<void>

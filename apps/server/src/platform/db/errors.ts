@@ -18,7 +18,7 @@ export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError'
 }
 
-/** There is no room for what was to be stored, and nothing of it was. The cause is the engine's error. */
+/** There is no space for what was to be stored, and nothing of it was. The cause is the engine's error. */
 export class DatabaseFullError extends Error {
   override readonly name = 'DatabaseFullError'
 }

@@ -13,7 +13,7 @@ import {
 } from 'kysely'
 import { TransactionMisuseError } from './errors.js'
 
-/** The parts of a Kysely dialect that say how SQL is written, without a driver. */
+/** The parts of a Kysely dialect that write SQL, without a driver. */
 export type SqlWriter = Pick<
   KyselyDialect,
   'createAdapter' | 'createIntrospector' | 'createQueryCompiler'
@@ -27,7 +27,7 @@ export interface NamedQuery extends CompiledQuery {
 
 /** Makes Kysely handles that run their queries on a given connection. */
 export interface Handles<DB> {
-  /** A handle for reads that answers through `connection` for its whole life. */
+  /** A handle for reads that uses `connection` for its whole life. */
   reads(connection: DatabaseConnection): Kysely<DB>
   /** The handle of one transaction; `connection` refuses queries once the transaction has ended. */
   transaction(connection: DatabaseConnection): Transaction<DB>

@@ -1,8 +1,8 @@
-import type { Kysely, Transaction } from 'kysely'
 import {
   type ColumnDefinitionNode,
   type CreateTableNode,
   DataTypeNode,
+  type Kysely,
   type KyselyPlugin,
   OperationNodeTransformer,
   type PluginTransformQueryArgs,
@@ -11,6 +11,7 @@ import {
   type QueryResult,
   RawNode,
   type RootOperationNode,
+  type Transaction,
   type UnknownRow,
 } from 'kysely'
 import type { Logger } from 'pino'
@@ -36,7 +37,7 @@ type History = {
 }
 
 /**
- * Brings the database to the end of the list and answers the names of the steps it took. All steps
+ * Brings the database to the end of the list and returns the names of the steps it took. All steps
  * share one transaction, so a release is entered whole or not at all, and of several processes that
  * start together one does the work while the others wait. A SQLite file with a history is first
  * copied to `<file>.before-migration`, in place of an older copy.

@@ -27,8 +27,8 @@ export interface Page<Row> {
 
 /**
  * Runs a select for one page: sorted by the page's column, then by `id`, both never null. The query
- * selects both columns and has no order or limit of its own; with joins, `table` says whose columns
- * they are. Rows inserted or removed between two pages shift nothing: a page starts behind a row, not
+ * selects both columns and has no order or limit of its own; with joins, `table` names the table
+ * that they belong to. Rows inserted or removed between two pages shift nothing: a page starts behind a row, not
  * behind a number of rows.
  */
 export async function paginate<
@@ -42,7 +42,7 @@ export async function paginate<
   table?: string,
 ): Promise<Page<Row>> {
   const rows: Row[] = await pageOf(query, page, table).execute()
-  // One row more than asked for says that there is another page, without counting.
+  // One row more than requested shows that there is another page, without counting.
   const more = rows.length > page.size
   if (more) rows.pop()
   const last = rows.at(-1)

@@ -20,7 +20,7 @@ export class ConnectionPool {
   readonly #uses = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
-  /** `onLost` hears of every connection that breaks. */
+  /** `onLost` is called for every connection that breaks. */
   constructor(options: PoolOptions, onLost: (error: Error) => void) {
     const { url, poolSize, busyTimeout, statementTimeout } = options
     const session = [
@@ -87,7 +87,7 @@ export class ConnectionPool {
 }
 
 interface TimedQuery extends pg.QueryConfig {
-  /** Milliseconds to wait for the answer; without it for ever. Unknown to the types of pg. */
+  /** Milliseconds to wait for the result; without it for ever. Unknown to the types of pg. */
   readonly query_timeout: number | undefined
 }
 
@@ -203,7 +203,7 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-// pg answers these as text, because they can exceed a number; the columns here never do.
+// pg returns these as text, because they can exceed a number; the columns here never do.
 const numericTypes: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]
 
 function getTypeParser(oid: number, format?: 'text' | 'binary') {

@@ -43,10 +43,10 @@ const postgresWriter: SqlWriter = {
 
 const minVersion = 15
 const maxAttempts = 6
-/** Milliseconds between two lost connections that are told of. */
-const lossesToldApart = 1000
+/** Milliseconds between two log lines about lost connections. */
+const lossLogIntervalMs = 1000
 /** Milliseconds more than the server takes to give up: after that the connection must be dead. */
-const answerDelay = 5000
+const responseMargin = 5000
 const begin = 'begin read write'
 // Any number will do, as long as every release uses the same one.
 const upgradeLock = 7_301_519_046
@@ -61,13 +61,14 @@ const beginUpgrade = [
 /** Opens a pool of connections to PostgreSQL 15 or newer. Fails if the server cannot be reached. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { url, poolSize = 10, busyTimeout = 5000, statementTimeout = 30_000, log } = options
-  const timeout = statementTimeout + answerDelay
+  const timeout = statementTimeout + responseMargin
   const guard = createNestingGuard()
-  let toldAt = Number.NEGATIVE_INFINITY
+  let loggedAt = Number.NEGATIVE_INFINITY
   const pool = new ConnectionPool({ url, poolSize, busyTimeout, statementTimeout }, (err) => {
     // A server that stops ends all connections at once.
-    if (performance.now() - toldAt > lossesToldApart) log?.warn({ err }, 'database connection lost')
-    toldAt = performance.now()
+    if (performance.now() - loggedAt > lossLogIntervalMs)
+      log?.warn({ err }, 'database connection lost')
+    loggedAt = performance.now()
   })
   const handles = createHandles<Schema>(postgresWriter)
   const upgrades = createHandles<unknown>(postgresWriter)
@@ -143,7 +144,7 @@ async function commit(client: pg.PoolClient, timeout: number | undefined): Promi
   try {
     const { command } = await send(client, { text: 'commit' }, timeout)
     if (command === 'COMMIT') return
-    // The server answers the commit of a failed transaction by a rollback, and calls it a success.
+    // The server turns the commit of a failed transaction into a rollback, and calls it a success.
     throw new Error(`The server answered ${command}`)
   } catch (error) {
     if (postgresDialect.isTransient(error) || error instanceof DatabaseFullError) throw error
@@ -157,7 +158,7 @@ async function commit(client: pg.PoolClient, timeout: number | undefined): Promi
 
 async function rollback(client: pg.PoolClient): Promise<boolean> {
   try {
-    await send(client, { text: 'rollback' }, answerDelay)
+    await send(client, { text: 'rollback' }, responseMargin)
     return true
   } catch {
     return false

@@ -25,7 +25,7 @@ type WriteResult = InsertResult | UpdateResult | DeleteResult
 type Returned<Row> = Row extends WriteResult ? never : Row
 type Select<Row> = Compilable<Row> & { readonly isSelectQueryBuilder: true }
 
-/** A query that is only executed, not built and compiled, each time. Called, it answers its rows. */
+/** A query that is only executed, not built and compiled, each time. Called, it returns its rows. */
 interface PreparedQuery<P, Handle, Row> {
   (handle: Handle, parameters: P): Promise<Row[]>
   /** Answers the first row, if there is one. */
@@ -53,7 +53,7 @@ class Slot {
 /**
  * Prepares a query of the hot path: it is built and compiled at its first run and from then on only
  * executed, which is what SQLite itself takes. `prepared<{ id: string }>()((db, p) =>
- * db.selectFrom('bots').selectAll().where('id', '=', p('id')))` answers a function of a handle and
+ * db.selectFrom('bots').selectAll().where('id', '=', p('id')))` returns a function of a handle and
  * `{ id }`. There are two calls so that parameters are declared while rows are inferred.
  */
 export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {

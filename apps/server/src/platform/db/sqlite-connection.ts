@@ -15,11 +15,11 @@ export type SqliteRole = 'reader' | 'writer'
 
 interface CachedStatement {
   readonly statement: StatementSyncInstance
-  /** Whether it answers rows: a select, or a write with a returning clause. */
+  /** Whether it returns rows: a select, or a write with a returning clause. */
   readonly rows: boolean
-  /** Names of the columns that it answers, known after its first run. */
+  /** Names of the columns that it returns, known after its first run. */
   columns: readonly string[] | undefined
-  /** Whether it changes the schema, and with it what other statements answer. */
+  /** Whether it changes the schema, and with it what other statements return. */
   readonly changesSchema: boolean
 }
 
@@ -79,7 +79,7 @@ export class SqliteConnection {
     return this.#database.isTransaction
   }
 
-  /** Runs statements that take no parameters and answer nothing. */
+  /** Runs statements that take no parameters and return nothing. */
   exec(sql: string): void {
     this.#database.exec(sql)
   }
@@ -98,7 +98,7 @@ export class SqliteConnection {
   }
 
   /**
-   * Whether an error means that the disk is full. SQLite says so itself only of some of its files, and
+   * Whether an error means that the disk is full. SQLite reports it as such only for some of its files, and
    * takes a used-up quota for a defect of the disk.
    */
   isFull(error: unknown): boolean {
@@ -157,7 +157,7 @@ export class SqliteConnection {
   }
 }
 
-/** Names the fault for whoever has to mend it. */
+/** Names the fault for the operator. */
 export function diskFullError(cause: unknown): DatabaseFullError {
   return new DatabaseFullError('The disk of the data folder is full: make room there.', { cause })
 }
@@ -173,7 +173,7 @@ function loadVectorFunctions(database: DatabaseSyncInstance): void {
     database.enableLoadExtension(true)
     database.loadExtension(getLoadablePath())
   } catch {
-    // Asked for by whoever needs it, who can say what is missing without it.
+    // Whoever needs it asks for it, and reports what is missing without it.
   } finally {
     database.enableLoadExtension(false)
   }

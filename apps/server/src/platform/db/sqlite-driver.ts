@@ -31,7 +31,7 @@ export interface SqliteOptions {
   readonly busyTimeout?: number
   /** Whether to notice a transaction that reads outside of itself or opens another. Default false. */
   readonly guardNesting?: boolean
-  /** Told when space for deletions cannot be reserved. */
+  /** Used when space for deletions cannot be reserved. */
   readonly log?: Log
 }
 

@@ -9,10 +9,10 @@ export interface FolderHold {
 
 /**
  * Makes sure that one server at a time works on a folder with a SQLite database: hints about what is
- * new do not leave a process, so listeners and bots of a second one would be told late or never.
+ * new do not leave a process, so a second server would notify its listeners and bots late or never.
  * The lock is the operating system's: nothing stays behind after a crash.
  *
- * @throws Error that tells what to do when another server works on the folder
+ * @throws Error with what to do when another server uses the folder
  */
 export function holdFolder(folder: string): FolderHold {
   const lock = new DatabaseSync(join(folder, 'server.lock'), { timeout: 0 })
@@ -36,7 +36,7 @@ function isBusy(error: unknown): boolean {
 
 /**
  * Writes what is committed in a SQLite file to `target`, replacing it once the copy is complete and
- * on the disk. Other connections go on reading and writing. Answers `target`.
+ * on the disk. Other connections go on reading and writing. Returns `target`.
  */
 export function copySqliteFile(file: string, target: string): string {
   const partial = `${target}.partial`

@@ -9,17 +9,17 @@ export type TransactionBody<T> = (
   gate: TransactionGate,
 ) => Promise<T>
 
-/** One waiting transaction of a group commit. The type of its answer stays inside. */
+/** One waiting transaction of a group commit. The type of its result is hidden. */
 export interface SqliteJob {
-  /** Whether it may use the room that is kept for deletions. */
+  /** Whether it may use the disk reserve. */
   readonly freesRoom: boolean
   /** The same transaction, to be attempted anew; this one must not be settled then. */
   again(): SqliteJob
-  /** Runs the body; never rejects, but answers what it failed with. */
+  /** Runs the body; never rejects, but resolves with the failure. */
   attempt(connection: SqliteConnection): Promise<TransactionFailure | undefined>
   /** Ends an attempt that cannot end by itself. */
   abort(error: Error): void
-  /** Tells the caller the outcome of the attempt, or `failure` because nothing of it was stored. */
+  /** Settles the promise of the caller with the outcome, or with `failure` because nothing was stored. */
   settle(failure?: Error): void
 }
 
@@ -30,14 +30,14 @@ export function createSqliteJob<T>(
   freesRoom = false,
 ): SqliteJob {
   const gate = new TransactionGate()
-  let tell = () => {}
+  let deliver = () => {}
   let finish = (_failure: TransactionFailure | undefined) => {}
 
   function end(outcome: () => void, failure?: TransactionFailure): void {
     // What was aborted may still come to an end of its own, too late.
     if (gate.closed) return
     gate.close()
-    tell = outcome
+    deliver = outcome
     finish(failure)
   }
 
@@ -60,7 +60,7 @@ export function createSqliteJob<T>(
     abort: fail,
     settle(failure) {
       if (failure) reject(failure)
-      else tell()
+      else deliver()
     },
   }
 }

@@ -17,7 +17,7 @@ const privateFiles = [
 
 /**
  * Makes the data folder if it is not there.
- * @throws Error that says in one line what is wrong with it and what to do
+ * @throws Error whose one line is what is wrong with it and what to do
  */
 export async function prepareDataFolder(path: string): Promise<void> {
   try {

@@ -21,7 +21,7 @@ const attemptBytes = 64 * 1024
  * which only an attempt shows. For the moment after a failure, because it waits for the disk.
  */
 export function isDiskFull(folder: string): boolean {
-  const file = join(folder, `room-${randomUUID()}`)
+  const file = join(folder, `space-${randomUUID()}`)
   try {
     writeFileSync(file, Buffer.alloc(attemptBytes, 1), { flag: 'wx', mode: 0o600, flush: true })
     return false

@@ -117,7 +117,7 @@ describeEachEngine('following a stream', (engine) => {
     const { seen } = follow()
     await eventually(() => expect(time.pending).toBe(1))
     await append()
-    local.tellGap()
+    local.reportGap()
     await eventually(() => expect(seen).toEqual([1]))
   })
 

@@ -11,21 +11,21 @@ interface IdempotencyScope {
   key: string
 }
 
-interface RememberedAnswer {
+interface RememberedResponse {
   fingerprint: string
-  /** HTTP status of the first answer. */
+  /** HTTP status of the first response. */
   status: number
   answer: unknown
 }
 
-/** Remembers the first answer to a keyed request for 24 hours. */
+/** Remembers the first response to a keyed request for 24 hours. */
 export interface IdempotencyStore {
-  find(scope: IdempotencyScope): Promise<RememberedAnswer | undefined>
+  find(scope: IdempotencyScope): Promise<RememberedResponse | undefined>
   /** In the transaction of the change itself, so that neither exists without the other. */
-  save(tx: Tx, scope: IdempotencyScope, remembered: RememberedAnswer): Promise<void>
+  save(tx: Tx, scope: IdempotencyScope, remembered: RememberedResponse): Promise<void>
   /** Whether a failed {@link save} lost to another request with the same key. */
   isTaken(error: unknown): boolean
-  /** Forgets some of what has expired; answers how much it was. */
+  /** Forgets some of what has expired; returns how many there were. */
   sweep(tx: Tx): Promise<number>
 }
 
@@ -95,7 +95,7 @@ function idOf(scope: IdempotencyScope): string {
 }
 
 /**
- * Called by a service inside its transaction with what it made, so that the answer is remembered in
+ * Called by a service inside its transaction with what it made, so that the response is remembered in
  * the same commit as the change. Undefined when the caller sent no `Idempotency-Key`.
  */
 export type Remember<Made> = ((tx: Tx, made: Made) => Promise<void>) | undefined

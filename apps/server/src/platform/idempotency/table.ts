@@ -1,11 +1,11 @@
-/** Answers remembered for requests that carried an `Idempotency-Key`. */
+/** Responses remembered for requests that carried an `Idempotency-Key`. */
 interface IdempotencyTable {
   /** SHA-256 over principal, operation and key: no credential is stored. */
   id: string
   /** SHA-256 over path and body: the same key with another request is refused. */
   fingerprint: string
   status: number
-  /** The answer, sealed: it can hold a credential that is shown once. */
+  /** The response, sealed: it can hold a credential that is shown once. */
   answer: string
   expires_at: string
 }

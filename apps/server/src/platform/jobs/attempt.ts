@@ -1,5 +1,4 @@
-import type { Timers } from '../clock.js'
-import { type Clock, isoTime } from '../clock.js'
+import { type Clock, isoTime, type Timers } from '../clock.js'
 import { decodeJson } from '../db/columns.js'
 import type { Run } from '../db/schema.js'
 import { HolderStoppedError, LeaseLostError } from '../leases/leases.js'

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
-import type { Timers } from '../clock.js'
-import { type Clock, isoTime } from '../clock.js'
+import { type Clock, isoTime, type Timers } from '../clock.js'
 import type { Ids } from '../ids.js'
 import type { Log } from '../telemetry/log.js'
 

@@ -11,7 +11,7 @@ export interface RateLimitOptions {
   maxKeys?: number
 }
 
-/** Answer to one request, in the terms of the `RateLimit-*` and `Retry-After` headers. */
+/** Decision on one request, in the terms of the `RateLimit-*` and `Retry-After` headers. */
 export interface RateLimitDecision {
   allowed: boolean
   /** Requests that a rested key may make at once. */
@@ -25,7 +25,7 @@ export interface RateLimitDecision {
 }
 
 export interface RateLimiter {
-  /** Counts one request of the key and says whether it may go on. Refused ones cost nothing. */
+  /** Counts one request of the key and decides whether it may proceed. Refused ones cost nothing. */
   take(key: string): RateLimitDecision
 }
 

@@ -38,7 +38,7 @@ export async function loadServerSecret(options: SecretOptions): Promise<Uint8Arr
 }
 
 /**
- * The key of one purpose. Keys tell nothing about each other or about the secret.
+ * The key of one purpose. Keys reveal nothing about each other or about the secret.
  * @param purpose a fixed name such as `page-tokens`
  */
 export function deriveKey(secret: Uint8Array, purpose: string): Buffer {

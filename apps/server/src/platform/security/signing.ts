@@ -6,8 +6,8 @@ export type Verified = { ok: true; value: string } | { ok: false; reason: 'inval
 
 export interface Signer {
   /**
-   * Packs a value and its end of validity into text that is safe in a path or query. Readable by
-   * whoever holds it, changeable by nobody.
+   * Packs a value and its end of validity into text that is safe in a path or query. Anyone who
+   * has it can read it, and nobody can change it.
    * @param expiresAt milliseconds since the Unix epoch; from then on the value is refused
    */
   sign(value: string, expiresAt: number): string

@@ -1,16 +1,16 @@
-/** How full it is. */
+/** How many tasks run and wait. */
 export interface Load {
   running: number
   waiting: number
 }
 
-/** Lets a bounded number in at a time; a bounded number of others wait in order. */
+/** Admits a bounded number at a time; a bounded number of others wait in order. */
 export interface Gate {
   /**
    * Waits for a place.
    *
-   * @returns what gives the place back; to be called once
-   * @throws what `full` makes if the waiting line is full, the signal's reason, or the reason of `close`
+   * @returns a function that gives the place back; to be called once
+   * @throws what `full` returns if the queue is full, the signal's reason, or the reason of `close`
    */
   enter(signal?: AbortSignal): Promise<() => void>
   load(): Load
@@ -25,10 +25,10 @@ interface Waiter {
 
 /**
  * @param places how many may be in at a time, at least 1
- * @param line how many may wait
+ * @param queueLength how many may wait
  * @param full makes the error for those beyond
  */
-export function createGate(places: number, line: number, full: () => Error): Gate {
+export function createGate(places: number, queueLength: number, full: () => Error): Gate {
   const waiting = new Set<Waiter>()
   let free = places
   let closed: Error | undefined
@@ -50,7 +50,7 @@ export function createGate(places: number, line: number, full: () => Error): Gat
         free -= 1
         return leave
       }
-      if (waiting.size >= line) throw full()
+      if (waiting.size >= queueLength) throw full()
       await wait(waiting, signal)
       return leave
     },
@@ -89,7 +89,7 @@ export type WorkerLimit = 'time' | 'memory' | 'output' | 'queue'
 
 /**
  * A task was stopped or refused because of a limit; the pool and its other tasks go on.
- * Only `queue` says nothing about the task: it may succeed when the pool is less busy.
+ * Only `queue` is not the fault of the task: it may succeed when the pool is less busy.
  */
 export class WorkerLimitError extends Error {
   override readonly name = 'WorkerLimitError'

@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { createGate, type Load, WorkerLimitError } from './gate.js'
 import type { ThreadAnswer, ThreadReady } from './thread-task.js'
-import type { ThreadEntry } from './worker-entry.js'
-import { resolveThreadEntry } from './worker-entry.js'
+import { resolveThreadEntry, type ThreadEntry } from './worker-entry.js'
 
 /** What bounds the work of a pool. */
 export interface ThreadPoolOptions {
@@ -18,7 +17,7 @@ export interface ThreadPoolOptions {
   timeLimitMs: number
   /** Megabytes of JavaScript heap for one thread. */
   memoryLimitMb: number
-  /** Told about threads that end by themselves. */
+  /** Called for threads that end by themselves. */
   onError(error: Error): void
 }
 
@@ -59,8 +58,8 @@ export function createThreadPool<Input, Output>(
   let closed: Error | undefined
 
   function take(): Thread<Input, Output> {
-    const rested = idle.pop()
-    if (rested !== undefined) return rested
+    const idleThread = idle.pop()
+    if (idleThread !== undefined) return idleThread
     const thread = startThread<Input, Output>(entry, options.setup, options.memoryLimitMb)
     alive.add(thread)
     void thread.ended.then((error) => {
@@ -180,7 +179,7 @@ export function startThread<Input, Output>(
     eval: entry.isScript,
     execArgv: entry.execArgv,
     workerData: setup,
-    // It opens what it is told to, and has no business with the secrets of the server.
+    // It needs no secrets of the server: it opens what its setup names.
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb },
   })

@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** What a thread answers to a task. */
+/** What a thread returns for a task. */
 export type ThreadAnswer<Output> =
   | { output: Output }
   | { error: { name: string; message: string; stack?: string } }
@@ -15,7 +15,7 @@ export interface ThreadReady {
 /**
  * Makes the thread a worker of a thread pool; to be called once by the pool's entry module.
  *
- * @param prepare gets what the pool gives every thread, and answers what does one task; inputs and
+ * @param prepare gets what the pool gives every thread, and returns what does one task; inputs and
  *   outputs are cloned
  */
 export function serveThread<Setup, Input, Output>(
@@ -25,7 +25,7 @@ export function serveThread<Setup, Input, Output>(
   const port = parentPort
   yieldToEventLoop()
   const prepared = prepare(workerData)
-  // A thread that cannot begin ends with the reason instead of answering every task with it.
+  // A thread that cannot begin ends with the reason instead of failing every task with it.
   prepared.then(
     () => port.postMessage({ ready: true } satisfies ThreadReady),
     (error: unknown) => {
@@ -33,7 +33,7 @@ export function serveThread<Setup, Input, Output>(
     },
   )
   port.on('message', (input: Input) => {
-    void answer(prepared, input).then((result) => port.postMessage(result))
+    void perform(prepared, input).then((result) => port.postMessage(result))
   })
 }
 
@@ -41,7 +41,7 @@ export function serveThread<Setup, Input, Output>(
 const niceness = 5
 
 /**
- * Lets the system prefer the thread that answers requests where processors are scarce. Only Linux has a
+ * Lets the system prefer the thread that serves requests where processors are scarce. Only Linux has a
  * priority for each thread, and a name for the thread that asks.
  */
 function yieldToEventLoop(): void {
@@ -53,7 +53,7 @@ function yieldToEventLoop(): void {
   }
 }
 
-async function answer<Input, Output>(
+async function perform<Input, Output>(
   prepared: Promise<(input: Input) => Promise<Output>>,
   input: Input,
 ): Promise<ThreadAnswer<Output>> {

@@ -9,7 +9,7 @@ export interface WorkerPoolOptions {
   entry: URL
   /** Tasks that run at a time, each in a process of its own. */
   workers: number
-  /** Room beside those for tasks that take long, so that others need not wait for them; none by default. */
+  /** Places beside those for tasks that take long, so that others need not wait for them; none by default. */
   slow?: SlowLaneOptions
   /** Tasks that wait for a worker; more are refused. */
   maximumQueue: number
@@ -21,7 +21,7 @@ export interface WorkerPoolOptions {
   maximumOutputBytes: number
   /** Milliseconds after which a worker without work ends; workers start when they are needed. */
   idleTimeoutMs: number
-  /** Told about workers that end by themselves while they have no task. */
+  /** Called for workers that end by themselves while they have no task. */
   onError(error: Error): void
 }
 
@@ -31,9 +31,9 @@ interface TaskOptions<Progress, Piece> {
   signal?: AbortSignal
   /** Milliseconds, in place of the pool's time limit. */
   timeLimitMs?: number
-  /** Told how far the task is, at most a few times a second; it must not throw. */
+  /** Called with the progress of the task, at most a few times a second; it must not throw. */
   onProgress?(progress: Progress): void
-  /** Given the parts of the output that go ahead of the rest, in their order; it must not throw. */
+  /** Called with the parts of the output that are sent ahead of the rest, in their order; it must not throw. */
   onPiece?(piece: Piece): void
 }
 
@@ -75,25 +75,25 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
   let closed: Error | undefined
 
   function take(): WorkerProcess {
-    const [rested] = idle.keys()
-    if (rested !== undefined && rouse(rested)) return rested
+    const [idleWorker] = idle.keys()
+    if (idleWorker !== undefined && takeIdle(idleWorker)) return idleWorker
     const worker = startWorkerProcess(entry, options.memoryLimitMb)
     alive.add(worker)
     void worker.ended.then((error) => {
       alive.delete(worker)
-      if (rouse(worker)) options.onError(error)
+      if (takeIdle(worker)) options.onError(error)
     })
     return worker
   }
 
-  /** Takes a worker out of those that rest, if it is one of them. */
-  function rouse(worker: WorkerProcess): boolean {
+  /** Takes a worker out of the idle ones, if it is one of them. */
+  function takeIdle(worker: WorkerProcess): boolean {
     clearTimeout(idle.get(worker))
     return idle.delete(worker)
   }
 
   function end(worker: WorkerProcess): void {
-    rouse(worker)
+    takeIdle(worker)
     worker.kill()
   }
 
@@ -225,7 +225,7 @@ export interface SlowLaneOptions {
 /**
  * Keeps tasks that take long from holding up those that do not.
  *
- * @param options.isWanted whether somebody waits for an ordinary place
+ * @param options.isWanted whether a task waits for an ordinary place
  */
 export function createSlowLane(options: SlowLaneOptions & { isWanted: () => boolean }): SlowLane {
   let taken = 0

@@ -4,9 +4,9 @@ import { constants, setPriority } from 'node:os'
 import type { WorkerEntry } from './worker-entry.js'
 import type { TaskAnswer, TaskMessage } from './worker-task.js'
 
-/** How much of what a dying process says is kept, in characters. */
-const LAST_WORDS = 8192
-const OUT_OF_MEMORY = /heap out of memory|invalid (?:array|table|size)|allocation failed/i
+/** How much of the error output of an ending process is kept, in characters. */
+const maximumErrorText = 8192
+const outOfMemoryText = /heap out of memory|invalid (?:array|table|size)|allocation failed/i
 
 /** A process ended while it had work or before it could have any. */
 export class WorkerExitError extends Error {
@@ -20,7 +20,7 @@ export class WorkerExitError extends Error {
   }
 }
 
-/** Hears what a task says before its answer. */
+/** Receives what a task sends before its result. */
 interface TaskListener {
   /** How far it is, as its handler reports it. */
   onProgress(progress: unknown): void
@@ -46,14 +46,14 @@ export interface WorkerProcess {
 export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): WorkerProcess {
   const child = fork(entry.filename, {
     execArgv: [...entry.execArgv, `--max-old-space-size=${memoryLimitMb}`],
-    // What reads foreign files has no business with the secrets of the server.
+    // A process that reads foreign files must not have the secrets of the server.
     env: {},
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  let lastWords = ''
+  let errorText = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    lastWords = `${lastWords}${text}`.slice(-LAST_WORDS)
+    errorText = `${errorText}${text}`.slice(-maximumErrorText)
   })
   let gone: WorkerExitError | undefined
   // Called and not raced against `ended`: a promise that lives as long as the process would keep a
@@ -66,10 +66,10 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
       giveUp?.(gone)
     }
     child.once('error', (error) => finish(new WorkerExitError(error.message, false)))
-    child.once('close', (code, signal) => finish(toExitError(code, signal, lastWords)))
+    child.once('close', (code, signal) => finish(toExitError(code, signal, errorText)))
   })
-  let hear: ((message: TaskMessage) => void) | undefined
-  child.on('message', (message: TaskMessage) => hear?.(message))
+  let onMessage: ((message: TaskMessage) => void) | undefined
+  child.on('message', (message: TaskMessage) => onMessage?.(message))
   idle(true)
 
   /** An idle worker is no reason for the server to stay alive, one that works or ends is. */
@@ -86,7 +86,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
       try {
         return await new Promise<TaskAnswer>((resolve, reject) => {
           giveUp = reject
-          hear = (message) => {
+          onMessage = (message) => {
             if ('progress' in message) onProgress(message.progress)
             else if ('piece' in message) onPiece(message.piece)
             else resolve(message)
@@ -95,7 +95,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
           child.send(envelope, () => {})
         })
       } finally {
-        hear = undefined
+        onMessage = undefined
         giveUp = undefined
         idle(true)
       }
@@ -119,9 +119,9 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
 function toExitError(
   code: number | null,
   signal: NodeJS.Signals | null,
-  lastWords: string,
+  errorText: string,
 ): WorkerExitError {
   const how = signal === null ? `with code ${code}` : `by ${signal}`
-  const why = lastWords.trim() === '' ? '' : `: ${lastWords.trim()}`
-  return new WorkerExitError(`The worker ended ${how}${why}`, OUT_OF_MEMORY.test(lastWords))
+  const why = errorText.trim() === '' ? '' : `: ${errorText.trim()}`
+  return new WorkerExitError(`The worker ended ${how}${why}`, outOfMemoryText.test(errorText))
 }

@@ -6,27 +6,27 @@ export interface TaskEnvelope<Input> {
   maximumOutputBytes: number
 }
 
-/** What a worker answers: an output as JSON, the size of one that is too large, or what was thrown. */
+/** What a worker returns: an output as JSON, the size of one that is too large, or what was thrown. */
 export type TaskAnswer =
   | { output: string }
   | { outputBytes: number }
   | { error: { message: string; stack?: string } }
 
-/** What a worker says before its answer about how far it is. */
+/** The progress that a worker sends before its result. */
 interface TaskProgress {
   progress: unknown
 }
 
-/** A part of the output, as JSON, that goes ahead of the answer. */
+/** A part of the output, as JSON, that is sent ahead of the result. */
 interface TaskPiece {
   piece: string
 }
 
-/** All that a worker says to its pool. */
+/** All messages of a worker to its pool. */
 export type TaskMessage = TaskAnswer | TaskProgress | TaskPiece
 
 /**
- * Sends a part of the output ahead of the rest, so that nobody ever has to take in a large output at once.
+ * Sends a part of the output ahead of the rest, so that a large output never has to be read at once.
  * @throws OutputLimitError once all of the output is larger than allowed, which ends the task
  */
 export type Give<Piece> = (piece: Piece) => void
@@ -43,12 +43,12 @@ class OutputLimitError extends Error {
 }
 
 /**
- * Tells how far a task is. What comes too soon after the last is left out, unless it is told to be a
+ * Reports the progress of a task. What comes too soon after the last report is left out, unless it is a
  * milestone.
  */
 export type Report<Progress> = (progress: Progress, options?: { milestone: boolean }) => void
 
-/** Does one task, and may tell on the way how far it is. */
+/** Does one task, and may report progress on the way. */
 export type TaskHandler<Input, Output, Progress, Piece> = (
   input: Input,
   report: Report<Progress>,
@@ -56,7 +56,7 @@ export type TaskHandler<Input, Output, Progress, Piece> = (
 ) => Promise<Output>
 
 /** Milliseconds between two reports of progress that are sent; those between are left out. */
-const REPORT_INTERVAL_MS = 250
+const reportIntervalMs = 250
 
 /**
  * Makes the process a worker of a pool; to be called once by the pool's entry module.
@@ -67,7 +67,7 @@ export function serveTasks<Input, Output, Progress = never, Piece = never>(
   handler: TaskHandler<Input, Output, Progress, Piece>,
 ): void {
   process.on('message', (envelope: TaskEnvelope<Input>) => {
-    void answer(handler, envelope).then(say)
+    void perform(handler, envelope).then(send)
   })
   process.once('disconnect', () => process.exit())
   // A terminal or a service manager signals every process of the server. The server decides what becomes
@@ -76,7 +76,7 @@ export function serveTasks<Input, Output, Progress = never, Piece = never>(
   watchParent()
 }
 
-async function answer<Input, Output, Progress, Piece>(
+async function perform<Input, Output, Progress, Piece>(
   handler: TaskHandler<Input, Output, Progress, Piece>,
   { input, maximumOutputBytes }: TaskEnvelope<Input>,
 ): Promise<TaskAnswer> {
@@ -89,7 +89,7 @@ async function answer<Input, Output, Progress, Piece>(
     return json
   }
   try {
-    const output = await handler(input, createReport(), (piece) => say({ piece: toJson(piece) }))
+    const output = await handler(input, createReport(), (piece) => send({ piece: toJson(piece) }))
     return { output: toJson(output) }
   } catch (error) {
     if (error instanceof OutputLimitError) return { outputBytes: error.bytes }
@@ -98,7 +98,7 @@ async function answer<Input, Output, Progress, Piece>(
   }
 }
 
-function say(message: TaskMessage): void {
+function send(message: TaskMessage): void {
   process.send?.(message)
 }
 
@@ -107,9 +107,9 @@ function createReport(): Report<unknown> {
   let last = 0
   return (progress, { milestone } = { milestone: false }) => {
     const now = performance.now()
-    if (!milestone && now - last < REPORT_INTERVAL_MS) return
+    if (!milestone && now - last < reportIntervalMs) return
     last = now
-    say({ progress })
+    send({ progress })
   }
 }
 

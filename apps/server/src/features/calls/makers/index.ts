@@ -1,6 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/actor.js'
+import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import type { Audience, InstalledAs } from '../../bots/bots/index.js'
 import type { Creation } from '../../bots/integrations/index.js'
 import { askReceiver, type CallDeps } from '../requests/index.js'

@@ -1,8 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import type { Outgoing, OutgoingAnswer } from '../../../platform/outgoing/outgoing.js'
-import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
+import {
+  type Outgoing,
+  type OutgoingAnswer,
+  OutgoingError,
+} from '../../../platform/outgoing/outgoing.js'
 import type { Target } from '../targets/index.js'
 import { judge, reasonOf, textOf, type Verdict } from './verdict.js'
 

@@ -1,8 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import type { WebhookAnswer, WebhookRequest } from '../../../domain/webhooks.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
-import type { OutgoingAnswer } from '../../../platform/outgoing/outgoing.js'
-import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
+import { type OutgoingAnswer, OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import {
   builtInChat,
   findInstallationByWebhook,

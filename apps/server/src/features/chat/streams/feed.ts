@@ -1,6 +1,5 @@
 import type { EventBus } from '../../../platform/bus/event-bus.js'
-import type { Timers } from '../../../platform/clock.js'
-import { type Clock, isoTime } from '../../../platform/clock.js'
+import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { eventsTopic } from '../../../platform/events/publisher.js'
 import { readEvents, sequenceBefore } from '../../../platform/events/read.js'

@@ -1,6 +1,5 @@
 import { contract } from '@botstead/contract'
-import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/actor.js'
+import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
 import type { EventRecord, EventsService } from './service.js'

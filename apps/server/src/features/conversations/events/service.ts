@@ -1,6 +1,5 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
-import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/actor.js'
+import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import type { NeededSubjects } from '../../../domain/deliveries.js'
 import { encodePayload, requireShape } from '../../../domain/payload.js'
 import { dueTimeOf } from '../../../domain/times.js'

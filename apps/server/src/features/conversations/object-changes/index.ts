@@ -1,5 +1,4 @@
-import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/actor.js'
+import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import type { NeededSubjects } from '../../../domain/deliveries.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'

@@ -1,6 +1,5 @@
 import { ApiError, type Body, type contract, type Params } from '@botstead/contract'
-import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/actor.js'
+import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { encodePayload, requireShape } from '../../../domain/payload.js'
 import { requireStateName } from '../../../domain/state-names.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'

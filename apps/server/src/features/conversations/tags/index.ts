@@ -1,6 +1,5 @@
 import { contract, type Query } from '@botstead/contract'
-import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/actor.js'
+import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { storedFilter } from '../../../domain/tags.js'
 import { route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'

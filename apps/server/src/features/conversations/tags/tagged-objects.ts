@@ -1,6 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/actor.js'
+import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'

@@ -1,6 +1,5 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
-import type { BotActor } from '../../../domain/actor.js'
-import { aliasOf } from '../../../domain/actor.js'
+import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { storedFilter, type Tags } from '../../../domain/tags.js'
 import { timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'

@@ -1,5 +1,9 @@
-import type { ChunkOptions, ExtractionFailure, Passage } from '@botstead/documents'
-import { ExtractionError } from '@botstead/documents'
+import {
+  type ChunkOptions,
+  ExtractionError,
+  type ExtractionFailure,
+  type Passage,
+} from '@botstead/documents'
 import type { ContextOptions, IndexFields, ListedWord } from '@botstead/documents/text'
 
 /** The parts of a passage that decide by which words it is found. */

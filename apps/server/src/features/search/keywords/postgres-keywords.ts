@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/lookup/index.js'
-import type { IndexEntry, KeywordIndex } from './keyword-index.js'
 import {
   bounded,
   type CountRow,
+  type IndexEntry,
+  type KeywordIndex,
   listWords,
   type RankedRow,
   scopeWord,

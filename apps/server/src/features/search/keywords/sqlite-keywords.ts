@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/lookup/index.js'
-import type { IndexEntry, KeywordIndex } from './keyword-index.js'
 import {
   bounded,
   type CountRow,
+  type IndexEntry,
+  type KeywordIndex,
   listWords,
   type RankedRow,
   scopeWord,

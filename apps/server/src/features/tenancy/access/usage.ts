@@ -1,5 +1,4 @@
-import type { Timers } from '../../../platform/clock.js'
-import { type Clock, isoTime } from '../../../platform/clock.js'
+import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import type { Run } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { markUsed, type TokenRow } from './store.js'

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Outgoing, OutgoingAnswer } from '../../../../platform/outgoing/outgoing.js'
-import { OutgoingError } from '../../../../platform/outgoing/outgoing.js'
+import {
+  type Outgoing,
+  type OutgoingAnswer,
+  OutgoingError,
+} from '../../../../platform/outgoing/outgoing.js'
 
 /** An embeddings endpoint that speaks the protocol of OpenAI. */
 export interface EndpointOptions {
