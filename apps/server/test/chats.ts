@@ -89,7 +89,7 @@ export async function createChats(
     /** The bot completes the message that it was writing. */
     async completeMessage({ actor }: TestBot, conversationId: string, streamId: string) {
       const { botId } = actor
-      const audience = await messages.audienceOf(botId)
+      const profile = await messages.profileOf(botId)
       await tenants.run(async (tx) => {
         const row = await tx
           .updateTable('conversations')
@@ -100,7 +100,7 @@ export async function createChats(
         const place = { ...row, last_message_at: tenants.clock.now() }
         const payload = messages.encode({ text: 'Hello', metadata: { streamId } })
         const message = { botId, userId: botId, direction: 'outgoing', type: 'text' } as const
-        await messages.append(tx, place, { ...message, payload }, audience)
+        await messages.append(tx, place, { ...message, payload }, profile)
       })
     },
 

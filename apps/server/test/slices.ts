@@ -81,7 +81,7 @@ export async function createSlices(
     accounts: accounts.service,
     workspaces: workspaces.service,
     bots: bots.service,
-    audiences: bots.audiences,
+    botProfiles: bots.botProfiles,
     access,
     tokens: slices.operatorTokens,
 

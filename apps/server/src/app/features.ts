@@ -143,7 +143,7 @@ export function createFeatures(
       pager,
       outgoing,
       bots: bots.service,
-      audiences: bots.audiences,
+      botProfiles: bots.botProfiles,
       targets,
       integrations,
       retentionMs: config.botLogRetentionMs,
@@ -151,7 +151,7 @@ export function createFeatures(
   )
 
   // What happens in bots.
-  const { audiences } = bots
+  const { botProfiles } = bots
   add(createTags({ db, run, pager }))
   const changes = add(createChanges({ run, clock, ids, domainEvents }))
   const botEvents = add(
@@ -162,7 +162,7 @@ export function createFeatures(
       ids,
       queue,
       pager,
-      audiences,
+      botProfiles,
       domainEvents,
       missedEventsMs: config.missedEventsMs,
       maxPayloadBytes,
@@ -176,7 +176,7 @@ export function createFeatures(
       clock,
       ids,
       pager,
-      audiences,
+      botProfiles,
       makers,
       domainEvents,
       events: botEvents.service,
@@ -190,7 +190,7 @@ export function createFeatures(
       clock,
       ids,
       pager,
-      audiences,
+      botProfiles,
       makers,
       domainEvents,
       changes,
@@ -209,7 +209,7 @@ export function createFeatures(
       ids,
       pager,
       queue,
-      audiences,
+      botProfiles,
       domainEvents,
       changes,
       events,
@@ -228,7 +228,7 @@ export function createFeatures(
       ids,
       pager,
       queue,
-      audiences,
+      botProfiles,
       domainEvents,
       events: botEvents.service,
       users: users.service,
@@ -244,7 +244,7 @@ export function createFeatures(
       clock,
       ids,
       queue,
-      audiences,
+      botProfiles,
       events: botEvents.service,
       maxPayloadBytes,
     }),
@@ -254,7 +254,7 @@ export function createFeatures(
       run,
       clock,
       queue,
-      audiences,
+      botProfiles,
       bots: bots.service,
       events: botEvents.service,
       maxPayloadBytes,
@@ -300,7 +300,7 @@ export function createFeatures(
       events,
       domainEvents,
       bots: bots.service,
-      audiences,
+      botProfiles,
       users: users.service,
       conversations: conversations.service,
       messages: messages.service,

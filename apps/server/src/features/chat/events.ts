@@ -3,7 +3,7 @@ import type { ChatUserActor } from '../../domain/actor.js'
 import { encodePayload } from '../../domain/payload.js'
 import { encodeJson } from '../../platform/db/columns.js'
 import type { Remember } from '../../platform/idempotency/store.js'
-import type { Audiences } from '../bots/bots/index.js'
+import type { BotProfiles } from '../bots/bots/index.js'
 import {
   type CustomEvent,
   conversationEvents,
@@ -35,7 +35,7 @@ interface CustomEventData {
 export interface EventOperationsDeps extends ChatAccessDeps {
   /** Keeps custom events among everything that happens in a bot, as events `custom` of the installation. */
   botEvents: Pick<EventsService, 'record' | 'find'>
-  audiences: Pick<Audiences, 'of'>
+  botProfiles: Pick<BotProfiles, 'of'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
   streams: Pick<ConversationStreams, 'waitForListeners'>
@@ -43,7 +43,7 @@ export interface EventOperationsDeps extends ChatAccessDeps {
 
 /** What users and bots send each other beside messages. */
 export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
-  const { db, run, users, conversations, botEvents, audiences, maxPayloadBytes, streams } = deps
+  const { db, run, users, conversations, botEvents, botProfiles, maxPayloadBytes, streams } = deps
 
   return {
     async createEvent(
@@ -53,13 +53,13 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
     ): Promise<ChatEventRecord> {
       encodePayload(payload, maxPayloadBytes)
       const { botId, alias } = actor.chat
-      const audience = await audiences.of(botId)
+      const profile = await botProfiles.of(botId)
       const { position, made } = await run(async (tx) => {
         const { user, conversation } = await access.requireParticipant(actor, conversationId, tx)
         // Before the event, which takes its position among the deliveries to the bot: messages do the same.
         await conversations.hold(tx, { botId, id: conversation.id })
         const data = { userId: user.id, conversationId: conversation.id, payload }
-        const event = await botEvents.record(tx, audience, {
+        const event = await botEvents.record(tx, profile, {
           botId,
           integration: alias,
           type: customEventOf(alias),

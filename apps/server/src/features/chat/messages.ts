@@ -148,7 +148,7 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       }
       const { type, payload } = toStoredContent(content)
       const encoded = messages.encode(payload)
-      const audience = await messages.audienceOf(actor.chat.botId)
+      const profile = await messages.profileOf(actor.chat.botId)
       const { slot, made } = await run(async (tx) => {
         const { user, slot } = await reserveSlot(tx, actor, input.conversationId)
         const message = await messages.append(
@@ -161,7 +161,7 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
             type,
             payload: encoded,
           },
-          audience,
+          profile,
         )
         const made: ChatMessageRecord = {
           id: message.id,

@@ -224,7 +224,7 @@ describeEachEngine('chat', (engine) => {
     const { id } = await open(ada)
     const { botId } = bot.actor
     const member = { botId, userId: (await chats.chat.getUser(ada)).id }
-    const audience = await chats.messages.audienceOf(botId)
+    const profile = await chats.messages.profileOf(botId)
     await chats.run(async (tx) => {
       const slot = await chats.conversations.takeSlotOfParticipant(
         tx,
@@ -243,7 +243,7 @@ describeEachEngine('chat', (engine) => {
           type: 'carousel',
           payload: chats.messages.encode({ items: [{ title: 'Tea', actions: [] }] }),
         },
-        audience,
+        profile,
       )
     })
     expect(await list(ada, id)).toMatchObject([

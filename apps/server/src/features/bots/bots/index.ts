@@ -2,19 +2,25 @@ import { afterCommit } from '../../../platform/db/commit-hooks.js'
 import type { Feature } from '../../feature.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import type { KnownIntegrations } from '../integrations/index.js'
-import { type Audiences, createAudiences } from './audience.js'
+import { type BotProfiles, createBotProfiles } from './bot-profile.js'
 import { botsRoutes } from './routes.js'
 import { type BotsDeps, type BotsService, createBotsService } from './service.js'
 import type { BotView } from './view.js'
 
-export type { Audience, Audiences, DeclaredAction, DeclaredState, InstalledAs } from './audience.js'
+export type {
+  BotProfile,
+  BotProfiles,
+  DeclaredAction,
+  DeclaredState,
+  InstalledAs,
+} from './bot-profile.js'
 export type { ChatInstallation, SignalPosting } from './lookups.js'
 export { type BotsService, purgeBotJob } from './service.js'
 
 export interface Bots extends Feature {
   service: BotsService
   /** What bots declare and have installed, from memory. */
-  audiences: Audiences
+  botProfiles: BotProfiles
 }
 
 interface Deps extends Omit<BotsDeps, 'integrations'>, Pick<BotView, 'addresses'> {
@@ -25,17 +31,17 @@ interface Deps extends Omit<BotsDeps, 'integrations'>, Pick<BotView, 'addresses'
 /** Bots of a workspace and what is installed in them. */
 export function createBots(deps: Deps): Bots {
   const { addresses, sealer, integrations } = deps
-  const audiences = createAudiences({ ...deps, integrations: integrations.known })
+  const botProfiles = createBotProfiles({ ...deps, integrations: integrations.known })
   const service = createBotsService({ ...deps, integrations: integrations.service })
   deps.workspaces.provideBotCounts(service.countByWorkspace)
   return {
     name: 'bots',
     service,
-    audiences,
+    botProfiles,
     routes: botsRoutes({ service, view: { addresses, sealer } }),
     on: {
       'workspace.removed': (tx, { workspaceId }) => service.removeAll(tx, workspaceId),
-      'bot.changed': async (tx, { botId }) => afterCommit(tx, () => audiences.forget(botId)),
+      'bot.changed': async (tx, { botId }) => afterCommit(tx, () => botProfiles.forget(botId)),
       'integration.changed': async (tx, { installedIn }) => {
         for (const botId of installedIn) await service.raiseChanged(tx, botId)
       },

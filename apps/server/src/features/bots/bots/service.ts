@@ -18,7 +18,7 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import { rotateSigningSecret } from '../definitions/index.js'
 import * as installations from '../installations/index.js'
 import type { IntegrationsService } from '../integrations/index.js'
-import { type Audience, wantsOf } from './audience.js'
+import { type BotProfile, wantsOf } from './bot-profile.js'
 import { type BotPatch, changesOf, type NewBot, newBot, requireNoPlugins } from './changes.js'
 import {
   type BotDefinition,
@@ -39,7 +39,7 @@ declare module '../../../platform/domain-events.js' {
     /** It got an address, or new code at the one it has. */
     'bot.deployed': { botId: string }
     /** It got an address and had none before; `wants` returns whether it wants events of a type. */
-    'bot.addressed': { botId: string; wants: Audience['wants'] }
+    'bot.addressed': { botId: string; wants: BotProfile['wants'] }
     /** Its definition says anew which events recur. */
     'bot.recurringEventsDeclared': { botId: string; declared: BotDefinition['recurringEvents'] }
     /** What is installed in it changes. */

@@ -57,7 +57,7 @@ export async function findWorkspaceOf(db: Db, id: string): Promise<string | unde
 }
 
 /** Where a bot listens, and its definition, which says to what. */
-export async function findAudience(
+export async function findBotProfile(
   db: Db,
   id: string,
 ): Promise<Pick<BotRow, 'url' | 'definition'> | undefined> {

@@ -1,7 +1,7 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import { requireShape } from '../../../domain/payload.js'
-import type { Audience, Audiences, DeclaredAction } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles, DeclaredAction } from '../../bots/bots/index.js'
 import { builtInChat } from '../../bots/installations/index.js'
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import type { ServerAction } from '../../feature.js'
@@ -22,7 +22,7 @@ export interface ActionOutcome {
 type RemoteAction = Pick<DeclaredAction, 'cacheable' | 'input'>
 
 export interface ActionsDeps extends CallDeps {
-  audiences: Audiences
+  botProfiles: BotProfiles
   targets: Pick<Targets, 'of'>
   answers: Pick<ActionAnswers, 'find' | 'keep'>
   runs: Pick<ActionRuns, 'record'>
@@ -32,7 +32,7 @@ export interface ActionsDeps extends CallDeps {
 export type ActionsService = ReturnType<typeof createActionsService>
 
 export function createActionsService(deps: ActionsDeps) {
-  const { audiences, answers } = deps
+  const { botProfiles, answers } = deps
   const serverActions = new Map<string, ServerAction>()
 
   async function callIntegration(
@@ -40,9 +40,9 @@ export function createActionsService(deps: ActionsDeps) {
     { type, input }: ActionCall,
     alias: string,
     name: string,
-    audience: Audience,
+    profile: BotProfile,
   ): Promise<ActionOutcome> {
-    const installed = audience.installationOf(alias)
+    const installed = profile.installationOf(alias)
     if (installed === undefined) {
       throw unknownAction(type, `no integration is installed as ${alias}`)
     }
@@ -98,13 +98,13 @@ export function createActionsService(deps: ActionsDeps) {
       }
       const { botId } = actor
       const { type } = call
-      const audience = await audiences.of(botId)
-      const own = audience.actionOf(type)
+      const profile = await botProfiles.of(botId)
+      const own = profile.actionOf(type)
       if (own !== undefined) return await callRemote(botId, '', call, type, own)
       const colon = type.indexOf(':')
       if (colon < 0) throw unknownAction(type, `the bot declares no action ${type}`)
       const alias = type.slice(0, colon)
-      return await callIntegration(botId, call, alias, type.slice(colon + 1), audience)
+      return await callIntegration(botId, call, alias, type.slice(colon + 1), profile)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
-import type { Audience, InstalledAs } from '../../bots/bots/index.js'
+import type { BotProfile, InstalledAs } from '../../bots/bots/index.js'
 import type { Creation } from '../../bots/integrations/index.js'
 import { askReceiver, type CallDeps } from '../requests/index.js'
 import { findIntegrationTarget, type IntegrationTargetDeps } from '../targets/index.js'
@@ -24,12 +24,12 @@ export type Maker = InstalledAs & { alias: string }
 /** Who is to make what a caller asks for; undefined when this server does. */
 export function makerOf(
   actor: BotActor,
-  audience: Audience,
+  profile: BotProfile,
   integrationName: string | undefined,
 ): Maker | undefined {
   if (integrationName === undefined || aliasOf(actor) !== undefined) return undefined
-  const alias = audience.aliasFor(integrationName)
-  const installed = audience.installationOf(alias)
+  const alias = profile.aliasFor(integrationName)
+  const installed = profile.installationOf(alias)
   return installed?.declares === undefined ? undefined : { ...installed, alias }
 }
 

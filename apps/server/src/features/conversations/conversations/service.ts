@@ -12,7 +12,7 @@ import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { EventPublisher } from '../../../platform/events/publisher.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { Audience, Audiences, InstalledAs } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles, InstalledAs } from '../../bots/bots/index.js'
 import { type Makers, tagsFor } from '../../calls/makers/index.js'
 import type { EventsService } from '../events/index.js'
 import type { Changes } from '../object-changes/index.js'
@@ -49,7 +49,7 @@ export interface ConversationsDeps extends ParticipantsDeps {
   /** Events of bots, which may be about a conversation. */
   botEvents: Pick<EventsService, 'provideSubject'>
   domainEvents: Pick<EventDispatcher, 'raise'>
-  audiences: Audiences
+  botProfiles: BotProfiles
   changes: Pick<Changes, 'note'>
   makers: Makers
   /** Alias of the integration behind chat addresses: conversations belong to it unless said otherwise. */
@@ -68,7 +68,8 @@ export type ConversationsService = ReturnType<typeof createConversationsService>
  * them, by native id.
  */
 export function createConversationsService(deps: ConversationsDeps) {
-  const { db, run, dialect, clock, ids, pager, audiences, changes, domainEvents, chatAlias } = deps
+  const { db, run, dialect, clock, ids, pager, botProfiles, changes, domainEvents, chatAlias } =
+    deps
   let emptyConversations: EmptyConversations = async () => {}
 
   const { unknown, findVisible, requireVisible, getOrCreateIn, ...objects } = taggedObjects<
@@ -126,21 +127,21 @@ export function createConversationsService(deps: ConversationsDeps) {
   }
 
   /** Alias of the installation that a new conversation belongs to. */
-  function integrationOf(actor: BotActor, audience: Audience, input: WantedConversation): string {
+  function integrationOf(actor: BotActor, profile: BotProfile, input: WantedConversation): string {
     const { integrationName: name } = input
-    return aliasOf(actor) ?? (name === undefined ? chatAlias : audience.aliasFor(name))
+    return aliasOf(actor) ?? (name === undefined ? chatAlias : profile.aliasFor(name))
   }
 
   function draftOfCaller(
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     input: WantedConversation,
   ): store.ConversationRow {
     const alias = aliasOf(actor)
-    if (alias !== undefined) requireChannel(audience.installationOf(alias), alias, input.channel)
+    if (alias !== undefined) requireChannel(profile.installationOf(alias), alias, input.channel)
     return {
       ...draft(actor.botId),
-      integration: integrationOf(actor, audience, input),
+      integration: integrationOf(actor, profile, input),
       channel: input.channel,
       tags: encodeJson(newTags(alias, input.tags)),
       properties: encodeJson(patchedProperties({}, input.properties)),
@@ -158,7 +159,7 @@ export function createConversationsService(deps: ConversationsDeps) {
   async function patchTagged(
     tx: Tx,
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     conversation: store.ConversationRow,
     patch: ConversationPatch,
   ): Promise<store.ConversationRow> {
@@ -173,7 +174,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     await store.patchConversation(tx, conversation.bot_id, conversation.id, next)
     await replaceTags(tx, tagged(conversation), before, after)
     const changed = { ...conversation, ...next }
-    await changes.note(tx, actor, audience, {
+    await changes.note(tx, actor, profile, {
       kind: 'conversation_updated',
       integration: conversation.integration,
       conversationId: conversation.id,
@@ -247,7 +248,7 @@ export function createConversationsService(deps: ConversationsDeps) {
       pageSize,
     })
     const { integrationName: name } = filter
-    const asked = name && (await audiences.of(actor.botId)).aliasFor(name)
+    const asked = name && (await botProfiles.of(actor.botId)).aliasFor(name)
     if (alias !== undefined && (asked ?? alias) !== alias) {
       return { rows: [], nextToken: undefined }
     }

@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Audience } from '../../bots/bots/index.js'
+import type { BotProfile } from '../../bots/bots/index.js'
 import type { createEventRecorder } from './recorder.js'
 import { listUnsentEvents, patchEvent, type RequestedEvents } from './store.js'
 
@@ -43,7 +43,7 @@ interface BackfillDeps {
   windowMs: number
 }
 
-type Wants = Pick<Audience, 'wants'>
+type Wants = Pick<BotProfile, 'wants'>
 
 /** Payload of the job. */
 export interface SecondLook {
@@ -94,7 +94,7 @@ export function createBackfill(deps: BackfillDeps) {
    * Sends a bot what it missed, in the transaction that gives it an address: later events follow in order.
    * What other processes are writing now, not knowing of the address, follows a little later.
    */
-  async function begin(tx: Tx, botId: string, audience: Wants): Promise<void> {
+  async function begin(tx: Tx, botId: string, profile: Wants): Promise<void> {
     if (windowMs === 0) return
     const now = clock.now()
     // Not further back: events that exceeded the limit of the first look are not sent later either.
@@ -106,7 +106,7 @@ export function createBackfill(deps: BackfillDeps) {
       payload,
       runAt: now + secondLookDelay,
     })
-    await send(tx, botId, audience, isoTime(now - windowMs))
+    await send(tx, botId, profile, isoTime(now - windowMs))
   }
 
   return { begin, send }

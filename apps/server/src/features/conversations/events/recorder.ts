@@ -2,7 +2,7 @@ import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { Audience } from '../../bots/bots/index.js'
+import type { BotProfile } from '../../bots/bots/index.js'
 import { type EventRow, insertEvent, patchEvent } from './store.js'
 
 /** Something that happened in a bot. */
@@ -65,13 +65,13 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
    */
   async function record(
     tx: Tx,
-    audience: Pick<Audience, 'wants' | 'listens'>,
+    profile: Pick<BotProfile, 'wants' | 'listens'>,
     event: NewEvent,
   ): Promise<EventRow> {
-    const wanted = audience.wants(event.type)
+    const wanted = profile.wants(event.type)
     const row = draft(event, wanted ? 'pending' : 'ignored')
     await insertEvent(tx, row)
-    if (wanted && audience.listens) await send(tx, row)
+    if (wanted && profile.listens) await send(tx, row)
     return row
   }
 
@@ -93,14 +93,14 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
   }
 
   /** Releases a scheduled event; does nothing if it was cancelled or released already. */
-  async function release(tx: Tx, audience: Audience, botId: string, id: string): Promise<void> {
+  async function release(tx: Tx, profile: BotProfile, botId: string, id: string): Promise<void> {
     const released_at = isoTime(clock.now())
     const patch = { status: 'pending' as const, released_at }
     const row = await patchEvent(tx, botId, id, ['scheduled'], patch)
     if (row === undefined) return
-    if (!audience.wants(row.type))
+    if (!profile.wants(row.type))
       await patchEvent(tx, botId, id, ['pending'], { status: 'ignored' })
-    else if (audience.listens) await send(tx, row)
+    else if (profile.listens) await send(tx, row)
   }
 
   return { record, schedule, sendLate, release }

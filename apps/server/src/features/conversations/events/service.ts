@@ -10,7 +10,7 @@ import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Audience, Audiences } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
 import { createBackfill, type ListUnreported, type SecondLook } from './backfill.js'
 import { createEventRecorder, type EventRecorderDeps } from './recorder.js'
 import * as store from './store.js'
@@ -47,7 +47,7 @@ export interface EventsDeps extends EventRecorderDeps {
   run: Run
   queue: Queue
   pager: Pager
-  audiences: Audiences
+  botProfiles: BotProfiles
   /** Milliseconds before a bot got an address whose events are sent to it after all; 0 for none. */
   missedEventsMs: number
   /** Most bytes of a payload. */
@@ -62,7 +62,7 @@ const longestReason = 2000
 export type EventsService = ReturnType<typeof createEventsService>
 
 export function createEventsService(deps: EventsDeps) {
-  const { db, run, clock, queue, pager, audiences, domainEvents, maxPayloadBytes } = deps
+  const { db, run, clock, queue, pager, botProfiles, domainEvents, maxPayloadBytes } = deps
   const { provideSubject, subjectExists, requireSubjects } = createSubjects()
   let describeMessages: DescribeMessages = async () => new Map()
   let listUnreported: ListUnreported = async () => []
@@ -108,13 +108,13 @@ export function createEventsService(deps: EventsDeps) {
       payload: encodePayload(payload, maxPayloadBytes),
       ...subjects,
     }
-    const audience = await audiences.of(botId)
-    requireEventShape(audience, alias, type, payload)
+    const profile = await botProfiles.of(botId)
+    requireEventShape(profile, alias, type, payload)
     return await run(async (tx) => {
       await requireSubjects(tx, actor, subjects, 'body')
       const row =
         dueAt === undefined
-          ? await recorder.record(tx, audience, event)
+          ? await recorder.record(tx, profile, event)
           : await recorder.schedule(tx, event)
       if (dueAt !== undefined) {
         await queue.enqueue(tx, {
@@ -227,14 +227,14 @@ export function createEventsService(deps: EventsDeps) {
 
   /** Releases a scheduled event, as its job. */
   async function release(botId: string, id: string): Promise<void> {
-    const audience = await audiences.of(botId)
-    await run((tx) => recorder.release(tx, audience, botId, id))
+    const profile = await botProfiles.of(botId)
+    await run((tx) => recorder.release(tx, profile, botId, id))
   }
 
   /** Looks a second time for what a bot missed, as a job. */
   async function backfillRest({ botId, since }: SecondLook): Promise<void> {
-    const audience = await audiences.of(botId)
-    if (audience.listens) await run((tx) => backfill.send(tx, botId, audience, since))
+    const profile = await botProfiles.of(botId)
+    if (profile.listens) await run((tx) => backfill.send(tx, botId, profile, since))
   }
 
   /**
@@ -311,16 +311,16 @@ export function createEventsService(deps: EventsDeps) {
  * @param alias of the integration that makes it; undefined for the bot
  */
 function requireEventShape(
-  audience: Audience,
+  profile: BotProfile,
   alias: string | undefined,
   type: string,
   payload: unknown,
 ): void {
-  const schema = alias === undefined ? audience.eventOf(type) : ofIntegration(audience, alias, type)
+  const schema = alias === undefined ? profile.eventOf(type) : ofIntegration(profile, alias, type)
   if (schema !== undefined) requireShape(schema, payload, 'payload', `the event ${type}`)
 }
 
-function ofIntegration(audience: Audience, alias: string, type: string) {
-  const events = audience.installationOf(alias)?.declares?.events ?? {}
+function ofIntegration(profile: BotProfile, alias: string, type: string) {
+  const events = profile.installationOf(alias)?.declares?.events ?? {}
   return Object.hasOwn(events, type) ? events[type]?.schema : undefined
 }

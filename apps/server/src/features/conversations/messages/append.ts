@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { EventPublisher } from '../../../platform/events/publisher.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { Audience } from '../../bots/bots/index.js'
+import type { BotProfile } from '../../bots/bots/index.js'
 import { conversationEvents, type MessageSlot } from '../conversations/index.js'
 import type { EventsService } from '../events/index.js'
 import { insertMessage, type MessageRow } from './store.js'
@@ -45,7 +45,7 @@ export function createAppend({ ids, events, botEvents, domainEvents }: AppendDep
     tx: Tx,
     slot: MessageSlot,
     message: NewMessage,
-    audience: Audience,
+    profile: BotProfile,
   ): Promise<MessageRow> {
     const createdAt = isoTime(slot.last_message_at)
     const row: MessageRow = {
@@ -71,7 +71,7 @@ export function createAppend({ ids, events, botEvents, domainEvents }: AppendDep
       subjectId: row.id,
       createdAt,
     })
-    const delivery = deliver(tx, audience, slot.integration, row)
+    const delivery = deliver(tx, profile, slot.integration, row)
     if (delivery !== undefined) await delivery
     return row
   }
@@ -82,14 +82,14 @@ export function createAppend({ ids, events, botEvents, domainEvents }: AppendDep
    */
   function deliver(
     tx: Tx,
-    audience: Audience,
+    profile: BotProfile,
     integration: string,
     message: MessageRow,
   ): Promise<unknown> | undefined {
     const { id, bot_id: botId, conversation_id: conversationId, user_id: userId } = message
     if (message.direction === 'incoming') {
-      if (!audience.listens) return undefined
-      return botEvents.record(tx, audience, {
+      if (!profile.listens) return undefined
+      return botEvents.record(tx, profile, {
         botId,
         type: messageCreated,
         payload: null,
@@ -98,7 +98,7 @@ export function createAppend({ ids, events, botEvents, domainEvents }: AppendDep
         userId,
       })
     }
-    if (!audience.delivers(integration)) return undefined
+    if (!profile.delivers(integration)) return undefined
     return domainEvents.raise(tx, 'delivery.requested', {
       botId,
       integration,

@@ -2,7 +2,7 @@ import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import { requireShape } from '../../../domain/payload.js'
 import type { Tx } from '../../../platform/db/schema.js'
-import type { Audience } from '../../bots/bots/index.js'
+import type { BotProfile } from '../../bots/bots/index.js'
 import { builtInChat, chatShapes } from '../../bots/installations/index.js'
 import type { ConversationRow, ConversationsService } from '../conversations/index.js'
 import { publicIdOf, type UsersService } from '../users/index.js'
@@ -57,12 +57,12 @@ export function createRequireAuthor({ conversations, users }: AuthorsDeps) {
  * @param path of the object in the body that has `type` and `payload`, with a dot behind it
  */
 export function requireMessageShape(
-  audience: Audience,
+  profile: BotProfile,
   { integration, channel }: Author['conversation'],
   { type, payload }: { type: string; payload: unknown },
   path = '',
 ): void {
-  const installed = audience.installationOf(integration)
+  const installed = profile.installationOf(integration)
   const isChat = installed?.integrationId === builtInChat.id
   const channels = installed?.declares?.channels ?? {}
   const declared = Object.hasOwn(channels, channel) ? channels[channel]?.messages : undefined

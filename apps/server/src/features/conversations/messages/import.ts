@@ -7,7 +7,7 @@ import { encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { Audience, Audiences } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
 import type { ConversationRow, ConversationsService } from '../conversations/index.js'
 import { newTags, replaceTags, type TagsPatch, tagMatchOf } from '../tags/index.js'
 import type { UserRow, UsersService } from '../users/index.js'
@@ -34,7 +34,7 @@ export interface ImportDeps extends AuthorsDeps {
   clock: Clock
   ids: Ids
   dialect: Dialect
-  audiences: Audiences
+  botProfiles: BotProfiles
   users: Pick<UsersService, 'findVisible' | 'getOrCreateIn'>
   conversations: Pick<
     ConversationsService,
@@ -57,11 +57,11 @@ interface MessageInput {
 
 /** Creation of single messages, from the service. */
 interface Creation {
-  createIn(tx: Tx, actor: BotActor, audience: Audience, input: MessageInput): Promise<MessageRow>
+  createIn(tx: Tx, actor: BotActor, profile: BotProfile, input: MessageInput): Promise<MessageRow>
   getOrCreateIn(
     tx: Tx,
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     input: MessageInput,
   ): Promise<{ message: MessageRow }>
 }
@@ -71,13 +71,13 @@ const tolerance = 60_000
 
 /** Messages from elsewhere, and several objects in one call. */
 export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Creation) {
-  const { run, clock, ids, dialect, conversations, users, audiences } = deps
+  const { run, clock, ids, dialect, conversations, users, botProfiles } = deps
   const requireAuthor = createRequireAuthor(deps)
 
   async function importOne(
     tx: Tx,
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     input: Imported,
     field: string,
   ): Promise<MessageRow> {
@@ -95,7 +95,7 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
       const found = await matchMessage(tx, botId, conversationId, match)
       if (found !== undefined) return found
     }
-    requireMessageShape(audience, author.conversation, input, `${field}.`)
+    requireMessageShape(profile, author.conversation, input, `${field}.`)
     const tags = newTags(alias, input.tags)
     const row: MessageRow = {
       id: ids.next('msg'),
@@ -124,12 +124,12 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
   ): Promise<MessageRow[]> {
     // In one order everywhere, so that two imports wait for each other and do not clash.
     const conversationIds = new Set(messages.map(({ conversationId }) => conversationId))
-    const audience = await audiences.of(actor.botId)
+    const profile = await botProfiles.of(actor.botId)
     return await run(async (tx) => {
       for (const id of [...conversationIds].sort()) await dialect.holdName(tx, `messages ${id}`)
       const rows: MessageRow[] = []
       for (const [at, message] of messages.entries()) {
-        rows.push(await importOne(tx, actor, audience, message, `messages[${at}]`))
+        rows.push(await importOne(tx, actor, profile, message, `messages[${at}]`))
       }
       return rows
     })
@@ -145,16 +145,16 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
     }
     requireOne('user', input.user, input.userId)
     requireOne('conversation', input.conversation, input.conversationId)
-    const audience = await audiences.of(actor.botId)
+    const profile = await botProfiles.of(actor.botId)
     return await run(async (tx) => {
       const user = input.user
-        ? (await users.getOrCreateIn(tx, actor, audience, input.user)).row
+        ? (await users.getOrCreateIn(tx, actor, profile, input.user)).row
         : await users.findVisible(tx, actor, input.userId ?? '')
       if (user === undefined) {
         throw unknownReference('userId', `there is no user ${input.userId}.`)
       }
       const conversation = input.conversation
-        ? (await conversations.getOrCreateIn(tx, actor, audience, input.conversation)).row
+        ? (await conversations.getOrCreateIn(tx, actor, profile, input.conversation)).row
         : await conversations.findVisible(tx, actor, input.conversationId ?? '')
       if (conversation === undefined) {
         throw unknownReference(
@@ -172,8 +172,8 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
       const hasNoTags =
         draft.discriminateByTags.length === 0 && Object.keys(draft.tags).length === 0
       const message = hasNoTags
-        ? await createIn(tx, actor, audience, draft)
-        : (await getOrCreateIn(tx, actor, audience, draft)).message
+        ? await createIn(tx, actor, profile, draft)
+        : (await getOrCreateIn(tx, actor, profile, draft)).message
       const after = await conversations.findVisible(tx, actor, conversation.id)
       return { user, conversation: after ?? conversation, message }
     })

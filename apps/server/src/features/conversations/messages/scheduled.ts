@@ -2,7 +2,7 @@ import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Audiences } from '../../bots/bots/index.js'
+import type { BotProfiles } from '../../bots/bots/index.js'
 import type { ConversationRef, ConversationsService } from '../conversations/index.js'
 import { publicIdOf, type UsersService } from '../users/index.js'
 import type { Append, NewMessage } from './append.js'
@@ -25,14 +25,14 @@ export interface ScheduledMessagesDeps {
   clock: Clock
   ids: Ids
   queue: Queue
-  audiences: Audiences
+  botProfiles: BotProfiles
   conversations: Pick<ConversationsService, 'findFor' | 'takeSlot'>
   users: Pick<UsersService, 'findAll'>
 }
 
 /** Messages that wait for their time, under the ids that they will have. */
 export function createScheduledMessages(
-  { run, clock, ids, queue, audiences, conversations, users }: ScheduledMessagesDeps,
+  { run, clock, ids, queue, botProfiles, conversations, users }: ScheduledMessagesDeps,
   append: Append,
 ) {
   async function schedule(
@@ -67,7 +67,7 @@ export function createScheduledMessages(
    * already, or if its author or its conversation was deleted.
    */
   async function release(botId: string, id: string): Promise<void> {
-    const audience = await audiences.of(botId)
+    const profile = await botProfiles.of(botId)
     await run(async (tx) => {
       const scheduled = await takeScheduled(tx, botId, id)
       if (scheduled === undefined) return
@@ -83,7 +83,7 @@ export function createScheduledMessages(
       if (slot === undefined) return
       const { type, payload, direction, tags, origin } = scheduled
       const message = { id, botId, userId, type, payload, direction, tags, origin }
-      await append(tx, slot, message, audience)
+      await append(tx, slot, message, profile)
     })
   }
 

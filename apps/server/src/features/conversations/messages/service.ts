@@ -10,7 +10,7 @@ import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
-import type { Audience } from '../../bots/bots/index.js'
+import type { BotProfile } from '../../bots/bots/index.js'
 import {
   type ConversationsService,
   conversationEvents,
@@ -73,7 +73,7 @@ export type MessagesService = ReturnType<typeof createMessagesService>
 
 /** Messages, by native id. */
 export function createMessagesService(deps: MessagesDeps) {
-  const { db, run, clock, dialect, pager, audiences, changes, conversations } = deps
+  const { db, run, clock, dialect, pager, botProfiles, changes, conversations } = deps
   const append = createAppend(deps)
   const requireAuthor = createRequireAuthor(deps)
   const { schedule, ...scheduled } = createScheduledMessages(deps, append)
@@ -89,9 +89,9 @@ export function createMessagesService(deps: MessagesDeps) {
     remember: Remember<store.MessageRow>,
   ): Promise<store.MessageRow> {
     const dueAt = dueTimeOf(input.schedule, clock.now())
-    const audience = await audiences.of(actor.botId)
+    const profile = await botProfiles.of(actor.botId)
     return await run(async (tx) => {
-      const message = await createIn(tx, actor, audience, { ...input, dueAt })
+      const message = await createIn(tx, actor, profile, { ...input, dueAt })
       await remember?.(tx, message)
       return message
     })
@@ -101,14 +101,14 @@ export function createMessagesService(deps: MessagesDeps) {
   async function createIn(
     tx: Tx,
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     draft: MessageDraft,
   ): Promise<store.MessageRow> {
     const { botId } = actor
     const { conversationId, userId, type, dueAt } = draft
     const alias = aliasOf(actor)
     const author = await requireAuthor(tx, actor, conversationId, userId)
-    requireMessageShape(audience, author.conversation, draft, draft.path)
+    requireMessageShape(profile, author.conversation, draft, draft.path)
     const tags = newTags(alias, draft.tags)
     const message = {
       botId,
@@ -123,7 +123,7 @@ export function createMessagesService(deps: MessagesDeps) {
     if (dueAt === undefined) {
       const slot = await conversations.takeSlot(tx, { botId, id: conversationId }, author)
       if (slot === undefined) throw unknownConversation(conversationId)
-      made = await append(tx, slot, message, audience)
+      made = await append(tx, slot, message, profile)
     } else {
       made = await schedule(tx, conversationId, message, dueAt)
     }
@@ -136,16 +136,16 @@ export function createMessagesService(deps: MessagesDeps) {
   /** The one that the tags mean, with the other tags merged into it; made if there is none. */
   async function getOrCreate(actor: BotActor, input: WantedMessage): Promise<GetOrCreateResult> {
     const dueAt = dueTimeOf(input.schedule, clock.now())
-    const audience = await audiences.of(actor.botId)
+    const profile = await botProfiles.of(actor.botId)
     const wanted = { ...input, payload: input.payload ?? {}, dueAt }
-    return await run((tx) => getOrCreateIn(tx, actor, audience, wanted))
+    return await run((tx) => getOrCreateIn(tx, actor, profile, wanted))
   }
 
   /** The same in a transaction. */
   async function getOrCreateIn(
     tx: Tx,
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     wanted: MessageDraft,
   ): Promise<GetOrCreateResult> {
     const { botId } = actor
@@ -159,12 +159,12 @@ export function createMessagesService(deps: MessagesDeps) {
     if (found !== undefined) {
       const message = (await store.lockMessage(tx, botId, found.id)) ?? found
       const { integration } = conversation
-      const patched = await patch(tx, actor, audience, integration, message, { tags })
+      const patched = await patch(tx, actor, profile, integration, message, { tags })
       return { message: patched, created: false }
     }
     const waiting = await store.matchScheduled(tx, botId, conversationId, match)
     if (waiting !== undefined) return { message: toMessageRow(waiting), created: false }
-    return { message: await createIn(tx, actor, audience, wanted), created: true }
+    return { message: await createIn(tx, actor, profile, wanted), created: true }
   }
 
   /** The message with an id, also one that is scheduled, if the caller may see it. */
@@ -251,7 +251,7 @@ export function createMessagesService(deps: MessagesDeps) {
     changes: MessagePatch,
   ): Promise<store.MessageRow> {
     await get(actor, id)
-    const audience = await audiences.of(actor.botId)
+    const profile = await botProfiles.of(actor.botId)
     return await run(async (tx) => {
       const message = await store.lockMessage(tx, actor.botId, id)
       if (message === undefined) throw unknownMessage(id)
@@ -259,9 +259,9 @@ export function createMessagesService(deps: MessagesDeps) {
       const conversation = await conversations.findVisible(tx, actor, conversationId)
       if (conversation === undefined) throw unknownMessage(id)
       if (changes.payload !== undefined) {
-        requireMessageShape(audience, conversation, { type, payload: changes.payload })
+        requireMessageShape(profile, conversation, { type, payload: changes.payload })
       }
-      return await patch(tx, actor, audience, conversation.integration, message, changes)
+      return await patch(tx, actor, profile, conversation.integration, message, changes)
     })
   }
 
@@ -269,7 +269,7 @@ export function createMessagesService(deps: MessagesDeps) {
   async function patch(
     tx: Tx,
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     integration: string,
     message: store.MessageRow,
     wanted: MessagePatch,
@@ -283,7 +283,7 @@ export function createMessagesService(deps: MessagesDeps) {
     await store.patchMessage(tx, message.bot_id, message.id, next)
     await replaceTags(tx, { botId: message.bot_id, kind: 'message', id: message.id }, before, after)
     const changed = { ...message, ...next }
-    await changes.note(tx, actor, audience, {
+    await changes.note(tx, actor, profile, {
       kind: 'message_updated',
       integration,
       conversationId: message.conversation_id,
@@ -364,7 +364,7 @@ export function createMessagesService(deps: MessagesDeps) {
     removeById,
     encode,
     /** Who has to be notified of messages; from memory when it can be. */
-    audienceOf: audiences.of,
+    profileOf: botProfiles.of,
     emptyConversations,
     purge,
   }

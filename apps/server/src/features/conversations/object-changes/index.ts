@@ -6,7 +6,7 @@ import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { Audience } from '../../bots/bots/index.js'
+import type { BotProfile } from '../../bots/bots/index.js'
 import type { Feature } from '../../feature.js'
 import * as store from './store.js'
 
@@ -42,7 +42,7 @@ export interface Changes extends Feature {
    * Notifies an integration of a change, in the transaction of the change, if its definition asks for
    * it by `extraOperations`; not of its own changes, because it would react to itself for ever.
    */
-  note(tx: Tx, actor: BotActor, audience: Audience, changed: Changed): Promise<void>
+  note(tx: Tx, actor: BotActor, profile: BotProfile, changed: Changed): Promise<void>
   /** Those of some changes that are still kept. */
   findAll(executor: Db | Tx, botId: string, ids: readonly string[]): Promise<Change[]>
   /**
@@ -55,10 +55,10 @@ export function createChanges({ run, clock, ids, domainEvents }: ChangesDeps): C
   return {
     name: 'object-changes',
 
-    async note(tx, actor, audience, changed) {
+    async note(tx, actor, profile, changed) {
       const { kind, integration, conversationId, objectId } = changed
-      const wanted = audience.installationOf(integration)?.declares?.extraOperations[kind]?.enabled
-      if (!wanted || !audience.delivers(integration) || aliasOf(actor) === integration) return
+      const wanted = profile.installationOf(integration)?.declares?.extraOperations[kind]?.enabled
+      if (!wanted || !profile.delivers(integration) || aliasOf(actor) === integration) return
       const { botId } = actor
       const id = ids.next('activty')
       const { before, after } = changed.view(integration)

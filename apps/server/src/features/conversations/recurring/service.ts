@@ -4,7 +4,7 @@ import { encodePayload } from '../../../domain/payload.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Audiences, BotsService } from '../../bots/bots/index.js'
+import type { BotProfiles, BotsService } from '../../bots/bots/index.js'
 import type { EventsService } from '../events/index.js'
 import * as store from './store.js'
 
@@ -23,7 +23,7 @@ export interface RecurringDeps {
   run: Run
   clock: Clock
   queue: Queue
-  audiences: Audiences
+  botProfiles: BotProfiles
   events: Pick<EventsService, 'record'>
   bots: Pick<BotsService, 'provideRecurringHealth'>
   /** Most bytes of a payload. */
@@ -42,7 +42,7 @@ export interface RecurringJob {
 export type RecurringService = ReturnType<typeof createRecurringService>
 
 export function createRecurringService(deps: RecurringDeps) {
-  const { run, clock, queue, audiences, events, maxPayloadBytes } = deps
+  const { run, clock, queue, botProfiles, events, maxPayloadBytes } = deps
   deps.bots.provideRecurringHealth(healthOf)
 
   async function plan(tx: Tx, botId: string, name: string, runAt: number): Promise<void> {
@@ -87,7 +87,7 @@ export function createRecurringService(deps: RecurringDeps) {
    * if that has changed since the job was enqueued.
    */
   async function fire(botId: string, name: string): Promise<void> {
-    const audience = await audiences.of(botId)
+    const profile = await botProfiles.of(botId)
     await run(async (tx) => {
       const row = await store.lockRecurring(tx, botId, name)
       if (row === undefined || row.next_at === null) return
@@ -98,7 +98,7 @@ export function createRecurringService(deps: RecurringDeps) {
         return
       }
       const { type, payload } = row
-      await events.record(tx, audience, { botId, type, payload, recurring: name })
+      await events.record(tx, profile, { botId, type, payload, recurring: name })
       const next = nextTime(row.cron, now)
       const next_at = next === null ? null : isoTime(next)
       await store.patchRecurring(tx, botId, name, { next_at })

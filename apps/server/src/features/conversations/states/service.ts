@@ -9,7 +9,7 @@ import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { Db, Run, RunOptions, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Audience, Audiences, DeclaredState } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles, DeclaredState } from '../../bots/bots/index.js'
 import type { EventsService } from '../events/index.js'
 import * as store from './store.js'
 import { toState } from './view.js'
@@ -26,7 +26,7 @@ export interface StatesDeps {
   clock: Clock
   ids: Ids
   queue: Queue
-  audiences: Audiences
+  botProfiles: BotProfiles
   events: Pick<EventsService, 'record' | 'subjectExists'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
@@ -38,7 +38,7 @@ export const expireStateJob = 'states.expire'
 export type StatesService = ReturnType<typeof createStatesService>
 
 export function createStatesService(deps: StatesDeps) {
-  const { db, run, dialect, clock, ids, queue, audiences, events } = deps
+  const { db, run, dialect, clock, ids, queue, botProfiles, events } = deps
 
   /** Whether the caller may use states of this owner. */
   async function isOwn(
@@ -53,7 +53,7 @@ export function createStatesService(deps: StatesDeps) {
         return id === botId || !isUuid(id)
       case 'integration':
         if (caller.type === 'integration') return id === caller.id
-        return (await audiences.of(botId)).hasIntegration(id)
+        return (await botProfiles.of(botId)).hasIntegration(id)
       case 'conversation':
       case 'user':
       case 'workflow':
@@ -83,11 +83,11 @@ export function createStatesService(deps: StatesDeps) {
   }
 
   /** Deletes an expired state, and notifies the bot if the state was its own. */
-  async function end(tx: Tx, audience: Audience, row: store.StateRow): Promise<void> {
+  async function end(tx: Tx, profile: BotProfile, row: store.StateRow): Promise<void> {
     const { bot_id: botId, type, owner_id: ownerId } = row
     await store.deleteState(tx, botId, row.id)
     if (row.integration !== '') return
-    await events.record(tx, audience, {
+    await events.record(tx, profile, {
       botId,
       type: 'state_expired',
       payload: encodeJson({ state: toState(row) }),
@@ -106,13 +106,13 @@ export function createStatesService(deps: StatesDeps) {
     work: (tx: Tx, key: store.StateKey, row: store.StateRow | undefined) => Promise<T>,
     options?: RunOptions,
   ): Promise<T> {
-    const audience = await audiences.of(actor.botId)
+    const profile = await botProfiles.of(actor.botId)
     return await run(async (tx) => {
       const key = await keyOf(tx, actor, ref)
       await dialect.holdName(tx, `states ${Object.values(key).join(' ')}`)
       const found = await store.findState(tx, key)
       if (found === undefined || !hasExpired(found)) return await work(tx, key, found)
-      await end(tx, audience, found)
+      await end(tx, profile, found)
       return await work(tx, key, undefined)
     }, options)
   }
@@ -177,9 +177,9 @@ export function createStatesService(deps: StatesDeps) {
     { type, name }: StateRef,
   ): Promise<DeclaredState | undefined> {
     const alias = aliasOf(actor)
-    const audience = await audiences.of(actor.botId)
-    if (alias === undefined) return audience.stateOf(type, name)
-    const states = audience.installationOf(alias)?.declares?.states ?? {}
+    const profile = await botProfiles.of(actor.botId)
+    if (alias === undefined) return profile.stateOf(type, name)
+    const states = profile.installationOf(alias)?.declares?.states ?? {}
     const state = Object.hasOwn(states, name) ? states[name] : undefined
     return state?.type === type ? { schema: state.schema, expiry: undefined } : undefined
   }
@@ -272,13 +272,13 @@ export function createStatesService(deps: StatesDeps) {
 
   /** Ends an expired state, as its job; waits once more if the state was changed since. */
   async function expire(botId: string, id: string): Promise<void> {
-    const audience = await audiences.of(botId)
+    const profile = await botProfiles.of(botId)
     await run(
       async (tx) => {
         const row = await store.lockState(tx, botId, id)
         if (row === undefined || row.expires_at === null) return
         if (hasExpired(row)) {
-          await end(tx, audience, row)
+          await end(tx, profile, row)
           return
         }
         await enqueueExpiry(tx, botId, id, Date.parse(row.expires_at))

@@ -3,7 +3,7 @@ import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
-import type { Audience, Audiences } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
 import { type Maker, type Makers, makerOf } from '../../calls/makers/index.js'
 import type { TagMatch } from './store.js'
 import { tagMatchOf } from './tag-patch.js'
@@ -32,7 +32,7 @@ interface TaggedObjectsDeps {
   db: Db
   run: Run
   dialect: Dialect
-  audiences: Audiences
+  botProfiles: BotProfiles
   makers: Makers
 }
 
@@ -40,10 +40,10 @@ interface TaggedObjectsDeps {
 interface TaggedKind<Row extends Stored, Input extends TaggedInput, Changes> {
   noun: 'user' | 'conversation'
   /** Alias of the installation that a new one belongs to. */
-  integrationOf(actor: BotActor, audience: Audience, wanted: Input): string
+  integrationOf(actor: BotActor, profile: BotProfile, wanted: Input): string
   isVisible(actor: BotActor, row: Row): boolean
   /** A row that is not stored yet. */
-  draft(actor: BotActor, audience: Audience, wanted: Input): Row
+  draft(actor: BotActor, profile: BotProfile, wanted: Input): Row
   insert(tx: Tx, row: Row): Promise<void>
   find(executor: Db | Tx, botId: string, id: string): Promise<Row | undefined>
   lock(tx: Tx, botId: string, id: string): Promise<Row | undefined>
@@ -55,7 +55,7 @@ interface TaggedKind<Row extends Stored, Input extends TaggedInput, Changes> {
     match: TagMatch,
   ): Promise<Row | undefined>
   /** Stores what a patch changes. */
-  patch(tx: Tx, actor: BotActor, audience: Audience, row: Row, changes: Changes): Promise<Row>
+  patch(tx: Tx, actor: BotActor, profile: BotProfile, row: Row, changes: Changes): Promise<Row>
   /** What is merged into one that was there. */
   mergedInto(wanted: Input): Changes
   /** Body of the request to the integration that makes one. Throws unless it lets bots do so. */
@@ -69,7 +69,7 @@ interface TaggedKind<Row extends Stored, Input extends TaggedInput, Changes> {
  * visible to their integration.
  */
 export function taggedObjects<Row extends Stored, Input extends TaggedInput, Changes>(
-  { db, run, dialect, audiences, makers }: TaggedObjectsDeps,
+  { db, run, dialect, botProfiles, makers }: TaggedObjectsDeps,
   kind: TaggedKind<Row, Input, Changes>,
 ) {
   const { noun } = kind
@@ -95,7 +95,7 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
   /** Has an integration make one of its own for the bot. */
   async function makeElsewhere(
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     maker: Maker,
     wanted: Input,
   ): Promise<Row> {
@@ -108,7 +108,7 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
       if (made?.integration !== alias) {
         throw new ApiError('Runtime', `${alias} made no ${noun} ${id} in this bot.`)
       }
-      return await kind.patch(tx, actor, audience, made, kind.addedTo(wanted))
+      return await kind.patch(tx, actor, profile, made, kind.addedTo(wanted))
     })
   }
 
@@ -116,30 +116,30 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
   async function findIn(
     tx: Tx,
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     wanted: Input,
   ): Promise<Row | undefined> {
     const { botId } = actor
-    const integration = kind.integrationOf(actor, audience, wanted)
+    const integration = kind.integrationOf(actor, profile, wanted)
     const match = tagMatchOf(aliasOf(actor), wanted.tags, wanted.discriminateByTags)
     // Locked before the lookup: of two that find nothing, the second looks after the first commit.
     await dialect.holdName(tx, `${noun}s ${botId} ${integration}`)
     const found = await kind.match(tx, botId, integration, wanted, match)
     if (found === undefined) return undefined
     const row = (await kind.lock(tx, botId, found.id)) ?? found
-    return await kind.patch(tx, actor, audience, row, kind.mergedInto(wanted))
+    return await kind.patch(tx, actor, profile, row, kind.mergedInto(wanted))
   }
 
   /** In a transaction; see `getOrCreateByTags`. */
   async function getOrCreateIn(
     tx: Tx,
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     wanted: Input,
   ): Promise<GetOrCreateResult<Row>> {
-    const found = await findIn(tx, actor, audience, wanted)
+    const found = await findIn(tx, actor, profile, wanted)
     if (found !== undefined) return { row: found, created: false }
-    const row = kind.draft(actor, audience, wanted)
+    const row = kind.draft(actor, profile, wanted)
     await kind.insert(tx, row)
     return { row, created: true }
   }
@@ -152,14 +152,14 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
 
     /** Makes one, here or by the integration that is named. */
     async create(actor: BotActor, input: Input, remember: Remember<Row>): Promise<Row> {
-      const audience = await audiences.of(actor.botId)
-      const maker = makerOf(actor, audience, input.integrationName)
+      const profile = await botProfiles.of(actor.botId)
+      const maker = makerOf(actor, profile, input.integrationName)
       if (maker !== undefined) {
-        const made = await makeElsewhere(actor, audience, maker, input)
+        const made = await makeElsewhere(actor, profile, maker, input)
         await run(async (tx) => remember?.(tx, made))
         return made
       }
-      const row = kind.draft(actor, audience, input)
+      const row = kind.draft(actor, profile, input)
       await run(async (tx) => {
         await kind.insert(tx, row)
         await remember?.(tx, row)
@@ -174,20 +174,20 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
 
     /** The one that the tags mean, with the other tags merged into it; made if there is none. */
     async getOrCreateByTags(actor: BotActor, wanted: Input): Promise<GetOrCreateResult<Row>> {
-      const audience = await audiences.of(actor.botId)
-      const maker = makerOf(actor, audience, wanted.integrationName)
-      if (maker === undefined) return await run((tx) => getOrCreateIn(tx, actor, audience, wanted))
-      const found = await run((tx) => findIn(tx, actor, audience, wanted))
+      const profile = await botProfiles.of(actor.botId)
+      const maker = makerOf(actor, profile, wanted.integrationName)
+      if (maker === undefined) return await run((tx) => getOrCreateIn(tx, actor, profile, wanted))
+      const found = await run((tx) => findIn(tx, actor, profile, wanted))
       if (found !== undefined) return { row: found, created: false }
-      return { row: await makeElsewhere(actor, audience, maker, wanted), created: true }
+      return { row: await makeElsewhere(actor, profile, maker, wanted), created: true }
     },
 
     async update(actor: BotActor, id: string, changes: Changes): Promise<Row> {
-      const audience = await audiences.of(actor.botId)
+      const profile = await botProfiles.of(actor.botId)
       return await run(async (tx) => {
         const row = await kind.lock(tx, actor.botId, id)
         if (row === undefined || !kind.isVisible(actor, row)) throw unknown(id)
-        return await kind.patch(tx, actor, audience, row, changes)
+        return await kind.patch(tx, actor, profile, row, changes)
       })
     },
   }

@@ -11,7 +11,7 @@ import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { Audience, Audiences } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
 import { type Makers, tagsFor } from '../../calls/makers/index.js'
 import type { EventsService } from '../events/index.js'
 import {
@@ -65,7 +65,7 @@ export interface UsersDeps {
   clock: Clock
   ids: Ids
   pager: Pager
-  audiences: Audiences
+  botProfiles: BotProfiles
   makers: Makers
   domainEvents: Pick<EventDispatcher, 'raise'>
   events: Pick<EventsService, 'provideSubject' | 'requireSubjects'>
@@ -130,10 +130,10 @@ export function createUsersService(deps: UsersDeps) {
     }
   }
 
-  function draftOfCaller(actor: BotActor, audience: Audience, input: WantedUser): store.UserRow {
+  function draftOfCaller(actor: BotActor, profile: BotProfile, input: WantedUser): store.UserRow {
     const { botId } = actor
     return {
-      ...draft({ botId, alias: integrationOf(actor, audience, input) }, undefined, {}),
+      ...draft({ botId, alias: integrationOf(actor, profile, input) }, undefined, {}),
       name: input.name ?? null,
       picture_url: input.pictureUrl ?? null,
       tags: encodeJson(newTags(aliasOf(actor), input.tags)),
@@ -355,10 +355,10 @@ export function createUsersService(deps: UsersDeps) {
 /** Alias of the installation that a new user belongs to; empty for those of the bot. */
 function integrationOf(
   actor: BotActor,
-  audience: Audience,
+  profile: BotProfile,
   { integrationName: name }: WantedUser,
 ): string {
-  return aliasOf(actor) ?? (name === undefined ? '' : audience.aliasFor(name))
+  return aliasOf(actor) ?? (name === undefined ? '' : profile.aliasFor(name))
 }
 
 function isVisible(actor: BotActor, user: store.UserRow): boolean {

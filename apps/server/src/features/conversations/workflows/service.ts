@@ -13,7 +13,7 @@ import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Audience, Audiences } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
 import type { EventsService } from '../events/index.js'
 import { deleteTags, newTags, patchedTags, replaceTags, tagMatchOf } from '../tags/index.js'
 import { changesOf, isFinished, requireEventId, statusGroups, timeoutOf } from './rules.js'
@@ -48,7 +48,7 @@ export interface WorkflowsDeps extends WorkflowUpdatesDeps {
   ids: Ids
   queue: Queue
   pager: Pager
-  audiences: Audiences
+  botProfiles: BotProfiles
   domainEvents: Pick<EventDispatcher, 'raise'>
   events: Pick<EventsService, 'record' | 'find' | 'provideSubject' | 'requireSubjects'>
   /** Most bytes of an input or output. */
@@ -61,7 +61,7 @@ export const timeoutWorkflowJob = 'workflows.timeout'
 export type WorkflowsService = ReturnType<typeof createWorkflowsService>
 
 export function createWorkflowsService(deps: WorkflowsDeps) {
-  const { db, run, dialect, clock, ids, queue, pager, audiences, events, domainEvents } = deps
+  const { db, run, dialect, clock, ids, queue, pager, botProfiles, events, domainEvents } = deps
   const { showCurrent, notify, notifyParent } = createWorkflowUpdates(deps)
   events.provideSubject('workflowId', exists)
 
@@ -95,7 +95,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
   async function insert(
     tx: Tx,
     actor: BotActor,
-    audience: Audience,
+    profile: BotProfile,
     input: NewWorkflow,
   ): Promise<store.WorkflowRow> {
     const { botId } = actor
@@ -132,7 +132,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     await replaceTags(tx, tagged(row), {}, tags)
     await showCurrent(tx, row)
     await planTimeout(tx, botId, row.id, timeoutAt)
-    if (status === 'pending') await notify(tx, audience, 'workflow_started', row)
+    if (status === 'pending') await notify(tx, profile, 'workflow_started', row)
     return row
   }
 
@@ -142,9 +142,9 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     remember: Remember<store.WorkflowRow>,
   ): Promise<store.WorkflowRow> {
     requireBot(actor)
-    const audience = await audiences.of(actor.botId)
+    const profile = await botProfiles.of(actor.botId)
     return await run(async (tx) => {
-      const row = await insert(tx, actor, audience, input)
+      const row = await insert(tx, actor, profile, input)
       await remember?.(tx, row)
       return row
     })
@@ -199,14 +199,14 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     const { botId } = actor
     const { name, discriminateByTags, discriminateByStatusGroup: group } = wanted
     const match = tagMatchOf(undefined, wanted.tags ?? {}, discriminateByTags)
-    const audience = await audiences.of(botId)
+    const profile = await botProfiles.of(botId)
     return await run(async (tx) => {
       // Locked before the lookup: of two that find nothing, the second looks after the first commit.
       await dialect.holdName(tx, `workflows ${botId} ${name}`)
       const statuses = group && statusGroups[group]
       const found = await store.matchWorkflow(tx, botId, name, statuses, match)
       if (found === undefined) {
-        return { workflow: await insert(tx, actor, audience, wanted), created: true }
+        return { workflow: await insert(tx, actor, profile, wanted), created: true }
       }
       const workflow = (await store.lockWorkflow(tx, botId, found.id)) ?? found
       const before = decodeJson<Tags>(workflow.tags)
@@ -228,7 +228,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     requireBot(actor)
     const { botId } = actor
     requireEventId(patch.status, patch.eventId)
-    const audience = await audiences.of(botId)
+    const profile = await botProfiles.of(botId)
     return await run(
       async (tx) => {
         const row = await store.lockWorkflow(tx, botId, id)
@@ -255,12 +255,12 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
         const next: store.WorkflowRow = { ...row, ...changes }
         if (isFinished(next.status) && !isFinished(row.status)) {
           await showCurrent(tx, next)
-          await notifyParent(tx, audience, 'child_workflow_finished', next)
+          await notifyParent(tx, profile, 'child_workflow_finished', next)
         } else if (
           next.status === 'in_progress' &&
           (row.status === 'listening' || row.status === 'paused')
         ) {
-          await notify(tx, audience, 'workflow_continued', next)
+          await notify(tx, profile, 'workflow_continued', next)
         }
         return next
       },
@@ -272,7 +272,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
   async function remove(actor: BotActor, id: string): Promise<void> {
     requireBot(actor)
     const { botId } = actor
-    const audience = await audiences.of(botId)
+    const profile = await botProfiles.of(botId)
     await run(
       async (tx) => {
         const row = await store.lockWorkflow(tx, botId, id)
@@ -282,7 +282,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
         await deleteTags(tx, botId, [id])
         await domainEvents.raise(tx, 'workflow.removed', { botId, workflowId: id })
         await showCurrent(tx, row)
-        await notifyParent(tx, audience, 'child_workflow_deleted', row)
+        await notifyParent(tx, profile, 'child_workflow_deleted', row)
       },
       { freesRoom: true },
     )
@@ -290,7 +290,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
 
   /** Ends a workflow that timed out, as its job; waits once more if the timeout was moved. */
   async function expire(botId: string, id: string): Promise<void> {
-    const audience = await audiences.of(botId)
+    const profile = await botProfiles.of(botId)
     await run(async (tx) => {
       const row = await store.lockWorkflow(tx, botId, id)
       if (row === undefined || isFinished(row.status)) return
@@ -303,8 +303,8 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
       await store.patchWorkflow(tx, botId, id, patch)
       const next = { ...row, ...patch }
       await showCurrent(tx, next)
-      await notify(tx, audience, 'workflow_timedout', next)
-      await notifyParent(tx, audience, 'child_workflow_finished', next)
+      await notify(tx, profile, 'workflow_timedout', next)
+      await notifyParent(tx, profile, 'child_workflow_finished', next)
     })
   }
 

@@ -1,6 +1,6 @@
 import { encodeJson } from '../../../platform/db/columns.js'
 import type { Tx } from '../../../platform/db/schema.js'
-import type { Audience } from '../../bots/bots/index.js'
+import type { BotProfile } from '../../bots/bots/index.js'
 import { type ConversationsService, toConversation } from '../conversations/index.js'
 import type { EventsService } from '../events/index.js'
 import { toUser, type UsersService } from '../users/index.js'
@@ -36,7 +36,7 @@ export function createWorkflowUpdates({ events, users, conversations }: Workflow
   /** Notifies the bot of a workflow. */
   async function notify(
     tx: Tx,
-    audience: Audience,
+    profile: BotProfile,
     type: Update,
     row: WorkflowRow,
     child?: WorkflowRow,
@@ -47,7 +47,7 @@ export function createWorkflowUpdates({ events, users, conversations }: Workflow
       ...(child && { childWorkflow: toWorkflow(child) }),
       ...(await describe(tx, row)),
     }
-    await events.record(tx, audience, {
+    await events.record(tx, profile, {
       botId: row.bot_id,
       type: 'workflow_update',
       payload: encodeJson(payload),
@@ -74,13 +74,13 @@ export function createWorkflowUpdates({ events, users, conversations }: Workflow
   /** Notifies the bot that a child of a workflow has ended or was deleted, if the parent still exists. */
   async function notifyParent(
     tx: Tx,
-    audience: Audience,
+    profile: BotProfile,
     type: 'child_workflow_finished' | 'child_workflow_deleted',
     child: WorkflowRow,
   ): Promise<void> {
     if (child.parent_workflow_id === null) return
     const parent = await findWorkflow(tx, child.bot_id, child.parent_workflow_id)
-    if (parent !== undefined) await notify(tx, audience, type, parent, child)
+    if (parent !== undefined) await notify(tx, profile, type, parent, child)
   }
 
   return { showCurrent, notify, notifyParent }

@@ -6,60 +6,61 @@ import { createFactCache } from '../../../platform/fact-cache.js'
 import { builtInChat, type InstallationRow, listInstallations } from '../installations/index.js'
 import type { IntegrationDefinition, KnownIntegrations } from '../integrations/index.js'
 import type { BotDefinition } from './definition.js'
-import { findAudience } from './store.js'
+import { findBotProfile } from './store.js'
 
-/** Who has to be told of what happens in a bot. */
-export interface Audience {
+/** What a bot declares and has installed: decides what happens in it, and who is notified. */
+export interface BotProfile {
   /** Whether the bot has a server of its own. */
   readonly listens: boolean
   /** Whether the bot wants events of a type. */
   wants(type: string): boolean
   /** Whether an installation has a server of its own that messages are sent to. */
   delivers(alias: string): boolean
-  /** What the bot declares of a state; undefined if it does not. */
+  /** The state that the bot declares; undefined if it declares none. */
   stateOf(type: string, name: string): DeclaredState | undefined
-  /** JSON Schema that the bot declares for an event of its own or of a plugin, if it does. */
+  /** The JSON Schema that the bot declares for an event of its own or of a plugin, if any. */
   eventOf(name: string): Record<string, unknown> | undefined
-  /** What the bot declares of an action of its own or of a plugin; undefined if it does not. */
+  /** The bot's declaration of an action of its own or of a plugin; undefined if there is none. */
   actionOf(name: string): DeclaredAction | undefined
   /** What is installed under an alias. */
   installationOf(alias: string): InstalledAs | undefined
   /** Whether an integration is installed, by its id. */
   hasIntegration(id: string): boolean
-  /** The alias that an alias or the name of an integration means; the text itself if it means none. */
+  /** Resolves an alias or the name of an integration to an alias; returns unknown text unchanged. */
   aliasFor(aliasOrName: string): string
 }
 
-/** What is declared of an action. */
+/** The declaration of an action. */
 export type DeclaredAction = BotDefinition['actions'][string]
 
 /** An integration as a bot knows it. */
 export interface InstalledAs {
   integrationId: string
   name: string
-  /** Whether it takes part. */
+  /** Whether the installation is switched on. */
   enabled: boolean
   /** Undefined for what is built in. */
   declares: IntegrationDefinition | undefined
 }
 
-/** What a bot declares of a state. */
+/** The declaration of a state. */
 export interface DeclaredState {
   /** JSON Schema of the payload. */
   schema: Record<string, unknown>
-  /** Milliseconds without a change after which it expires unless said otherwise. */
+  /** Milliseconds without a change after which the state expires by default. */
   expiry: number | undefined
 }
 
-/** Audiences from memory, when the bot was asked for within the last seconds. */
-export interface Audiences {
-  of(botId: string): Awaitable<Audience>
-  /** To be told when a bot or what is installed in it was changed or removed. */
+/** The profiles of bots, cached for a few seconds. */
+export interface BotProfiles {
+  /** The profile of a bot; an empty one if there is no such bot. */
+  of(botId: string): Awaitable<BotProfile>
+  /** Called when a bot or one of its installations was changed or removed. */
   forget(botId: string): void
 }
 
-/** Of a bot that is gone. */
-const nobody: Audience = {
+/** The profile of a bot that does not exist. */
+const emptyProfile: BotProfile = {
   listens: false,
   wants: () => false,
   delivers: () => false,
@@ -71,17 +72,17 @@ const nobody: Audience = {
   aliasFor: (aliasOrName) => aliasOrName,
 }
 
-export interface AudiencesDeps {
+export interface BotProfilesDeps {
   db: Db
   clock: Clock
   integrations: Pick<KnownIntegrations, 'of'>
 }
 
-export function createAudiences({ db, clock, integrations }: AudiencesDeps): Audiences {
-  const known = createFactCache<Audience>({
+export function createBotProfiles({ db, clock, integrations }: BotProfilesDeps): BotProfiles {
+  const cached = createFactCache<BotProfile>({
     clock,
     read: async (botId) => {
-      const bot = await findAudience(db, botId)
+      const bot = await findBotProfile(db, botId)
       if (bot === undefined) return undefined
       const installed = await listInstallations(db, botId)
       const declared = await Promise.all(
@@ -89,7 +90,7 @@ export function createAudiences({ db, clock, integrations }: AudiencesDeps): Aud
           id === builtInChat.id ? undefined : (await integrations.of(id))?.definition,
         ),
       )
-      return toAudience(
+      return toBotProfile(
         bot,
         installed.map((row, at) => ({ ...row, declares: declared[at] })),
       )
@@ -97,27 +98,27 @@ export function createAudiences({ db, clock, integrations }: AudiencesDeps): Aud
   })
   return {
     of(botId) {
-      const audience = known.get(botId)
-      return audience instanceof Promise
-        ? audience.then((found) => found ?? nobody)
-        : (audience ?? nobody)
+      const profile = cached.get(botId)
+      return profile instanceof Promise
+        ? profile.then((found) => found ?? emptyProfile)
+        : (profile ?? emptyProfile)
     },
-    forget: (botId) => known.forget((id) => id === botId),
+    forget: (botId) => cached.forget((id) => id === botId),
   }
 }
 
 /** Whether a bot wants events of a type, by its definition. */
 export function wantsOf({
   subscriptions,
-}: Pick<BotDefinition, 'subscriptions'>): Audience['wants'] {
+}: Pick<BotDefinition, 'subscriptions'>): BotProfile['wants'] {
   const types = subscriptions.events && new Set(Object.keys(subscriptions.events))
   return (type) => types === null || types.has(type)
 }
 
-function toAudience(
+function toBotProfile(
   bot: { url: string | null; definition: string },
   installations: readonly (InstallationRow & Pick<InstalledAs, 'declares'>)[],
-): Audience {
+): BotProfile {
   const { subscriptions, states, actions, events } = decodeJson<BotDefinition>(bot.definition)
   const installed = new Map(
     installations.map(({ alias, name, integration_id, enabled, declares }) => [
