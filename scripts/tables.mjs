@@ -5,10 +5,6 @@ const settings = describeSettings()
 
 /** Files with a table between the comments `<!-- begin: name -->` and `<!-- end: name -->`. */
 export const tables = [
-  fileWith('README.md', 'settings', [
-    ['Variable', 'Default', 'Meaning'],
-    ...settings.map((each) => [code(each.name), each.default, each.meaning]),
-  ]),
   fileWith('docs/guides/configuration.md', 'settings', [
     ['Variable', 'Meaning', 'Default', 'Accepts'],
     ...settings.map((each) => [code(each.name), each.meaning, each.default, each.type]),

@@ -16,7 +16,7 @@ export async function readDocument(path: string): Promise<string> {
 
 /**
  * The shell commands of a document that are meant to be pasted in order: its tour.
- * @param name of the comments around them, for what is pasted elsewhere
+ * @param name of the comments around them
  */
 export async function tourOf(path: string, name = 'tour'): Promise<string> {
   const around = new RegExp(`<!-- ${name} -->(.*?)<!-- /${name} -->`, 'gs')
@@ -24,6 +24,11 @@ export async function tourOf(path: string, name = 'tour'): Promise<string> {
   const blocks = [...tours].flatMap(([, tour = '']) => [...tour.matchAll(/^```sh\n(.*?)^```$/gms)])
   if (blocks.length === 0) throw new Error(`${path} has no ${name}`)
   return blocks.map(([, commands]) => commands).join('')
+}
+
+/** The commands of the first guide, which set the variables that the other guides use. */
+export async function fiveMinutes(): Promise<string> {
+  return await tourOf('docs/guides/getting-started.md', 'five-minutes')
 }
 
 /**

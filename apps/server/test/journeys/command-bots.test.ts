@@ -13,7 +13,7 @@ it('botstead bots makes a bot that can be used at once, shows, lists and deletes
   const bots = (...words: string[]) =>
     runCommand(['bots', ...words], { BOTSTEAD_URL: url, BOTSTEAD_TOKEN: token })
   try {
-    // Before there is a second bot, none of the commands has to name it.
+    // While there is only one bot, the commands that are suggested next do not name it.
     const quick = await runAsPasted(
       `exec 2>&1; export BOTSTEAD_URL=http://localhost:8787\n${await tourOf('README.md', 'quick')}`,
       server,

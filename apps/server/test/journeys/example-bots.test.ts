@@ -84,6 +84,20 @@ it('starts the hello bot with one command, and finds its bot again at the next s
   expect(bots.filter(({ name }) => name === 'Hello bot')).toHaveLength(1)
 })
 
+it('runs the bot of the README as it is printed there', async () => {
+  const [, printed = ''] = /^```js\n(.*?)^```$/ms.exec(await readDocument('README.md')) ?? []
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-readme-bot-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  for (const part of ['node_modules', 'examples']) {
+    await symlink(join(checkout, part), join(folder, part))
+  }
+  const script = join(folder, 'my-bot.mjs')
+  await writeFile(script, printed)
+  await using bot = await startBotProcess(server(), [relative(checkout, script)], /\/chat\/\S+\n/)
+  const [, webhookId = ''] = /\/chat\/(\S+)/.exec(bot.output()) ?? []
+  expect((await ask(webhookId, 'hello')).payload).toMatchObject({ text: 'You said: hello' })
+})
+
 it('takes the token of the data folder that the server was given', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   onTestFinished(() => rm(folder, { recursive: true }))

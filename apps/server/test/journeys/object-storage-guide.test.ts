@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { runAsPasted, tourOf } from '../documents.js'
+import { fiveMinutes, runAsPasted, tourOf } from '../documents.js'
 import { engines } from '../engines.js'
 import { startTestServer } from '../harness.js'
 import { startTestS3, type TestS3 } from '../s3/server.js'
@@ -29,13 +29,13 @@ it('the commands of the guide keep contents in a store and go past the server', 
   try {
     const server = await startTestServer(engine, await settingsAsPasted(s3))
     try {
-      const commands = `${await tourOf('README.md')}${await tourOf(guide)}`
+      const commands = `${await fiveMinutes()}${await tourOf(guide)}`
       const written = await runAsPasted(commands, server)
       const [content, address] = written.trim().split('\n').slice(-2)
       expect(content).toBe('Sent straight to the store.')
       expect(address).toMatch(/^1 http/)
       expect(address?.slice(2).startsWith(`${s3.endpoint}/contents/botstead/`)).toBe(true)
-      // What the README uploads, what the guide does, and whose contents they are.
+      // What the five minutes upload, what the guide does, and whose contents they are.
       expect(s3.keys().filter((key) => key.startsWith('botstead/')).length).toBeGreaterThan(2)
     } finally {
       await server.close()

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { runAsPasted, tourOf } from '../documents.js'
+import { fiveMinutes, runAsPasted, tourOf } from '../documents.js'
 import { engines } from '../engines.js'
 import { startTestServer } from '../harness.js'
 
 /**
- * The guides in the order in which they are pasted, after the README and on the same server. Search is
- * last: it leaves a file behind that the guide to files would list.
+ * The guides in the order in which they are pasted, after the five minutes and on the same server. Search
+ * is last: it leaves a file behind that the guide to files would list.
  */
 const guides = [
   ...['getting-started', 'files', 'runtime', 'chat', 'stream', 'bots', 'integrations'],
@@ -13,34 +13,31 @@ const guides = [
 ].map((name) => `docs/guides/${name}.md`)
 const border = '===='
 
-/** What the README wrote and, by path, what each guide wrote in a shell that comes from the README. */
-async function followAll(): Promise<Map<string, string>> {
+/** What the five minutes wrote and, by path, what each guide wrote in a shell that has their variables. */
+async function followAll(): Promise<{ first: string; written: Map<string, string> }> {
   const [engine] = engines
   if (engine === undefined) throw new Error('There is no engine to test on')
   const parts = guides.map(async (guide) => `echo '${border}'\n(\n${await tourOf(guide)})\n`)
-  const script = [await tourOf('README.md'), ...(await Promise.all(parts))].join('')
+  const script = [await fiveMinutes(), ...(await Promise.all(parts))].join('')
   const server = await startTestServer(engine)
   try {
-    const [readme = '', ...written] = (await runAsPasted(script, server)).split(`${border}\n`)
+    const [first = '', ...written] = (await runAsPasted(script, server)).split(`${border}\n`)
     expect(written).toHaveLength(guides.length)
-    return new Map([
-      ['README.md', readme],
-      ...guides.map((guide, at) => [guide, written[at] ?? ''] as const),
-    ])
+    return { first, written: new Map(guides.map((guide, at) => [guide, written[at] ?? ''])) }
   } finally {
     await server.close()
   }
 }
 
 describe('the commands, pasted in order,', () => {
-  let outputs = new Map<string, string>()
-  const outputOf = (path: string) => outputs.get(path) ?? ''
+  let outputs = { first: '', written: new Map<string, string>() }
+  const outputOf = (path: string) => outputs.written.get(path) ?? ''
   beforeAll(async () => {
     outputs = await followAll()
   })
 
-  it('of the README make the five calls', () => {
-    const written = outputOf('README.md')
+  it('of the five minutes make the five calls', () => {
+    const written = outputs.first
     expect(written).toContain("name: 'Guide'")
     expect(written).toContain('indexing_completed')
     expect(written).toContain('A message that was acknowledged is never lost.')
