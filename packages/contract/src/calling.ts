@@ -14,12 +14,12 @@ export const authHeaders: Record<Auth, TObject | undefined> = {
   account: undefined,
   token: undefined,
   workspace: Type.Object({
-    'x-workspace-id': Text(maxHeaderLength, 'Id of the workspace the call is about.', 1),
+    'x-workspace-id': Text(maxHeaderLength, 'Id of the workspace that the call acts on.', 1),
   }),
   bot: Type.Object({
-    'x-bot-id': Text(maxHeaderLength, 'Id of the bot the call is about.', 1),
+    'x-bot-id': Text(maxHeaderLength, 'Id of the bot that the call acts on.', 1),
     'x-integration-id': scope(
-      'Id of the integration on whose behalf the call is made, which must be installed in the bot.',
+      'Id of the integration on whose behalf the call is made; it must be installed in the bot.',
     ),
     'x-integration-alias': scope(
       'Alias under which that integration is installed. Sufficient without the id.',
@@ -33,12 +33,12 @@ export const authHeaders: Record<Auth, TObject | undefined> = {
   signature: undefined,
 }
 
-/** The header that makes a creation safe to repeat. */
+/** The header that makes it safe to repeat a creation. */
 export const idempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Text(
       255,
-      'Any value, new for each thing to create. A repeated call with the same value gets the first answer, for 24 hours; with another body it is refused. 1 to 255 characters.',
+      'Any value, new for each object to create. For 24 hours, a repeated call with the same value gets the first response; with another body it is refused. 1 to 255 characters.',
       1,
     ),
   ),
@@ -55,7 +55,7 @@ const authErrors: Record<Auth, readonly ErrorType[]> = {
   signature: ['Forbidden'],
 }
 
-/** Every error an operation can give: its own and those that follow from its shape, by status. */
+/** Every error that an operation can return: its own and those that its shape implies, by status. */
 export function errorsOf(operation: Operation): ErrorType[] {
   const possible = new Set<ErrorType>([
     ...operation.errors,

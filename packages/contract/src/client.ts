@@ -3,11 +3,11 @@ import { ApiError, isErrorType } from './errors.js'
 import type { Input, Operation, Output } from './operation.js'
 import { encodeQuery } from './query-string.js'
 
-/** Where the server is and who is calling. What an operation does not need is not sent to it. */
+/** The server to call and the caller's credentials. The client sends an operation only what it needs. */
 export interface ClientOptions {
-  /** Base address of the server; a path and a trailing slash are fine. */
+  /** Base URL of the server; a path and a trailing slash are allowed. */
   baseUrl: string
-  /** Sends the requests; the global `fetch` when left out. */
+  /** Sends the requests; the global `fetch` if omitted. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** Personal access token or key of a bot. */
   token?: string
@@ -17,19 +17,19 @@ export interface ClientOptions {
   botId?: string
   /** Value of `x-user-key`. */
   userKey?: string
-  /** Names the bot on chat addresses, for calls that do not give it themselves. */
+  /** Webhook id of the bot on chat addresses, for calls that do not pass it themselves. */
   webhookId?: string
-  /** Sent with every request; wins over the headers above. */
+  /** Sent with every request; overrides the headers above. */
   headers?: Record<string, string>
 }
 
-/** What one call may say besides its input. */
+/** Options of one call besides its input. */
 export interface CallOptions {
-  /** Ends the call early. */
+  /** Aborts the call. */
   signal?: AbortSignal
-  /** Makes a creation safe to repeat: the same value gets the first answer. */
+  /** Makes it safe to repeat a creation: the same value gets the first response. */
   idempotencyKey?: string
-  /** Sent with this request; wins over all others. */
+  /** Sent with this request; overrides all other headers. */
   headers?: Record<string, string>
 }
 
@@ -37,13 +37,13 @@ type Contract = typeof contract
 type AnyOperation = {
   [Resource in keyof Contract]: Contract[Resource][keyof Contract[Resource]]
 }[keyof Contract]
-/** Operations with a JSON answer and no raw body. */
+/** Operations with a JSON response and without a raw body. */
 type JsonOperation = Exclude<
   Extract<AnyOperation, { answer: { kind: 'json' } }>,
   { upload: string }
 >
 
-/** The input of a call; on chat addresses the webhook id may come from the options of the client. */
+/** The input of a call; on chat addresses the client options may supply the webhook id. */
 type CallInput<Spec extends Operation> =
   Input<Spec> extends { webhookId: infer WebhookId }
     ? Omit<Input<Spec>, 'webhookId'> & { webhookId?: WebhookId }
@@ -55,22 +55,23 @@ type CallArguments<Spec extends Operation> =
     : [input: CallInput<Spec>, options?: CallOptions]
 
 /**
- * One method per JSON operation, named by its id. The input holds the members of path, query and
- * body together. A refused call rejects with {@link ApiError}, which carries the trace id; a
- * connection that fails rejects with the error of `fetch`.
+ * One method per JSON operation, named by its id. The input combines the fields of path, query and
+ * body. A refused call rejects with {@link ApiError}, which carries the trace id; a failed
+ * connection rejects with the error of `fetch`.
  */
 export type Client = {
   [Spec in JsonOperation as Spec['id']]: (...args: CallArguments<Spec>) => Promise<Output<Spec>>
 }
 
-/** Makes a client. It holds no connection and needs no closing. */
+/** Creates a client. It holds no connection and needs no closing. */
 export function createClient(options: ClientOptions): Client {
   const methods: Record<string, (input?: object, call?: CallOptions) => Promise<unknown>> = {}
   for (const operation of allOperations) {
     if (operation.answer.kind !== 'json' || operation.upload !== undefined) continue
     methods[operation.id] = (input = {}, call = {}) => send(options, operation, input, call)
   }
-  // The loop above makes exactly the methods of the type, which is derived from the same contract.
+  // The loop above creates exactly the methods of the type, which is derived from the same
+  // contract.
   return methods as Client
 }
 
@@ -95,7 +96,7 @@ async function send(
   return text === '' ? {} : JSON.parse(text)
 }
 
-/** Sorts the members of a flat input into path, query and body by the names the contract declares. */
+/** Splits a flat input into path, query and body by the names that the contract declares. */
 function splitInput(options: ClientOptions, operation: Operation, input: object) {
   const members: Record<string, unknown> = { webhookId: options.webhookId, ...input }
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -139,7 +140,10 @@ function headersOf(
 const lowerCased = (headers: Record<string, string> = {}) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** The error that a refusal stands for; what is not a standard body, for example of a proxy, is `Unknown`. */
+/**
+ * Converts an error response to its error; a body in another format, for example from a proxy,
+ * becomes `Unknown`.
+ */
 export function toApiError(status: number, text: string): ApiError {
   const body = parseObject(text)
   if (body === undefined || !isErrorType(body.type)) {

@@ -28,7 +28,7 @@ import { tags } from './resources/runtime/tags.js'
 import { users } from './resources/runtime/users.js'
 import { workflows } from './resources/runtime/workflows.js'
 
-/** Every operation of the interface, by resource. */
+/** Every operation of the HTTP interface, by resource. */
 export const contract = {
   accounts,
   tokens,
@@ -61,7 +61,7 @@ export const contract = {
   service,
 } satisfies Record<string, Record<string, Operation>>
 
-/** Every operation of the interface in one list. */
+/** Every operation of the HTTP interface in one list. */
 export const allOperations: readonly Operation[] = Object.values(contract).flatMap((resource) =>
   Object.values<Operation>(resource),
 )

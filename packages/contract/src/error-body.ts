@@ -2,16 +2,16 @@ import { Type } from 'typebox'
 import { type ErrorType, errorCatalogue } from './errors.js'
 import { AnyMap, OneOf } from './shared.js'
 
-/** Body of every answer that is not a success. */
+/** Body of every error response. */
 export const ErrorBody = Type.Object(
   {
-    id: Type.String({ description: 'Trace id; the log of the server has the same one.' }),
-    code: Type.Integer({ description: 'HTTP status, again.' }),
-    type: OneOf(Object.keys(errorCatalogue) as ErrorType[], 'What went wrong, for programs.'),
+    id: Type.String({ description: 'Trace id; the server log contains the same id.' }),
+    code: Type.Integer({ description: 'HTTP status of the response, repeated.' }),
+    type: OneOf(Object.keys(errorCatalogue) as ErrorType[], 'Type of the error, for programs.'),
     message: Type.String({
-      description: 'What went wrong, for people; names the field and the rule where one is broken.',
+      description: 'Error message for people; names the field and the rule if a rule is broken.',
     }),
-    metadata: Type.Optional(AnyMap('Further facts, for example the field that is at fault.')),
+    metadata: Type.Optional(AnyMap('Further details, for example the field that is at fault.')),
   },
-  { title: 'Error', description: 'Body of every answer that is not a success.' },
+  { title: 'Error', description: 'Body of every error response.' },
 )

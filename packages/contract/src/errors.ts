@@ -1,6 +1,6 @@
 /**
- * The closed catalogue of error types: type → HTTP status and meaning. Clients of the interface turn
- * a type that is not listed here into an unusable generic error, so nothing may be added to it.
+ * The closed catalogue of error types: type → HTTP status and meaning. Clients of the interface
+ * turn an unlisted type into an unusable generic error, so nothing may be added to it.
  */
 export const errorCatalogue = {
   Unknown: { status: 500, meaning: 'A failure that could not be classified.' },
@@ -18,21 +18,24 @@ export const errorCatalogue = {
   UnsupportedMediaType: { status: 415, meaning: 'The content type of the body is not accepted.' },
   MethodNotFound: {
     status: 405,
-    meaning: 'The path exists, but not with this method; `Allow` says with which.',
+    meaning: 'The path exists, but not with this method; `Allow` lists the allowed methods.',
   },
-  ResourceNotFound: { status: 404, meaning: 'The resource addressed by the path does not exist.' },
+  ResourceNotFound: {
+    status: 404,
+    meaning: 'The resource that the path addresses does not exist.',
+  },
   InvalidJsonSchema: { status: 400, meaning: 'A JSON schema in a definition is not valid.' },
   InvalidDataFormat: { status: 400, meaning: 'Data does not match its declared JSON schema.' },
   InvalidIdentifier: { status: 400, meaning: 'A name is not a valid identifier.' },
-  RelationConflict: { status: 409, meaning: 'Two ids of one request do not belong together.' },
-  ReferenceConstraint: { status: 409, meaning: 'Something still refers to the resource.' },
-  ResourceLockedConflict: { status: 409, meaning: 'The resource is locked at the moment.' },
+  RelationConflict: { status: 409, meaning: 'Two ids in one request do not belong together.' },
+  ReferenceConstraint: { status: 409, meaning: 'Another object still refers to the resource.' },
+  ResourceLockedConflict: { status: 409, meaning: 'The resource is currently locked.' },
   ResourceGone: { status: 410, meaning: 'The resource existed and is no longer available.' },
-  ReferenceNotFound: { status: 400, meaning: 'An id in the body or query points to nothing.' },
+  ReferenceNotFound: { status: 400, meaning: 'An id in the body or query refers to nothing.' },
   InvalidQuery: { status: 400, meaning: 'A query parameter is not valid.' },
   Runtime: { status: 400, meaning: 'The code of a bot or integration failed.' },
-  AlreadyExists: { status: 409, meaning: 'A resource with this identity exists already.' },
-  RateLimited: { status: 429, meaning: 'Too many requests; `Retry-After` says when to come back.' },
+  AlreadyExists: { status: 409, meaning: 'A resource with this identity already exists.' },
+  RateLimited: { status: 429, meaning: 'Too many requests; `Retry-After` gives the time to wait.' },
   PaymentRequired: { status: 402, meaning: 'Not used by a self-hosted server.' },
   QuotaExceeded: { status: 403, meaning: 'A quota of the workspace is used up.' },
   LimitExceeded: { status: 413, meaning: 'A hard limit of the server is exceeded.' },
@@ -46,25 +49,25 @@ export function isErrorType(value: unknown): value is ErrorType {
   return typeof value === 'string' && Object.hasOwn(errorCatalogue, value)
 }
 
-/** What an {@link ApiError} may carry besides its type and message. */
+/** Optional details of an {@link ApiError} besides its type and message. */
 export interface ApiErrorOptions {
-  /** Free-form facts for the caller's program, sent as `metadata`. */
+  /** Free-form details for the caller's program, sent as `metadata`. */
   metadata?: Record<string, unknown>
-  /** The failure behind this one; logged, never sent. */
+  /** The underlying error; logged, never sent. */
   cause?: unknown
-  /** HTTP status, where a standard wants a finer one than that of the type, such as 507. */
+  /** HTTP status, if a standard requires a more specific one than that of the type, such as 507. */
   status?: number
 }
 
 /**
- * The error that services throw and clients receive: they know the type, never the HTTP status.
- * The message is for people and names the field and the rule where a field is at fault.
+ * The error that services throw and clients receive: they know the type, never the HTTP status. The
+ * message is for people, and names the field and the rule if a field is at fault.
  */
 export class ApiError extends Error {
   readonly type: ErrorType
   readonly metadata: Record<string, unknown> | undefined
   readonly status: number
-  /** Trace id of the error; set once the error has crossed the wire. */
+  /** Trace id of the error; set once the error was sent over HTTP. */
   id: string | undefined
 
   constructor(type: ErrorType, message: string, options: ApiErrorOptions = {}) {

@@ -2,34 +2,34 @@ import { toApiError } from './client.js'
 import { readFrames } from './frames.js'
 import type { Signal } from './signals.js'
 
-/** Which conversation is followed, and as whom. */
+/** The conversation to follow, and the user who follows it. */
 export interface FollowOptions {
-  /** Base address of the server; a path and a trailing slash are fine. */
+  /** Base URL of the server; a path and a trailing slash are allowed. */
   baseUrl: string
-  /** Names the bot on chat addresses. */
+  /** Webhook id of the bot on chat addresses. */
   webhookId: string
   /** Value of `x-user-key`. */
   userKey: string
   conversationId: string
-  /** Number of the last signal that is known: what came after it is told first. */
+  /** Sequence number of the last signal received; the stream begins with the signals after it. */
   after?: number
   /** Ends the stream. */
   signal?: AbortSignal
-  /** Sends the requests; the global `fetch` when left out. */
+  /** Sends the requests; the global `fetch` if omitted. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** Told when the stream is open, and when the connection broke and is to be made again. */
+  /** Called when the stream opens, and when the connection breaks and is to be reopened. */
   onConnection?: (state: 'open' | 'broken') => void
-  /** First and longest pause before connecting again, in milliseconds; up to half of each is left out. */
+  /** First and longest delay before reconnecting, in milliseconds; jitter shortens each by up to half. */
   pauses?: { first: number; longest: number }
-  /** Milliseconds after which a connection that says nothing counts as broken. */
+  /** Milliseconds without data after which a connection counts as broken. */
   silence?: number
 }
 
 /**
- * Tells what happens in a conversation, in order and once: a connection that breaks is made again and
- * goes on after the last signal. Ends with the `signal` of the options.
+ * Yields what happens in a conversation, in order and exactly once: reconnects when the connection
+ * breaks, and continues after the last signal. Ends with the `signal` of the options.
  *
- * @throws ApiError when the server refuses, for example because the user takes no part any more
+ * @throws ApiError when the server refuses, for example because the user is no longer a participant
  */
 export async function* followConversation(options: FollowOptions): AsyncGenerator<Signal, void> {
   const { signal, onConnection, pauses = { first: 1000, longest: 30_000 } } = options
@@ -54,13 +54,13 @@ export async function* followConversation(options: FollowOptions): AsyncGenerato
     }
     if (signal?.aborted) return
     onConnection?.('broken')
-    // Not all at once: those who lost the same server come back spread over time.
+    // Jitter: clients that lost the same server reconnect spread over time.
     await rest((pause * (1 + Math.random())) / 2, signal)
     pause = Math.min(pause * 2, pauses.longest)
   }
 }
 
-/** Opens the stream; undefined when the server cannot serve it at the moment. */
+/** Opens the stream; undefined if the server is temporarily unavailable. */
 async function open(
   options: FollowOptions,
   last: number | undefined,

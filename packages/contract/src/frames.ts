@@ -5,10 +5,10 @@ export interface EventFrame {
 }
 
 /**
- * Reads a stream of server-sent events. Ends with the stream, and when nothing came for a while:
- * a connection that died without a word looks like one on which nothing happens.
+ * Reads a stream of server-sent events. Ends with the stream, and when no data arrived for a while:
+ * a dead connection is otherwise indistinguishable from an idle one.
  *
- * @param silence milliseconds without a byte after which the stream counts as dead
+ * @param silence milliseconds without data after which the stream counts as dead
  */
 export async function* readFrames(
   body: ReadableStream<Uint8Array>,
@@ -27,7 +27,7 @@ export async function* readFrames(
       for (const frame of frames) yield parse(frame)
     }
   } finally {
-    // Also closes the connection when the caller wants no more.
+    // Also closes the connection when the caller stops reading.
     await reader.cancel().catch(() => {})
   }
 }
@@ -43,7 +43,7 @@ function parse(frame: string): EventFrame {
   return { id, data: data.join('\n') }
 }
 
-/** What is promised, or undefined if it takes too long. */
+/** The result of the promise, or undefined if it takes too long. */
 async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<undefined>((resolve) => {

@@ -5,27 +5,27 @@ import type { ErrorType } from './errors.js'
 export type Auth =
   /** Anyone. */
   | 'public'
-  /** A personal access token; no workspace is named. */
+  /** A personal access token; no workspace. */
   | 'account'
-  /** Any token; the body names what the call is about. */
+  /** Any token; the body identifies the bot. */
   | 'token'
   /** A personal access token and the header `x-workspace-id`. */
   | 'workspace'
   /** Any token and the header `x-bot-id`. */
   | 'bot'
-  /** A chat address: the webhook id in the path names the bot; no key. */
+  /** A chat address: the webhook id in the path identifies the bot; no key. */
   | 'chat'
   /** A chat address and the header `x-user-key`. */
   | 'chat-user'
-  /** A signed address: the permission is part of the path or query. */
+  /** A signed URL: the permission is part of the path or query. */
   | 'signature'
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What is counted by itself: new users by address, messages by user and by address. */
+/** Requests with a rate limit of their own: new users by IP address, messages by user and by IP address. */
 export type Throttle = 'users' | 'messages'
 
-/** What the documentation groups operations by. */
+/** The groups of operations in the documentation. */
 export type Tag =
   | 'Account'
   | 'Workspaces'
@@ -43,38 +43,38 @@ export type Tag =
   | 'Chat'
   | 'Service'
 
-/** What a call that succeeds gets back. */
+/** The response of a successful call. */
 export type Answer =
   | {
       kind: 'json'
       schema: TSchema
-      /** When the answer is 307 instead, and what its address is for. */
+      /** When the response is 307 instead, and what its URL is for. */
       redirect?: string
     }
   /** Content, streamed. */
   | {
       kind: 'download'
-      /** What it holds. */
+      /** What the content is. */
       description: string
-      /** When the answer is 307 instead, and what its address is for. */
+      /** When the response is 307 instead, and what its URL is for. */
       redirect?: string
     }
   /** Headers without a body. */
   | {
       kind: 'headers'
-      /** What they say. */
+      /** What the headers mean. */
       description: string
     }
   /** Signals until one side ends the connection, as server-sent events or over WebSocket. */
   | {
       kind: 'stream'
-      /** What they are about. */
+      /** What the signals are about. */
       description: string
     }
 
 /**
- * One operation of the interface. From this record follow validation, types, route, OpenAPI entry
- * and client method; nothing about an operation is written anywhere else.
+ * One operation of the HTTP interface. Validation, types, route, OpenAPI entry and client method
+ * are derived from this record; nothing about an operation is written anywhere else.
  */
 export interface Operation {
   /** Unique; the method name of the client. */
@@ -82,14 +82,17 @@ export interface Operation {
   method: Method
   /** Path with `{name}` for parameters, which are percent-decoded one by one. */
   path: string
-  /** Parameter between two segments of the path that clients do not encode, so that it may hold slashes. */
+  /**
+   * Parameter between two segments of the path that clients do not encode, so that it may contain
+   * slashes.
+   */
   unencodedParam?: string
-  /** Speaks the tus protocol for resumable uploads: all answers at the path have its headers. */
+  /** Speaks the tus protocol for resumable uploads: all responses at the path have its headers. */
   protocol?: 'tus'
   tag: Tag
   /** One line, imperative. */
   summary: string
-  /** What a caller needs to know beyond the summary and the fields. */
+  /** What a caller must know beyond the summary and the fields. */
   description?: string
   auth: Auth
   params?: TObject
@@ -98,25 +101,28 @@ export interface Operation {
   headers?: TObject
   /** JSON body. */
   body?: TObject
-  /** Raw body instead of a JSON `body`, streamed: what it holds. */
+  /** Raw, streamed body instead of a JSON `body`: what it contains. */
   upload?: string
   answer: Answer
-  /** Status of success. */
+  /** HTTP status on success. */
   status: 200 | 201 | 204
-  /** Errors of the operation itself, beyond those every operation of its kind can give. */
+  /** Errors of the operation itself, beyond those that every operation of its kind can return. */
   errors: readonly ErrorType[]
   /**
-   * Takes the header `Idempotency-Key`: a repeated call gets the first answer. Only where `auth`
-   * identifies the caller, because the answer may hold a secret.
+   * Accepts the header `Idempotency-Key`: a repeated call gets the first response. Only if `auth`
+   * identifies the caller, because the response may contain a secret.
    */
   idempotent?: true
-  /** Member of the body that does what the header does, for callers that cannot set headers. */
+  /** Field of the body that replaces the header, for callers that cannot set headers. */
   idempotencyMember?: string
-  /** Counted by itself beside all requests, because it is what abuse is made of. */
+  /**
+   * The separate rate limit that applies besides the general one, because the operation is prone to
+   * abuse.
+   */
   throttle?: Throttle
-  /** A health check of the operator: exempt from rate limits. */
+  /** A health check for the operator: exempt from rate limits. */
   probe?: true
-  /** Largest body: `small` for chat and runtime, `large` where definitions and code are sent. */
+  /** Maximum body size: `small` for chat and runtime, `large` for definitions and code. */
   bodyLimit?: 'small' | 'large'
 }
 
@@ -132,7 +138,7 @@ export type Query<Spec extends Operation> = StaticOf<Spec['query']>
 export type Headers<Spec extends Operation> = StaticOf<Spec['headers']>
 export type Body<Spec extends Operation> = StaticOf<Spec['body']>
 
-/** What the server sends back as JSON; unknown for other kinds of answers. */
+/** The JSON response; unknown for other kinds of responses. */
 export type Output<Spec extends Operation> = Spec['answer'] extends {
   kind: 'json'
   schema: infer Schema
@@ -140,5 +146,5 @@ export type Output<Spec extends Operation> = Spec['answer'] extends {
   ? StaticOf<Schema>
   : unknown
 
-/** Everything a caller gives, flattened: params, query and body share no names. */
+/** The whole input, flattened: params, query and body share no names. */
 export type Input<Spec extends Operation> = Params<Spec> & Query<Spec> & Body<Spec>

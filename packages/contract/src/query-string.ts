@@ -1,7 +1,7 @@
 /**
- * Encodes query members: lists by repetition (`ids=a&ids=b`), maps with dots (`tags.color=red`) and
- * conditions below them (`tags.color.not=red`). Members that are null or undefined are left out.
- * A dot inside a name is percent-encoded, so that it is not taken for a step into the map.
+ * Encodes query fields: lists by repetition (`ids=a&ids=b`), maps with dots (`tags.color=red`) and
+ * conditions below them (`tags.color.not=red`). Fields that are null or undefined are omitted. A
+ * dot inside a name is percent-encoded, so that it does not read as a map separator.
  */
 export function encodeQuery(members: Record<string, unknown>): string {
   return Object.entries(members)

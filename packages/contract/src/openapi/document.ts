@@ -16,40 +16,40 @@ export interface OpenApiDocument {
   components: Record<string, Record<string, JsonSchema>>
 }
 
-/** What the document says about the server besides its operations. */
+/** Facts about the server besides its operations. */
 export interface OpenApiOptions {
   /** Version of the product. */
   version: string
-  /** Base address of the server; `/` when left out: the address the document was read from. */
+  /** Base URL of the server; `/` if omitted, which is the URL the document was loaded from. */
   serverUrl?: string
 }
 
 const tags: Record<Tag, string> = {
-  Account: 'The person behind a token, and their tokens.',
-  Workspaces: 'Tenants: bots, their data and the people who may reach them.',
-  Bots: 'Bots of a workspace and the keys that act for them.',
-  Files: 'Files of a bot: described by JSON, sent and read as they are.',
+  Account: 'The person that a token belongs to, and their tokens.',
+  Workspaces: 'Tenants: bots, their data and the people who have access to them.',
+  Bots: 'Bots of a workspace and their keys.',
+  Files: 'Files of a bot: metadata as JSON, content as raw bytes.',
   Search: 'Search in the indexed files of a bot.',
   Conversations:
-    'Conversations of a bot and who takes part, as the bot and its integrations see them.',
+    'Conversations of a bot and their participants, as the bot and its integrations see them.',
   Messages: 'Messages of conversations, as the bot and its integrations see them.',
   Users: 'Users of a bot, as the bot and its integrations see them.',
-  Events: 'What happens in a bot, also later and again and again.',
-  States: 'What a bot and its integrations remember.',
-  Workflows: 'Work of a bot that takes longer than one event.',
-  Actions: 'What bots, their plugins and integrations do when they are asked to.',
-  Integrations: 'What connects bots to other services, and what is installed where.',
-  Chat: 'What web chats call, at the chat address of one bot.',
-  Service: 'Probes for those who run the server.',
+  Events: 'Events in a bot, including scheduled and recurring ones.',
+  States: 'Data that a bot and its integrations store.',
+  Workflows: 'Tasks of a bot that take longer than one event.',
+  Actions: 'Functions that bots, their plugins and integrations perform on request.',
+  Integrations: 'Connections of bots to other services, and their installations.',
+  Chat: 'Operations for web chats, at the chat address of one bot.',
+  Service: 'Health probes for operators.',
 }
 
 const description = [
   'The HTTP interface of Botstead: JSON over HTTP, times in ISO 8601 and UTC.',
-  'Members that are not declared are tolerated in requests.',
-  'Every answer that is not a success has the body `Error`; unknown paths answer `ResourceNotFound`, known paths with another method `MethodNotFound`.',
+  'Undeclared fields in requests are accepted.',
+  'Every error response has the body `Error`. Unknown paths return `ResourceNotFound`, known paths with another method `MethodNotFound`.',
 ].join(' ')
 
-/** Writes operations down as an OpenAPI 3.1 document. Equal input gives an equal text. */
+/** Creates an OpenAPI 3.1 document from operations. Equal input produces equal text. */
 export function createOpenApi(
   operations: readonly Operation[],
   options: OpenApiOptions,
@@ -93,17 +93,17 @@ const securitySchemes = {
   token: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A personal access token, or a key of the bot where `x-bot-id` is sent.',
+    description: 'A personal access token, or a key of the bot if `x-bot-id` is sent.',
   },
   userKey: {
     type: 'apiKey',
     in: 'header',
     name: 'x-user-key',
-    description: 'Key of a chat user: a signed token that names the user.',
+    description: 'Key of a chat user: a signed token that identifies the user.',
   },
 }
 
-/** Header parameters that many operations share, by the name that refers to them. */
+/** Header parameters that many operations share, by their reference name. */
 function sharedParameters(schemas: SchemaRegistry): Record<string, JsonSchema> {
   const shared = [...Object.values(authHeaders), idempotencyHeader].flatMap((headers) =>
     parametersOf('header', headers, schemas),

@@ -4,7 +4,7 @@ import type { Operation } from '../operation.js'
 import { headerReferences, rateHeaders } from './headers.js'
 import type { JsonSchema } from './schemas.js'
 
-/** The error answers of an operation, one per status, as references. */
+/** The error responses of an operation, one per status, as references. */
 export const errorReferences = (operation: Operation): Record<string, JsonSchema> =>
   Object.fromEntries(
     byStatus(operation).map(([status, types]) => [
@@ -13,7 +13,7 @@ export const errorReferences = (operation: Operation): Record<string, JsonSchema
     ]),
   )
 
-/** Every error answer that some operation refers to, by name. */
+/** Every error response that some operation refers to, by name. */
 export function errorAnswers(operations: readonly Operation[]): Record<string, JsonSchema> {
   const answers = new Map<string, JsonSchema>()
   for (const operation of operations) {

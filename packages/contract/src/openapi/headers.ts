@@ -5,21 +5,21 @@ const wholeNumber = (description: string): JsonSchema => ({
   schema: { type: 'integer', minimum: 0 },
 })
 
-/** Headers of answers, by name. */
+/** Response headers, by name. */
 export const answerHeaders = {
-  'RateLimit-Limit': wholeNumber('Requests that may come at once.'),
-  'RateLimit-Remaining': wholeNumber('Requests that are left of them.'),
+  'RateLimit-Limit': wholeNumber('Maximum number of requests in one burst.'),
+  'RateLimit-Remaining': wholeNumber('Requests that remain in the current burst.'),
   'RateLimit-Reset': wholeNumber(
-    'Seconds until all of them are available again. Equal to `Retry-After` if that is present.',
+    'Seconds until the full burst is available again. Equal to `Retry-After` if that is present.',
   ),
-  'Retry-After': wholeNumber('Seconds to wait before the next try.'),
+  'Retry-After': wholeNumber('Seconds to wait before the next attempt.'),
 } satisfies Record<string, JsonSchema>
 
-/** References to headers of answers. */
+/** References to response headers. */
 export const headerReferences = (...names: (keyof typeof answerHeaders)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** What every answer carries. */
+/** Headers of every response. */
 export const rateHeaders = headerReferences(
   'RateLimit-Limit',
   'RateLimit-Remaining',

@@ -5,7 +5,7 @@ import { errorReferences } from './errors.js'
 import { rateHeaders } from './headers.js'
 import type { JsonSchema, SchemaRegistry } from './schemas.js'
 
-/** The entry of one operation. */
+/** The document entry of one operation. */
 export function describeOperation(operation: Operation, schemas: SchemaRegistry): JsonSchema {
   const parameters = [
     ...sharedHeaders(operation),
@@ -47,7 +47,7 @@ function sharedHeaders(operation: Operation): JsonSchema[] {
     .map((name) => ({ $ref: `#/components/parameters/${name}` }))
 }
 
-/** Parameters written out. Maps in a query are shown with brackets: OpenAPI has no form with dots. */
+/** Inlined parameters. Maps in a query are shown with brackets: OpenAPI has no form with dots. */
 export function parametersOf(
   place: 'path' | 'query' | 'header',
   members: TObject | undefined,
@@ -83,7 +83,7 @@ function successesOf(
   { answer, status }: Operation,
   schemas: SchemaRegistry,
 ): Record<string, JsonSchema> {
-  const done = status === 201 ? 'Created.' : 'Done.'
+  const done = status === 201 ? 'Created.' : 'Success.'
   switch (answer.kind) {
     case 'json': {
       const content = json(schemas.reference(answer.schema))
@@ -98,14 +98,14 @@ function successesOf(
       return {
         ...redirectOf(answer),
         200: { description: answer.description, headers: rateHeaders, content: { '*/*': {} } },
-        206: { description: 'The part that `range` asked for.', content: { '*/*': {} } },
-        304: { description: 'The copy named by `if-none-match` is still good.' },
+        206: { description: 'The part that `range` requested.', content: { '*/*': {} } },
+        304: { description: 'The copy identified by `if-none-match` is still current.' },
       }
     case 'stream': {
       const events = { 'text/event-stream': { schema: { type: 'string' } } }
       return {
         200: { description: answer.description, headers: rateHeaders, content: events },
-        101: { description: 'The same over WebSocket, if the request asked for it.' },
+        101: { description: 'The same stream over WebSocket, if the request asks for it.' },
       }
     }
     default:

@@ -1,15 +1,15 @@
-/** A piece of JSON Schema as the document holds it. */
+/** A JSON Schema as the document contains it. */
 export type JsonSchema = { [keyword: string]: unknown }
 
-/** Collects schemas that have a title, so that the document holds each of them once. */
+/** Collects schemas that have a title, so that the document contains each of them once. */
 export interface SchemaRegistry {
-  /** The schema for the document: titled schemas in it are moved out and referred to. */
+  /** The schema for the document: titled schemas in it are moved out and referenced. */
   reference(schema: object): JsonSchema
   /** The schemas that were moved out, by title, in alphabetical order. */
   components(): Record<string, JsonSchema>
 }
 
-/** Makes an empty registry. Two different schemas with one title are a mistake and throw. */
+/** Creates an empty registry. Two different schemas with the same title are a mistake and throw. */
 export function createSchemaRegistry(): SchemaRegistry {
   const moved = new Map<string, JsonSchema>()
 
@@ -30,7 +30,7 @@ export function createSchemaRegistry(): SchemaRegistry {
     return isObject(value) ? reference(value) : value
   }
 
-  /** Members of a schema; those that hold schemas are converted, the others (`enum`) copied. */
+  /** Keywords of a schema; those that hold schemas are converted, the others (`enum`) copied. */
   const copyMembers = (schema: object): JsonSchema =>
     Object.fromEntries(
       Object.entries(schema).map(([keyword, value]) => {
@@ -67,8 +67,8 @@ interface Alternative {
 }
 
 /**
- * A discriminator needs a mapping as soon as its alternatives are references, because readers of the
- * document take the names of the schemas for the values otherwise.
+ * A discriminator needs a mapping as soon as its alternatives are references; otherwise readers of
+ * the document take the names of the schemas for the values.
  */
 function withMapping(converted: JsonSchema, source: object): JsonSchema {
   if (!('discriminator' in source && 'oneOf' in source)) return converted

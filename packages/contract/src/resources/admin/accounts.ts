@@ -2,17 +2,17 @@ import { Type } from 'typebox'
 import { operation } from '../../operation.js'
 import { Id, Text, Timestamp, Url, wrap } from '../../shared.js'
 
-/** The person behind a personal access token. */
+/** The person that a personal access token belongs to. */
 export const Account = Type.Object(
   {
     id: Id('Id of the account.'),
-    email: Type.String({ description: 'Address of the person.' }),
+    email: Type.String({ description: 'Email address of the person.' }),
     displayName: Type.Optional(Type.String({ description: 'Name shown to others.' })),
-    emailVerified: Type.Boolean({ description: 'Whether the address was confirmed.' }),
-    profilePicture: Type.Optional(Type.String({ description: 'Address of a picture.' })),
-    createdAt: Timestamp('When the account was made.'),
+    emailVerified: Type.Boolean({ description: 'Whether the email address was confirmed.' }),
+    profilePicture: Type.Optional(Type.String({ description: 'URL of a picture.' })),
+    createdAt: Timestamp('When the account was created.'),
   },
-  { title: 'Account', description: 'The person behind a personal access token.' },
+  { title: 'Account', description: 'The person that a personal access token belongs to.' },
 )
 
 /** The caller's own account. */
@@ -37,7 +37,7 @@ export const accounts = {
     auth: 'account',
     body: Type.Object({
       displayName: Type.Optional(Text(200, 'Name shown to others, at most 200 characters.')),
-      profilePicture: Type.Optional(Url('Address of a picture, at most 65,536 characters.')),
+      profilePicture: Type.Optional(Url('URL of a picture, at most 65,536 characters.')),
       refresh: Type.Optional(
         Type.Boolean({ description: 'Accepted for existing clients; has no effect.' }),
       ),

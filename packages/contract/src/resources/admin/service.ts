@@ -2,15 +2,15 @@ import { Type } from 'typebox'
 import { operation } from '../../operation.js'
 import { OneOf } from '../../shared.js'
 
-/** Probes for those who run the server. */
+/** Health probes for operators. */
 export const service = {
   health: operation({
     id: 'getHealth',
     method: 'GET',
     path: '/healthz',
     tag: 'Service',
-    summary: 'Tell whether the process is alive',
-    description: 'Looks at nothing else: a process that answers needs no restart.',
+    summary: 'Check whether the process is alive',
+    description: 'Checks nothing else: a process that responds needs no restart.',
     auth: 'public',
     probe: true,
     answer: {
@@ -25,26 +25,28 @@ export const service = {
     method: 'GET',
     path: '/readyz',
     tag: 'Service',
-    summary: 'Tell whether the server can serve',
+    summary: 'Check whether the server is ready',
     description:
-      'Answers `Internal` while a part that every request needs does not work, and when the server is about to stop.',
+      'Returns `Internal` while a component that every request needs does not work, and when the server is about to stop.',
     auth: 'public',
     probe: true,
     answer: {
       kind: 'json',
       schema: Type.Object(
         {
-          status: OneOf(['ready'], 'The server can serve.'),
+          status: OneOf(['ready'], 'The server is ready.'),
           checks: Type.Array(
             Type.Object(
               {
-                name: Type.String({ description: 'Name of the part, for example `database`.' }),
-                status: OneOf(['ok', 'degraded'], '`degraded`: works with less than it could.'),
+                name: Type.String({
+                  description: 'Name of the component, for example `database`.',
+                }),
+                status: OneOf(['ok', 'degraded'], '`degraded`: works with reduced function.'),
                 detail: Type.Optional(Type.String({ description: 'What is missing, and why.' })),
               },
-              { title: 'ReadinessCheck', description: 'One part of the server.' },
+              { title: 'ReadinessCheck', description: 'One component of the server.' },
             ),
-            { description: 'Parts that were looked at.' },
+            { description: 'Components that were checked.' },
           ),
         },
         { title: 'Readiness' },

@@ -4,29 +4,29 @@ import { Empty, Id, Text, Timestamp, wrap } from '../../shared.js'
 
 const note = 'What the token is for.'
 
-/** A token as lists show it. */
+/** A token as lists contain it. */
 const listed = (title: string, what: string) =>
   Type.Object(
     {
       id: Id('Id of the token.'),
-      createdAt: Timestamp('When the token was made.'),
+      createdAt: Timestamp('When the token was created.'),
       note: Type.String({ description: note }),
       lastUsedAt: Type.Optional(
-        Timestamp('When the token was last used; absent if never. Kept with a delay.'),
+        Timestamp('When the token was last used; absent if never. Updated with a delay.'),
       ),
     },
     { title, description: `${what} without its value.` },
   )
 
-/** A token in the answer that makes it. */
+/** A token as its creation returns it. */
 const made = (title: string, what: string) =>
   Type.Object(
     {
       id: Id('Id of the token.'),
-      createdAt: Timestamp('When the token was made.'),
+      createdAt: Timestamp('When the token was created.'),
       note: Type.String({ description: note }),
       value: Type.String({
-        description: 'The token itself. Shown only here: the server keeps a hash of it.',
+        description: 'The token itself. Returned only here: the server stores a hash of it.',
       }),
     },
     { title, description: `${what} with its value.` },
@@ -74,7 +74,7 @@ export const tokens = {
     path: '/v1/admin/account/pats',
     tag: 'Account',
     summary: 'Create a personal access token',
-    description: 'The token may do everything its owner may. Its value is shown only once.',
+    description: 'The token has all permissions of its owner. Its value is returned only once.',
     auth: 'account',
     body: Type.Object({
       note: Text(500, 'What the token is for, at most 500 characters.'),
@@ -90,7 +90,8 @@ export const tokens = {
     path: '/v1/admin/account/pats/{id}',
     tag: 'Account',
     summary: 'Delete a personal access token',
-    description: 'The token stops working at once here, and within five seconds elsewhere.',
+    description:
+      'The token stops working at once on this server process, and within five seconds on others.',
     auth: 'account',
     params: Type.Object({ id: Id('Id of the token.') }),
     answer: { kind: 'json', schema: Empty },
@@ -102,17 +103,17 @@ export const tokens = {
     method: 'POST',
     path: '/v1/admin/introspect',
     tag: 'Account',
-    summary: 'Find out what the token of the call stands for',
+    summary: 'Introspect the token of the call',
     description:
-      'For services that bots, integrations and people call with their tokens. The body names the bot. A header `x-bot-id` is ignored.',
+      'For services that bots, integrations and people call with their tokens. The body names the bot. The header `x-bot-id` is ignored.',
     auth: 'token',
-    body: Type.Object({ botId: Id('Id of the bot that is asked about.') }),
+    body: Type.Object({ botId: Id('Id of the bot to check the token against.') }),
     answer: {
       kind: 'json',
       schema: Type.Object({
         workspaceId: Id('Id of the workspace of the bot.'),
         botId: Id('Id of the bot.'),
-        userId: Id('Id of the account of a personal token; of keys, the id of the bot.'),
+        userId: Id('Id of the account of a personal access token; for keys, the id of the bot.'),
       }),
     },
     status: 200,
@@ -141,7 +142,7 @@ export const tokens = {
     path: '/v1/admin/bots/baks',
     tag: 'Bots',
     summary: 'Create a key of a bot',
-    description: 'The key may act for this bot only. Its value is shown only once.',
+    description: 'The key is valid for this bot only. Its value is returned only once.',
     auth: 'workspace',
     body: Type.Object({
       botId: Id('Id of the bot.'),
@@ -158,7 +159,8 @@ export const tokens = {
     path: '/v1/admin/bots/baks/{id}',
     tag: 'Bots',
     summary: 'Delete a key of a bot',
-    description: 'The key stops working at once here, and within five seconds elsewhere.',
+    description:
+      'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
     answer: { kind: 'json', schema: Empty },
@@ -191,7 +193,7 @@ export const tokens = {
     tag: 'Integrations',
     summary: 'Create a key of an integration',
     description:
-      'The key acts for this integration in every bot where it is installed. Its value is shown only once.',
+      'The key acts for this integration in every bot where it is installed. Its value is returned only once.',
     auth: 'workspace',
     body: Type.Object({
       integrationId: Id('Id of the integration.'),
@@ -208,7 +210,8 @@ export const tokens = {
     path: '/v1/admin/integrations/iaks/{id}',
     tag: 'Integrations',
     summary: 'Delete a key of an integration',
-    description: 'The key stops working at once here, and within five seconds elsewhere.',
+    description:
+      'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
     answer: { kind: 'json', schema: Empty },

@@ -2,19 +2,19 @@ import { Type } from 'typebox'
 import { operation } from '../../operation.js'
 import { Empty, Id, OneOf, pageOf, paging, Text, Timestamp, Url } from '../../shared.js'
 
-/** A tenant: bots, their files and conversations, and the people who may reach them. */
+/** A tenant: bots, their files and conversations, and the people who have access to them. */
 export const Workspace = Type.Object(
   {
     id: Id('Id of the workspace; value of the header `x-workspace-id`.'),
     name: Type.String({ description: 'Name of the workspace.' }),
     ownerId: Id('Id of the account that owns the workspace.'),
-    createdAt: Timestamp('When the workspace was made.'),
+    createdAt: Timestamp('When the workspace was created.'),
     updatedAt: Timestamp('When the workspace last changed.'),
     botCount: Type.Integer({ minimum: 0, description: 'Number of bots in the workspace.' }),
     billingVersion: OneOf(['v1', 'v2', 'v3', 'v4'], 'Kept for existing clients; always `v4`.'),
     plan: OneOf(
       ['community', 'team', 'enterprise', 'plus', 'managed'],
-      'Kept for existing clients; nothing depends on it.',
+      'Kept for existing clients; has no effect.',
     ),
     blocked: Type.Boolean({ description: 'Kept for existing clients; always false.' }),
     spendingLimit: Type.Number({ description: 'Kept for existing clients; nothing is charged.' }),
@@ -22,26 +22,31 @@ export const Workspace = Type.Object(
       description: 'Kept for existing clients; always null.',
     }),
     about: Type.Optional(Type.String({ description: 'What the workspace is about.' })),
-    profilePicture: Type.Optional(Type.String({ description: 'Address of a picture.' })),
-    contactEmail: Type.Optional(Type.String({ description: 'Address for questions.' })),
-    website: Type.Optional(Type.String({ description: 'Address of a website.' })),
+    profilePicture: Type.Optional(Type.String({ description: 'URL of a picture.' })),
+    contactEmail: Type.Optional(Type.String({ description: 'Email address for questions.' })),
+    website: Type.Optional(Type.String({ description: 'URL of a website.' })),
     socialAccounts: Type.Optional(
-      Type.Array(Type.String({ description: 'Address of an account elsewhere.' }), {
-        description: 'Accounts elsewhere.',
+      Type.Array(Type.String({ description: 'URL of a social media account.' }), {
+        description: 'Social media accounts.',
       }),
     ),
     isPublic: Type.Optional(
-      Type.Boolean({ description: 'Whether the workspace shows itself to others.' }),
+      Type.Boolean({ description: 'Whether the workspace is visible to others.' }),
     ),
     handle: Type.Optional(
-      Type.String({ description: 'Unique short name, prefix of the names it publishes.' }),
+      Type.String({
+        description: 'Unique short name; prefix of the names that the workspace publishes.',
+      }),
     ),
   },
-  { title: 'Workspace', description: 'A tenant: bots, their data and who may reach them.' },
+  {
+    title: 'Workspace',
+    description: 'A tenant: bots, their data and the people who have access to them.',
+  },
 )
 
 const workspaceId = Type.Object({
-  id: Id('Id of the workspace, one of the caller.'),
+  id: Id('Id of a workspace of the caller.'),
 })
 
 /** Workspaces of the caller. */
@@ -74,7 +79,7 @@ export const workspaces = {
     auth: 'account',
     body: Type.Object({
       name: Text(200, 'Name of the workspace, 1 to 200 characters.', 1),
-      billingVersion: Type.Optional(OneOf(['v4'], 'Accepted for existing clients; no effect.')),
+      billingVersion: Type.Optional(OneOf(['v4'], 'Accepted for existing clients; has no effect.')),
     }),
     answer: { kind: 'json', schema: Workspace },
     status: 201,
@@ -99,26 +104,28 @@ export const workspaces = {
     path: '/v1/admin/workspaces/{id}',
     tag: 'Workspaces',
     summary: 'Update a workspace',
-    description: 'Members that are left out keep their value.',
+    description: 'Omitted fields keep their value.',
     auth: 'workspace',
     params: workspaceId,
     body: Type.Object({
       name: Type.Optional(Text(200, 'Name of the workspace, 1 to 200 characters.', 1)),
       spendingLimit: Type.Optional(
-        Type.Number({ minimum: 0, description: 'Stored and shown; nothing is charged.' }),
+        Type.Number({ minimum: 0, description: 'Stored and returned; nothing is charged.' }),
       ),
-      about: Type.Optional(Text(2000, 'What it is about, at most 2,000 characters.')),
-      profilePicture: Type.Optional(Url('Address of a picture, at most 65,536 characters.')),
-      contactEmail: Type.Optional(Text(320, 'Address for questions, at most 320 characters.')),
-      website: Type.Optional(Url('Address of a website, at most 65,536 characters.')),
+      about: Type.Optional(Text(2000, 'What the workspace is about, at most 2,000 characters.')),
+      profilePicture: Type.Optional(Url('URL of a picture, at most 65,536 characters.')),
+      contactEmail: Type.Optional(
+        Text(320, 'Email address for questions, at most 320 characters.'),
+      ),
+      website: Type.Optional(Url('URL of a website, at most 65,536 characters.')),
       socialAccounts: Type.Optional(
-        Type.Array(Url('Address of an account elsewhere.'), {
+        Type.Array(Url('URL of a social media account.'), {
           maxItems: 5,
-          description: 'Accounts elsewhere, at most 5. Replaces the list.',
+          description: 'Social media accounts, at most 5. Replaces the list.',
         }),
       ),
       isPublic: Type.Optional(
-        Type.Boolean({ description: 'Whether the workspace shows itself to others.' }),
+        Type.Boolean({ description: 'Whether the workspace is visible to others.' }),
       ),
       handle: Type.Optional(
         Type.String({
@@ -126,7 +133,7 @@ export const workspaces = {
           maxLength: 100,
           pattern: '^[a-z0-9][a-z0-9_-]*$',
           description:
-            'Unique short name, 1 to 100 lowercase letters, digits, `-` and `_`, the first a letter or digit; taken ones are refused.',
+            'Unique short name: 1 to 100 lowercase letters, digits, `-` and `_`, starting with a letter or digit. A handle that is in use is refused.',
         }),
       ),
     }),
@@ -140,7 +147,7 @@ export const workspaces = {
     path: '/v1/admin/workspaces/{id}',
     tag: 'Workspaces',
     summary: 'Delete a workspace and everything in it',
-    description: 'Only its owner may.',
+    description: 'Only the owner can delete a workspace.',
     auth: 'workspace',
     params: workspaceId,
     answer: { kind: 'json', schema: Empty },

@@ -29,31 +29,31 @@ const configuration = Type.Optional(
       data: Type.Optional(AnyMapInput('The configuration, at most 20,480 bytes.')),
       schema: Type.Optional(AnyMapInput('JSON Schema of the configuration.')),
     },
-    { description: 'Configuration of the bot; members that are left out keep their value.' },
+    { description: 'Configuration of the bot; omitted fields keep their value.' },
   ),
 )
 
 const common = {
   name: Type.Optional(Text(200, 'Name of the bot, 1 to 200 characters.', 1)),
-  description: Type.Optional(Text(2000, 'What the bot is for, at most 2,000 characters.')),
-  type: Type.Optional(OneOf([...botTypes], 'Who made the bot; `studio` by default.')),
+  description: Type.Optional(Text(2000, 'Purpose of the bot, at most 2,000 characters.')),
+  type: Type.Optional(OneOf([...botTypes], 'Tool that created the bot; `studio` by default.')),
   configuration,
   code: Type.Optional(
-    Text(52_428_800, 'Code of the bot, at most 50 MiB. Stored; bots run where their `url` says.'),
+    Text(52_428_800, 'Code of the bot, at most 50 MiB. Stored only; a bot runs at its `url`.'),
   ),
   maxExecutionTime: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 86_400,
       description:
-        'Longest time for one delivery, in whole seconds, at most a day; 0 for the default of a minute.',
+        'Timeout of one delivery, in whole seconds, at most one day; 0 means the default of one minute.',
     }),
   ),
   medias: Type.Optional(
     Type.Array(
       Type.Object(
         {
-          url: Text(65_536, 'Address of the file, at most 65,536 characters.'),
+          url: Text(65_536, 'URL of the file, at most 65,536 characters.'),
           name: Text(500, 'Name of the file, at most 500 characters.'),
         },
         { description: 'One media file.' },
@@ -65,13 +65,15 @@ const common = {
 
 const Secret = Text(65_536, 'The secret, at most 65,536 characters.')
 
-/** Body of `createBot`. Every member is optional: an empty body makes a bot with a made-up name. */
+/** Body of `createBot`. Every field is optional: an empty body creates a bot with a generated name. */
 export const CreateBotBody = Type.Object(
   {
     ...common,
-    url: Type.Optional(Text(2048, 'Address of the bot server, at most 2,048 characters.', 1)),
+    url: Type.Optional(Text(2048, 'URL of the bot server, at most 2,048 characters.', 1)),
     dev: Type.Optional(
-      Type.Boolean({ description: 'Makes a development bot, listed apart; false by default.' }),
+      Type.Boolean({
+        description: 'Creates a development bot, listed separately; false by default.',
+      }),
     ),
     tags: Type.Optional(TagsInput('Tags of the bot.')),
     user: declaredTags('users'),
@@ -80,15 +82,15 @@ export const CreateBotBody = Type.Object(
     states: Type.Optional(MapInput(StateDefinition, 'Declared states.')),
     events: Type.Optional(MapInput(EventDefinition, 'Declared events.')),
     actions: Type.Optional(MapInput(ActionDefinition, 'Declared actions.')),
-    recurringEvents: Type.Optional(MapInput(RecurringEvent, 'Events made on a schedule.')),
+    recurringEvents: Type.Optional(MapInput(RecurringEvent, 'Recurring events.')),
     subscriptions: Type.Optional(
       Type.Object(
         {
-          events: Type.Union([MapInput(Nothing, 'The types of event.'), Type.Null()], {
-            description: 'Types of event that are delivered to the bot; null for all.',
+          events: Type.Union([MapInput(Nothing, 'The event types.'), Type.Null()], {
+            description: 'Event types that are delivered to the bot; null for all.',
           }),
         },
-        { description: 'What is delivered to the bot.' },
+        { description: 'Events that are delivered to the bot.' },
       ),
     ),
     secrets: Type.Optional(MapInput(Secret, 'Secrets of the bot, by name.')),
@@ -98,35 +100,37 @@ export const CreateBotBody = Type.Object(
 
 const InstallationPatch = Type.Object(
   {
-    enabled: Type.Optional(Type.Boolean({ description: 'Whether the installation takes part.' })),
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether the installation is enabled.' })),
     integrationId: Type.Optional(
-      Id('Id of the integration. Without it the name of the entry is taken for the id.'),
+      Id('Id of the integration. If omitted, the name of the entry is the id.'),
     ),
     configurationType: Type.Optional(
       Type.Union([Text(200, 'Name of a configuration.'), Type.Null()], {
-        description: 'Which of the configurations to use; null is the default one.',
+        description: 'Name of the configuration to use; null is the default one.',
       }),
     ),
     configuration: Type.Optional(
-      AnyMapInput('Settings of this installation, at most 20,480 bytes. Replaces the former ones.'),
+      AnyMapInput(
+        'Settings of this installation, at most 20,480 bytes. Replaces the previous ones.',
+      ),
     ),
     disabledChannels: Type.Optional(
       Type.Array(Text(200, 'Name of a channel.'), {
         maxItems: 100,
-        description: 'Channels to switch off, at most 100. Replaces the list.',
+        description: 'Channels to disable, at most 100. Replaces the list.',
       }),
     ),
   },
   { title: 'InstallationPatch', description: 'One installation.' },
 )
 
-/** Names of what an installation can be changed in. */
+/** Names of the fields of an installation that can be changed. */
 export const installationMembers: readonly string[] = Object.keys(InstallationPatch.properties)
 
 const PluginPatch = Type.Object(
   {
     id: Id('Id of the plugin.'),
-    enabled: Type.Optional(Type.Boolean({ description: 'Whether the plugin takes part.' })),
+    enabled: Type.Optional(Type.Boolean({ description: 'Whether the plugin is enabled.' })),
     configuration: Type.Optional(AnyMapInput('Settings of this installation.')),
     interfaces: Type.Optional(
       MapInput(
@@ -138,7 +142,7 @@ const PluginPatch = Type.Object(
               Text(200, 'Name of the interface inside that integration.'),
             ),
           },
-          { description: 'What stands behind one interface.' },
+          { description: 'The integration behind one interface.' },
         ),
         'Interfaces that the plugin uses, by alias.',
       ),
@@ -160,15 +164,15 @@ const PluginPatch = Type.Object(
 )
 
 /**
- * Body of `updateBot`: a merge patch. Members that are left out stay; in maps a value sets, `null`
- * removes and a name that is not mentioned stays.
+ * Body of `updateBot`: a merge patch. Omitted fields keep their value; in maps, a value sets an
+ * entry, `null` removes it, and entries that are not mentioned stay.
  */
 export const UpdateBotBody = Type.Object(
   {
     ...common,
     url: Type.Optional(
-      Type.Union([Text(2048, 'An address.', 1), Type.Null()], {
-        description: 'Address of the bot server, at most 2,048 characters; null removes it.',
+      Type.Union([Text(2048, 'A URL.', 1), Type.Null()], {
+        description: 'URL of the bot server, at most 2,048 characters; null removes it.',
       }),
     ),
     authentication: Type.Optional(
@@ -183,15 +187,15 @@ export const UpdateBotBody = Type.Object(
     states: Type.Optional(MapPatch(StateDefinition, 'Declared states.')),
     events: Type.Optional(MapPatch(EventDefinitionPatch, 'Declared events.')),
     actions: Type.Optional(MapPatch(ActionDefinitionPatch, 'Declared actions.')),
-    recurringEvents: Type.Optional(MapPatch(RecurringEvent, 'Events made on a schedule.')),
+    recurringEvents: Type.Optional(MapPatch(RecurringEvent, 'Recurring events.')),
     subscriptions: Type.Optional(
       Type.Object(
         {
-          events: Type.Union([MapPatch(Nothing, 'The types of event.'), Type.Null()], {
-            description: 'Types of event that are delivered to the bot; null for all.',
+          events: Type.Union([MapPatch(Nothing, 'The event types.'), Type.Null()], {
+            description: 'Event types that are delivered to the bot; null for all.',
           }),
         },
-        { description: 'What is delivered to the bot.' },
+        { description: 'Events that are delivered to the bot.' },
       ),
     ),
     integrations: Type.Optional(

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { AnyMapInput, MapInput, MapPatch, OneOf, Text } from '../../shared.js'
 
 const title = Type.Optional(Text(500, 'Display name, at most 500 characters.'))
-const description = Type.Optional(Text(2000, 'What it is for, at most 2,000 characters.'))
+const description = Type.Optional(Text(2000, 'Purpose, at most 2,000 characters.'))
 const attribute = Text(2000, 'Value of the attribute, at most 2,000 characters.')
 const attributes = Type.Optional(MapInput(attribute, 'Free-form attributes of the definition.'))
 const attributesPatch = Type.Optional(
@@ -14,12 +14,12 @@ const TagDefinition = Type.Object(
   { title: 'TagDefinitionInput', description: 'One declared tag.' },
 )
 
-/** What is declared for users, conversations or messages. */
+/** Declarations for users, conversations or messages. */
 export const declaredTags = (of: string) =>
   Type.Optional(
     Type.Object(
       { tags: Type.Optional(MapInput(TagDefinition, `Tags declared for ${of}.`)) },
-      { description: `What is declared for ${of}.` },
+      { description: `Declarations for ${of}.` },
     ),
   )
 
@@ -28,20 +28,23 @@ export const declaredTagsPatch = (of: string) =>
   Type.Optional(
     Type.Object(
       { tags: Type.Optional(MapPatch(TagDefinition, `Tags declared for ${of}.`)) },
-      { description: `What is declared for ${of}.` },
+      { description: `Declarations for ${of}.` },
     ),
   )
 
 /** A state that a bot declares. */
 export const StateDefinition = Type.Object(
   {
-    type: OneOf(['conversation', 'user', 'bot', 'workflow'], 'What the state belongs to.'),
+    type: OneOf(
+      ['conversation', 'user', 'bot', 'workflow'],
+      'Type of the object that the state belongs to.',
+    ),
     schema: AnyMapInput('JSON Schema of the payload, at most 102,400 bytes.'),
     expiry: Type.Optional(
       Type.Number({
         minimum: 1,
         maximum: 2_592_000_000,
-        description: 'Idle time until it expires, 1 ms to 30 days, in milliseconds.',
+        description: 'Idle time until the state expires, 1 ms to 30 days, in milliseconds.',
       }),
     ),
   },
@@ -77,7 +80,7 @@ const actionMembers = {
   description,
   billable: Type.Optional(Type.Boolean({ description: 'Accepted for existing clients.' })),
   cacheable: Type.Optional(
-    Type.Boolean({ description: 'Whether an earlier answer may be used again.' }),
+    Type.Boolean({ description: 'Whether an earlier result may be reused.' }),
   ),
   input: schemaOnly('input'),
   output: schemaOnly('output'),
@@ -95,12 +98,12 @@ export const ActionDefinitionPatch = Type.Object(
   { title: 'ActionDefinitionPatch', description: 'One action.' },
 )
 
-/** An event that is made on a schedule. */
+/** An event that is created on a schedule. */
 export const RecurringEvent = Type.Object(
   {
     schedule: Type.Object(
       { cron: Text(200, 'Cron expression, in UTC; 1 to 200 characters.', 1) },
-      { description: 'When the event is made.' },
+      { description: 'When the event is created.' },
     ),
     type: Text(200, 'Type of the event, 1 to 200 characters.', 1),
     payload: AnyMapInput('Payload of the event, at most 131,072 bytes.'),

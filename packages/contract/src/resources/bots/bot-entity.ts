@@ -3,7 +3,7 @@ import { AnyMap, Id, MapOf, OneOf, Tags, Timestamp } from '../../shared.js'
 import { Installation, PluginInstallation } from './installations.js'
 
 const title = Type.Optional(Type.String({ description: 'Display name.' }))
-const description = Type.Optional(Type.String({ description: 'What it is for.' }))
+const description = Type.Optional(Type.String({ description: 'Purpose.' }))
 const attributes = Type.Optional(
   MapOf(Type.String({ description: 'Value of the attribute.' }), {
     description: 'Free-form attributes of the definition.',
@@ -23,7 +23,7 @@ const declaredTags = (of: string) =>
         },
       ),
     },
-    { description: `What is declared for ${of}.` },
+    { description: `Declarations for ${of}.` },
   )
 
 const schemaOnly = (of: string) =>
@@ -32,50 +32,48 @@ const schemaOnly = (of: string) =>
 const definitions = <Definition extends TSchema>(of: string, definition: Definition) =>
   MapOf(definition, { description: `${of}, by name.` })
 
-/** Who made a bot. The set is the interface's own; nothing depends on it here. */
+/** The tools that create bots. The interface defines the set; the server does not depend on it. */
 export const botTypes = ['studio', 'adk', 'desk'] as const
 
 const base = {
   id: Id('Id of the bot; value of the header `x-bot-id`.'),
   name: Type.String({ description: 'Name of the bot.' }),
-  createdAt: Timestamp('When the bot was made.'),
+  createdAt: Timestamp('When the bot was created.'),
   updatedAt: Timestamp('When the bot last changed.'),
-  deployedAt: Type.Optional(
-    Timestamp('When code or an address was last given; absent before the first time.'),
-  ),
+  deployedAt: Type.Optional(Timestamp('When code or a URL was last set; absent if never.')),
   tags: Tags('Tags of the bot.'),
-  type: OneOf([...botTypes], 'Who made the bot.'),
+  type: OneOf([...botTypes], 'Tool that created the bot.'),
 }
 
-/** A bot as lists show it. */
+/** A bot as lists contain it. */
 export const BotSummary = Type.Object(base, {
   title: 'BotSummary',
-  description: 'A bot as lists show it.',
+  description: 'A bot as lists contain it.',
 })
 
-/** A bot with its definition and what is installed in it. */
+/** A bot with its definition and its installations. */
 export const Bot = Type.Object(
   {
     ...base,
-    description: Type.Optional(Type.String({ description: 'What the bot is for.' })),
-    createdBy: Type.Optional(Id('Id of the account that made the bot.')),
+    description: Type.Optional(Type.String({ description: 'Purpose of the bot.' })),
+    createdBy: Type.Optional(Id('Id of the account that created the bot.')),
     dev: Type.Boolean({ description: 'Whether this is a development bot.' }),
-    status: OneOf(['active', 'deploying', 'deleting'], 'What the bot is doing.'),
+    status: OneOf(['active', 'deploying', 'deleting'], 'Current status of the bot.'),
     signingSecret: Type.String({
       description:
-        'Secret that signs deliveries to the bot. Shown only by the creation and by rotation; empty elsewhere.',
+        'Secret that signs deliveries to the bot. Returned only on creation and rotation; empty otherwise.',
     }),
     alwaysAlive: Type.Boolean({ description: 'Kept for existing clients.' }),
     maxExecutionTime: Type.Optional(
-      Type.Number({ description: 'Longest time for one delivery, in seconds.' }),
+      Type.Number({ description: 'Timeout of one delivery, in seconds.' }),
     ),
     secrets: Type.Array(Type.String({ description: 'Name of a secret.' }), {
-      description: 'Names of the secrets; their values are never shown.',
+      description: 'Names of the secrets; their values are never returned.',
     }),
     medias: Type.Array(
       Type.Object(
         {
-          url: Type.String({ description: 'Address of the file.' }),
+          url: Type.String({ description: 'URL of the file.' }),
           name: Type.String({ description: 'Name of the file.' }),
         },
         { description: 'One media file.' },
@@ -89,10 +87,13 @@ export const Bot = Type.Object(
       'Declared states',
       Type.Object(
         {
-          type: OneOf(['conversation', 'user', 'bot', 'workflow'], 'What the state belongs to.'),
+          type: OneOf(
+            ['conversation', 'user', 'bot', 'workflow'],
+            'Type of the object that the state belongs to.',
+          ),
           schema: AnyMap('JSON Schema of the payload.'),
           expiry: Type.Optional(
-            Type.Number({ description: 'Idle time until it expires, in milliseconds.' }),
+            Type.Number({ description: 'Idle time until the state expires, in milliseconds.' }),
           ),
         },
         { title: 'StateDefinition', description: 'One declared state.' },
@@ -113,7 +114,7 @@ export const Bot = Type.Object(
           description,
           billable: Type.Optional(Type.Boolean({ description: 'Kept for existing clients.' })),
           cacheable: Type.Optional(
-            Type.Boolean({ description: 'Whether an earlier answer may be used again.' }),
+            Type.Boolean({ description: 'Whether an earlier result may be reused.' }),
           ),
           input: schemaOnly('input'),
           output: schemaOnly('output'),
@@ -123,20 +124,20 @@ export const Bot = Type.Object(
       ),
     ),
     recurringEvents: definitions(
-      'Events made on a schedule',
+      'Recurring events',
       Type.Object(
         {
           schedule: Type.Object(
             { cron: Type.String({ description: 'Cron expression, in UTC.' }) },
-            { description: 'When the event is made.' },
+            { description: 'When the event is created.' },
           ),
           type: Type.String({ description: 'Type of the event.' }),
           payload: AnyMap('Payload of the event.'),
           failedAttempts: Type.Integer({
-            description: 'Deliveries that failed since the last success.',
+            description: 'Number of failed deliveries since the last success.',
           }),
           lastFailureReason: Type.Union([Type.String(), Type.Null()], {
-            description: 'Why the last delivery failed; null if it did not.',
+            description: 'Why the last delivery failed; null if it succeeded.',
           }),
         },
         { title: 'RecurringEvent', description: 'One recurring event.' },
@@ -147,14 +148,14 @@ export const Bot = Type.Object(
         events: Type.Union(
           [
             MapOf(Type.Object({}, { description: 'No settings.' }), {
-              description: 'The types of event.',
+              description: 'The event types.',
             }),
             Type.Null(),
           ],
-          { description: 'Types of event that are delivered to the bot; null for all.' },
+          { description: 'Event types that are delivered to the bot; null for all.' },
         ),
       },
-      { description: 'What is delivered to the bot.' },
+      { description: 'Events that are delivered to the bot.' },
     ),
     configuration: Type.Object(
       {
@@ -165,9 +166,9 @@ export const Bot = Type.Object(
     ),
     integrations: MapOf(Installation, {
       description:
-        'Installed integrations: by alias with the header `x-multiple-integrations: true`, by id of the integration without it.',
+        'Installed integrations: keyed by alias with the header `x-multiple-integrations: true`, otherwise by integration id.',
     }),
     plugins: MapOf(PluginInstallation, { description: 'Installed plugins, by alias.' }),
   },
-  { title: 'Bot', description: 'A bot with its definition and what is installed in it.' },
+  { title: 'Bot', description: 'A bot with its definition and its installations.' },
 )

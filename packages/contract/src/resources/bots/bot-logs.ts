@@ -6,16 +6,16 @@ const levels: ['debug', 'info', 'warn', 'error'] = ['debug', 'info', 'warn', 'er
 
 const NewLogLine = Type.Object(
   {
-    level: OneOf(levels, 'How important it is.'),
+    level: OneOf(levels, 'Severity of the line.'),
     message: Text(4000, 'What happened, 1 to 4,000 characters.', 1),
     timestamp: Type.Optional(
-      Timestamp('When it happened, at most five minutes ahead; now if left out.'),
+      Timestamp('When it happened, at most five minutes in the future; now if omitted.'),
     ),
-    userId: Type.Optional(Id('Id of the user that it is about.')),
-    workflowId: Type.Optional(Id('Id of the workflow that it is about.')),
-    conversationId: Type.Optional(Id('Id of the conversation that it is about.')),
+    userId: Type.Optional(Id('Id of the user that the line is about.')),
+    workflowId: Type.Optional(Id('Id of the workflow that the line is about.')),
+    conversationId: Type.Optional(Id('Id of the conversation that the line is about.')),
   },
-  { title: 'NewBotLog', description: 'One line.' },
+  { title: 'NewBotLog', description: 'One log line.' },
 )
 
 const BotLog = Type.Object(
@@ -23,45 +23,47 @@ const BotLog = Type.Object(
     timestamp: Timestamp('When it happened.'),
     level: Type.String({ description: '`debug`, `info`, `warn` or `error`.' }),
     message: Type.String({ description: 'What happened.' }),
-    userId: Type.Optional(Id('Id of the user that it is about.')),
-    workflowId: Type.Optional(Id('Id of the workflow that it is about.')),
-    conversationId: Type.Optional(Id('Id of the conversation that it is about.')),
+    userId: Type.Optional(Id('Id of the user that the line is about.')),
+    workflowId: Type.Optional(Id('Id of the workflow that the line is about.')),
+    conversationId: Type.Optional(Id('Id of the conversation that the line is about.')),
   },
-  { title: 'BotLog', description: 'One line.' },
+  { title: 'BotLog', description: 'One log line.' },
 )
 
-/** What happened in a bot, as the server and the bot itself tell it. */
+/** The log of a bot, written by the server and by the bot itself. */
 export const botLogs = {
   get: operation({
     id: 'getBotLogs',
     method: 'GET',
     path: '/v1/admin/bots/{id}/logs',
     tag: 'Bots',
-    summary: 'See what happened in a bot',
+    summary: 'List the log lines of a bot',
     description:
-      'Every attempt at a delivery, what was given up, pauses, and the lines that the bot wrote itself; newest first, 100 lines a page.',
+      'Every delivery attempt, deliveries that were given up, pauses, and the lines that the bot wrote; newest first, 100 lines per page.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the bot.') }),
     query: Type.Object({
       timeStart: TimeBound('beginning', 'Only lines from this time on.'),
       timeEnd: Type.Optional(TimeBound('end', 'Only lines up to this time.')),
       level: Type.Optional(
-        Text(20, 'Only lines of this level: `debug`, `info`, `warn` or `error`.'),
+        Text(20, 'Only lines with this level: `debug`, `info`, `warn` or `error`.'),
       ),
       userId: Type.Optional(Id('Only lines about this user.')),
       workflowId: Type.Optional(Id('Only lines about this workflow.')),
       conversationId: Type.Optional(Id('Only lines about this conversation.')),
       messageContains: Type.Optional(
-        Text(200, 'Only lines with this in the message, in any case of letters.'),
+        Text(200, 'Only lines whose message contains this text, ignoring case.'),
       ),
-      nextToken: Type.Optional(Text(4096, 'Value of `nextToken` of the page before.')),
+      nextToken: Type.Optional(Text(4096, 'Pagination token: `nextToken` of the previous page.')),
     }),
     answer: {
       kind: 'json',
       schema: Type.Object({
         logs: Type.Array(BotLog, { description: 'Lines, newest first.' }),
         nextToken: Type.Optional(
-          Type.String({ description: 'For the next page, if there is one.' }),
+          Type.String({
+            description: 'Pagination token of the next page; absent on the last page.',
+          }),
         ),
       }),
     },
@@ -73,9 +75,9 @@ export const botLogs = {
     method: 'POST',
     path: '/v1/chat/logs',
     tag: 'Bots',
-    summary: 'Write lines into the log of a bot',
+    summary: 'Write lines to the log of a bot',
     description:
-      'They are read with `getBotLogs`. One bot may make 600 such calls a minute, 100 of them at once. Ids are not checked: a line may be about what is gone.',
+      '`getBotLogs` returns them. A bot may make 600 such calls per minute, 100 of them at once. Ids are not checked: a line may refer to a deleted object.',
     auth: 'bot',
     body: Type.Object({
       logs: Type.Array(NewLogLine, {

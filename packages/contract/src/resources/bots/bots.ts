@@ -20,7 +20,7 @@ const integrationKeys = Type.Object({
   'x-multiple-integrations': Type.Optional(
     Text(
       10,
-      '`true`: `integrations` of the bot is keyed by alias; anything else: by id of the integration.',
+      '`true`: `integrations` of the bot is keyed by alias; any other value: by integration id.',
     ),
   ),
 })
@@ -38,7 +38,7 @@ export const bots = {
       ...paging,
       dev: Type.Optional(
         Type.Boolean({
-          description: '`true`: only development bots; otherwise only the others.',
+          description: '`true`: only development bots; otherwise only other bots.',
         }),
       ),
       tags: Type.Optional(TagEquality),
@@ -61,7 +61,7 @@ export const bots = {
     }),
     answer: {
       kind: 'json',
-      schema: pageOf('bots', BotSummary, 'Bots in the order that was asked for.'),
+      schema: pageOf('bots', BotSummary, 'Bots in the requested order.'),
     },
     status: 200,
     errors: [],
@@ -73,7 +73,7 @@ export const bots = {
     tag: 'Bots',
     summary: 'Create a bot',
     description:
-      'Every member is optional. The integration `chat` is installed from the start; others follow with `updateBot`.',
+      'Every field is optional. The integration `chat` is installed from the start; add others with `updateBot`.',
     auth: 'workspace',
     headers: integrationKeys,
     body: CreateBotBody,
@@ -103,7 +103,7 @@ export const bots = {
     tag: 'Bots',
     summary: 'Update a bot',
     description:
-      'The body is a merge patch: members that are left out stay; in maps a value sets, `null` removes and a name that is not mentioned stays.',
+      'The body is a merge patch: omitted fields keep their value; in maps, a value sets an entry, `null` removes it, and entries that are not mentioned stay.',
     auth: 'workspace',
     params: botId,
     headers: integrationKeys,
@@ -137,15 +137,15 @@ export const bots = {
     method: 'POST',
     path: '/v1/admin/bots/{id}/signing-secrets/rotate',
     tag: 'Bots',
-    summary: 'Make a new secret that signs the calls to a bot',
+    summary: 'Replace the secret that signs calls to a bot',
     description:
-      'For 24 hours calls are signed with the secret before as well, so that the bot can be told of the new one. One that was rotated away before that ends at once.',
+      'For 24 hours, calls are also signed with the previous secret, so that the bot can be updated. Any older secret stops working at once.',
     auth: 'workspace',
     params: botId,
     answer: {
       kind: 'json',
       schema: Type.Object({
-        newSigningSecret: Type.String({ description: 'The new secret. Shown only here.' }),
+        newSigningSecret: Type.String({ description: 'The new secret. Returned only here.' }),
       }),
     },
     status: 200,

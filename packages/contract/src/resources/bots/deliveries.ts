@@ -23,40 +23,40 @@ const bot = { id: Id('Id of the bot.') }
 const one = { ...bot, deliveryId: Id('Id of the delivery.') }
 
 const integration = Type.Optional(
-  Text(200, 'Alias of the installation that is meant; left out: the bot itself.', 1),
+  Text(200, 'Alias of the installation; if omitted, the bot itself.', 1),
 )
 
 const narrowing = {
-  conversationId: Type.Optional(Id('Only those of this conversation.')),
-  since: Type.Optional(Timestamp('Only those made at this time or later.')),
-  until: Type.Optional(Timestamp('Only those made before this time.')),
+  conversationId: Type.Optional(Id('Only deliveries of this conversation.')),
+  since: Type.Optional(Timestamp('Only deliveries created at or after this time.')),
+  until: Type.Optional(Timestamp('Only deliveries created before this time.')),
 }
 
 const receiver = {
-  kind: Type.Optional(OneOf(deliveryKinds, 'Only those of this kind.')),
+  kind: Type.Optional(OneOf(deliveryKinds, 'Only deliveries of this kind.')),
   integration: Type.Optional(
     Text(
       200,
-      'Only those to this installation, as `chat` for its webhook; left out: all of them, and those to the bot.',
+      'Only deliveries to this installation, for example `chat` for its webhook; if omitted, deliveries to the bot and to every installation.',
       1,
     ),
   ),
 }
 
-/** What bots and integrations are told, and what became of it. */
+/** The deliveries to bots and integrations, and their results. */
 export const deliveries = {
   list: operation({
     id: 'listDeliveries',
     method: 'GET',
     path: '/v1/admin/bots/{id}/deliveries',
     tag: 'Bots',
-    summary: 'List what a bot and its integrations were told or are to be told',
+    summary: 'List the deliveries to a bot and its integrations',
     auth: 'workspace',
     params: Type.Object(bot),
     query: Type.Object({
       ...paging,
       ...narrowing,
-      status: Type.Optional(OneOf(deliveryStatuses, 'Only those with this status.')),
+      status: Type.Optional(OneOf(deliveryStatuses, 'Only deliveries with this status.')),
       ...receiver,
     }),
     answer: { kind: 'json', schema: pageOf('deliveries', Delivery, 'Deliveries, newest first.') },
@@ -80,9 +80,9 @@ export const deliveries = {
     method: 'POST',
     path: '/v1/admin/bots/{id}/deliveries/{deliveryId}/replay',
     tag: 'Bots',
-    summary: 'Send a finished delivery once more',
+    summary: 'Replay a finished delivery',
     description:
-      'It takes a new place at the end of its conversation, and its calls say that they are repeats. One that is pending already is refused.',
+      'The delivery moves to the end of the queue of its conversation, and its calls are marked as repeats. A pending delivery is refused.',
     auth: 'workspace',
     params: Type.Object(one),
     answer: { kind: 'json', schema: wrap('delivery', Delivery) },
@@ -94,9 +94,9 @@ export const deliveries = {
     method: 'POST',
     path: '/v1/admin/bots/{id}/deliveries/replay',
     tag: 'Bots',
-    summary: 'Send once more what failed',
+    summary: 'Replay failed deliveries',
     description:
-      'The oldest first. While the answer has a `nextToken`, call again with it: what fails anew meanwhile is not sent a third time.',
+      'Oldest first. While the response has a `nextToken`, call again with it: deliveries that fail again in the meantime are not replayed a second time.',
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({
@@ -106,19 +106,21 @@ export const deliveries = {
         Type.Integer({
           minimum: 1,
           maximum: 1000,
-          description: 'How many at most in this call; 1,000 if left out.',
+          description: 'Maximum number of deliveries in this call; 1,000 if omitted.',
         }),
       ),
       nextToken: Type.Optional(
-        Text(2000, 'Where the call before ended, with the same other members.'),
+        Text(2000, 'Pagination token of the previous call, with the same other fields.'),
       ),
     }),
     answer: {
       kind: 'json',
       schema: Type.Object({
-        replayed: Type.Integer({ description: 'How many are pending again.' }),
+        replayed: Type.Integer({ description: 'Number of deliveries that are pending again.' }),
         nextToken: Type.Optional(
-          Type.String({ description: 'For the next call; left out when nothing is left.' }),
+          Type.String({
+            description: 'Pagination token for the next call; absent when nothing is left.',
+          }),
         ),
       }),
     },
@@ -130,14 +132,15 @@ export const deliveries = {
     method: 'GET',
     path: '/v1/admin/bots/{id}/delivery-receivers',
     tag: 'Bots',
-    summary: 'List who of a bot and its integrations is failing or paused',
+    summary: 'List the failing or paused receivers of a bot',
     auth: 'workspace',
     params: Type.Object(bot),
     answer: {
       kind: 'json',
       schema: Type.Object({
         receivers: Type.Array(DeliveryReceiver, {
-          description: 'Those that failed lately or are paused; one that works is not there.',
+          description:
+            'The bot and its installations that failed recently or are paused; working receivers are not listed.',
         }),
       }),
     },
@@ -149,9 +152,9 @@ export const deliveries = {
     method: 'POST',
     path: '/v1/admin/bots/{id}/deliveries/pause',
     tag: 'Bots',
-    summary: 'Stop sending to a bot or an installation',
+    summary: 'Pause deliveries to a bot or an installation',
     description:
-      'What is on the way is ended; everything else is kept, in order, until the pause is ended by hand.',
+      'Calls in progress are completed; all other deliveries are kept, in order, until an operator resumes them.',
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
@@ -164,8 +167,8 @@ export const deliveries = {
     method: 'POST',
     path: '/v1/admin/bots/{id}/deliveries/resume',
     tag: 'Bots',
-    summary: 'Send to a bot or an installation again',
-    description: 'Also ends a pause for failures without waiting for the next ping.',
+    summary: 'Resume deliveries to a bot or an installation',
+    description: 'Also ends a pause caused by failures, without waiting for the next ping.',
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
@@ -178,9 +181,9 @@ export const deliveries = {
     method: 'POST',
     path: '/v1/admin/bots/{id}/deliveries/test',
     tag: 'Bots',
-    summary: 'Call a bot at once with an event that is not stored',
+    summary: 'Send a test event to a bot without storing it',
     description:
-      'Shows whether the bot can be reached and what it answers. It is signed as every call, and sent also during a pause.',
+      'Shows whether the bot is reachable and what it returns. The call is signed like every other call, and is made even during a pause.',
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({
@@ -193,17 +196,17 @@ export const deliveries = {
         'result',
         Type.Object(
           {
-            delivered: Type.Boolean({ description: 'Whether the bot took it.' }),
-            durationMs: Type.Integer({ description: 'Milliseconds to the end of the answer.' }),
+            delivered: Type.Boolean({ description: 'Whether the bot accepted the event.' }),
+            durationMs: Type.Integer({
+              description: 'Milliseconds until the end of the response.',
+            }),
             status: Type.Optional(
-              Type.Integer({ description: 'HTTP status of the answer; absent without one.' }),
+              Type.Integer({ description: 'HTTP status of the response; absent without one.' }),
             ),
-            answer: Type.Optional(
-              Type.String({ description: 'The first 4 KB of the body of the answer.' }),
-            ),
-            error: Type.Optional(Type.String({ description: 'Why it failed.' })),
+            answer: Type.Optional(Type.String({ description: 'First 4 KB of the response body.' })),
+            error: Type.Optional(Type.String({ description: 'Why the call failed.' })),
           },
-          { title: 'TestResult', description: 'What came of the call.' },
+          { title: 'TestResult', description: 'The result of the call.' },
         ),
       ),
     },

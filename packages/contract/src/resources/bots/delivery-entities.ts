@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Id, OneOf, Timestamp } from '../../shared.js'
 
-/** What is told to a bot or an integration, once. */
+/** The kinds of deliveries to a bot or an integration. */
 export const deliveryKinds: [
   'event_received',
   'message_created',
@@ -18,85 +18,91 @@ export const deliveryStatuses: ['pending', 'delivered', 'failed', 'canceled'] = 
 ]
 
 const statusMeaning =
-  '`pending`: waits or is being sent; `delivered`: the receiver took it; `failed`: refused, or given up; `canceled`: what it told of was deleted.'
+  '`pending`: waiting or being sent; `delivered`: accepted by the receiver; `failed`: refused or given up; `canceled`: its subject was deleted.'
 
-/** Something that a bot or an integration is told. */
+/** One delivery to a bot or an integration. */
 export const Delivery = Type.Object(
   {
     id: Id('Id of the delivery; `x-botstead-delivery` of its calls.'),
-    createdAt: Timestamp('When it was put into the outbox.'),
-    updatedAt: Timestamp('When its status last changed.'),
+    createdAt: Timestamp('When the delivery was added to the outbox.'),
+    updatedAt: Timestamp('When the status last changed.'),
     kind: OneOf(
       deliveryKinds,
-      'Operation that the receiver is called with; `signal`: what the webhook of the chat is posted.',
+      'Operation with which the receiver is called; `signal`: a signal that is posted to the webhook of the chat.',
     ),
     status: OneOf(deliveryStatuses, statusMeaning),
     subjectId: Id(
-      'Id of the event (`event_received`) or the message (`message_created`), or of the change that is told; of a `signal`: the conversation and the number in its log, as in `conv_01J.../17`, with `/complete` behind it for `message_stream_complete`.',
+      'Id of the event (`event_received`), of the message (`message_created`) or of the change (other operations); for a `signal`, the conversation and the number in its log, as in `conv_01J.../17`, followed by `/complete` for `message_stream_complete`.',
     ),
     integration: Type.Optional(
-      Type.String({ description: 'Alias of the installation that is told; absent: the bot.' }),
+      Type.String({ description: 'Alias of the installation that receives it; absent: the bot.' }),
     ),
     orderKey: Type.Optional(
       Type.String({
         description:
-          'Id of the conversation or workflow whose deliveries are made one after the other; absent: it waits for no other.',
+          'Ordering key: id of the conversation or workflow whose deliveries are made one after the other; absent: the delivery waits for no other.',
       }),
     ),
-    attempts: Type.Integer({ description: 'Attempts begun so far.' }),
+    attempts: Type.Integer({ description: 'Delivery attempts started so far.' }),
     nextAttemptAt: Type.Optional(
       Timestamp(
-        'When it is tried next at the earliest; absent when it is finished or not its turn.',
+        'Earliest time of the next attempt; absent if the delivery is finished or waits for its turn.',
       ),
     ),
     lastError: Type.Optional(Type.String({ description: 'Why the last attempt failed.' })),
   },
-  { title: 'Delivery', description: 'Something that a bot or an integration is told.' },
+  { title: 'Delivery', description: 'One delivery to a bot or an integration.' },
 )
 
-/** What came of one attempt at a delivery. */
+/** The result of one delivery attempt. */
 const DeliveryAttempt = Type.Object(
   {
-    number: Type.Integer({ description: 'From 1; `x-botstead-attempt` of the call.' }),
-    startedAt: Timestamp('When the call began.'),
-    durationMs: Type.Integer({ description: 'Milliseconds to the end of the answer.' }),
+    number: Type.Integer({
+      description: 'Attempt number, from 1; `x-botstead-attempt` of the call.',
+    }),
+    startedAt: Timestamp('When the call started.'),
+    durationMs: Type.Integer({ description: 'Milliseconds until the end of the response.' }),
     status: Type.Optional(
-      Type.Integer({ description: 'HTTP status of the answer; absent without one.' }),
+      Type.Integer({ description: 'HTTP status of the response; absent without one.' }),
     ),
-    error: Type.Optional(Type.String({ description: 'Why it failed; absent if it did not.' })),
+    error: Type.Optional(
+      Type.String({ description: 'Why the attempt failed; absent if it succeeded.' }),
+    ),
     answer: Type.Optional(
-      Type.String({ description: 'The first 4 KB of the body of the answer; absent without one.' }),
+      Type.String({ description: 'First 4 KB of the response body; absent without one.' }),
     ),
   },
   { title: 'DeliveryAttempt', description: 'One call to the receiver.' },
 )
 
-/** A delivery with all that was tried. */
+/** A delivery with all its attempts. */
 export const DeliveryWithAttempts = Type.Object(
   {
     ...Delivery.properties,
-    attemptLog: Type.Array(DeliveryAttempt, { description: 'Its attempts, the first one first.' }),
+    attemptLog: Type.Array(DeliveryAttempt, { description: 'Attempts, oldest first.' }),
   },
-  { title: 'DeliveryWithAttempts', description: 'A delivery with what came of each attempt.' },
+  { title: 'DeliveryWithAttempts', description: 'A delivery with the result of each attempt.' },
 )
 
-/** How it stands with somebody who is told. */
+/** The delivery status of a bot or an installation. */
 export const DeliveryReceiver = Type.Object(
   {
     integration: Type.Optional(
       Type.String({ description: 'Alias of the installation; absent: the bot.' }),
     ),
-    failures: Type.Integer({ description: 'Attempts that failed since the last success.' }),
-    failingSince: Type.Optional(Timestamp('When the first of them was; absent without any.')),
+    failures: Type.Integer({ description: 'Failed attempts since the last success.' }),
+    failingSince: Type.Optional(
+      Timestamp('When the first of these failures occurred; absent if there are none.'),
+    ),
     paused: Type.Optional(
       OneOf(
         ['failures', 'operator'],
-        '`failures`: it failed for long, or has no address, and is pinged until it answers; `operator`: until somebody resumes it. Absent: it is not paused.',
+        '`failures`: the receiver failed for a long time or has no URL, and is pinged until it responds; `operator`: paused until an operator resumes it. Absent: not paused.',
       ),
     ),
     pausedAt: Type.Optional(Timestamp('When the pause began.')),
-    reason: Type.Optional(Type.String({ description: 'The last failure.' })),
-    nextPingAt: Type.Optional(Timestamp('When it is pinged next.')),
+    reason: Type.Optional(Type.String({ description: 'Reason for the last failure.' })),
+    nextPingAt: Type.Optional(Timestamp('When the receiver is pinged next.')),
   },
-  { title: 'DeliveryReceiver', description: 'How it stands with a bot or an installation.' },
+  { title: 'DeliveryReceiver', description: 'The delivery status of a bot or an installation.' },
 )

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { AnyMap, Id, MapOf, OneOf, Timestamp } from '../../shared.js'
 
-/** How far the registration of an integration in a bot has come. */
+/** The registration status of an integration in a bot. */
 export const installationStatuses = [
   'registration_pending',
   'registered',
@@ -11,54 +11,56 @@ export const installationStatuses = [
   'unregistration_failed',
 ] as const
 
-/** An integration as it is installed in a bot. */
+/** An integration that is installed in a bot. */
 export const Installation = Type.Object(
   {
     id: Id('Id of the integration.'),
     name: Type.String({ description: 'Name of the integration.' }),
     version: Type.String({ description: 'Version of the integration, or `dev`.' }),
-    enabled: Type.Boolean({ description: 'Whether the installation takes part.' }),
+    enabled: Type.Boolean({ description: 'Whether the installation is enabled.' }),
     webhookId: Type.String({
-      description: 'Last segment of `webhookUrl`; of the integration `chat`: the chat address.',
+      description: 'Last segment of `webhookUrl`; for the integration `chat`, the chat address.',
     }),
-    webhookUrl: Type.String({ description: 'Address at which this installation is reached.' }),
+    webhookUrl: Type.String({ description: 'Webhook URL of this installation.' }),
     identifier: Type.Optional(
-      Type.String({ description: 'Account at the far end that belongs to this installation.' }),
+      Type.String({
+        description: 'Account in the external service that belongs to this installation.',
+      }),
     ),
     configurationType: Type.Union([Type.String(), Type.Null()], {
-      description: 'Which of the configurations is used; null is the default one.',
+      description: 'Name of the configuration in use; null is the default one.',
     }),
     configuration: AnyMap('Settings of this installation.'),
-    status: OneOf([...installationStatuses], 'How far registration has come.'),
+    status: OneOf([...installationStatuses], 'Status of the registration.'),
     statusReason: Type.Union([Type.String(), Type.Null()], {
       description: 'Why registration failed; null otherwise.',
     }),
     disabledChannels: Type.Array(Type.String({ description: 'Name of a channel.' }), {
-      description: 'Channels that are switched off.',
+      description: 'Disabled channels.',
     }),
-    createdAt: Timestamp('When it was installed.'),
+    createdAt: Timestamp('When the integration was installed.'),
     updatedAt: Timestamp('When the installation last changed.'),
     title: Type.String({ description: 'Display name of the integration.' }),
     description: Type.String({ description: 'What the integration does.' }),
-    iconUrl: Type.String({ description: 'Address of an icon; may be empty.' }),
+    iconUrl: Type.String({ description: 'URL of an icon; may be empty.' }),
     public: Type.Boolean({ description: 'Deprecated form of `visibility`.' }),
-    visibility: OneOf(['public', 'private', 'unlisted'], 'Who finds the integration.'),
+    visibility: OneOf(['public', 'private', 'unlisted'], 'Who can find the integration.'),
     verificationStatus: OneOf(
       ['unapproved', 'pending', 'approved', 'rejected'],
       'Kept for existing clients.',
     ),
-    lifecycleStatus: OneOf(['published', 'deprecated'], 'Whether it may be newly installed.'),
+    lifecycleStatus: OneOf(['published', 'deprecated'], 'Whether it can be newly installed.'),
   },
-  { title: 'Installation', description: 'An integration as it is installed in a bot.' },
+  { title: 'Installation', description: 'An integration that is installed in a bot.' },
 )
 
-/** A plugin as it is installed in a bot. */
+/** A plugin that is installed in a bot. */
 export const PluginInstallation = Type.Object(
   {
     id: Id('Id of the plugin.'),
     name: Type.String({ description: 'Name of the plugin.' }),
     version: Type.String({ description: 'Version of the plugin.' }),
-    enabled: Type.Boolean({ description: 'Whether the plugin takes part.' }),
+    enabled: Type.Boolean({ description: 'Whether the plugin is enabled.' }),
     configuration: AnyMap('Settings of this installation.'),
     interfaces: Type.Optional(
       MapOf(
@@ -71,7 +73,7 @@ export const PluginInstallation = Type.Object(
               Type.String({ description: 'Name of the interface inside that integration.' }),
             ),
           },
-          { description: 'What stands behind one interface.' },
+          { description: 'The integration behind one interface.' },
         ),
         { description: 'Interfaces that the plugin uses, by alias.' },
       ),
@@ -88,15 +90,15 @@ export const PluginInstallation = Type.Object(
         { description: 'Integrations that the plugin uses, by alias.' },
       ),
     ),
-    createdAt: Timestamp('When it was installed.'),
+    createdAt: Timestamp('When the integration was installed.'),
     updatedAt: Timestamp('When the installation last changed.'),
     title: Type.String({ description: 'Display name of the plugin.' }),
     description: Type.String({ description: 'What the plugin does.' }),
-    iconUrl: Type.String({ description: 'Address of an icon; may be empty.' }),
-    readmeUrl: Type.String({ description: 'Address of its manual; may be empty.' }),
+    iconUrl: Type.String({ description: 'URL of an icon; may be empty.' }),
+    readmeUrl: Type.String({ description: 'URL of its documentation; may be empty.' }),
     public: Type.Boolean({ description: 'Deprecated form of `visibility`.' }),
-    visibility: OneOf(['public', 'private', 'unlisted'], 'Who finds the plugin.'),
-    lifecycleStatus: OneOf(['published', 'deprecated'], 'Whether it may be newly installed.'),
+    visibility: OneOf(['public', 'private', 'unlisted'], 'Who can find the plugin.'),
+    lifecycleStatus: OneOf(['published', 'deprecated'], 'Whether it can be newly installed.'),
   },
-  { title: 'PluginInstallation', description: 'A plugin as it is installed in a bot.' },
+  { title: 'PluginInstallation', description: 'A plugin that is installed in a bot.' },
 )

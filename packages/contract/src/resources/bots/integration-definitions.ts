@@ -3,7 +3,7 @@ import { AnyMapInput, Id, MapPatch, OneOf, Text } from '../../shared.js'
 import { ActionDefinitionPatch, EventDefinitionPatch } from './bot-definitions.js'
 
 const title = Type.Optional(Text(500, 'Display name, at most 500 characters.'))
-const description = Type.Optional(Text(2000, 'What it is for, at most 2,000 characters.'))
+const description = Type.Optional(Text(2000, 'Purpose, at most 2,000 characters.'))
 const script = (what: string) =>
   Type.Optional(
     Type.Union([Text(20_000, what), Type.Null()], {
@@ -13,7 +13,7 @@ const script = (what: string) =>
 
 const schema = (of: string) => AnyMapInput(`JSON Schema of the ${of}, at most 102,400 bytes.`)
 
-/** One way in which an installation can be configured. */
+/** One configuration of an installation. */
 const Configuration = Type.Object(
   {
     title,
@@ -23,17 +23,17 @@ const Configuration = Type.Object(
       Type.Object(
         {
           required: Type.Optional(
-            Type.Boolean({ description: 'Whether an installation has to name an account.' }),
+            Type.Boolean({ description: 'Whether an installation must name an account.' }),
           ),
-          linkTemplateScript: script('Makes the address at which an account is linked.'),
+          linkTemplateScript: script('Generates the URL at which an account is linked.'),
         },
-        { description: 'How an installation comes to its account at the far end.' },
+        { description: 'How an installation is linked to its account in the external service.' },
       ),
     ),
   },
   {
     title: 'IntegrationConfigurationInput',
-    description: 'What an installation is configured with.',
+    description: 'The configuration of an installation.',
   },
 )
 
@@ -42,13 +42,15 @@ const tag = Type.Object({ title, description }, { description: 'One declared tag
 const creation = Type.Optional(
   Type.Object(
     {
-      enabled: Type.Boolean({ description: 'Whether bots may ask the integration for new ones.' }),
+      enabled: Type.Boolean({
+        description: 'Whether bots may have the integration create objects of this type.',
+      }),
       requiredTags: Type.Array(Text(200, 'Name of a tag.'), {
         maxItems: 50,
-        description: 'Tags that bots have to give, at most 50.',
+        description: 'Tags that bots must provide, at most 50.',
       }),
     },
-    { description: 'Whether and how bots may have new ones made.' },
+    { description: 'Whether and how bots may have the integration create objects of this type.' },
   ),
 )
 
@@ -60,23 +62,24 @@ const Channel = Type.Object(
     description,
     messages: Type.Optional(
       MapPatch(
-        Type.Object({ schema: schema('payload') }, { description: 'One type of message.' }),
-        'Types of message that the channel knows.',
+        Type.Object({ schema: schema('payload') }, { description: 'One message type.' }),
+        'Message types that the channel supports.',
       ),
     ),
     conversation: Type.Optional(
-      Type.Object({ tags, creation }, { description: 'What is declared for conversations.' }),
+      Type.Object({ tags, creation }, { description: 'Declarations for conversations.' }),
     ),
-    message: Type.Optional(
-      Type.Object({ tags }, { description: 'What is declared for messages.' }),
-    ),
+    message: Type.Optional(Type.Object({ tags }, { description: 'Declarations for messages.' })),
   },
-  { title: 'IntegrationChannelPatch', description: 'One channel, merged member by member.' },
+  { title: 'IntegrationChannelPatch', description: 'One channel, merged field by field.' },
 )
 
 const IntegrationState = Type.Object(
   {
-    type: OneOf(['conversation', 'user', 'integration'], 'What the state belongs to.'),
+    type: OneOf(
+      ['conversation', 'user', 'integration'],
+      'Type of the object that the state belongs to.',
+    ),
     schema: schema('payload'),
   },
   { description: 'One state.' },
@@ -84,7 +87,7 @@ const IntegrationState = Type.Object(
 
 const Entity = Type.Object(
   { title, description, schema: schema('entity') },
-  { description: 'One kind of thing that the integration knows.' },
+  { description: 'One type of object that the integration defines.' },
 )
 
 const ImplementedInterface = Type.Object(
@@ -96,36 +99,38 @@ const scripts = {
   identifier: Type.Optional(
     Type.Object(
       {
-        fallbackHandlerScript: script('Answers what belongs to no installation.'),
-        extractScript: script('Finds the account that a request is about.'),
+        fallbackHandlerScript: script('Handles requests that belong to no installation.'),
+        extractScript: script('Extracts the account that a request refers to.'),
       },
-      { description: 'How requests at a shared address find their installation.' },
+      { description: 'How requests at a shared URL are assigned to an installation.' },
     ),
   ),
   sandbox: Type.Optional(
     Type.Object(
       {
-        identifierExtractScript: script('Finds the conversation that a request is about.'),
-        messageExtractScript: script('Finds the message of a request.'),
+        identifierExtractScript: script('Extracts the conversation that a request refers to.'),
+        messageExtractScript: script('Extracts the message of a request.'),
       },
-      { description: 'How requests of a sandbox find their bot.' },
+      { description: 'How requests of a sandbox are assigned to a bot.' },
     ),
   ),
 }
 
 const about = {
   title: Type.Optional(Text(200, 'Display name, at most 200 characters.')),
-  description: Type.Optional(Text(2000, 'What it connects to, at most 2,000 characters.')),
+  description: Type.Optional(
+    Text(2000, 'What the integration connects to, at most 2,000 characters.'),
+  ),
   icon: Type.Optional(Text(262_144, 'Icon: an SVG image in base64, at most 262,144 characters.')),
   readme: Type.Optional(
-    Text(1_048_576, 'Manual: Markdown in base64, at most 1,048,576 characters.'),
+    Text(1_048_576, 'Documentation: Markdown in base64, at most 1,048,576 characters.'),
   ),
   public: Type.Optional(Type.Boolean({ description: 'Deprecated form of `visibility`.' })),
   visibility: Type.Optional(
-    OneOf(['public', 'private', 'unlisted'], 'Shown to readers; `private` by default.'),
+    OneOf(['public', 'private', 'unlisted'], 'Visibility shown to readers; `private` by default.'),
   ),
   code: Type.Optional(
-    Text(52_428_800, 'Code, at most 50 MiB. Stored; integrations run where their `url` says.'),
+    Text(52_428_800, 'Code, at most 50 MiB. Stored only; an integration runs at its `url`.'),
   ),
   layers: Type.Optional(
     Type.Array(Text(200, 'Name of a layer.'), {
@@ -133,13 +138,13 @@ const about = {
       description: 'Accepted for existing clients; has no effect.',
     }),
   ),
-  sdkVersion: Type.Optional(Text(100, 'Version of the SDK it was made with.')),
+  sdkVersion: Type.Optional(Text(100, 'Version of the SDK that built the integration.')),
   maxExecutionTime: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 86_400,
       description:
-        'Longest time for one call, in whole seconds, at most a day; 0 for the default of a minute.',
+        'Timeout of one call, in whole seconds, at most one day; 0 means the default of one minute.',
     }),
   ),
 }
@@ -147,26 +152,28 @@ const about = {
 const Secret = Text(65_536, 'The secret, at most 65,536 characters.')
 const Attribute = Text(2000, 'Value of the attribute, at most 2,000 characters.')
 const ExtraOperation = Type.Object(
-  { enabled: Type.Boolean({ description: 'Whether the integration wants these calls.' }) },
-  { description: 'One operation that is not sent unasked.' },
+  { enabled: Type.Boolean({ description: 'Whether the integration receives these calls.' }) },
+  { description: 'One operation that is sent only on request.' },
 )
 
-/** What an integration declares, as a merge patch; a creation merges it into nothing. */
+/** The definition of an integration as a merge patch; a creation applies it to an empty definition. */
 const definition = {
   ...about,
   ...scripts,
   configuration: Type.Optional(Configuration),
-  configurations: Type.Optional(MapPatch(Configuration, 'Further configurations.')),
-  channels: Type.Optional(MapPatch(Channel, 'Channels that messages go through.')),
+  configurations: Type.Optional(MapPatch(Configuration, 'Additional configurations.')),
+  channels: Type.Optional(MapPatch(Channel, 'Channels that carry messages.')),
   states: Type.Optional(MapPatch(IntegrationState, 'Declared states.')),
   events: Type.Optional(MapPatch(EventDefinitionPatch, 'Declared events.')),
   actions: Type.Optional(MapPatch(ActionDefinitionPatch, 'Declared actions.')),
-  user: Type.Optional(
-    Type.Object({ tags, creation }, { description: 'What is declared for users.' }),
-  ),
+  user: Type.Optional(Type.Object({ tags, creation }, { description: 'Declarations for users.' })),
   entities: Type.Optional(MapPatch(Entity, 'Declared entities.')),
-  interfaces: Type.Optional(MapPatch(ImplementedInterface, 'Interfaces that it implements.')),
-  extraOperations: Type.Optional(MapPatch(ExtraOperation, 'Calls that it asks for.')),
+  interfaces: Type.Optional(
+    MapPatch(ImplementedInterface, 'Interfaces that the integration implements.'),
+  ),
+  extraOperations: Type.Optional(
+    MapPatch(ExtraOperation, 'Optional operations that the integration requests.'),
+  ),
   secrets: Type.Optional(MapPatch(Secret, 'Secrets.')),
   attributes: Type.Optional(MapPatch(Attribute, 'Free-form attributes.')),
 }
@@ -176,14 +183,14 @@ export const CreateIntegrationBody = Type.Object(
   {
     name: Text(
       200,
-      'Name, 2 to 200 characters: a lower-case letter, then letters, digits, `-`, `_`; the handle of the workspace and a `/` may stand before it.',
+      'Name, 2 to 200 characters: a lowercase letter, then letters, digits, `-`, `_`; the handle of the workspace and a `/` may precede it.',
       2,
     ),
     version: Text(100, 'Semantic version, such as `1.4.0`; 1 to 100 characters.', 1),
     dev: Type.Optional(
-      Type.Boolean({ description: 'Made by a development tool; false by default.' }),
+      Type.Boolean({ description: 'Created by a development tool; false by default.' }),
     ),
-    url: Type.Optional(Text(2048, 'Address of its server, at most 2,048 characters.', 1)),
+    url: Type.Optional(Text(2048, 'URL of its server, at most 2,048 characters.', 1)),
     ...definition,
   },
   { title: 'CreateIntegrationBody' },
@@ -193,8 +200,8 @@ export const CreateIntegrationBody = Type.Object(
 export const UpdateIntegrationBody = Type.Object(
   {
     url: Type.Optional(
-      Type.Union([Text(2048, 'An address.', 1), Type.Null()], {
-        description: 'Address of its server, at most 2,048 characters; null removes it.',
+      Type.Union([Text(2048, 'A URL.', 1), Type.Null()], {
+        description: 'URL of its server, at most 2,048 characters; null removes it.',
       }),
     ),
     ...definition,

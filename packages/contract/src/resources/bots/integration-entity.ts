@@ -3,7 +3,7 @@ import { AnyMap, Id, MapOf, OneOf, Timestamp } from '../../shared.js'
 
 const text = (description: string) => Type.String({ description })
 const title = Type.Optional(text('Display name.'))
-const description = Type.Optional(text('What it is for.'))
+const description = Type.Optional(text('Purpose.'))
 const attributes = Type.Optional(
   MapOf(text('Value of the attribute.'), { description: 'Free-form attributes.' }),
 )
@@ -12,7 +12,7 @@ const schemaOnly = (of: string) => Type.Object({ schema: shape(of) }, { descript
 
 const names = (what: string) =>
   MapOf(Type.Object({ name: text('Name in the integration.') }, { description: `One ${what}.` }), {
-    description: `What stands for each ${what} of the interface.`,
+    description: `What implements each ${what} of the interface.`,
   })
 
 const ImplementedInterface = Type.Object(
@@ -35,13 +35,13 @@ const IntegrationConfiguration = Type.Object(
     schema: shape('configuration'),
     identifier: Type.Object(
       {
-        required: Type.Boolean({ description: 'Whether an installation has to name an account.' }),
-        linkTemplateScript: Type.Optional(text('Makes the address at which it is linked.')),
+        required: Type.Boolean({ description: 'Whether an installation must name an account.' }),
+        linkTemplateScript: Type.Optional(text('Generates the URL at which it is linked.')),
       },
-      { description: 'How an installation comes to its account at the far end.' },
+      { description: 'How an installation is linked to its account in the external service.' },
     ),
   },
-  { title: 'IntegrationConfiguration', description: 'What an installation is configured with.' },
+  { title: 'IntegrationConfiguration', description: 'The configuration of an installation.' },
 )
 
 const tags = MapOf(Type.Object({ title, description }, { description: 'One declared tag.' }), {
@@ -49,55 +49,64 @@ const tags = MapOf(Type.Object({ title, description }, { description: 'One decla
 })
 const creation = Type.Object(
   {
-    enabled: Type.Boolean({ description: 'Whether bots may ask the integration for new ones.' }),
-    requiredTags: Type.Array(text('Name of a tag.'), { description: 'Tags they have to give.' }),
+    enabled: Type.Boolean({
+      description: 'Whether bots may have the integration create objects of this type.',
+    }),
+    requiredTags: Type.Array(text('Name of a tag.'), {
+      description: 'Tags that bots must provide.',
+    }),
   },
-  { title: 'IntegrationCreation', description: 'Whether and how bots may have new ones made.' },
+  {
+    title: 'IntegrationCreation',
+    description: 'Whether and how bots may have the integration create objects of this type.',
+  },
 )
 
 const base = {
   id: Id('Id of the integration.'),
-  name: text('Name, with the handle of the workspace before a `/` if it has one.'),
+  name: text('Name, preceded by the handle of the workspace and a `/` if it has one.'),
   version: text('Semantic version.'),
-  createdAt: Timestamp('When the integration was made.'),
+  createdAt: Timestamp('When the integration was created.'),
   updatedAt: Timestamp('When the integration last changed.'),
-  title: text('Display name; empty if none was given.'),
-  description: text('What it connects to; empty if not said.'),
-  iconUrl: text('Address of an icon, which may be a `data:` address; may be empty.'),
+  title: text('Display name; empty if none was set.'),
+  description: text('What the integration connects to; empty if not set.'),
+  iconUrl: text('URL of an icon, which may be a `data:` URL; may be empty.'),
   public: Type.Boolean({ description: 'Deprecated form of `visibility`.' }),
-  visibility: OneOf(['public', 'private', 'unlisted'], 'As its makers say.'),
+  visibility: OneOf(['public', 'private', 'unlisted'], 'Visibility set by the publisher.'),
   verificationStatus: OneOf(
     ['unapproved', 'pending', 'approved', 'rejected'],
     'Kept for existing clients.',
   ),
-  lifecycleStatus: OneOf(['published', 'deprecated'], 'Whether it may be newly installed.'),
+  lifecycleStatus: OneOf(['published', 'deprecated'], 'Whether it can be newly installed.'),
 }
 
-/** An integration as lists show it. */
+/** An integration as lists contain it. */
 export const IntegrationSummary = Type.Object(
   { ...base, attributes },
-  { title: 'IntegrationSummary', description: 'An integration as lists show it.' },
+  { title: 'IntegrationSummary', description: 'An integration as lists contain it.' },
 )
 
 const hub = {
   ownerWorkspace: Type.Object(
     {
       id: Id('Id of the workspace.'),
-      handle: Type.Union([Type.String(), Type.Null()], { description: 'Handle; null if none.' }),
+      handle: Type.Union([Type.String(), Type.Null()], {
+        description: 'Handle; null if there is none.',
+      }),
       name: text('Name of the workspace.'),
     },
-    { title: 'OwnerWorkspace', description: 'Who publishes it.' },
+    { title: 'OwnerWorkspace', description: 'Workspace that publishes the integration.' },
   ),
   meta: Type.Object(
     {
-      installs: Type.Integer({ description: 'In how many bots it is installed.' }),
-      views: Type.Integer({ description: 'Kept for existing clients; 0.' }),
+      installs: Type.Integer({ description: 'Number of bots in which it is installed.' }),
+      views: Type.Integer({ description: 'Kept for existing clients; always 0.' }),
     },
-    { title: 'HubMeta', description: 'How it is used.' },
+    { title: 'HubMeta', description: 'Usage of the integration.' },
   ),
 }
 
-/** An integration of the hub as lists show it. */
+/** An integration of the hub as lists contain it. */
 export const PublicIntegrationSummary = Type.Object(
   { ...base, attributes, ...hub },
   { title: 'PublicIntegrationSummary', description: 'An integration of the hub in a list.' },
@@ -105,59 +114,62 @@ export const PublicIntegrationSummary = Type.Object(
 
 const whole = {
   ...base,
-  dev: Type.Boolean({ description: 'Whether a development tool made it.' }),
-  url: text('Address of its server; empty if it has none.'),
-  readmeUrl: text('Address of its manual, which may be a `data:` address; may be empty.'),
+  dev: Type.Boolean({ description: 'Whether a development tool created it.' }),
+  url: text('URL of its server; empty if it has none.'),
+  readmeUrl: text('URL of its documentation, which may be a `data:` URL; may be empty.'),
   signingSecret: text(
-    'Secret that signs calls to it. Shown only by the creation; empty elsewhere.',
+    'Secret that signs calls to the integration. Returned only on creation; empty otherwise.',
   ),
   secrets: Type.Array(text('Name of a secret.'), {
-    description: 'Names of the secrets; their values are never shown.',
+    description: 'Names of the secrets; their values are never returned.',
   }),
-  maxExecutionTime: Type.Optional(
-    Type.Number({ description: 'Longest time for one call, in seconds.' }),
-  ),
+  maxExecutionTime: Type.Optional(Type.Number({ description: 'Timeout of one call, in seconds.' })),
   attributes,
   identifier: Type.Object(
     {
-      fallbackHandlerScript: Type.Optional(text('Answers what belongs to no installation.')),
-      extractScript: Type.Optional(text('Finds the account that a request is about.')),
+      fallbackHandlerScript: Type.Optional(
+        text('Handles requests that belong to no installation.'),
+      ),
+      extractScript: Type.Optional(text('Extracts the account that a request refers to.')),
     },
-    { description: 'How requests at a shared address find their installation.' },
+    { description: 'How requests at a shared URL are assigned to an installation.' },
   ),
   sandbox: Type.Optional(
     Type.Object(
       {
-        identifierExtractScript: Type.Optional(text('Finds the conversation of a request.')),
-        messageExtractScript: Type.Optional(text('Finds the message of a request.')),
+        identifierExtractScript: Type.Optional(text('Extracts the conversation of a request.')),
+        messageExtractScript: Type.Optional(text('Extracts the message of a request.')),
       },
-      { description: 'How requests of a sandbox find their bot.' },
+      { description: 'How requests of a sandbox are assigned to a bot.' },
     ),
   ),
   configuration: IntegrationConfiguration,
   configurations: MapOf(IntegrationConfiguration, {
-    description: 'Further configurations, by name.',
+    description: 'Additional configurations, by name.',
   }),
   channels: MapOf(
     Type.Object(
       {
         title,
         description,
-        messages: MapOf(schemaOnly('payload'), { description: 'Types of message, by name.' }),
+        messages: MapOf(schemaOnly('payload'), { description: 'Message types, by name.' }),
         conversation: Type.Object(
           { tags, creation },
-          { description: 'What is declared for conversations.' },
+          { description: 'Declarations for conversations.' },
         ),
-        message: Type.Object({ tags }, { description: 'What is declared for messages.' }),
+        message: Type.Object({ tags }, { description: 'Declarations for messages.' }),
       },
       { title: 'IntegrationChannel', description: 'One channel.' },
     ),
-    { description: 'Channels that messages go through, by name.' },
+    { description: 'Channels that carry messages, by name.' },
   ),
   states: MapOf(
     Type.Object(
       {
-        type: OneOf(['conversation', 'user', 'integration'], 'What the state belongs to.'),
+        type: OneOf(
+          ['conversation', 'user', 'integration'],
+          'Type of the object that the state belongs to.',
+        ),
         schema: shape('payload'),
       },
       { title: 'IntegrationState', description: 'One state.' },
@@ -178,7 +190,7 @@ const whole = {
         description,
         billable: Type.Optional(Type.Boolean({ description: 'Kept for existing clients.' })),
         cacheable: Type.Optional(
-          Type.Boolean({ description: 'Whether an earlier answer may be used again.' }),
+          Type.Boolean({ description: 'Whether an earlier result may be reused.' }),
         ),
         input: schemaOnly('input'),
         output: schemaOnly('output'),
@@ -188,7 +200,7 @@ const whole = {
     ),
     { description: 'Declared actions, by name.' },
   ),
-  user: Type.Object({ tags, creation }, { description: 'What is declared for users.' }),
+  user: Type.Object({ tags, creation }, { description: 'Declarations for users.' }),
   entities: MapOf(
     Type.Object(
       { title, description, schema: shape('entity') },
@@ -197,7 +209,7 @@ const whole = {
     { description: 'Declared entities, by name.' },
   ),
   interfaces: MapOf(ImplementedInterface, {
-    description: 'Interfaces that it implements, by alias.',
+    description: 'Interfaces that the integration implements, by alias.',
   }),
 }
 

@@ -4,19 +4,19 @@ import { pageOf, wrap } from '../../shared.js'
 import { PublicIntegration, PublicIntegrationSummary } from './integration-entity.js'
 import { integrationId, nameAndVersion, search } from './integration-search.js'
 
-/** Integrations that every workspace finds. */
+/** Integrations that are available to every workspace. */
 export const hub = {
   listIntegrations: operation({
     id: 'listPublicIntegrations',
     method: 'GET',
     path: '/v1/admin/hub/integrations',
     tag: 'Integrations',
-    summary: 'List the integrations that come with the server',
+    summary: 'List the built-in integrations',
     auth: 'workspace',
     query: Type.Object(search),
     answer: {
       kind: 'json',
-      schema: pageOf('integrations', PublicIntegrationSummary, 'Integrations.'),
+      schema: pageOf('integrations', PublicIntegrationSummary, 'Built-in integrations.'),
     },
     status: 200,
     errors: [],
@@ -26,7 +26,7 @@ export const hub = {
     method: 'GET',
     path: '/v1/admin/hub/integrations/{id}',
     tag: 'Integrations',
-    summary: 'Get an integration that comes with the server',
+    summary: 'Get a built-in integration',
     auth: 'workspace',
     params: integrationId,
     answer: { kind: 'json', schema: wrap('integration', PublicIntegration) },
@@ -38,7 +38,7 @@ export const hub = {
     method: 'GET',
     path: '/v1/admin/hub/integrations/{name}/{version}',
     tag: 'Integrations',
-    summary: 'Get an integration that comes with the server by name and version',
+    summary: 'Get a built-in integration by name and version',
     auth: 'workspace',
     params: nameAndVersion,
     answer: { kind: 'json', schema: wrap('integration', PublicIntegration) },

@@ -22,7 +22,7 @@ const definitionErrors = [
   'LimitExceeded',
 ] as const
 
-/** How often an integration can ask to be registered again. */
+/** How often an integration can request to be registered again. */
 const intervals = [
   'hourly',
   'daily',
@@ -43,7 +43,7 @@ export const integrations = {
     tag: 'Integrations',
     summary: 'Create an integration',
     description:
-      'An integration runs at its `url`, which is called for registrations, messages, actions and webhooks. Name and version together are unique in a workspace, apart from those of development tools.',
+      'An integration runs at its `url`, which is called for registrations, messages, actions and webhooks. Name and version together are unique in a workspace, except for integrations created by development tools.',
     auth: 'workspace',
     body: CreateIntegrationBody,
     answer: { kind: 'json', schema: wrap('integration', Integration) },
@@ -61,14 +61,19 @@ export const integrations = {
     auth: 'workspace',
     query: Type.Object({
       ...search,
-      visibility: Type.Optional(OneOf(['public', 'private'], 'Only with this visibility.')),
+      visibility: Type.Optional(
+        OneOf(['public', 'private'], 'Only integrations with this visibility.'),
+      ),
       dev: Type.Optional(
-        Type.Boolean({ description: '`true`: only those of development tools; else the others.' }),
+        Type.Boolean({
+          description:
+            '`true`: only integrations created by development tools; otherwise only the others.',
+        }),
       ),
     }),
     answer: {
       kind: 'json',
-      schema: pageOf('integrations', IntegrationSummary, 'Integrations, as sorted.'),
+      schema: pageOf('integrations', IntegrationSummary, 'Integrations in the requested order.'),
     },
     status: 200,
     errors: [],
@@ -78,7 +83,7 @@ export const integrations = {
     method: 'POST',
     path: '/v1/admin/integrations/validate',
     tag: 'Integrations',
-    summary: 'Find out whether an integration could be created',
+    summary: 'Validate the creation of an integration',
     auth: 'workspace',
     body: CreateIntegrationBody,
     answer: { kind: 'json', schema: Empty },
@@ -91,8 +96,8 @@ export const integrations = {
     method: 'POST',
     path: '/v1/admin/integrations/request-verification',
     tag: 'Integrations',
-    summary: 'Ask for a verification',
-    description: 'For existing clients: nobody verifies integrations of a server of one’s own.',
+    summary: 'Request the verification of an integration',
+    description: 'For existing clients: on a self-hosted server, nobody verifies integrations.',
     auth: 'workspace',
     body: Type.Object({ integrationId: Id('Id of the integration.') }),
     answer: { kind: 'json', schema: Empty },
@@ -130,7 +135,7 @@ export const integrations = {
     tag: 'Integrations',
     summary: 'Update an integration',
     description:
-      'The body is a merge patch: members that are left out stay; in maps a value sets, `null` removes and a name that is not mentioned stays.',
+      'The body is a merge patch: omitted fields keep their value; in maps, a value sets an entry, `null` removes it, and entries that are not mentioned stay.',
     auth: 'workspace',
     params: integrationId,
     body: UpdateIntegrationBody,
@@ -144,7 +149,7 @@ export const integrations = {
     method: 'PUT',
     path: '/v1/admin/integrations/{id}/validate',
     tag: 'Integrations',
-    summary: 'Find out whether an integration could be updated',
+    summary: 'Validate an update of an integration',
     auth: 'workspace',
     params: integrationId,
     body: UpdateIntegrationBody,
@@ -158,7 +163,7 @@ export const integrations = {
     method: 'DELETE',
     path: '/v1/admin/integrations/{id}',
     tag: 'Integrations',
-    summary: 'Delete an integration that is installed nowhere',
+    summary: 'Delete an integration that is not installed in any bot',
     auth: 'workspace',
     params: integrationId,
     answer: { kind: 'json', schema: Empty },
@@ -171,13 +176,13 @@ export const integrations = {
     path: '/v1/admin/integrations/{id}/signing-secrets/rotate',
     tag: 'Integrations',
     summary: 'Replace the secret that signs calls to an integration',
-    description: 'For 24 hours calls are signed with the former secret too.',
+    description: 'For 24 hours, calls are also signed with the previous secret.',
     auth: 'workspace',
     params: integrationId,
     answer: {
       kind: 'json',
       schema: Type.Object({
-        newSigningSecret: Type.String({ description: 'The new secret. Shown only here.' }),
+        newSigningSecret: Type.String({ description: 'The new secret. Returned only here.' }),
       }),
     },
     status: 200,
@@ -188,18 +193,18 @@ export const integrations = {
     method: 'POST',
     path: '/v1/chat/integrations/configure',
     tag: 'Integrations',
-    summary: 'Say something of one’s own installation',
-    description: 'Called by an integration, about its installation in the bot of `x-bot-id`.',
+    summary: 'Configure the installation of the calling integration',
+    description: 'Called by an integration; applies to its installation in the bot of `x-bot-id`.',
     auth: 'bot',
     body: Type.Object({
       identifier: Type.Optional(
         Type.Union([Text(500, 'The account.'), Type.Null()], {
           description:
-            'Account at the far end that belongs to the installation, at most 500 characters; null removes it.',
+            'Account in the external service that belongs to the installation, at most 500 characters; null removes it.',
         }),
       ),
       scheduleRegisterCall: Type.Optional(
-        OneOf([...intervals], 'How often `register` is to be called again.'),
+        OneOf([...intervals], 'How often `register` is called again.'),
       ),
       sandboxIdentifiers: Type.Optional(
         Type.Union([AnyMapInput('Identifiers.'), Type.Null()], {
@@ -216,19 +221,19 @@ export const integrations = {
     method: 'GET',
     path: '/v1/admin/integrations/{id}/logs',
     tag: 'Integrations',
-    summary: 'See what happened between an integration and this server',
+    summary: 'List the log lines of an integration',
     description:
-      'Registrations, webhooks and actions, newest first, 100 lines a page; kept for a week.',
+      'Registrations, webhooks and actions, newest first, 100 lines per page; kept for one week.',
     auth: 'workspace',
     params: integrationId,
     query: Type.Object({
       timeStart: TimeBound('beginning', 'Only lines from this time on.'),
       timeEnd: Type.Optional(TimeBound('end', 'Only lines up to this time.')),
-      level: Type.Optional(Text(20, 'Only lines of this level: `info`, `warn` or `error`.')),
+      level: Type.Optional(Text(20, 'Only lines with this level: `info`, `warn` or `error`.')),
       userId: Type.Optional(Id('Only lines about this user.')),
       conversationId: Type.Optional(Id('Only lines about this conversation.')),
-      messageContains: Type.Optional(Text(200, 'Only lines with this in the message.')),
-      nextToken: Type.Optional(Text(4096, 'Value of `nextToken` of the page before.')),
+      messageContains: Type.Optional(Text(200, 'Only lines whose message contains this text.')),
+      nextToken: Type.Optional(Text(4096, 'Pagination token: `nextToken` of the previous page.')),
     }),
     answer: {
       kind: 'json',
@@ -237,16 +242,18 @@ export const integrations = {
           Type.Object(
             {
               timestamp: Timestamp('When it happened.'),
-              level: Type.String({ description: 'How important it is.' }),
+              level: Type.String({ description: 'Severity of the line.' }),
               message: Type.String({ description: 'What happened.' }),
               botId: Type.Optional(Id('Id of the bot in which it happened.')),
             },
-            { title: 'IntegrationLog', description: 'One line.' },
+            { title: 'IntegrationLog', description: 'One log line.' },
           ),
           { description: 'Lines, newest first.' },
         ),
         nextToken: Type.Optional(
-          Type.String({ description: 'For the next page, if there is one.' }),
+          Type.String({
+            description: 'Pagination token of the next page; absent on the last page.',
+          }),
         ),
       }),
     },

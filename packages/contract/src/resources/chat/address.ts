@@ -13,7 +13,7 @@ export const ForeignId = (description: string) =>
 /** What users say of themselves. */
 export const profile = {
   name: Type.Optional(Text(1000, 'Name shown to others, at most 1,000 characters.')),
-  pictureUrl: Type.Optional(Url('Address of a picture, at most 65,536 characters.')),
+  pictureUrl: Type.Optional(Url('URL of a picture, at most 65,536 characters.')),
   profile: Type.Optional(Text(1000, 'Free text about the user, at most 1,000 characters.')),
 }
 

@@ -8,7 +8,7 @@ export const ChatUser = Type.Object(
     createdAt: Timestamp('When the user was made.'),
     updatedAt: Timestamp('When the user last changed.'),
     name: Type.Optional(Type.String({ description: 'Name shown to others.' })),
-    pictureUrl: Type.Optional(Type.String({ description: 'Address of a picture.' })),
+    pictureUrl: Type.Optional(Type.String({ description: 'URL of a picture.' })),
     profile: Type.Optional(Type.String({ description: 'Free text about the user.' })),
   },
   { title: 'ChatUser', description: 'Somebody who takes part in conversations.' },

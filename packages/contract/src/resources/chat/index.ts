@@ -8,7 +8,7 @@ import { chatMessages } from './messages.js'
 import { chatParticipants } from './participants.js'
 import { chatUsers } from './users.js'
 
-/** What web chats call, at the chat address of one bot. */
+/** Operations for web chats, at the chat address of one bot. */
 export const chat = {
   hello: operation({
     id: 'chatHello',

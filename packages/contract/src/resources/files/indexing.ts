@@ -18,12 +18,12 @@ export const Indexing = Type.Object(
           Type.Object(
             {
               mode: Type.Optional(
-                OneOf(['standard', 'agent'], 'Accepted for existing clients; no effect.'),
+                OneOf(['standard', 'agent'], 'Accepted for existing clients; has no effect.'),
               ),
               minimumParagraphLength: count(
                 'Paragraphs of fewer characters are merged into the next, 0 to 1,000,000.',
               ),
-              smartCleanup: flag('Accepted for existing clients; no effect.'),
+              smartCleanup: flag('Accepted for existing clients; has no effect.'),
             },
             { description: 'How the text is read.' },
           ),
@@ -43,22 +43,22 @@ export const Indexing = Type.Object(
         summarization: Type.Optional(
           Type.Object(
             {
-              enable: flag('Accepted for existing clients; no effect.'),
+              enable: flag('Accepted for existing clients; has no effect.'),
               modelType: Type.Optional(
                 OneOf(
                   ['inexpensive', 'balanced', 'accurate'],
-                  'Accepted for existing clients; no effect.',
+                  'Accepted for existing clients; has no effect.',
                 ),
               ),
-              minimumInputLength: count('Accepted for existing clients; no effect.'),
-              outputTokenLimit: count('Accepted for existing clients; no effect.'),
-              generateMasterSummary: flag('Accepted for existing clients; no effect.'),
+              minimumInputLength: count('Accepted for existing clients; has no effect.'),
+              outputTokenLimit: count('Accepted for existing clients; has no effect.'),
+              generateMasterSummary: flag('Accepted for existing clients; has no effect.'),
             },
-            { description: 'Accepted for existing clients; no effect.' },
+            { description: 'Accepted for existing clients; has no effect.' },
           ),
         ),
         stack: Type.Optional(
-          OneOf(['legacy', 'realtime-v1'], 'Accepted for existing clients; no effect.'),
+          OneOf(['legacy', 'realtime-v1'], 'Accepted for existing clients; has no effect.'),
         ),
         vision: Type.Optional(
           Type.Object(
@@ -66,7 +66,7 @@ export const Indexing = Type.Object(
               transcribePages: pages('`true` or a list of pages. Accepted; no effect.'),
               indexPages: pages('`true` or a list of pages. Accepted; no effect.'),
             },
-            { description: 'Accepted for existing clients; no effect.' },
+            { description: 'Accepted for existing clients; has no effect.' },
           ),
         ),
       },

@@ -25,7 +25,7 @@ export const State = Type.Object(
 )
 
 const place = Type.Object({
-  type: OneOf([...types], 'What the state belongs to.'),
+  type: OneOf([...types], 'Type of the object that the state belongs to.'),
   id: Id(
     'Id of the conversation, user, integration or workflow, or of the bot itself. Plugins use their alias with the type `bot`.',
   ),

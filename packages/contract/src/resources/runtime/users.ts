@@ -32,7 +32,7 @@ export const User = Type.Object(
     updatedAt: Timestamp('When the user last changed.'),
     tags: Tags('Tags of the user.'),
     name: Type.Optional(Type.String({ description: 'Name shown to others.' })),
-    pictureUrl: Type.Optional(Type.String({ description: 'Address of a picture.' })),
+    pictureUrl: Type.Optional(Type.String({ description: 'URL of a picture.' })),
     properties: Type.Optional(Properties('Facts shared between the bot and its integrations.')),
     attributes: Type.Optional(Properties('Deprecated twin of `properties`.')),
     banned: Type.Optional(
@@ -52,7 +52,7 @@ const profile = {
     ),
   ),
   name: Type.Optional(Text(1000, 'Name shown to others, at most 1,000 characters.')),
-  pictureUrl: Type.Optional(Url('Address of a picture, at most 65,536 characters.')),
+  pictureUrl: Type.Optional(Url('URL of a picture, at most 65,536 characters.')),
 }
 
 /** What a get-or-create of a user is given. */

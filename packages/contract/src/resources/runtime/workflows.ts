@@ -31,7 +31,7 @@ const workflowStatuses = [
   'cancelled',
 ] as const
 
-/** Work of a bot that takes longer than one event. */
+/** Tasks of a bot that take longer than one event. */
 export const Workflow = Type.Object(
   {
     id: Id('Id of the workflow.'),
@@ -45,11 +45,11 @@ export const Workflow = Type.Object(
     createdAt: Timestamp('When it was made.'),
     updatedAt: Timestamp('When it last changed.'),
     completedAt: Type.Optional(Timestamp('When it ended.')),
-    failureReason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+    failureReason: Type.Optional(Type.String({ description: 'Why the call failed.' })),
     timeoutAt: Timestamp('When it ends by itself unless it has ended before.'),
     tags: Tags('Tags of the workflow.'),
   },
-  { title: 'Workflow', description: 'Work of a bot that takes longer than one event.' },
+  { title: 'Workflow', description: 'Tasks of a bot that take longer than one event.' },
 )
 
 const creation = {
