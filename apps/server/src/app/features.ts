@@ -4,8 +4,8 @@ import { builtInChat } from '../features/bots/installations/index.js'
 import { createIntegrations } from '../features/bots/integrations/index.js'
 import { createBotLogs } from '../features/bots/logs/index.js'
 import { createActions } from '../features/calls/actions/index.js'
-import { createMakers } from '../features/calls/makers/index.js'
 import { createRegistration } from '../features/calls/registration/index.js'
+import { createRemoteCreator } from '../features/calls/remote-creation/index.js'
 import { createTargets, findIntegrationTarget } from '../features/calls/targets/index.js'
 import { createWebhooks } from '../features/calls/webhooks/index.js'
 import { createChat } from '../features/chat/index.js'
@@ -131,7 +131,7 @@ export function createFeatures(
       writeLogLine: botLogs.service.note,
     }),
   )
-  const makers = createMakers({ db, clock, sealer, outgoing, integrations })
+  const remoteCreator = createRemoteCreator({ db, clock, sealer, outgoing, integrations })
   const webhooks = createWebhooks({ db, run, clock, sealer, outgoing, integrations })
   const actions = add(
     createActions({
@@ -177,7 +177,7 @@ export function createFeatures(
       ids,
       pager,
       botProfiles,
-      makers,
+      remoteCreator,
       domainEvents,
       events: botEvents.service,
     }),
@@ -191,7 +191,7 @@ export function createFeatures(
       ids,
       pager,
       botProfiles,
-      makers,
+      remoteCreator,
       domainEvents,
       changes,
       events,

@@ -44,7 +44,7 @@ describeEachEngine('integrations that ask for it', (engine) => {
     })
     const wanted = ask({ thread: '7', 'mail:subject': 'Pump', empty: '' })
     expect(await refusal(inBot.createConversation(wanted))).toMatch(
-      'Forbidden: body.integrationName: mail does not let bots make conversations in the channel inbox',
+      'Forbidden: body.integrationName: mail does not let bots create conversations in the channel inbox',
     )
     await admin.updateIntegration({
       id: integration.id,
@@ -58,7 +58,7 @@ describeEachEngine('integrations that ask for it', (engine) => {
       'ReferenceNotFound: body.channel: mail has no channel attic; it has inbox.',
     )
     expect(await refusal(inBot.createConversation(wanted))).toMatch(
-      'Runtime: mail did not answer with {"conversation": {"id": "..."}}',
+      'Runtime: mail did not return {"conversation": {"id": "..."}}',
     )
     expect(remote().asked('create_conversation')).toHaveLength(1)
 

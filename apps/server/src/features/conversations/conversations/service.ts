@@ -13,7 +13,7 @@ import type { EventPublisher } from '../../../platform/events/publisher.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { BotProfile, BotProfiles, InstalledAs } from '../../bots/bots/index.js'
-import { type Makers, tagsFor } from '../../calls/makers/index.js'
+import { creationTags, type RemoteCreator } from '../../calls/remote-creation/index.js'
 import type { EventsService } from '../events/index.js'
 import type { Changes } from '../object-changes/index.js'
 import {
@@ -51,7 +51,7 @@ export interface ConversationsDeps extends ParticipantsDeps {
   domainEvents: Pick<EventDispatcher, 'raise'>
   botProfiles: BotProfiles
   changes: Pick<Changes, 'note'>
-  makers: Makers
+  remoteCreator: RemoteCreator
   /** Alias of the integration behind chat addresses: conversations belong to it unless said otherwise. */
   chatAlias: string
 }
@@ -88,12 +88,12 @@ export function createConversationsService(deps: ConversationsDeps) {
     match: (tx, botId, integration, { channel }, match) =>
       store.matchConversation(tx, botId, { integration, channel }, match),
     mergedInto: ({ tags, properties }) => ({ tags, ...(properties && { properties }) }),
-    makerRequest(maker, { channel, tags }) {
-      const declared = requireChannel(maker, maker.alias, channel)
+    creationRequest(creator, { channel, tags }) {
+      const declared = requireChannel(creator, creator.alias, channel)
       const creation = declared?.conversation.creation ?? { enabled: false, requiredTags: [] }
       return {
         channel,
-        tags: tagsFor(maker, `conversations in the channel ${channel}`, creation, tags),
+        tags: creationTags(creator, `conversations in the channel ${channel}`, creation, tags),
       }
     },
     addedTo: ({ properties }) => (properties ? { properties } : {}),

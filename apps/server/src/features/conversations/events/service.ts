@@ -306,7 +306,7 @@ export function createEventsService(deps: EventsDeps) {
 }
 
 /**
- * Throws `InvalidDataFormat` unless an event fits the schema that its maker declares for it. A type
+ * Throws `InvalidDataFormat` unless an event fits the schema that its creator declares for it. A type
  * that is not declared is not checked.
  * @param alias of the integration that makes it; undefined for the bot
  */

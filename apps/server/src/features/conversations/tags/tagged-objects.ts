@@ -4,7 +4,11 @@ import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
-import { type Maker, type Makers, makerOf } from '../../calls/makers/index.js'
+import {
+  type CreatingIntegration,
+  creatorOf,
+  type RemoteCreator,
+} from '../../calls/remote-creation/index.js'
 import type { TagMatch } from './store.js'
 import { tagMatchOf } from './tag-patch.js'
 
@@ -15,14 +19,14 @@ interface Stored {
   integration: string
 }
 
-/** An object to be found by its tags or made. */
+/** An object to find by its tags or to create. */
 interface TaggedInput {
   tags: Record<string, string | null>
   discriminateByTags?: string[]
   integrationName?: string
 }
 
-/** A row, and whether the call made it. */
+/** A row, and whether the call created it. */
 export interface GetOrCreateResult<Row> {
   row: Row
   created: boolean
@@ -33,7 +37,7 @@ interface TaggedObjectsDeps {
   run: Run
   dialect: Dialect
   botProfiles: BotProfiles
-  makers: Makers
+  remoteCreator: RemoteCreator
 }
 
 /** What differs between users and conversations. */
@@ -54,22 +58,25 @@ interface TaggedKind<Row extends Stored, Input extends TaggedInput, Changes> {
     wanted: Input,
     match: TagMatch,
   ): Promise<Row | undefined>
-  /** Stores what a patch changes. */
+  /** Stores the changes. */
   patch(tx: Tx, actor: BotActor, profile: BotProfile, row: Row, changes: Changes): Promise<Row>
-  /** What is merged into one that was there. */
+  /** Changes to merge into an existing object. */
   mergedInto(wanted: Input): Changes
-  /** Body of the request to the integration that makes one. Throws unless it lets bots do so. */
-  makerRequest(maker: Maker, wanted: Input): Parameters<Makers['make']>[2]
-  /** What the integration does not store, and is written here when it has made one. */
+  /** Body of the request to the integration that creates one. Throws unless the integration allows it. */
+  creationRequest(
+    creator: CreatingIntegration,
+    wanted: Input,
+  ): Parameters<RemoteCreator['create']>[2]
+  /** Members that the integration does not store; written here after it created the object. */
   addedTo(wanted: Input): Changes
 }
 
 /**
- * What users and conversations have in common: they are found by tags, made here or by an integration, and
- * visible to their integration.
+ * What users and conversations have in common: they are found by tags, created here or by an integration,
+ * and visible to their integration.
  */
 export function taggedObjects<Row extends Stored, Input extends TaggedInput, Changes>(
-  { db, run, dialect, botProfiles, makers }: TaggedObjectsDeps,
+  { db, run, dialect, botProfiles, remoteCreator }: TaggedObjectsDeps,
   kind: TaggedKind<Row, Input, Changes>,
 ) {
   const { noun } = kind
@@ -92,17 +99,17 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
     return row
   }
 
-  /** Has an integration make one of its own for the bot. */
-  async function makeElsewhere(
+  /** Creates the object on the server of an integration, for the bot. */
+  async function createRemotely(
     actor: BotActor,
     profile: BotProfile,
-    maker: Maker,
+    creator: CreatingIntegration,
     wanted: Input,
   ): Promise<Row> {
     const { botId } = actor
-    const { alias } = maker
-    const body = kind.makerRequest(maker, wanted)
-    const id = await makers.make({ botId, alias }, `create_${noun}`, body)
+    const { alias } = creator
+    const body = kind.creationRequest(creator, wanted)
+    const id = await remoteCreator.create({ botId, alias }, `create_${noun}`, body)
     return await run(async (tx) => {
       const made = await kind.lock(tx, botId, id)
       if (made?.integration !== alias) {
@@ -112,7 +119,7 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
     })
   }
 
-  /** The one that the tags mean, with the other tags merged into it; undefined if there is none. */
+  /** The object that the tags identify, with the other tags merged into it; undefined if there is none. */
   async function findIn(
     tx: Tx,
     actor: BotActor,
@@ -122,7 +129,7 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
     const { botId } = actor
     const integration = kind.integrationOf(actor, profile, wanted)
     const match = tagMatchOf(aliasOf(actor), wanted.tags, wanted.discriminateByTags)
-    // Locked before the lookup: of two that find nothing, the second looks after the first commit.
+    // Locked before the lookup, so that the second of two callers searches after the first commits.
     await dialect.holdName(tx, `${noun}s ${botId} ${integration}`)
     const found = await kind.match(tx, botId, integration, wanted, match)
     if (found === undefined) return undefined
@@ -150,12 +157,12 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
     requireVisible,
     getOrCreateIn,
 
-    /** Makes one, here or by the integration that is named. */
+    /** Creates an object, here or on the server of the named integration. */
     async create(actor: BotActor, input: Input, remember: Remember<Row>): Promise<Row> {
       const profile = await botProfiles.of(actor.botId)
-      const maker = makerOf(actor, profile, input.integrationName)
-      if (maker !== undefined) {
-        const made = await makeElsewhere(actor, profile, maker, input)
+      const creator = creatorOf(actor, profile, input.integrationName)
+      if (creator !== undefined) {
+        const made = await createRemotely(actor, profile, creator, input)
         await run(async (tx) => remember?.(tx, made))
         return made
       }
@@ -167,19 +174,19 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
       return row
     },
 
-    /** The one with this native id; an integration sees its own. */
+    /** The object with this id; an integration sees its own only. */
     async get(actor: BotActor, id: string): Promise<Row> {
       return await requireVisible(db, actor, id)
     },
 
-    /** The one that the tags mean, with the other tags merged into it; made if there is none. */
+    /** The object that the tags identify, with the other tags merged in; created if there is none. */
     async getOrCreateByTags(actor: BotActor, wanted: Input): Promise<GetOrCreateResult<Row>> {
       const profile = await botProfiles.of(actor.botId)
-      const maker = makerOf(actor, profile, wanted.integrationName)
-      if (maker === undefined) return await run((tx) => getOrCreateIn(tx, actor, profile, wanted))
+      const creator = creatorOf(actor, profile, wanted.integrationName)
+      if (creator === undefined) return await run((tx) => getOrCreateIn(tx, actor, profile, wanted))
       const found = await run((tx) => findIn(tx, actor, profile, wanted))
       if (found !== undefined) return { row: found, created: false }
-      return { row: await makeElsewhere(actor, profile, maker, wanted), created: true }
+      return { row: await createRemotely(actor, profile, creator, wanted), created: true }
     },
 
     async update(actor: BotActor, id: string, changes: Changes): Promise<Row> {

@@ -12,7 +12,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
-import { type Makers, tagsFor } from '../../calls/makers/index.js'
+import { creationTags, type RemoteCreator } from '../../calls/remote-creation/index.js'
 import type { EventsService } from '../events/index.js'
 import {
   deleteTags,
@@ -66,7 +66,7 @@ export interface UsersDeps {
   ids: Ids
   pager: Pager
   botProfiles: BotProfiles
-  makers: Makers
+  remoteCreator: RemoteCreator
   domainEvents: Pick<EventDispatcher, 'raise'>
   events: Pick<EventsService, 'provideSubject' | 'requireSubjects'>
 }
@@ -100,9 +100,9 @@ export function createUsersService(deps: UsersDeps) {
       ...(properties && { properties }),
       ...(attributes && { attributes }),
     }),
-    makerRequest(maker, { tags }) {
-      const creation = maker.declares?.user.creation ?? { enabled: false, requiredTags: [] }
-      return { tags: tagsFor(maker, 'users', creation, tags) }
+    creationRequest(creator, { tags }) {
+      const creation = creator.declares?.user.creation ?? { enabled: false, requiredTags: [] }
+      return { tags: creationTags(creator, 'users', creation, tags) }
     },
     addedTo: ({ integrationName: _, tags: __, ...profile }) => profile,
   })

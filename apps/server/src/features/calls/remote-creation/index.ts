@@ -5,28 +5,28 @@ import type { Creation } from '../../bots/integrations/index.js'
 import { askReceiver, type CallDeps } from '../requests/index.js'
 import { findIntegrationTarget, type IntegrationTargetDeps } from '../targets/index.js'
 
-/** Makes users and conversations that only an integration can make. */
-export interface Makers {
+/** Creates users and conversations on the servers of integrations. */
+export interface RemoteCreator {
   /**
-   * Has an integration make a user or a conversation for a bot, and answers its id.
-   * @throws ApiError `Runtime` with what the integration says went wrong
+   * Calls an integration to create a user or a conversation for a bot, and returns its id.
+   * @throws ApiError `Runtime` with the message of the integration when the call fails
    */
-  make(
-    place: { botId: string; alias: string },
+  create(
+    installation: { botId: string; alias: string },
     operation: 'create_user' | 'create_conversation',
     body: { tags: Record<string, string>; channel?: string },
   ): Promise<string>
 }
 
-/** The integration with a server of its own that a bot names to make something there. */
-export type Maker = InstalledAs & { alias: string }
+/** An installed integration with a server of its own, which a bot names to create something there. */
+export type CreatingIntegration = InstalledAs & { alias: string }
 
-/** Who is to make what a caller asks for; undefined when this server does. */
-export function makerOf(
+/** The integration that creates the object of a request; undefined when this server creates it. */
+export function creatorOf(
   actor: BotActor,
   profile: BotProfile,
   integrationName: string | undefined,
-): Maker | undefined {
+): CreatingIntegration | undefined {
   if (integrationName === undefined || aliasOf(actor) !== undefined) return undefined
   const alias = profile.aliasFor(integrationName)
   const installed = profile.installationOf(alias)
@@ -34,11 +34,11 @@ export function makerOf(
 }
 
 /**
- * The tags that an integration gets, under its own names.
- * Throws unless it lets bots make such things, and with these tags.
+ * The tags to send to an integration, under the names that it declares.
+ * @throws ApiError unless it allows bots to create such objects and the required tags are given
  */
-export function tagsFor(
-  { alias }: Maker,
+export function creationTags(
+  { alias }: CreatingIntegration,
   what: string,
   creation: Creation,
   given: Readonly<Record<string, string | null>>,
@@ -46,7 +46,7 @@ export function tagsFor(
   if (!creation.enabled) {
     throw new ApiError(
       'Forbidden',
-      `body.integrationName: ${alias} does not let bots make ${what}; call one of its actions.`,
+      `body.integrationName: ${alias} does not let bots create ${what}; call one of its actions.`,
       { metadata: { in: 'body', field: 'integrationName' } },
     )
   }
@@ -63,14 +63,14 @@ export function tagsFor(
   )
 }
 
-export interface MakersDeps extends CallDeps, IntegrationTargetDeps {}
+export interface RemoteCreatorDeps extends CallDeps, IntegrationTargetDeps {}
 
 const members = { create_user: 'user', create_conversation: 'conversation' } as const
 
-/** Has integrations make users and conversations for bots, as older definitions let them. */
-export function createMakers(deps: MakersDeps): Makers {
+/** Older integration definitions still allow this; newer ones declare actions instead. */
+export function createRemoteCreator(deps: RemoteCreatorDeps): RemoteCreator {
   return {
-    async make({ botId, alias }, operation, body) {
+    async create({ botId, alias }, operation, body) {
       const target = await findIntegrationTarget(deps, { botId, integration: alias })
       if (target === undefined) {
         throw new ApiError(
@@ -78,13 +78,13 @@ export function createMakers(deps: MakersDeps): Makers {
           `body.integrationName: ${alias} is switched off, or has no address to be called at.`,
         )
       }
-      const answer = await askReceiver(deps, target, operation, body)
+      const response = await askReceiver(deps, target, operation, body)
       const member = members[operation]
-      const id = idIn(answer, member)
+      const id = idIn(response, member)
       if (id !== undefined) return id
       throw new ApiError(
         'Runtime',
-        `${alias} did not answer with {"${member}": {"id": "..."}}, as ${operation} asks for.`,
+        `${alias} did not return {"${member}": {"id": "..."}}, as ${operation} asks for.`,
       )
     },
   }
