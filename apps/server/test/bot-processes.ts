@@ -27,7 +27,9 @@ export async function startBotProcess(
   const child = spawn(process.execPath, [join(checkout, script), ...rest], {
     env: {
       ...withoutProxies(process.env),
-      ...{ BOTSTEAD_URL: server.url, BOTSTEAD_TOKEN: server.token, BOT_PORT: '0' },
+      BOTSTEAD_URL: server.url,
+      BOTSTEAD_TOKEN: server.token,
+      BOT_PORT: '0',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -125,21 +125,19 @@ export async function createDeliveriesBench(database: Database) {
   }
 
   return {
-    ...{
-      time,
-      calls,
-      begun,
-      finished,
-      homeless,
-      deleted,
-      logged,
-      log,
-      noted,
-      bus,
-      db,
-      run,
-      domainEvents,
-    },
+    time,
+    calls,
+    begun,
+    finished,
+    homeless,
+    deleted,
+    logged,
+    log,
+    noted,
+    bus,
+    db,
+    run,
+    domainEvents,
     enqueue: (delivery: Partial<DeliveryRequest> & Pick<DeliveryRequest, 'subjectId'>) =>
       run((tx) => outbox.enqueue(tx, { botId: 'bot', kind: 'event_received', ...delivery })),
     find: async (id: string): Promise<DeliveryRow | undefined> =>
@@ -180,7 +178,14 @@ export async function createDeliveriesBench(database: Database) {
       })
       targets.provide('', (botId) => findTarget({ botId, integration: '' }))
       const dispatcher = createDispatcher({
-        ...{ db, run, bus, log, ids, clock: time, timers, targets },
+        db,
+        run,
+        bus,
+        log,
+        ids,
+        clock: time,
+        timers,
+        targets,
         outgoing: outgoingOf(name),
         random: () => 0.5,
         bodies: {

@@ -261,7 +261,17 @@ async function createBench(
   }
 
   return {
-    ...{ database, blobs, clock, timers, files, search, queue, url, newBot, startJobs, pauseJobs },
+    database,
+    blobs,
+    clock,
+    timers,
+    files,
+    search,
+    queue,
+    url,
+    newBot,
+    startJobs,
+    pauseJobs,
     forgetBot: (bot) => void workspaces.delete(bot.id),
     async [Symbol.asyncDispose]() {
       const closed = app.close()

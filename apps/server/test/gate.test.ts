@@ -145,7 +145,10 @@ async function run(
   const { PATH, HOME, TMPDIR = tmpdir(), LANG = 'C.UTF-8' } = process.env
   const env = { PATH: `${join(root, 'machine')}:${PATH}`, HOME, TMPDIR, LANG, ...environment }
   const child = spawn('/bin/sh', ['-c', `${line} 2>&1`], {
-    ...{ cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+    cwd: root,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
   })
   // What hangs goes with all that it has started.
   const late = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), 100_000)

@@ -56,12 +56,23 @@ export async function createJobsBench(database: Database): Promise<JobsBench> {
   }
 
   return {
-    ...{ time, queue, logged, log },
+    time,
+    queue,
+    logged,
+    log,
     enqueue: (job) => run((tx) => queue.enqueue(tx, job)),
     start(handlers, { timers = time, ...options } = {}) {
       const runner = createRunner({
-        ...{ db, run, bus, log, ids, clock: time, timers, handlers },
-        ...{ leaseMilliseconds: lease, random: () => 0.5 },
+        db,
+        run,
+        bus,
+        log,
+        ids,
+        clock: time,
+        timers,
+        handlers,
+        leaseMilliseconds: lease,
+        random: () => 0.5,
         ...options,
       })
       void runner.start()

@@ -68,7 +68,10 @@ export async function settle(
     conversationId: conversation.id,
   })
   await runtime.setState({
-    ...{ type: 'conversation', id: conversation.id, name: 'noted', payload: { words } },
+    type: 'conversation',
+    id: conversation.id,
+    name: 'noted',
+    payload: { words },
   })
   // Another bot of the same workspace has one already.
   const { integrations } = await admin.listIntegrations({ name: 'own-mail' })

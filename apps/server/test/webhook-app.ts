@@ -25,7 +25,10 @@ export interface WebhookApp {
 /** The webhook of an app, for the signals of a chat; it ends with the test. */
 export async function startWebhookApp(): Promise<WebhookApp> {
   const app = {
-    ...{ url: '', taken: [] as Posted[], posted: [] as Posted[], answers: [] as number[] },
+    url: '',
+    taken: [] as Posted[],
+    posted: [] as Posted[],
+    answers: [] as number[],
   }
   const server = createServer(async (request, response) => {
     const body = await text(request)

@@ -56,7 +56,10 @@ describeEachEngine('the webhook of a chat', (engine) => {
     await publish(piece)
     await publish({ type: 'abort', streamId: 'other' })
     await room.bot.createMessage({
-      ...{ conversationId, userId: room.id, type: 'text', tags: {} },
+      conversationId,
+      userId: room.id,
+      type: 'text',
+      tags: {},
       payload: { text: 'written', metadata: { streamId: 's' } },
     })
     await room.owner.chat.chatDeleteMessage({ id: message.id })
@@ -94,13 +97,18 @@ describeEachEngine('the webhook of a chat', (engine) => {
       return all
     })
     expect(deliveries[0]).toMatchObject({
-      ...{ kind: 'signal', integration: 'chat', orderKey: conversationId, attempts: 1 },
+      kind: 'signal',
+      integration: 'chat',
+      orderKey: conversationId,
+      attempts: 1,
       subjectId: expect.stringContaining(`${conversationId}/`),
     })
     const { deliveries: told } = await room.admin.listDeliveries({ id: room.id, kind: 'signal' })
     expect(told).toHaveLength(types.length)
     const { logs } = await room.admin.getBotLogs({
-      ...{ id: room.id, timeStart: '2020-01-01T00:00:00Z', conversationId },
+      id: room.id,
+      timeStart: '2020-01-01T00:00:00Z',
+      conversationId,
     })
     expect(logs.filter((line) => line.message.startsWith('Delivered signal to chat'))).toHaveLength(
       types.length,
@@ -188,7 +196,9 @@ describeEachEngine('the webhook of a chat', (engine) => {
     const { id } = room.bot
     const admin = server().client({ headers: { 'x-multiple-integrations': 'true' } })
     const { integration } = await admin.createIntegration({
-      ...{ name: 'post', version: '1.0.0', url: 'http://127.0.0.1:9/' },
+      name: 'post',
+      version: '1.0.0',
+      url: 'http://127.0.0.1:9/',
       channels: { mail: { messages: { text: { schema: {} } } } },
     })
     const made = await admin.createIntegrationApiKey({ integrationId: integration.id })
@@ -198,12 +208,16 @@ describeEachEngine('the webhook of a chat', (engine) => {
     await room.say('after')
     const bot = server().client({ botId: id })
     const post = server().client({
-      ...{ token: made.value, botId: id },
+      token: made.value,
+      botId: id,
       headers: { 'x-integration-id': integration.id, 'x-integration-alias': 'post' },
     })
     const posted = await post.createConversation({ channel: 'mail', tags: {} })
     await bot.createMessage({
-      ...{ conversationId: posted.conversation.id, userId: id, type: 'text', tags: {} },
+      conversationId: posted.conversation.id,
+      userId: id,
+      type: 'text',
+      tags: {},
       payload: { text: 'elsewhere' },
     })
     await room.say('last')

@@ -8,7 +8,9 @@ let count = 0
 export async function installMail(server: TestServer, remote: Remote) {
   const admin = existingClient(server, { headers: { 'x-multiple-integrations': 'true' } })
   const { integration } = await admin.createIntegration({
-    ...{ name: `mail-${++count}`, version: '1.0.0', url: remote.url },
+    name: `mail-${++count}`,
+    version: '1.0.0',
+    url: remote.url,
     configuration: {
       schema: { type: 'object', properties: { token: { type: 'string' } } },
     },

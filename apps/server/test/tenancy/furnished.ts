@@ -73,7 +73,9 @@ export async function furnish(server: TestServer): Promise<Tenant> {
     payload: { type: 'text', text: 'secret' },
   })
   const { event } = await client.createEvent({
-    ...{ type: 'secret', payload: {}, schedule: { delay: 86_400_000 } },
+    type: 'secret',
+    payload: {},
+    schedule: { delay: 86_400_000 },
   })
   const { workflow } = await client.createWorkflow({ name: 'secret', status: 'listening' })
   await client.setState({ ...noted(conversation.id), payload: { secret: true } })

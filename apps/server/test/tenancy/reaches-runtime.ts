@@ -24,11 +24,18 @@ export const runtimeReaches: Reaches = {
   unbanUser: (client, { userId }) => client.unbanUser({ id: userId }),
   createMessage: (client, { conversationId, botId }) =>
     client.createMessage({
-      ...{ conversationId, userId: botId, type: 'text', payload: { text: 'taken' }, tags: {} },
+      conversationId,
+      userId: botId,
+      type: 'text',
+      payload: { text: 'taken' },
+      tags: {},
     }),
   getOrCreateMessage: (client, { chatConversationId, userId }) =>
     client.getOrCreateMessage({
-      ...{ conversationId: chatConversationId, userId, type: 'text', tags: {} },
+      conversationId: chatConversationId,
+      userId,
+      type: 'text',
+      tags: {},
     }),
   getMessage: (client, { messageId }) => client.getMessage({ id: messageId }),
   updateMessage: (client, { messageId }) =>
@@ -52,7 +59,10 @@ export const runtimeReaches: Reaches = {
     client.setStateExpiry({ ...noted(conversationId), expiry: 1 }),
   createWorkflow: (client, { conversationId, userId, workflowId }) =>
     client.createWorkflow({
-      ...{ name: 'taken', status: 'pending', conversationId, userId },
+      name: 'taken',
+      status: 'pending',
+      conversationId,
+      userId,
       parentWorkflowId: workflowId,
     }),
   getWorkflow: (client, { workflowId }) => client.getWorkflow({ id: workflowId }),
@@ -65,7 +75,12 @@ export const runtimeReaches: Reaches = {
   deleteWorkflow: (client, { workflowId }) => client.deleteWorkflow({ id: workflowId }),
   captureObservation: (client, { conversationId, messageId, userId, eventId }) =>
     client.captureObservation({
-      ...{ name: 'taken', data: {}, conversationId, messageId, userId, eventId },
+      name: 'taken',
+      data: {},
+      conversationId,
+      messageId,
+      userId,
+      eventId,
     }),
   cancelScheduledEvent: (client, { eventId }) => client.cancelScheduledEvent({ id: eventId }),
 }

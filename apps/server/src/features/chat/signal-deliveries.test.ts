@@ -18,7 +18,8 @@ describeEachEngine('signals for the webhook of a chat', (engine) => {
     const shared = createLocalBus(log)
     const boot = () =>
       createChats(database(), {
-        ...{ clock: time, timers: time },
+        clock: time,
+        timers: time,
         ...(hintsPass && { bus: shared }),
       })
     const [one, two] = [await boot(), await boot()]

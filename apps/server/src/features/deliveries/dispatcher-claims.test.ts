@@ -174,7 +174,8 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     call.answer(503)
     await eventually(async () => expect(await statusOf(id)).toBe('failed'))
     expect(await bench.find(id)).toMatchObject({
-      ...{ attempts: 1, last_error: expect.stringMatching(/^Given up after 1 attempt\./) },
+      attempts: 1,
+      last_error: expect.stringMatching(/^Given up after 1 attempt\./),
     })
   })
 })

@@ -22,7 +22,8 @@ const commands: fc.Arbitrary<Command[]> = fc.array(
     {
       weight: 5,
       arbitrary: fc.record({
-        ...{ do: fc.constant('enqueue' as const), bot },
+        do: fc.constant('enqueue' as const),
+        bot,
         line: fc.constantFrom('a', 'b', 'c'),
         count: fc.integer({ min: 1, max: 3 }),
       }),
@@ -75,7 +76,10 @@ async function createPlay(database: Database) {
     // Nothing pauses by itself here: who is paused is what the commands say.
     const pausing = { afterMs: 1e12, afterFailures: 1e6, probeEveryMs: 1e9 }
     const { stop } = await bench.start({
-      ...{ timers, name, run: work.run, pausing },
+      timers,
+      name,
+      run: work.run,
+      pausing,
       maximumAttempts: 3,
     })
     workers.push({ name, timers, stalled: false, stop })

@@ -36,7 +36,12 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
   const ids = createIds(time)
   const outbox = createOutbox({ clock: time, ids, bus })
   const service = createDeliveriesService({
-    ...{ db, run, bus, ids, clock: time, pager: createPager(Buffer.from('the secret of pages')) },
+    db,
+    run,
+    bus,
+    ids,
+    clock: time,
+    pager: createPager(Buffer.from('the secret of pages')),
     bots: { requireIn: async () => {}, installationsOf: async () => [] },
     outgoing: {
       send: () => Promise.reject(new Error('Nobody is called.')),
@@ -86,7 +91,11 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
           for (const orderingKey of shuffled(pick(conversations))) {
             for (const integration of shuffled(integrations)) {
               await outbox.enqueue(tx, {
-                ...{ botId, integration, orderingKey, kind: 'event_received', subjectId: 'said' },
+                botId,
+                integration,
+                orderingKey,
+                kind: 'event_received',
+                subjectId: 'said',
               })
             }
           }

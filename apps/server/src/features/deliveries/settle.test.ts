@@ -35,8 +35,11 @@ describeEachEngine('what is settled together', (engine) => {
       pausing: { afterMs: 300_000, afterFailures: 5, probeEveryMs: 30_000 },
     })
     const result: CallResult = {
-      ...{ verdict: { result: 'delivered' }, startedAt: '2026-01-01T00:00:00.000Z' },
-      ...{ durationMs: 1, status: 200, answer: '' },
+      verdict: { result: 'delivered' },
+      startedAt: '2026-01-01T00:00:00.000Z',
+      durationMs: 1,
+      status: 200,
+      answer: '',
     }
     const nextClaim = { owner: 'me', leaseUntil: '2027-01-01T00:00:00.000Z' }
     const settled = await Promise.all(

@@ -17,7 +17,7 @@ it('the log names each pattern of a stored definition that is not checked, with 
     lines
       .splice(0)
       .flatMap(({ msg, botId, integrationId, field, pattern }) =>
-        msg === message ? [{ ...{ botId, integrationId }, field, pattern }] : [],
+        msg === message ? [{ botId, integrationId, field, pattern }] : [],
       )
   const schema = { type: 'object', properties: { word: { pattern: '^(?!no)' } } }
   try {
@@ -31,7 +31,10 @@ it('the log names each pattern of a stored definition that is not checked, with 
     expect(warnings()).toEqual([{ botId: bot.id, integrationId: undefined, ...ofState }])
 
     const { integration } = await existingClient(server).createIntegration({
-      ...{ name: 'mail', version: '1.0.0', title: 'Mail', url: 'http://localhost:9/' },
+      name: 'mail',
+      version: '1.0.0',
+      title: 'Mail',
+      url: 'http://localhost:9/',
       actions: { send: { input: { schema }, output: { schema: {} } } },
     })
     const ofAction = { field: 'actions.send.input.schema', pattern: '^(?!no)' }

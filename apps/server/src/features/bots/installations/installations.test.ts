@@ -16,8 +16,13 @@ describeEachEngine('installed integrations', (engine) => {
   it('are registered, with all that says who is called, and shown by the bot', async () => {
     const { bot, integration, installed } = await install()
     expect(installed).toMatchObject({
-      ...{ enabled: true, status: 'registered', statusReason: null, id: integration.id },
-      ...{ name: integration.name, version: '1.0.0', configuration: { token: 'tkn' } },
+      enabled: true,
+      status: 'registered',
+      statusReason: null,
+      id: integration.id,
+      name: integration.name,
+      version: '1.0.0',
+      configuration: { token: 'tkn' },
       webhookUrl: `${server().url}/webhooks/${installed?.webhookId}`,
     })
     const [asked] = remote().asked('register')
@@ -43,7 +48,8 @@ describeEachEngine('installed integrations', (engine) => {
     expect((await again({ enabled: true }))?.statusReason).toContain('The connection broke')
     remote().behave(() => ({}))
     expect(await again({ enabled: true })).toMatchObject({
-      ...{ status: 'registered', statusReason: null },
+      status: 'registered',
+      statusReason: null,
     })
     // What did not change is not told again.
     expect(await again({ enabled: true })).toMatchObject({ status: 'registered' })
@@ -115,7 +121,9 @@ describeEachEngine('installed integrations', (engine) => {
   it('keep their webhook when another version takes their place', async () => {
     const { admin, integration, installed, install: change } = await install()
     const { integration: next } = await admin.createIntegration({
-      ...{ name: integration.name, version: '2.0.0', url: remote().url },
+      name: integration.name,
+      version: '2.0.0',
+      url: remote().url,
     })
     const upgraded = await change({ integrationId: next.id })
     expect(upgraded).toMatchObject({ version: '2.0.0', webhookId: installed?.webhookId })
@@ -125,7 +133,8 @@ describeEachEngine('installed integrations', (engine) => {
       .map(({ headers }) => headers['x-integration-id'])
     expect(ids).toEqual([integration.id, next.id])
     const { integrations } = await admin.listIntegrations({
-      ...{ name: integration.name, sortBy: 'installCount' },
+      name: integration.name,
+      sortBy: 'installCount',
     })
     expect(integrations.map(({ id }) => id)).toEqual([next.id, integration.id])
   })
@@ -148,7 +157,9 @@ describeEachEngine('installed integrations', (engine) => {
     expect(conversation.integration).toBe('mail')
     const content = { type: 'text', payload: { text: 'hi' }, tags: {} }
     const { message } = await inMail.createMessage({
-      ...{ userId: user.id, conversationId: conversation.id, ...content },
+      userId: user.id,
+      conversationId: conversation.id,
+      ...content,
     })
     expect(message.direction).toBe('incoming')
     const { bot: other } = await admin.createBot({})
@@ -176,8 +187,11 @@ describeEachEngine('installed integrations', (engine) => {
     const { conversation } = await inMail.createConversation({ channel: 'inbox', tags: {} })
     for (const text of ['one', 'two', 'three']) {
       await inBot.createMessage({
-        ...{ userId: bot.id, conversationId: conversation.id },
-        ...{ type: 'text', payload: { text }, tags: {} },
+        userId: bot.id,
+        conversationId: conversation.id,
+        type: 'text',
+        payload: { text },
+        tags: {},
       })
     }
     await vi.waitFor(() => expect(remote().asked('message_created')).toHaveLength(3))

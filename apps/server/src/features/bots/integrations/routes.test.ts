@@ -15,7 +15,10 @@ describeEachEngine('integrations', (engine) => {
   it('are made, shown, changed part by part, and deleted', async () => {
     const name = newName()
     const { integration } = await admin().createIntegration({
-      ...{ name, version: '1.0.0', title: 'Mail', description: 'Sends mail' },
+      name,
+      version: '1.0.0',
+      title: 'Mail',
+      description: 'Sends mail',
       url: 'http://localhost:9/',
       icon: Buffer.from('<svg/>').toString('base64'),
       configuration: { schema, identifier: { required: true } },
@@ -33,7 +36,11 @@ describeEachEngine('integrations', (engine) => {
       attributes: { team: 'red' },
     })
     expect(integration).toMatchObject({
-      ...{ name, version: '1.0.0', title: 'Mail', visibility: 'private', dev: false },
+      name,
+      version: '1.0.0',
+      title: 'Mail',
+      visibility: 'private',
+      dev: false,
       iconUrl: 'data:image/svg+xml;base64,PHN2Zy8+',
       secrets: ['API_KEY'],
       signingSecret: expect.stringMatching(/.{20,}/),
@@ -56,7 +63,10 @@ describeEachEngine('integrations', (engine) => {
       attributes: { team: null },
     } as unknown as Parameters<ReturnType<typeof admin>['updateIntegration']>[0])
     expect(changed).toMatchObject({
-      ...{ title: 'Post', description: 'Sends mail', url: '', secrets: ['OTHER_KEY'] },
+      title: 'Post',
+      description: 'Sends mail',
+      url: '',
+      secrets: ['OTHER_KEY'],
       attributes: {},
     })
     expect(Object.keys(changed.events)).toEqual(['bounced'])

@@ -88,7 +88,8 @@ describeEachEngine('the log of a bot', (engine) => {
     await eventually(async () => expect(await messages(id)).toHaveLength(3))
     const timestamp = new Date().toISOString()
     const lines = Array.from({ length: 100 }, (_, i) => ({
-      ...{ level: 'info' as const, message: `line ${i}` },
+      level: 'info' as const,
+      message: `line ${i}`,
       ...(i % 2 === 0 ? { timestamp } : { timestamp: '2026-01-01T00:00:00Z' }),
     }))
     for (let i = 0; i < 3; i++) await own.writeBotLogs({ logs: lines })

@@ -115,7 +115,10 @@ describeEachEngine('actions', (engine) => {
     const piece = (sequence: number, delta: string) => ({
       conversationId: conversation.id,
       signal: {
-        ...{ type: 'delta', streamId: 's1', sequence, delta },
+        type: 'delta',
+        streamId: 's1',
+        sequence,
+        delta,
         createdAt: new Date().toISOString(),
       },
     })

@@ -61,9 +61,14 @@ export function createActionRuns(deps: ActionRunsDeps) {
     const given = shortened(input)
     const output = failed ? undefined : shortened(outcome.output)
     const row: store.RunRow = {
-      ...{ id: ids.next('action'), bot_id: botId, ...about, created_at: isoTime(startedAt) },
-      ...{ input: given.text, input_truncated: given.truncated },
-      ...{ output: output?.text ?? null, output_truncated: output?.truncated ?? 0 },
+      id: ids.next('action'),
+      bot_id: botId,
+      ...about,
+      created_at: isoTime(startedAt),
+      input: given.text,
+      input_truncated: given.truncated,
+      output: output?.text ?? null,
+      output_truncated: output?.truncated ?? 0,
       cached: encodeBoolean(!failed && outcome.cached),
       // PostgreSQL refuses the zero character.
       error: failed ? outcome.error.slice(0, longestReason).replaceAll('\0', '\uFFFD') : null,
@@ -103,7 +108,11 @@ export function createActionRuns(deps: ActionRunsDeps) {
       const page = deps.pager.page({
         operation: 'listActionRuns',
         scope: botId,
-        ...{ filter, sort: 'created_at', direction: 'desc', nextToken, pageSize },
+        filter,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken,
+        pageSize,
       })
       return await store.pageRuns(
         db,

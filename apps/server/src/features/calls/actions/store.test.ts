@@ -7,8 +7,18 @@ describeEachEngine('pages of the runs of actions', (engine) => {
 
   it('hold those of an alias or an integration once, in order', async () => {
     const run = (id: string, alias: string, integration: string): RunRow => ({
-      ...{ id, bot_id: 'bot', alias, integration, action: 'send', input: '{}', input_truncated: 0 },
-      ...{ output: null, output_truncated: 0, cached: 0, error: null, duration_ms: 1 },
+      id,
+      bot_id: 'bot',
+      alias,
+      integration,
+      action: 'send',
+      input: '{}',
+      input_truncated: 0,
+      output: null,
+      output_truncated: 0,
+      cached: 0,
+      error: null,
+      duration_ms: 1,
       created_at: `2026-01-0${id}T00:00:00.000Z`,
     })
     const rows = [

@@ -40,7 +40,10 @@ describeEachEngine('integrations that ask for it', (engine) => {
     const mail = await install()
     const { admin, integration, inBot } = mail
     const ask = (tags: Record<string, string>, channel = 'inbox') => ({
-      ...{ channel, tags, integrationName: integration.name, properties: { mood: 'good' } },
+      channel,
+      tags,
+      integrationName: integration.name,
+      properties: { mood: 'good' },
     })
     const wanted = ask({ thread: '7', 'mail:subject': 'Pump', empty: '' })
     expect(await refusal(inBot.createConversation(wanted))).toMatch(
@@ -65,7 +68,9 @@ describeEachEngine('integrations that ask for it', (engine) => {
     makeWhatIsAsked(mail)
     const { conversation } = await inBot.createConversation(wanted)
     expect(conversation).toMatchObject({
-      ...{ channel: 'inbox', integration: 'mail', properties: { mood: 'good' } },
+      channel: 'inbox',
+      integration: 'mail',
+      properties: { mood: 'good' },
       tags: { 'mail:thread': '7', 'mail:subject': 'Pump' },
     })
     const asked = remote().asked('create_conversation').at(-1)
@@ -95,7 +100,10 @@ describeEachEngine('integrations that ask for it', (engine) => {
     const { conversation } = await inMail.createConversation({ channel: 'inbox', tags: {} })
     const place = { conversationId: conversation.id, userId: bot.id }
     const { message } = await inBot.createMessage({
-      ...{ ...place, type: 'text', payload: { text: 'a' }, tags: {} },
+      ...place,
+      type: 'text',
+      payload: { text: 'a' },
+      tags: {},
     })
     const updateBoth = async (client: typeof inBot, n: string) => {
       await client.updateMessage({ id: message.id, tags: { n }, payload: { text: n } })
@@ -113,7 +121,10 @@ describeEachEngine('integrations that ask for it', (engine) => {
     await updateBoth(inBot, 'heard')
     await updateBoth(inBot, 'heard')
     const { message: later } = await inBot.createMessage({
-      ...{ ...place, type: 'text', payload: { text: 'last' }, tags: {} },
+      ...place,
+      type: 'text',
+      payload: { text: 'last' },
+      tags: {},
     })
     await vi.waitFor(
       () =>
@@ -129,7 +140,8 @@ describeEachEngine('integrations that ask for it', (engine) => {
       ...['message_created', 'message_updated', 'conversation_updated', 'message_created'],
     ])
     expect(told[1]?.json).toMatchObject({
-      ...{ type: 'text', payload: { text: 'heard' } },
+      type: 'text',
+      payload: { text: 'heard' },
       conversation: { id: conversation.id },
       user: { id: bot.id },
       previousMessage: { id: message.id, payload: { text: 'own' }, tags: { n: 'own' } },

@@ -21,7 +21,9 @@ describeEachEngine('webhooks', (engine) => {
     'The integration gave no answer. The log of the integration records the reason with the id of this response.'
   /** A refusal that tells strangers where the reason is, and not what it is. */
   const reasonless = (type: string, code: number) => ({
-    ...{ type, code, id: expect.stringMatching(/^req_/) },
+    type,
+    code,
+    id: expect.stringMatching(/^req_/),
     message: expect.stringMatching(/with the id of this response\.$/),
   })
 
@@ -54,7 +56,9 @@ describeEachEngine('webhooks', (engine) => {
     expect(answer.headers.get('x-own')).toBe('kept')
     expect(answer.headers.get('x-bp-secret')).toBeNull()
     expect(received()).toMatchObject({
-      ...{ method: 'POST', path: '/a%20b//c/', query: 'x=%41&x=2&&' },
+      method: 'POST',
+      path: '/a%20b//c/',
+      query: 'x=%41&x=2&&',
       body: '{"n": 1.0, "n": 2}',
       headers: { 'x-hook': 'Yes', 'content-type': 'application/json' },
     })

@@ -30,7 +30,11 @@ describeEachEngine('a feed', (engine) => {
     let reads = 0
     const feed = new Feed(
       {
-        ...{ db: database().db, bus, clock: time, timers: time, log },
+        db: database().db,
+        bus,
+        clock: time,
+        timers: time,
+        log,
         render: async (_, events) => {
           reads += 1
           // A second reader would overtake this one, and somebody would listen by then.
@@ -50,7 +54,9 @@ describeEachEngine('a feed', (engine) => {
     expect(newest).toBeGreaterThan(0)
     const sink = new MemorySink()
     const subscriber = {
-      ...{ userId: 'user', authorizedAt: newest, after: newest },
+      userId: 'user',
+      authorizedAt: newest,
+      after: newest,
       isAuthorized: async () => true,
       isParticipant: async () => true,
     }

@@ -120,10 +120,19 @@ describeEachEngine('events of bots', (engine) => {
       new Date(chats.clock.now() - minutes * 60_000).toISOString()
     const missed = (count: number, minutes: number) =>
       Array.from({ length: count }, () => ({
-        ...{ id: chats.ids.next('evt'), bot_id: botId, type: 'missed', payload: '{}' },
-        ...{ integration: null, conversation_id: null, user_id: null, message_id: null },
-        ...{ workflow_id: null, recurring: null, status: 'pending' as const },
-        ...{ failure_reason: null, created_at: minutesAgo(minutes) },
+        id: chats.ids.next('evt'),
+        bot_id: botId,
+        type: 'missed',
+        payload: '{}',
+        integration: null,
+        conversation_id: null,
+        user_id: null,
+        message_id: null,
+        workflow_id: null,
+        recurring: null,
+        status: 'pending' as const,
+        failure_reason: null,
+        created_at: minutesAgo(minutes),
       }))
     const early = missed(10, 31)
     const rows = [...early, ...missed(1000, 30)]

@@ -13,7 +13,11 @@ describeEachEngine('changes that have served their time', (engine) => {
     const write = (id: string) =>
       bench.run((tx) =>
         insertChange(tx, {
-          ...{ id, bot_id: 'bot', object_id: 'msg', before: '{}', after: '{}' },
+          id,
+          bot_id: 'bot',
+          object_id: 'msg',
+          before: '{}',
+          after: '{}',
           created_at: isoTime(bench.time.now()),
         }),
       )
@@ -24,7 +28,10 @@ describeEachEngine('changes that have served their time', (engine) => {
     await write('delivered')
     await write('waiting')
     const id = await bench.enqueue({
-      ...{ botId: 'bot', integration: 'mail', kind: 'message_updated', subjectId: 'waiting' },
+      botId: 'bot',
+      integration: 'mail',
+      kind: 'message_updated',
+      subjectId: 'waiting',
     })
     bench.time.advance(1000)
     const before = isoTime(bench.time.now())
