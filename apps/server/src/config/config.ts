@@ -37,7 +37,7 @@ interface Rate {
 }
 
 /** Who may read the metrics. */
-export interface MetricsAccess {
+interface MetricsAccess {
   readonly access: 'off' | 'loopback' | 'public'
   /** With it, callers from anywhere may, unless it is off. */
   readonly token: string | undefined

@@ -3,14 +3,15 @@ import type { Tx } from './db/schema.js'
 /**
  * Every event of the domain, by name, with what it carries. The slice that raises an event declares it
  * (`declare module`), where its type is.
+ * @public
  */
 // biome-ignore lint/suspicious/noEmptyInterface: it is filled where the events are raised
 export interface DomainEvents {}
 
-export type DomainEventName = keyof DomainEvents
+type DomainEventName = keyof DomainEvents
 
 /** Acts on an event in the transaction that raised it: awaits queries of `tx` only; throwing rolls all back. */
-export type Subscriber<Name extends DomainEventName> = (
+type Subscriber<Name extends DomainEventName> = (
   tx: Tx,
   event: DomainEvents[Name],
 ) => Promise<unknown>

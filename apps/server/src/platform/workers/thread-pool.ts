@@ -148,12 +148,12 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 /** A thread ended while it had work or before it could have any. */
-export class ThreadEndError extends Error {
+class ThreadEndError extends Error {
   override readonly name = 'ThreadEndError'
 }
 
 /** A thread that does one task at a time. */
-export interface Thread<Input, Output> {
+interface Thread<Input, Output> {
   /**
    * @throws ThreadEndError if the thread ends first
    * @throws what the task threw, as a plain `Error`
@@ -170,7 +170,7 @@ export interface Thread<Input, Output> {
 }
 
 /** @param memoryLimitMb megabytes of JavaScript heap at which the thread ends */
-export function startThread<Input, Output>(
+function startThread<Input, Output>(
   entry: ThreadEntry,
   setup: unknown,
   memoryLimitMb: number,

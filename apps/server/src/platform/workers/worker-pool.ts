@@ -197,13 +197,13 @@ function once(work: () => void): () => void {
 }
 
 /** The place of a task, until it is left. */
-export interface Place {
+interface Place {
   /** Whether the task runs beside the ordinary places by now. */
   isSlow(): boolean
   leave(): void
 }
 
-export interface SlowLane {
+interface SlowLane {
   /**
    * Watches over a task: once it takes long while others wait, its ordinary place goes to them.
    *
@@ -215,7 +215,7 @@ export interface SlowLane {
   count(): number
 }
 
-export interface SlowLaneOptions {
+interface SlowLaneOptions {
   /** How many may run beside the ordinary places; with more, the others wait after all. */
   places: number
   /** Milliseconds after which a task counts as slow. */
@@ -227,7 +227,7 @@ export interface SlowLaneOptions {
  *
  * @param options.isWanted whether a task waits for an ordinary place
  */
-export function createSlowLane(options: SlowLaneOptions & { isWanted: () => boolean }): SlowLane {
+function createSlowLane(options: SlowLaneOptions & { isWanted: () => boolean }): SlowLane {
   let taken = 0
   return {
     count: () => taken,
