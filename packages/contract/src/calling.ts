@@ -55,7 +55,7 @@ const authErrors: Record<Auth, readonly ErrorType[]> = {
   signature: ['Forbidden'],
 }
 
-/** Every error that an operation can return: its own and those that its shape implies, by status. */
+/** Every error that an operation can return, by status: its own and those that its shape implies. */
 export function errorsOf(operation: Operation): ErrorType[] {
   const possible = new Set<ErrorType>([
     ...operation.errors,

@@ -3,7 +3,7 @@ import { ApiError, isErrorType } from './errors.js'
 import type { Input, Operation, Output } from './operation.js'
 import { encodeQuery } from './query-string.js'
 
-/** The server to call and the caller's credentials. The client sends an operation only what it needs. */
+/** The server and the caller's credentials. The client sends an operation only what it needs. */
 export interface ClientOptions {
   /** Base URL of the server; a path and a trailing slash are allowed. */
   baseUrl: string

@@ -19,7 +19,7 @@ export interface FollowOptions {
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** Called when the stream opens, and when the connection breaks and is to be reopened. */
   onConnection?: (state: 'open' | 'broken') => void
-  /** First and longest delay before reconnecting, in milliseconds; jitter shortens each by up to half. */
+  /** First and longest delay before reconnecting, in ms; jitter shortens each by up to half. */
   pauses?: { first: number; longest: number }
   /** Milliseconds without data after which a connection counts as broken. */
   silence?: number

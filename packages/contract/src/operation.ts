@@ -22,7 +22,7 @@ export type Auth =
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Requests with a rate limit of their own: new users by IP address, messages by user and by IP address. */
+/** Separate rate limits: of new users by IP address, of messages by user and by IP address. */
 export type Throttle = 'users' | 'messages'
 
 /** The groups of operations in the documentation. */

@@ -5,7 +5,7 @@ export const Timestamp = (description: string) => Type.String({ format: 'date-ti
 
 /**
  * A bound of a time range: a time, or a date for a whole day in UTC.
- * @param edge the end of the day that a date without a time stands for
+ * @param edge the end of the day that a date without a time means
  */
 export const TimeBound = (edge: 'beginning' | 'end', description: string) =>
   Type.String({
@@ -14,28 +14,28 @@ export const TimeBound = (edge: 'beginning' | 'end', description: string) =>
     description: `${description} A date without a time, such as \`2026-03-01\`, means the ${edge} of that day in UTC.`,
   })
 
-/** An id made by the server or, on a chat address, by the app. Opaque to callers. */
+/** An id created by the server or, on a chat address, by the app. Opaque to callers. */
 export const Id = (description: string) =>
   Type.String({ minLength: 1, maxLength: 128, description })
 
-/** A string of a request with bounds on its length in characters. */
+/** A string of a request with a limited length in characters. */
 export const Text = (maxLength: number, description: string, minLength = 0) =>
   Type.String({ minLength, maxLength, description })
 
-/** A string of a request whose length is bounded in bytes of UTF-8; no character takes less than one. */
+/** A string of a request with a limited length in bytes of UTF-8; a character is at least one byte. */
 export const TextOfBytes = (maxBytes: number, description: string, minLength = 0) =>
   Type.String({ minLength, maxLength: maxBytes, maxBytes, description })
 
-/** An address in a request. Not parsed: what is at its end is the caller's business. */
+/** A URL in a request. Not parsed: its target is up to the caller. */
 export const Url = (description: string) => Text(65_536, description)
 
-/** A string out of a fixed set. Kept as a JSON Schema enum, which validators report more plainly than a union. */
+/** A string from a fixed set. A JSON Schema enum gives clearer validation errors than a union. */
 export const OneOf = <const Values extends string[]>(values: [...Values], description: string) =>
   Type.Enum(values, { type: 'string', description })
 
 /**
- * A map from any name to one kind of value. Written with `additionalProperties`, because
- * the pattern of a TypeBox record misses names that hold a line break.
+ * A map from any name to one type of value. Written with `additionalProperties`, because the
+ * pattern of a TypeBox record does not match names that contain a line break.
  */
 export const MapOf = <Value extends TSchema>(
   value: Value,
@@ -57,10 +57,10 @@ export const AnyMapInput = (description: string) =>
 
 export const maxTagLength = 500
 
-/** Bounds of the names in a request: at most 200 names of 1 to 200 characters. */
+/** Limits for the names in a request: at most 200 names of 1 to 200 characters. */
 export const nameBounds = { maxProperties: 200, propertyNames: { minLength: 1, maxLength: 200 } }
 
-/** Tags of an answer. */
+/** Tags of a response. */
 export const Tags = (description: string) =>
   MapOf(Type.String({ description: 'Value of the tag.' }), { description })
 
@@ -71,7 +71,7 @@ export const TagsInput = (description: string) =>
     ...nameBounds,
   })
 
-/** Tags of an update: a value sets, `null` or `""` removes, a name that is not mentioned stays. */
+/** Tags of an update: a value sets, `null` or `""` removes; unmentioned names stay. */
 export const TagsPatch = (description: string) =>
   MapOf(
     Type.Union([Type.String({ maxLength: maxTagLength }), Type.Null()], {
@@ -80,17 +80,17 @@ export const TagsPatch = (description: string) =>
     { description, ...nameBounds },
   )
 
-/** Tags of a get-or-create: as those of an update, and what an existing object is looked for by. */
+/** Tags of a get-or-create: set like those of an update, and used to find an existing object. */
 export const TagsWanted = (of: string) =>
   TagsPatch(
-    `Tags of the ${of}. Those that \`discriminateByTags\` names, or all of them without it, say which one is meant; the others are merged into it.`,
+    `Tags of the ${of}. Those that \`discriminateByTags\` names, or all of them without it, identify an existing ${of}; the others are merged into it.`,
   )
 
-/** Names of the tags that an existing object is looked for by. */
+/** Names of the tags that identify an existing object. */
 export const DiscriminateByTags = (of: string) =>
   Type.Array(Text(200, 'Name of a tag that is in `tags`, at most 200 characters.', 1), {
     maxItems: 50,
-    description: `Only these tags are compared to find an existing ${of}, at most 50. Left out: its tags must equal \`tags\` completely.`,
+    description: `Only these tags are compared to find an existing ${of}, at most 50. If omitted, its tags must equal \`tags\` completely.`,
   })
 
 const propertyValue = 2000
@@ -102,7 +102,7 @@ export const PropertiesInput = (description: string) =>
     ...nameBounds,
   })
 
-/** Properties of an update: a value sets, `null` or `""` removes, a name that is not mentioned stays. */
+/** Properties of an update: a value sets, `null` or `""` removes; unmentioned names stay. */
 export const PropertiesPatch = (description: string) =>
   MapOf(
     Type.Union([Type.String({ maxLength: propertyValue }), Type.Null()], {
@@ -111,30 +111,30 @@ export const PropertiesPatch = (description: string) =>
     { description, ...nameBounds },
   )
 
-/** Properties of an answer. */
+/** Properties of a response. */
 export const Properties = (description: string) =>
   MapOf(Type.String({ description: 'Value of the property.' }), { description })
 
-/** When something is to happen that need not happen at once: one of both. */
+/** When to do something that is scheduled: one of the two. */
 export const Schedule = Type.Object(
   {
-    dateTime: Type.Optional(Timestamp('When; at most a year from now.')),
+    dateTime: Type.Optional(Timestamp('The time; at most one year from now.')),
     delay: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 31_536_000_000,
-        description: 'In how many milliseconds, at most a year.',
+        description: 'Delay in milliseconds, at most one year.',
       }),
     ),
   },
-  { title: 'Schedule', description: 'When it is due; give `dateTime` or `delay`.' },
+  { title: 'Schedule', description: 'When it is due; either `dateTime` or `delay` must be given.' },
 )
 
 /** Named definitions of a request: at most 200. */
 export const MapInput = <Value extends TSchema>(value: Value, description: string) =>
   MapOf(value, { description, ...nameBounds })
 
-/** Merge patch of named definitions: a value sets, `null` removes, a name that is not mentioned stays. */
+/** Merge patch of named definitions: a value sets, `null` removes; unmentioned names stay. */
 export const MapPatch = <Value extends TSchema>(value: Value, description: string) =>
   MapOf(Type.Union([value, Type.Null()], { description: 'Sets the entry; `null` removes it.' }), {
     description: `${description} Merged by name; \`null\` removes a name.`,
@@ -167,37 +167,37 @@ const TagCondition = Type.Union(
           Type.Boolean({ description: 'Whether the tag must be present (`true`) or absent.' }),
         ),
       },
-      { description: 'Conditions on one tag; all given ones must hold.' },
+      { description: 'Conditions on one tag; all of them must hold.' },
     ),
   ],
-  { description: 'What the tag must be.' },
+  { description: 'Condition on the value of the tag.' },
 )
 
-/** Tag filter with conditions, as the file operations understand it. */
+/** Tag filter with conditions, as the file operations support it. */
 export const TagFilter = MapOf(TagCondition, {
   title: 'TagFilter',
   description:
-    'Only items whose tags match all of these: `tags.<name>=<value>`, repeated for one of several, `tags.<name>.not=`, `tags.<name>.in=`, `tags.<name>.exists=true|false`; brackets (`tags[name]=`) and one JSON object are understood too.',
+    'Only items whose tags match all of these: `tags.<name>=<value>`, repeated for one of several values, `tags.<name>.not=`, `tags.<name>.in=`, `tags.<name>.exists=true|false`; brackets (`tags[name]=`) and one JSON object are also accepted.',
   ...nameBounds,
 })
 export type TagFilter = Static<typeof TagFilter>
 
-/** Tag filter by equality alone, as the admin and runtime lists understand it. */
+/** Tag filter by equality only, as the admin and runtime lists support it. */
 export const TagEquality = MapOf(ConditionValue, {
   title: 'TagEquality',
-  description: 'Only items that carry all of these tags: `tags.<name>=<value>`.',
+  description: 'Only items that have all of these tags: `tags.<name>=<value>`.',
   ...nameBounds,
 })
 
 export const pageSizeDefault = 20
 export const pageSizeMaximum = 100
 
-/** Query members of every paged list. */
+/** Query fields of every paginated list. */
 export const paging = {
   nextToken: Type.Optional(
     Text(
       4096,
-      'Value of `meta.nextToken` of the page before; left out or empty for the first page.',
+      'Pagination token: `meta.nextToken` of the previous page; omitted or empty for the first page.',
     ),
   ),
   pageSize: Type.Optional(
@@ -205,24 +205,25 @@ export const paging = {
       minimum: 1,
       maximum: pageSizeMaximum,
       default: pageSizeDefault,
-      description: `Items per page, ${pageSizeDefault} by default and at most ${pageSizeMaximum}.`,
+      description: `Page size, ${pageSizeDefault} by default and at most ${pageSizeMaximum}.`,
     }),
   ),
 }
 
-/** Where a list stands. */
+/** Position in a list. */
 export const PageMeta = Type.Object(
   {
     nextToken: Type.Optional(
       Type.String({
-        description: 'Passed back as `nextToken` to get the next page; absent on the last.',
+        description:
+          'Pagination token: pass it as `nextToken` to get the next page; absent on the last page.',
       }),
     ),
   },
   { title: 'PageMeta', description: 'Position in the list.' },
 )
 
-/** Answer of a paged list: `{ <name>: item[], meta }`. */
+/** Response of a paginated list: `{ <name>: item[], meta }`. */
 export const pageOf = <Name extends string, Item extends TSchema>(
   name: Name,
   item: Item,
@@ -240,17 +241,17 @@ export const pageOf = <Name extends string, Item extends TSchema>(
 export const wrap = <Name extends string, Item extends TSchema>(name: Name, item: Item) =>
   Type.Object({ [name]: item } as Record<Name, Item>)
 
-/** `{ <name>: item, meta: { created } }`: the answer of a get-or-create. */
+/** `{ <name>: item, meta: { created } }`: the response of a get-or-create. */
 export const wrapFound = <Name extends string, Item extends TSchema>(name: Name, item: Item) =>
   Type.Object({
     ...({ [name]: item } as Record<Name, Item>),
     meta: Type.Object(
-      { created: Type.Boolean({ description: 'Whether it was made by this call.' }) },
-      { title: 'FoundMeta', description: 'How it was come by.' },
+      { created: Type.Boolean({ description: 'Whether this call created it.' }) },
+      { title: 'FoundMeta', description: 'How the state was obtained.' },
     ),
   })
 
-/** The answer of operations without data. */
+/** The response of operations without data. */
 export const Empty = Type.Object({}, { title: 'Empty', description: 'No data.' })
 
 /** Direction of a sorted list. */

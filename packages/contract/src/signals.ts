@@ -3,10 +3,10 @@ import type { ChatEvent, ChatMessage } from './resources/chat/entities.js'
 
 type Message = Static<typeof ChatMessage>
 
-/** What listeners are told, by the type of the signal. */
+/** What listeners receive, by the type of the signal. */
 export interface SignalData {
   message_created: Message & {
-    /** Whether the bot wrote it. */
+    /** Whether the bot wrote the message. */
     isBot: boolean
   }
   message_deleted: {
@@ -28,25 +28,25 @@ export interface SignalData {
     conversationId: string
     userId: string
     createdAt: string
-    /** Place among the pieces of the message, as the bot counts them. */
+    /** Position among the pieces of the message, as the bot counts them. */
     sequence: number
     delta: string
     clientMessageId?: string
   }
   /** The pieces are complete; `message_created` follows. */
   message_stream_complete: { streamId: string; message: Message }
-  /** The bot gave up what it was writing. */
+  /** The bot discarded the message that it was writing. */
   message_stream_abort: { streamId: string; conversationId: string }
-  /** Something is missing that cannot be told any more: list the messages again. */
+  /** Signals are missing that can no longer be sent: list the messages again. */
   reset: { conversationId: string }
 }
 
-/** Something that happened in a conversation. Newer servers may tell of further types: ignore them. */
+/** A change in a conversation. Newer servers may send additional types: ignore them. */
 export type Signal = {
   [Type in keyof SignalData]: {
     type: Type
     data: SignalData[Type]
-    /** Place in the conversation; signals without one are not repeated after a lost connection. */
+    /** Position in the conversation; signals without one are not repeated after reconnecting. */
     sequence: number | undefined
   }
 }[keyof SignalData]

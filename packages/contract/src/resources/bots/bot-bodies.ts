@@ -65,7 +65,7 @@ const common = {
 
 const Secret = Text(65_536, 'The secret, at most 65,536 characters.')
 
-/** Body of `createBot`. Every field is optional: an empty body creates a bot with a generated name. */
+/** Body of `createBot`. All fields are optional; an empty body creates a bot with a generated name. */
 export const CreateBotBody = Type.Object(
   {
     ...common,

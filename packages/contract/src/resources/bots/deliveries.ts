@@ -82,7 +82,7 @@ export const deliveries = {
     tag: 'Bots',
     summary: 'Replay a finished delivery',
     description:
-      'The delivery moves to the end of the queue of its conversation, and its calls are marked as repeats. A pending delivery is refused.',
+      'The delivery moves to the end of the queue of its ordering key, and its calls are marked as repeats. A pending delivery is refused.',
     auth: 'workspace',
     params: Type.Object(one),
     answer: { kind: 'json', schema: wrap('delivery', Delivery) },
@@ -154,7 +154,7 @@ export const deliveries = {
     tag: 'Bots',
     summary: 'Pause deliveries to a bot or an installation',
     description:
-      'Calls in progress are completed; all other deliveries are kept, in order, until an operator resumes them.',
+      'Calls in progress are completed; all other deliveries are kept, in order, until they are resumed by hand.',
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({ integration }),

@@ -97,7 +97,7 @@ export const DeliveryReceiver = Type.Object(
     paused: Type.Optional(
       OneOf(
         ['failures', 'operator'],
-        '`failures`: the receiver failed for a long time or has no URL, and is pinged until it responds; `operator`: paused until an operator resumes it. Absent: not paused.',
+        '`failures`: the receiver failed for a long time or has no URL, and is pinged until it responds; `operator`: paused by hand until resumed by hand. Absent: not paused.',
       ),
     ),
     pausedAt: Type.Optional(Timestamp('When the pause began.')),

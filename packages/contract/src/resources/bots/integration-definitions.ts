@@ -156,7 +156,7 @@ const ExtraOperation = Type.Object(
   { description: 'One operation that is sent only on request.' },
 )
 
-/** The definition of an integration as a merge patch; a creation applies it to an empty definition. */
+/** Definition of an integration as a merge patch; a creation applies it to an empty one. */
 const definition = {
   ...about,
   ...scripts,

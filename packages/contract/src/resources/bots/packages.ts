@@ -3,24 +3,24 @@ import { operation } from '../../operation.js'
 import { AnyMap, Id, OneOf, pageOf, paging, Text, wrap } from '../../shared.js'
 
 /*
- * Interfaces and plugins, of which this server keeps none. Existing tools look for them before they
- * deploy, and go on when they are told in their words that there is nothing.
+ * Interfaces and plugins, of which this server has none. Existing tools look them up before they
+ * deploy, and continue when the response says in their format that there is nothing.
  */
 
-const nothing = 'For existing tools, which look here: this server keeps none.'
+const nothing = 'For existing tools that look here: this server has none.'
 const search = Type.Object({
   ...paging,
-  name: Type.Optional(Text(200, 'Only those of this name.')),
+  name: Type.Optional(Text(200, 'Only those with this name.')),
   version: Type.Optional(Text(100, 'Only this version.')),
 })
-const byId = Type.Object({ id: Id('Id that is looked for.') })
+const byId = Type.Object({ id: Id('Id to look up.') })
 const byName = Type.Object({
-  name: Text(200, 'Name that is looked for; a `/` in it is written `%2F`.', 1),
+  name: Text(200, 'Name to look up; a `/` in it is written as `%2F`.', 1),
   version: Text(200, 'A version, `latest`, or a range such as `<2.0.0`.', 1),
 })
 const byPlatform = Type.Object({
   ...byId.properties,
-  platform: OneOf(['node', 'browser'], 'What the code is to run on.'),
+  platform: OneOf(['node', 'browser'], 'Platform on which the code is to run.'),
 })
 
 const listOf = <const Id extends string, const Member extends string>(
@@ -34,16 +34,16 @@ const listOf = <const Id extends string, const Member extends string>(
     ...{ auth: 'workspace', query: search, status: 200, errors: [] },
     answer: {
       kind: 'json',
-      schema: pageOf(member, Type.Unsafe<never>(AnyMap('Never given.')), 'None.'),
+      schema: pageOf(member, Type.Unsafe<never>(AnyMap('Never returned.')), 'Always empty.'),
     },
   })
 
 const lookFor = <const Id extends string>(what: string, id: Id, path: string, params: TObject) =>
   operation({
     ...{ id, method: 'GET', path, tag: 'Integrations' },
-    ...{ summary: `Look for ${what}`, description: nothing },
+    ...{ summary: `Look up ${what}`, description: nothing },
     ...{ auth: 'workspace', params, status: 200, errors: ['ResourceNotFound'] },
-    answer: { kind: 'json', schema: Type.Unsafe<never>(wrap('found', AnyMap('Never given.'))) },
+    answer: { kind: 'json', schema: Type.Unsafe<never>(wrap('found', AnyMap('Never returned.'))) },
   })
 
 /** Lists of interfaces and plugins, of a workspace and of the hub. */
@@ -57,7 +57,7 @@ export const packageLists = {
 const own = { interfaces: '/v1/admin/interfaces', plugins: '/v1/admin/plugins' }
 const hub = { interfaces: '/v1/admin/hub/interfaces', plugins: '/v1/admin/hub/plugins' }
 
-/** Look-ups of interfaces and plugins, which find nothing. */
+/** Lookups of interfaces and plugins, which find nothing. */
 export const packageLookups = {
   interface: lookFor('an interface', 'getInterface', `${own.interfaces}/{id}`, byId),
   interfaceByName: lookFor(

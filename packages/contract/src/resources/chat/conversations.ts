@@ -4,20 +4,22 @@ import { Empty, pageOf, paging, wrap } from '../../shared.js'
 import { address, conversationById, ForeignId } from './address.js'
 import { ChatConversation } from './entities.js'
 
-/** The conversations of a chat address, and how to listen to one. */
+/** The conversations of a chat address, and the stream of one. */
 export const chatConversations = {
   createConversation: operation({
     id: 'chatCreateConversation',
     method: 'POST',
     path: '/chat/{webhookId}/conversations',
     tag: 'Chat',
-    summary: 'Open a conversation with the bot',
-    description: 'The caller becomes its owner and takes part in it.',
+    summary: 'Create a conversation with the bot',
+    description: 'The caller becomes its owner and a participant.',
     auth: 'chat-user',
     params: address,
     body: Type.Object({
       id: Type.Optional(
-        ForeignId('Id to give it: 1 to 70 of `A-Z a-z 0-9 _ - / \\`; made up if left out.'),
+        ForeignId(
+          'Id of the conversation: 1 to 70 of `A-Z a-z 0-9 _ - / \\`; generated if omitted.',
+        ),
       ),
     }),
     answer: { kind: 'json', schema: wrap('conversation', ChatConversation) },
@@ -30,8 +32,8 @@ export const chatConversations = {
     method: 'POST',
     path: '/chat/{webhookId}/conversations/get-or-create',
     tag: 'Chat',
-    summary: 'Get a conversation of one’s own, created if need be',
-    description: 'Of an existing conversation only the owner gets it.',
+    summary: 'Get or create a conversation of the caller',
+    description: 'Only the owner can get an existing conversation.',
     auth: 'chat-user',
     params: address,
     body: Type.Object({
@@ -46,8 +48,9 @@ export const chatConversations = {
     method: 'GET',
     path: '/chat/{webhookId}/conversations',
     tag: 'Chat',
-    summary: 'List one’s own conversations',
-    description: 'Those that the caller owns; merely taking part is not enough. A page has 50.',
+    summary: 'List the conversations of the caller',
+    description:
+      'Conversations that the caller owns, not those in which it is only a participant. A page has 50.',
     auth: 'chat-user',
     params: address,
     query: Type.Object({ nextToken: paging.nextToken }),
@@ -76,7 +79,7 @@ export const chatConversations = {
     path: '/chat/{webhookId}/conversations/{id}',
     tag: 'Chat',
     summary: 'Delete a conversation with all its messages',
-    description: 'For its owner. Streams of the conversation end.',
+    description: 'For the owner. Ends the streams of the conversation.',
     auth: 'chat-user',
     params: conversationById,
     answer: { kind: 'json', schema: Empty },
@@ -91,7 +94,7 @@ export const chatConversations = {
     tag: 'Chat',
     summary: 'Listen to a conversation',
     description:
-      'Server-sent events, or WebSocket if the request asks for it. The id of an event is its place in the conversation: given back, everything after it is repeated and then followed, without a gap and nothing twice. Without it the stream begins with the last half second. A quiet stream says `ping` every 30 seconds. See the guide on the stream.',
+      'Server-sent events, or WebSocket if the request asks for it. The id of an event is its position in the conversation: given an id, the stream sends every event after it and then continues live, without gaps or duplicates. Without an id, the stream begins with the last half second. An idle stream sends `ping` every 30 seconds. See the guide on the stream.',
     auth: 'chat-user',
     params: conversationById,
     query: Type.Object({
@@ -99,13 +102,14 @@ export const chatConversations = {
         Type.Integer({
           minimum: 0,
           maximum: Number.MAX_SAFE_INTEGER,
-          description: 'Id of the last event that was received; wins over `Last-Event-ID`.',
+          description:
+            'Id of the last event that was received; takes precedence over `Last-Event-ID`.',
         }),
       ),
       'x-user-key': Type.Optional(
         Type.String({
           maxLength: 8192,
-          description: 'User key, for WebSocket only: browsers cannot set headers there.',
+          description: 'User key, for WebSocket only, because browsers cannot set its headers.',
         }),
       ),
     }),

@@ -4,7 +4,7 @@ import { AnyMapInput, Id, wrap } from '../../shared.js'
 import { address, webhookId } from './address.js'
 import { ChatEvent } from './entities.js'
 
-/** What users tell the bot beside messages. */
+/** Custom events, which users send to the bot besides messages. */
 export const chatEvents = {
   createEvent: operation({
     id: 'chatCreateEvent',
@@ -12,12 +12,12 @@ export const chatEvents = {
     path: '/chat/{webhookId}/events',
     tag: 'Chat',
     summary: 'Send a custom event',
-    description: 'The bot gets it as an event of type `custom`. Listeners get it first.',
+    description: 'Listeners receive it first; the bot receives it as an event of type `custom`.',
     auth: 'chat-user',
     params: address,
     body: Type.Object({
       conversationId: Id('Id of the conversation.'),
-      payload: AnyMapInput('Anything the bot understands.'),
+      payload: AnyMapInput('Any content that the bot understands.'),
     }),
     answer: { kind: 'json', schema: wrap('event', ChatEvent) },
     status: 201,

@@ -15,14 +15,14 @@ export const chat = {
     method: 'GET',
     path: '/chat/{webhookId}/hello',
     tag: 'Chat',
-    summary: 'Check that a chat address is served',
+    summary: 'Check that a chat address is available',
     auth: 'chat',
     params: address,
     answer: {
       kind: 'json',
       schema: Type.Object(
-        { status: OneOf(['ok'], 'The address is served.') },
-        { title: 'Hello', description: 'The address is served.' },
+        { status: OneOf(['ok'], 'The address is available.') },
+        { title: 'Hello', description: 'The address is available.' },
       ),
     },
     status: 200,
@@ -33,7 +33,7 @@ export const chat = {
     method: 'GET',
     path: '/chat/{webhookId}/openapi.json',
     tag: 'Chat',
-    summary: 'Get the description of the chat interface',
+    summary: 'Get the OpenAPI document of the chat interface',
     auth: 'chat',
     params: address,
     answer: {

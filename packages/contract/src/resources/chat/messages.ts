@@ -30,17 +30,17 @@ export const chatMessages = {
     tag: 'Chat',
     summary: 'Send a message',
     description:
-      'The answer means that the message is stored. Listeners of the conversation get it first.',
+      'The response means that the message is stored. Listeners of the conversation receive it first.',
     auth: 'chat-user',
     params: address,
     body: Type.Object({
       conversationId: Id('Id of the conversation.'),
       payload: MessagePayload,
-      metadata: Type.Optional(AnyMapInput('Facts to keep beside the payload.')),
+      metadata: Type.Optional(AnyMapInput('Metadata to store with the payload.')),
       clientMessageId: Type.Optional(
         Text(
           255,
-          'Any value, new for each message, for callers that cannot set the header `Idempotency-Key`: a repeated call with the same value gets the first answer. 1 to 255 characters.',
+          'Any value, new for each message, for callers that cannot set the header `Idempotency-Key`: a repeated call with the same value gets the first response. 1 to 255 characters.',
           1,
         ),
       ),
@@ -69,8 +69,9 @@ export const chatMessages = {
     method: 'DELETE',
     path: '/chat/{webhookId}/messages/{id}',
     tag: 'Chat',
-    summary: 'Delete a message of one’s own',
-    description: 'For its author, also one who no longer takes part. It is gone for good.',
+    summary: 'Delete a message of the caller',
+    description:
+      'For the author, even one who is no longer a participant. The message is deleted permanently.',
     auth: 'chat-user',
     params: messageById,
     answer: { kind: 'json', schema: Empty },

@@ -10,21 +10,21 @@ const participant = Type.Object({
   userId: Id('Id of the user.'),
 })
 
-/** Who takes part in the conversations of a chat address. */
+/** The participants of the conversations of a chat address. */
 export const chatParticipants = {
   listParticipants: operation({
     id: 'chatListParticipants',
     method: 'GET',
     path: '/chat/{webhookId}/conversations/{conversationId}/participants',
     tag: 'Chat',
-    summary: 'List who takes part in a conversation',
-    description: 'The bot takes part without being listed. A page has 50.',
+    summary: 'List the participants of a conversation',
+    description: 'The bot participates without being listed. A page has 50.',
     auth: 'chat-user',
     params: inConversation,
     query: Type.Object({ nextToken: paging.nextToken }),
     answer: {
       kind: 'json',
-      schema: pageOf('participants', ChatUser, 'Users who take part, newest user first.'),
+      schema: pageOf('participants', ChatUser, 'Participants, newest user first.'),
     },
     status: 200,
     errors: ['Forbidden'],
@@ -34,8 +34,8 @@ export const chatParticipants = {
     method: 'POST',
     path: '/chat/{webhookId}/conversations/{conversationId}/participants',
     tag: 'Chat',
-    summary: 'Let a user take part in a conversation',
-    description: 'For the owner. Adding somebody who takes part already changes nothing.',
+    summary: 'Add a participant to a conversation',
+    description: 'For the owner. Adding an existing participant changes nothing.',
     auth: 'chat-user',
     params: inConversation,
     body: Type.Object({ userId: Id('Id of the user.') }),
@@ -48,7 +48,7 @@ export const chatParticipants = {
     method: 'GET',
     path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
     tag: 'Chat',
-    summary: 'Get a user who takes part in a conversation',
+    summary: 'Get a participant of a conversation',
     description: 'For the owner.',
     auth: 'chat-user',
     params: participant,
@@ -61,9 +61,9 @@ export const chatParticipants = {
     method: 'DELETE',
     path: '/chat/{webhookId}/conversations/{conversationId}/participants/{userId}',
     tag: 'Chat',
-    summary: 'End the part of a user in a conversation',
+    summary: 'Remove a participant from a conversation',
     description:
-      'For the owner, who cannot be removed. The streams of the user end before the others are told.',
+      'For the owner, who cannot be removed. Ends the streams of the user before the other participants are notified.',
     auth: 'chat-user',
     params: participant,
     answer: { kind: 'json', schema: Empty },

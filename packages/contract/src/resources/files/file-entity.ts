@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { AnyMap, Id, OneOf, Tags, Timestamp } from '../../shared.js'
 import { IndexingProgress } from './indexing.js'
 
-/** What has become of a file. Uploads and indexing move it on; clients poll it. */
+/** The statuses of a file. Uploads and indexing change them; clients poll them. */
 export const fileStatuses = [
   'upload_pending',
   'upload_failed',
@@ -12,19 +12,19 @@ export const fileStatuses = [
   'indexing_completed',
 ] as const
 
-/** Who besides the owner may reach a file. */
+/** Who besides the owner has access to a file. */
 export const accessPolicies = ['public_content', 'integrations'] as const
 
 const FileOwner = Type.Object(
   {
-    type: OneOf(['bot', 'integration', 'user'], 'Kind of the owner.'),
-    id: Type.Optional(Id('Id of the bot or user; absent with an integration.')),
+    type: OneOf(['bot', 'integration', 'user'], 'Type of the owner.'),
+    id: Type.Optional(Id('Id of the bot or user; absent for an integration.')),
     name: Type.Optional(Type.String({ description: 'Name of the integration.' })),
     alias: Type.Optional(
       Type.String({ description: 'Alias under which the integration is installed.' }),
     ),
   },
-  { title: 'FileOwner', description: 'Who made the file.' },
+  { title: 'FileOwner', description: 'Owner of the file: who created it.' },
 )
 
 const base = {
@@ -35,7 +35,7 @@ const base = {
   }),
   url: Type.String({
     description:
-      'Address of the content: permanent with the policy `public_content`, otherwise signed, for a short time, new at each read.',
+      'URL of the content: permanent with the policy `public_content`; otherwise signed, short-lived and new on every read.',
   }),
   size: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
     description: 'Size of the content in bytes; null until an upload has completed.',
@@ -47,18 +47,15 @@ const base = {
   ),
   contentType: Type.String({ description: 'Media type of the content.' }),
   tags: Tags('Tags of the file.'),
-  metadata: AnyMap('Free-form facts about the file.'),
-  createdAt: Timestamp('When the file was made.'),
+  metadata: AnyMap('Free-form metadata of the file.'),
+  createdAt: Timestamp('When the file was created.'),
   updatedAt: Timestamp('When the file last changed.'),
-  accessPolicies: Type.Array(OneOf([...accessPolicies], 'Who may reach it.'), {
+  accessPolicies: Type.Array(OneOf([...accessPolicies], 'Who has access to the file.'), {
     description:
-      '`public_content`: anyone reads the content; `integrations`: every integration of the bot reads, lists and searches it.',
+      '`public_content`: anyone can read the content; `integrations`: every integration of the bot can read, list and search it.',
   }),
-  index: Type.Boolean({ description: 'Whether the content is to be found by search.' }),
-  status: OneOf(
-    [...fileStatuses],
-    'What has become of the file; `indexing_completed` means searchable.',
-  ),
+  index: Type.Boolean({ description: 'Whether search finds the content.' }),
+  status: OneOf([...fileStatuses], 'Status of the file; `indexing_completed` means searchable.'),
   failedStatusReason: Type.Optional(
     Type.String({ description: 'Why the upload or the indexing failed; only after a failure.' }),
   ),
@@ -66,25 +63,28 @@ const base = {
   owner: FileOwner,
   indexingProgress: Type.Optional(IndexingProgress),
   indexingStack: Type.Optional(
-    OneOf(['v1', 'v2'], 'Which indexing made the passages; only on indexed files.'),
+    OneOf(
+      ['v1', 'v2'],
+      'Version of the indexing that created the passages; only on indexed files.',
+    ),
   ),
 }
 
-/** A file: its description, not its content. */
+/** A file: its metadata, not its content. */
 export const File = Type.Object(base, {
   title: 'File',
-  description: 'A file: its description, not its content.',
+  description: 'A file: its metadata, not its content.',
 })
 
-/** A file whose content can be sent now. */
+/** A file whose content can be uploaded now. */
 export const UploadableFile = Type.Object(
   {
     ...base,
     size: Type.Integer({ minimum: 0, description: 'Size of the content in bytes, as declared.' }),
     uploadUrl: Type.String({
       description:
-        'Absolute, signed, expiring address to which the content is sent with PUT, without further credentials.',
+        'Absolute, signed, expiring URL for uploading the content with PUT, without further credentials.',
     }),
   },
-  { title: 'UploadableFile', description: 'A file whose content can be sent now.' },
+  { title: 'UploadableFile', description: 'A file whose content can be uploaded now.' },
 )

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from '../../operation.js'
 import { Id, OneOf, pageOf, paging, Timestamp } from '../../shared.js'
 
-/** What can happen to a file. */
+/** The types of file events. */
 export const fileEventTypes = [
   'file_created',
   'file_updated',
@@ -17,33 +17,33 @@ const FileEvent = Type.Object(
   {
     sequence: Type.Integer({
       minimum: 1,
-      description: 'Place in the log of the bot: one more than that of the event before.',
+      description: 'Position in the log of the bot: one more than that of the previous event.',
     }),
     type: OneOf(
       [...fileEventTypes],
-      'What happened. `file_updated` is a new upsert of the key, or a change of what is said of the file.',
+      'What happened. `file_updated` is a new upsert of the key, or a change of the metadata.',
     ),
-    fileId: Id('Id of the file, which may be gone by now.'),
+    fileId: Id('Id of the file, which may have been deleted since.'),
     key: Type.String({ description: 'Key of the file.' }),
     generation: Type.Integer({
       minimum: 1,
-      description: 'Which content of the file it is about: 1 for the first, one more per upsert.',
+      description: 'Generation of the content: 1 for the first, one more per upsert.',
     }),
     createdAt: Timestamp('When it happened.'),
   },
-  { title: 'FileEvent', description: 'Something that happened to a file.' },
+  { title: 'FileEvent', description: 'A change of a file.' },
 )
 
-/** The log of what happened to the files of a bot. */
+/** The log of file events of a bot. */
 export const fileEvents = {
   list: operation({
     id: 'listFileEvents',
     method: 'GET',
     path: '/v1/files/events',
     tag: 'Files',
-    summary: 'List what happened to the files of a bot',
+    summary: 'List the file events of a bot',
     description:
-      'Oldest first and without gaps. Ask again with `after` to hear of what is new. Events are kept for seven days: when the first one is not the one after `after`, list the files again. Not for integrations.',
+      'Oldest first and without gaps. Call again with `after` to get new events. Events are kept for seven days: if the first event does not directly follow `after`, list the files again. Not available to integrations.',
     auth: 'bot',
     query: Type.Object({
       ...paging,
@@ -51,7 +51,8 @@ export const fileEvents = {
         Type.Integer({
           minimum: 0,
           maximum: Number.MAX_SAFE_INTEGER,
-          description: 'Only events after this sequence; 0 by default, for all that are kept.',
+          description:
+            'Only events after this sequence number; 0, the default, returns all that are kept.',
         }),
       ),
     }),

@@ -4,10 +4,10 @@ import { Empty, OneOf, pageOf, paging, Text, wrap } from '../../shared.js'
 import { File } from './file-entity.js'
 import { PassageMeta } from './search.js'
 
-/** Characters of a passage that a caller gives. */
+/** Maximum length of a passage that a caller provides, in characters. */
 const givenPassageLength = 20_000
 
-/** What a passage that a caller gives can be. */
+/** The types of passages that a caller can provide. */
 const givenPassageTypes = [
   'title',
   'subtitle',
@@ -42,7 +42,7 @@ export const filePassages = {
     tag: 'Search',
     summary: 'List the passages of a file',
     description:
-      'In reading order. The passages that search finds: while a file is indexed again, those of before.',
+      'In reading order. Lists the passages that search finds: while a file is being indexed again, the previous ones.',
     auth: 'bot',
     params: FileParams,
     query: Type.Object({
@@ -51,7 +51,8 @@ export const filePassages = {
         Type.Integer({
           minimum: 1,
           maximum: 100,
-          description: 'Passages at most on this page, 1 to 100; the smaller of it and `pageSize`.',
+          description:
+            'Maximum number of passages per page, 1 to 100; the smaller of this and `pageSize` applies.',
         }),
       ),
     }),
@@ -66,7 +67,7 @@ export const filePassages = {
     tag: 'Search',
     summary: 'Replace the passages of a file',
     description:
-      'Search finds these passages in place of those that the content of the file has; all change places at once. They stay until they are set again or the content is uploaded again; indexing the file again keeps them. Answers when they are found, or after 30 seconds while they are still written.',
+      'Search finds these passages instead of those from the content of the file; all are replaced at once. They stay until they are set again or the content is uploaded again; indexing the file again keeps them. Returns when search finds them, or after 30 seconds while they are still being written.',
     auth: 'bot',
     params: FileParams,
     bodyLimit: 'large',
@@ -76,11 +77,11 @@ export const filePassages = {
           {
             content: Text(
               givenPassageLength,
-              `Markdown, 1 to ${givenPassageLength} characters. A \`title\` or \`subtitle\` stands above the passages that follow it; so does a passage that begins with a Markdown heading.`,
+              `Markdown, 1 to ${givenPassageLength} characters. A \`title\` or \`subtitle\` is a heading of the passages that follow it; so is a passage that begins with a Markdown heading.`,
               1,
             ),
             type: Type.Optional(
-              OneOf([...givenPassageTypes], 'What the passage is; `paragraph` by default.'),
+              OneOf([...givenPassageTypes], 'Type of the passage; `paragraph` by default.'),
             ),
             pageNumber: Type.Optional(
               Type.Integer({
@@ -94,7 +95,8 @@ export const filePassages = {
         ),
         {
           maxItems: 100_000,
-          description: 'Passages in reading order, at most 5,000 by default; none leaves none.',
+          description:
+            'Passages in reading order, at most 5,000 by default; an empty list leaves the file without passages.',
         },
       ),
     }),
@@ -107,9 +109,9 @@ export const filePassages = {
     method: 'POST',
     path: '/v1/files/{id}/reindex',
     tag: 'Search',
-    summary: 'Index a file again',
+    summary: 'Reindex a file',
     description:
-      'Makes the passages anew from the content that is there, also of a file that was not indexed or failed. The passages of before are found until then, and stay if it fails. A file that waits for its indexing goes on waiting.',
+      'Creates the passages anew from the stored content, also for a file that was not indexed or whose indexing failed. Search finds the previous passages until then, and keeps them if the indexing fails. A file that waits for its indexing keeps waiting.',
     auth: 'bot',
     params: FileParams,
     answer: { kind: 'json', schema: wrap('file', File) },

@@ -2,20 +2,24 @@ import { Type } from 'typebox'
 import { operation } from '../../operation.js'
 import { pageOf, paging, Text } from '../../shared.js'
 
-/** Tags that the files of a bot carry. */
+/** Tags of the files of a bot. */
 export const fileTags = {
   list: operation({
     id: 'listFileTags',
     method: 'GET',
     path: '/v1/files/tags',
     tag: 'Files',
-    summary: 'List the names of the tags in use',
-    description: 'Each name once, in the order of their bytes, of the files the caller may see.',
+    summary: 'List the tag names of the files',
+    description: 'Each name once, in byte order, from the files that the caller has access to.',
     auth: 'bot',
     query: Type.Object(paging),
     answer: {
       kind: 'json',
-      schema: pageOf('tags', Type.String({ description: 'Name of a tag.' }), 'Names in order.'),
+      schema: pageOf(
+        'tags',
+        Type.String({ description: 'Name of a tag.' }),
+        'Tag names in byte order.',
+      ),
     },
     status: 200,
     errors: [],
@@ -27,7 +31,7 @@ export const fileTags = {
     tag: 'Files',
     summary: 'List the values of a tag',
     description:
-      'Each value once, in the order of their bytes, of the files the caller may see; none for a tag that no file carries.',
+      'Each value once, in byte order, from the files that the caller has access to; empty for a tag that no file has.',
     auth: 'bot',
     params: Type.Object({
       tag: Text(200, 'Name of the tag; a `/` in it is percent-encoded.', 1),
@@ -38,7 +42,7 @@ export const fileTags = {
       schema: pageOf(
         'values',
         Type.String({ description: 'Value of the tag.' }),
-        'Values in order.',
+        'Tag values in byte order.',
       ),
     },
     status: 200,

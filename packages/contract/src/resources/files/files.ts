@@ -22,7 +22,7 @@ import { Indexing } from './indexing.js'
 
 const IdOrKey = Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1)
 
-/** Milliseconds that a request may wait for a file. A connection on which nothing moves lives for 60 s. */
+/** Milliseconds that a request may wait for a file. An idle connection is closed after 60 s. */
 export const waitTimeoutDefault = 30_000
 const waitTimeoutMaximum = 50_000
 
@@ -35,7 +35,7 @@ export const files = {
     tag: 'Files',
     summary: 'Create or update a file',
     description:
-      'Describes the file; the content follows with PUT to `uploadUrl`. The same key again replaces the file: its former content and passages stay until the new ones are complete.',
+      'Creates the metadata of the file; upload the content with PUT to `uploadUrl`. Another call with the same key replaces the file: its previous content and passages stay until the new ones are complete.',
     auth: 'bot',
     body: Type.Object({
       key: Text(
@@ -47,7 +47,7 @@ export const files = {
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         description:
-          'Size of the content in bytes. Counts against the storage quota and, with `index`, against the vector quota; content of another size is refused.',
+          'Size of the content in bytes. Counts towards the storage quota and, with `index`, towards the vector quota; content of another size is refused.',
       }),
       tags: Type.Optional(
         TagsInput(
@@ -57,20 +57,20 @@ export const files = {
       index: Type.Optional(
         Type.Boolean({
           description:
-            'Whether the content is to be found by search; false by default. Not for files above 95 MB.',
+            'Whether search finds the content; false by default. Not for files above 95 MB.',
         }),
       ),
       indexing: Type.Optional(Indexing),
       accessPolicies: Type.Optional(
-        Type.Array(OneOf([...accessPolicies], 'Who may reach it.'), {
+        Type.Array(OneOf([...accessPolicies], 'Who has access to the file.'), {
           maxItems: 10,
-          description: 'Who besides the owner may reach the file; nobody by default.',
+          description: 'Who besides the owner has access to the file; nobody by default.',
         }),
       ),
       contentType: Type.Optional(
         Text(
           255,
-          'Media type, at most 255 characters; else from the extension of `key`, else `application/octet-stream`.',
+          'Media type, at most 255 characters; if omitted, derived from the extension of `key`, else `application/octet-stream`.',
         ),
       ),
       expiresAt: Type.Optional(
@@ -81,10 +81,10 @@ export const files = {
       publicContentImmediatelyAccessible: Type.Optional(
         Type.Boolean({
           description:
-            'With `public_content`: the content is readable as soon as it is there. The PUT to `uploadUrl` then carries `x-amz-tagging: public=true`.',
+            'With `public_content`: the content is readable as soon as it is uploaded. The PUT to `uploadUrl` must then carry `x-amz-tagging: public=true`.',
         }),
       ),
-      metadata: Type.Optional(AnyMapInput('Free-form facts about the file.')),
+      metadata: Type.Optional(AnyMapInput('Free-form metadata of the file.')),
     }),
     answer: { kind: 'json', schema: wrap('file', UploadableFile) },
     status: 200,
@@ -119,7 +119,7 @@ export const files = {
     }),
     answer: {
       kind: 'json',
-      schema: pageOf('files', File, 'Files in the order that was asked for.'),
+      schema: pageOf('files', File, 'Files in the requested order.'),
     },
     status: 200,
     errors: [],
@@ -136,7 +136,7 @@ export const files = {
       waitFor: Type.Optional(
         OneOf(
           ['indexing_completed'],
-          'Answers once the indexing has ended, also when it failed, or when the file is not to be indexed; after `timeout` with the file as it is then.',
+          'Returns once the indexing has ended, even if it failed, or if the file is not to be indexed; after `timeout`, returns the file in its current state.',
         ),
       ),
       timeout: Type.Optional(
@@ -144,7 +144,7 @@ export const files = {
           minimum: 0,
           maximum: waitTimeoutMaximum,
           default: waitTimeoutDefault,
-          description: `How long to wait in milliseconds, 0 to ${waitTimeoutMaximum}, ${waitTimeoutDefault} by default; only with \`waitFor\`.`,
+          description: `Time to wait in milliseconds, 0 to ${waitTimeoutMaximum}, ${waitTimeoutDefault} by default; only with \`waitFor\`.`,
         }),
       ),
     }),
@@ -157,14 +157,16 @@ export const files = {
     method: 'PUT',
     path: '/v1/files/{id}',
     tag: 'Files',
-    summary: 'Change what is said of a file',
+    summary: 'Update the metadata of a file',
     description:
-      'Never changes the content, key, type or index: another upsert does. An integration changes its own files only.',
+      'Never changes the content, key, type or index; upsert the file again to do so. An integration can change only its own files.',
     auth: 'bot',
     params: Type.Object({ id: IdOrKey }),
     body: Type.Object({
       metadata: Type.Optional(
-        AnyMapInput('Merged by key: a value sets, `null` removes, what is not mentioned stays.'),
+        AnyMapInput(
+          'Merged by key: a value sets an entry, `null` removes it, and entries that are not mentioned stay.',
+        ),
       ),
       tags: Type.Optional(
         MapOf(
@@ -173,15 +175,15 @@ export const files = {
           }),
           {
             description:
-              'Merged by name: a value sets, `null` removes, what is not mentioned stays. The file has at most 200 tags after it, each at most 2,048 bytes of UTF-8 in name and value together.',
+              'Merged by name: a value sets a tag, `null` removes it, and tags that are not mentioned stay. The result must have at most 200 tags, each at most 2,048 bytes of UTF-8 in name and value together.',
             ...nameBounds,
           },
         ),
       ),
       accessPolicies: Type.Optional(
-        Type.Array(OneOf([...accessPolicies], 'Who may reach it.'), {
+        Type.Array(OneOf([...accessPolicies], 'Who has access to the file.'), {
           maxItems: 10,
-          description: 'Replaces the policies; `[]` leaves the file to its owner.',
+          description: 'Replaces the policies; with `[]`, only the owner has access.',
         }),
       ),
       expiresAt: Type.Optional(
@@ -219,7 +221,7 @@ export const files = {
     tag: 'Files',
     summary: 'Copy a file',
     description:
-      'Makes a file of the same content, type, tags, metadata, policies, index and expiry; the caller owns it. No bytes are sent again, and an indexed file is not read again. The copy counts against the quotas of the workspace it is in.',
+      'Creates a file with the same content, type, tags, metadata, policies, index and expiry; the caller owns it. The content is not uploaded again, and an indexed file is not processed again. The copy counts towards the quotas of its workspace.',
     auth: 'bot',
     params: Type.Object({
       idOrKey: Text(1024, 'Id or key of the file to copy; a `/` in a key is percent-encoded.', 1),
@@ -233,7 +235,7 @@ export const files = {
       'x-destination-bot-id': Type.Optional(
         Text(
           200,
-          'Id of the bot that gets the copy, if it is another one: the token must be allowed to write there. At most 200 characters.',
+          'Id of the bot that receives the copy, if it is another one: the token must be allowed to write there. At most 200 characters.',
         ),
       ),
     }),
@@ -241,7 +243,7 @@ export const files = {
       overwrite: Type.Optional(
         Type.Boolean({
           description:
-            'Whether to replace a file that has the key already; false by default, which refuses. With the key of a bot, only what that bot made is replaced.',
+            'Whether to replace an existing file with this key; if false, the default, the call is refused. With the key of a bot, only files that this bot created are replaced.',
         }),
       ),
     }),

@@ -21,11 +21,11 @@ export const Indexing = Type.Object(
                 OneOf(['standard', 'agent'], 'Accepted for existing clients; has no effect.'),
               ),
               minimumParagraphLength: count(
-                'Paragraphs of fewer characters are merged into the next, 0 to 1,000,000.',
+                'Paragraphs with fewer characters are merged into the next, 0 to 1,000,000.',
               ),
               smartCleanup: flag('Accepted for existing clients; has no effect.'),
             },
-            { description: 'How the text is read.' },
+            { description: 'How the text is parsed.' },
           ),
         ),
         chunking: Type.Optional(
@@ -33,11 +33,11 @@ export const Indexing = Type.Object(
             {
               maximumChunkLength: count('Longest passage in characters, 0 to 1,000,000.'),
               embeddedContextLevels: count(
-                'How many levels of headings count for the vector, 0 to 1,000,000.',
+                'Number of heading levels included in the vector, 0 to 1,000,000.',
               ),
-              embedBreadcrumb: flag('Whether the path of headings counts for the vector.'),
+              embedBreadcrumb: flag('Whether the vector includes the path of headings.'),
             },
-            { description: 'How the text is cut into passages.' },
+            { description: 'How the text is split into passages.' },
           ),
         ),
         summarization: Type.Optional(
@@ -63,44 +63,55 @@ export const Indexing = Type.Object(
         vision: Type.Optional(
           Type.Object(
             {
-              transcribePages: pages('`true` or a list of pages. Accepted; no effect.'),
-              indexPages: pages('`true` or a list of pages. Accepted; no effect.'),
+              transcribePages: pages(
+                '`true` or a list of pages. Accepted for existing clients; has no effect.',
+              ),
+              indexPages: pages(
+                '`true` or a list of pages. Accepted for existing clients; has no effect.',
+              ),
             },
             { description: 'Accepted for existing clients; has no effect.' },
           ),
         ),
       },
-      { description: 'Settings of the indexing; all optional.' },
+      { description: 'Indexing settings; all optional.' },
     ),
   },
-  { title: 'Indexing', description: 'How the file is indexed. Kept in its metadata.' },
+  { title: 'Indexing', description: 'How the file is indexed. Stored in its metadata.' },
 )
 
-/** What is being done with a file that waits to be searchable. */
+/** The steps of indexing a file. */
 const indexingSteps = ['extract', 'chunk', 'embed', 'publish'] as const
 
-/** How far the indexing of a file is. */
+/** The indexing progress of a file. */
 export const IndexingProgress = Type.Object(
   {
     step: OneOf(
       [...indexingSteps],
-      '`extract`: the content is read; `chunk`: it is cut into passages; `embed`: the passages are written to the index; `publish`: they are about to be found.',
+      '`extract`: the content is read; `chunk`: it is split into passages; `embed`: the passages are written to the index; `publish`: the passages are made searchable.',
     ),
-    percent: Type.Integer({ minimum: 0, maximum: 100, description: 'Of all steps together.' }),
+    percent: Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      description: 'Progress over all steps, in percent.',
+    }),
     pages: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Pages read so far; only where there are pages.' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Pages read so far; only for documents with pages.',
+      }),
     ),
     passages: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Passages that are in the index.' }),
+      Type.Integer({ minimum: 0, description: 'Number of passages in the index.' }),
     ),
     passagesTotal: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Passages that the file has; once it is read.' }),
+      Type.Integer({ minimum: 0, description: 'Number of passages of the file; once it is read.' }),
     ),
-    attempt: Type.Integer({ minimum: 1, description: 'Which attempt this is, from 1.' }),
+    attempt: Type.Integer({ minimum: 1, description: 'Number of this attempt, from 1.' }),
   },
   {
     title: 'IndexingProgress',
     description:
-      'How far the indexing is; only while the status is `indexing_pending` and it has begun.',
+      'The indexing progress; only while the status is `indexing_pending` and the indexing has started.',
   },
 )

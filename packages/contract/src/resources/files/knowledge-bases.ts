@@ -20,7 +20,7 @@ const KnowledgeBase = Type.Object(
   {
     id: Id('Id of the knowledge base.'),
     name: Type.String({ description: 'Name of the knowledge base.' }),
-    createdAt: Timestamp('When the knowledge base was made.'),
+    createdAt: Timestamp('When the knowledge base was created.'),
     tags: Tags('Tags of the knowledge base.'),
   },
   {
@@ -40,7 +40,7 @@ export const knowledgeBases = {
     path: '/v1/files/knowledge-bases',
     tag: 'Files',
     summary: 'Create a knowledge base',
-    description: 'Files belong to it by their tag `kbId`, which is set like any other tag.',
+    description: 'Files belong to it through their tag `kbId`, which is set like any other tag.',
     auth: 'bot',
     body: Type.Object({
       name: KnowledgeBaseName,
@@ -72,7 +72,7 @@ export const knowledgeBases = {
     method: 'PUT',
     path: '/v1/files/knowledge-bases/{id}',
     tag: 'Files',
-    summary: 'Rename a knowledge base, or change its tags',
+    summary: 'Update the name or the tags of a knowledge base',
     auth: 'bot',
     params,
     body: Type.Object({
@@ -84,7 +84,7 @@ export const knowledgeBases = {
           }),
           {
             description:
-              'Merged by name: a value sets, `null` removes, what is not mentioned stays. At most 200 tags after it.',
+              'Merged by name: a value sets a tag, `null` removes it, and tags that are not mentioned stay. At most 200 tags in total.',
             ...nameBounds,
           },
         ),
@@ -101,7 +101,7 @@ export const knowledgeBases = {
     tag: 'Files',
     summary: 'Delete a knowledge base',
     description:
-      'Its files stay, with their tag `kbId`, and are found as before: list them by that tag to delete them too.',
+      'Its files and their tag `kbId` stay, and search still finds them: list them by that tag to delete them too.',
     auth: 'bot',
     params,
     answer: { kind: 'json', schema: Empty },

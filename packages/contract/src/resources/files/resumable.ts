@@ -2,35 +2,36 @@ import { Type } from 'typebox'
 import { operation } from '../../operation.js'
 import { Text } from '../../shared.js'
 
-/** What this server speaks of the tus protocol for resumable uploads. */
+/** The part of the tus protocol for resumable uploads that this server supports. */
 export const tus = {
   version: '1.0.0',
   extensions: ['creation', 'creation-with-upload', 'checksum', 'expiration', 'termination'],
   checksumAlgorithms: ['sha256', 'sha1', 'md5'],
-  /** Media type of the bytes that are sent. */
+  /** Media type of the uploaded bytes. */
   mediaType: 'application/offset+octet-stream',
 } as const
 
 const params = Type.Object({
-  token: Text(2048, 'Signed, expiring permission to send this content.', 1),
+  token: Text(2048, 'Signed, expiring permission to upload this content.', 1),
 })
 const version = Type.Optional(Text(16, 'Version of the protocol: `1.0.0`. Required.'))
 const length = Type.Optional(
   Type.Integer({
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Bytes that follow. More than the upload still takes are refused at once.',
+    description:
+      'Number of bytes that follow. More bytes than the upload still needs are refused at once.',
   }),
 )
 const bytesHeaders = {
   'content-type': Type.Optional(
-    Text(128, 'Media type of the bytes: `application/offset+octet-stream`.'),
+    Text(128, 'Media type of the body: `application/offset+octet-stream`.'),
   ),
   'content-length': length,
   'upload-checksum': Type.Optional(
     Text(
       256,
-      'Checksum of the bytes of this request: an algorithm (`sha256`, `sha1` or `md5`), a space, the value in Base64. Bytes that do not match are forgotten (460).',
+      'Checksum of the body: an algorithm (`sha256`, `sha1` or `md5`), a space, and the value in Base64. Bytes that do not match are discarded (460).',
     ),
   ),
   'x-amz-tagging': Type.Optional(
@@ -39,7 +40,7 @@ const bytesHeaders = {
 }
 const refusals = ['Forbidden', 'ResourceNotFound', 'AlreadyExists', 'ResourceGone'] as const
 
-/** Uploads that go on after an interruption, by tus 1.0, at the address of the plain upload. */
+/** Resumable uploads with tus 1.0, at the URL of the plain upload. */
 export const resumable = {
   create: operation({
     id: 'createResumableUpload',
@@ -47,9 +48,9 @@ export const resumable = {
     path: '/uploads/{token}',
     protocol: 'tus',
     tag: 'Files',
-    summary: 'Begin to send the content of a file in parts',
+    summary: 'Start a resumable upload of the content of a file',
     description:
-      'The `uploadUrl` of a file is both the endpoint and the address of its one upload, so `Location` is the address that was called, and clients that begin with `HEAD` need not call this. `X-HTTP-Method-Override` with `PATCH` or `DELETE` does what that method does.',
+      'The `uploadUrl` of a file is both the endpoint and the URL of its only upload: `Location` is the URL that was called, and clients that begin with `HEAD` need not call this operation. `X-HTTP-Method-Override` with `PATCH` or `DELETE` selects that method.',
     auth: 'signature',
     params,
     headers: Type.Object({
@@ -58,22 +59,23 @@ export const resumable = {
         Type.Integer({
           minimum: 0,
           maximum: Number.MAX_SAFE_INTEGER,
-          description: 'Bytes of the whole content: as declared when the file was upserted.',
+          description:
+            'Size of the whole content in bytes, as declared when the file was upserted.',
         }),
       ),
       'upload-offset': Type.Optional(
-        Type.Integer({ minimum: 0, description: 'With `X-HTTP-Method-Override: PATCH` only.' }),
+        Type.Integer({ minimum: 0, description: 'Only with `X-HTTP-Method-Override: PATCH`.' }),
       ),
       'x-http-method-override': Type.Optional(
-        Text(16, 'For networks that let no other method pass: `PATCH` or `DELETE`.'),
+        Text(16, 'For networks that block other methods: `PATCH` or `DELETE`.'),
       ),
       ...bytesHeaders,
     }),
-    upload: 'The first bytes of the content, or nothing.',
+    upload: 'The first bytes of the content, or an empty body.',
     answer: {
       kind: 'headers',
       description:
-        '`Location` is the address of the upload, `Upload-Offset` how many bytes are there.',
+        '`Location` is the URL of the upload, `Upload-Offset` the number of bytes received.',
     },
     status: 201,
     errors: [...refusals, 'InvalidPayload', 'UnsupportedMediaType', 'LimitExceeded'],
@@ -84,16 +86,16 @@ export const resumable = {
     path: '/uploads/{token}',
     protocol: 'tus',
     tag: 'Files',
-    summary: 'Ask how much of the content is there',
+    summary: 'Get the offset of a resumable upload',
     description:
-      '`Upload-Offset` counts bytes that survive a crash of the server: send the rest from there. A request that still sends to this upload is ended, because its client is most likely gone.',
+      '`Upload-Offset` counts bytes that survive a crash of the server: continue from there. A request that is still sending to this upload is aborted, because its client is most likely gone.',
     auth: 'signature',
     params,
     headers: Type.Object({ 'tus-resumable': version }),
     answer: {
       kind: 'headers',
       description:
-        '`Upload-Offset` is how many bytes are there, `Upload-Length` how many there will be, `Upload-Expires` until when they can be sent.',
+        '`Upload-Offset` is the number of bytes received, `Upload-Length` the total size, `Upload-Expires` the time until which bytes are accepted.',
     },
     status: 200,
     errors: refusals,
@@ -104,9 +106,9 @@ export const resumable = {
     path: '/uploads/{token}',
     protocol: 'tus',
     tag: 'Files',
-    summary: 'Send the next bytes of the content',
+    summary: 'Send the next bytes of a resumable upload',
     description:
-      'What came before a connection broke is kept. The newest request has the upload: an older one that still sends is ended (`ResourceLockedConflict`). With its last byte the content is complete, and the file leaves `upload_pending` by itself; a content that came in parts takes a moment to be put together.',
+      'Bytes that arrived before a connection broke are kept. The newest request owns the upload: an older one that is still sending is aborted (`ResourceLockedConflict`). With the last byte the content is complete, and the file leaves `upload_pending` automatically; assembling content that arrived in parts takes a moment.',
     auth: 'signature',
     params,
     headers: Type.Object({
@@ -114,12 +116,12 @@ export const resumable = {
       'upload-offset': Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Where the bytes belong: exactly how many are there (else 409).',
+        description: 'Offset of the body: must equal the number of bytes received (else 409).',
       }),
       ...bytesHeaders,
     }),
     upload: 'The next bytes of the content.',
-    answer: { kind: 'headers', description: '`Upload-Offset` is how many bytes are there now.' },
+    answer: { kind: 'headers', description: '`Upload-Offset` is the number of bytes received.' },
     status: 204,
     errors: [
       ...refusals,
@@ -136,13 +138,13 @@ export const resumable = {
     path: '/uploads/{token}',
     protocol: 'tus',
     tag: 'Files',
-    summary: 'Give an upload up',
+    summary: 'Cancel an upload',
     description:
-      'What was sent is removed and the file becomes `upload_failed`; a content it had before goes on being served. Upsert the file for a new address.',
+      'Deletes the uploaded bytes and sets the file to `upload_failed`; its previous content, if any, stays available. Upsert the file to get a new URL.',
     auth: 'signature',
     params,
     headers: Type.Object({ 'tus-resumable': version }),
-    answer: { kind: 'headers', description: 'The upload is gone.' },
+    answer: { kind: 'headers', description: 'The upload was deleted.' },
     status: 204,
     errors: refusals,
   }),

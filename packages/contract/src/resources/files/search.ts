@@ -6,10 +6,10 @@ export const searchLimitDefault = 20
 export const searchLimitMaximum = 50
 export const contextDepthMaximum = 10
 
-/** What a passage is made of. */
+/** How a passage was created. */
 export const passageTypes = ['chunk', 'summary', 'consolidated', 'image'] as const
 
-/** What the passage was in its file. */
+/** The part of the document that a passage was. */
 export const passageSubtypes = [
   'title',
   'subtitle',
@@ -27,27 +27,29 @@ const Leg = (what: string) =>
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: `By ${what}, from 0 to 1; absent if not found by it.`,
+      description: `Score by ${what}, from 0 to 1; absent if not found by it.`,
     }),
   )
 
-/** Where a passage stands in its file. */
+/** The position of a passage in its file. */
 export const PassageMeta = Type.Object(
   {
-    type: Type.Optional(OneOf([...passageTypes], 'What the passage is made of.')),
-    subtype: Type.Optional(OneOf([...passageSubtypes], 'What it was in its file.')),
+    type: Type.Optional(OneOf([...passageTypes], 'How the passage was created.')),
+    subtype: Type.Optional(
+      OneOf([...passageSubtypes], 'The part of the document that the passage was.'),
+    ),
     pageNumber: Type.Optional(
-      Type.Integer({ description: 'Page of the document, from 1; only where there are pages.' }),
+      Type.Integer({ description: 'Page of the document, from 1; only for documents with pages.' }),
     ),
     position: Type.Optional(
-      Type.Integer({ description: 'Place in the file, from 0, in reading order.' }),
+      Type.Integer({ description: 'Position in the file, from 0, in reading order.' }),
     ),
-    sourceUrl: Type.Optional(Type.String({ description: 'Address the passage was taken from.' })),
+    sourceUrl: Type.Optional(Type.String({ description: 'URL that the passage was taken from.' })),
   },
-  { title: 'PassageMeta', description: 'Where the passage stands in its file.' },
+  { title: 'PassageMeta', description: 'The position of the passage in its file.' },
 )
 
-/** A part of a file that answers the query. */
+/** A part of a file that matches the query. */
 export const Passage = Type.Object(
   {
     content: Type.String({ description: 'Text of the passage.' }),
@@ -55,7 +57,7 @@ export const Passage = Type.Object(
       minimum: 0,
       maximum: 1,
       description:
-        'How much of the query the passage answers, from 0 to 1: its words by how rare they are, their letters, and its meaning. The list is sorted by it. Comparable between queries; most of what has nothing to do with the query is below 0.4.',
+        'How well the passage matches the query, from 0 to 1: its words weighted by rarity, their letters, and its meaning. The list is sorted by it. Comparable between queries; most unrelated passages score below 0.4.',
     }),
     meta: PassageMeta,
     file: Type.Object(
@@ -65,10 +67,10 @@ export const Passage = Type.Object(
         contentType: Type.String({ description: 'Media type of the file.' }),
         metadata: AnyMap('Metadata of the file.'),
         tags: Tags('Tags of the file.'),
-        createdAt: Timestamp('When the file was made.'),
+        createdAt: Timestamp('When the file was created.'),
         updatedAt: Timestamp('When the file last changed.'),
       },
-      { title: 'PassageFile', description: 'The file that holds the passage.' },
+      { title: 'PassageFile', description: 'The file that contains the passage.' },
     ),
     context: Type.Optional(
       Type.Array(
@@ -81,35 +83,35 @@ export const Passage = Type.Object(
             offset: Type.Optional(
               Type.Integer({
                 description:
-                  'Passages from the match: negative before, positive after; absent for breadcrumbs.',
+                  'Distance from the match in passages: negative before, positive after; absent for breadcrumbs.',
               }),
             ),
             type: OneOf(
               ['preceding', 'subsequent', 'current', 'breadcrumb'],
-              'Where it stands from the match.',
+              'Position relative to the match.',
             ),
           },
-          { title: 'PassageContext', description: 'One passage of the surroundings.' },
+          { title: 'PassageContext', description: 'One passage of the context.' },
         ),
-        { description: 'The match and its surroundings in reading order; with `withContext`.' },
+        { description: 'The match and its context in reading order; with `withContext`.' },
       ),
     ),
     explanation: Type.Optional(
       Type.Object(
         {
           keyword: Leg('its words'),
-          grams: Leg('the letters of its words, which forgives typing errors'),
+          grams: Leg('the letters of its words, which tolerates typing errors'),
           semantic: Leg('its meaning'),
         },
         {
           title: 'PassageExplanation',
           description:
-            'How well each way of looking found the passage, before they were brought together; with `explain`. With `consolidate`, of the best match.',
+            'Scores of the retrievers before they were combined; with `explain`. With `consolidate`, those of the best match.',
         },
       ),
     ),
   },
-  { title: 'Passage', description: 'A part of a file that answers the query.' },
+  { title: 'Passage', description: 'A part of a file that matches the query.' },
 )
 
 /** Search in the indexed files of a bot. */
@@ -121,12 +123,12 @@ export const search = {
     tag: 'Search',
     summary: 'Search the indexed files of a bot',
     description:
-      'Best match first. Only files that the caller may see, whose indexing is complete and whose tags match are searched. Text without a letter or digit finds nothing. When a way of looking is not available, the others answer, and the header `x-search-degraded` names it: `semantic-pending` while the first vectors of the bot are made, `semantic-unavailable` without vectors in the database, `embeddings-unavailable` when the endpoint for embeddings does not answer.',
+      'Best match first. Searches only files that the caller has access to, whose indexing is complete and whose tags match. Text without a letter or digit finds nothing. If a retriever is not available, the others are used, and the header `x-search-degraded` gives the reason: `semantic-pending` while the first vectors of the bot are being created, `semantic-unavailable` without vectors in the database, `embeddings-unavailable` if the embeddings endpoint does not respond.',
     auth: 'bot',
     query: Type.Object({
       query: TextOfBytes(
         2048,
-        'What is looked for, in natural language; 1 to 2,048 bytes of UTF-8, not only white space.',
+        'Query in natural language; 1 to 2,048 bytes of UTF-8, not only white space.',
         1,
       ),
       tags: Type.Optional(TagFilter),
@@ -135,7 +137,7 @@ export const search = {
           minimum: 1,
           maximum: searchLimitMaximum,
           default: searchLimitDefault,
-          description: `Passages at most, 1 to ${searchLimitMaximum}, ${searchLimitDefault} by default.`,
+          description: `Maximum number of passages, 1 to ${searchLimitMaximum}, ${searchLimitDefault} by default.`,
         }),
       ),
       contextDepth: Type.Optional(
@@ -144,19 +146,19 @@ export const search = {
           maximum: contextDepthMaximum,
           default: 1,
           description:
-            'How many neighbours are put before and after the content of each passage, 0 to 10, 1 by default. With `withContext` the same neighbours are listed in `context` too.',
+            'Number of neighbouring passages to add before and after the content of each passage, 0 to 10, 1 by default. With `withContext`, `context` lists the same neighbours.',
         }),
       ),
       consolidate: Type.Optional(
         Type.Boolean({
           description:
-            'One passage per file, with its matches and their neighbours in reading order, each once, under their headings. `limit` counts the matches before they are brought together.',
+            'Returns one passage per file, with its matches and their neighbours in reading order, each once, under their headings. `limit` counts the matches before they are combined.',
         }),
       ),
       includeBreadcrumb: Type.Optional(
         Type.Boolean({
           description:
-            'Puts the headings above the content. A document without a title has the name of its file there. Ignored with `consolidate`.',
+            'Adds the headings above the content. For a document without a title, the name of its file is used. Ignored with `consolidate`.',
         }),
       ),
       withContext: Type.Optional(
@@ -168,12 +170,12 @@ export const search = {
         Type.Number({
           minimum: 0,
           maximum: 1,
-          description: 'Leaves out passages with a lower score, 0 to 1; 0 by default.',
+          description: 'Omits passages with a lower score, 0 to 1; 0 by default.',
         }),
       ),
       explain: Type.Optional(
         Type.Boolean({
-          description: 'Adds `explanation` to each passage: what each way of looking found.',
+          description: 'Adds `explanation` to each passage: the scores of each retriever.',
         }),
       ),
     }),

@@ -15,30 +15,32 @@ import {
 const truncated = (what: string) =>
   Type.Optional(
     Type.Boolean({
-      description: `That the ${what} is longer than 190,000 characters of JSON: \`beginning\` has its first ones.`,
+      description: `True if the ${what} is longer than 190,000 characters of JSON: \`beginning\` contains the first ones.`,
     }),
   )
 
 const ActionRun = Type.Object(
   {
-    timestamp: Timestamp('When it was called.'),
+    timestamp: Timestamp('When the action was called.'),
     integrationName: Type.String({ description: 'Name of the integration.' }),
     actionType: Type.String({ description: 'Name of the action, without the alias.' }),
-    input: AnyMap('What the action got.'),
+    input: AnyMap('Input of the action.'),
     inputTruncated: truncated('input'),
-    output: Type.Union([AnyMap('What the action gave.'), Type.Null()], {
-      description: 'What the action gave back; `null` if it failed.',
+    output: Type.Union([AnyMap('Output of the action.'), Type.Null()], {
+      description: 'Output of the action; `null` if it failed.',
     }),
     outputTruncated: truncated('output'),
-    status: OneOf(['SUCCESS', 'FAILURE'], 'Whether it gave an output.'),
-    durationMs: Type.Integer({ description: 'Milliseconds until the answer.' }),
-    cached: Type.Boolean({ description: 'Whether an earlier answer was used.' }),
-    errorMessage: Type.Optional(Type.String({ description: 'Why it failed; absent if not.' })),
+    status: OneOf(['SUCCESS', 'FAILURE'], 'Whether the action returned an output.'),
+    durationMs: Type.Integer({ description: 'Milliseconds until the response.' }),
+    cached: Type.Boolean({ description: 'Whether an earlier result was reused.' }),
+    errorMessage: Type.Optional(
+      Type.String({ description: 'Why the action failed; absent if it succeeded.' }),
+    ),
   },
   { title: 'ActionRun', description: 'A call of an action of an integration.' },
 )
 
-/** What bots, plugins and integrations do when they are asked to. */
+/** Functions that bots, plugins and integrations perform on request. */
 export const actions = {
   call: operation({
     id: 'callAction',
@@ -47,23 +49,23 @@ export const actions = {
     tag: 'Actions',
     summary: 'Call an action of an integration or of the bot',
     description:
-      'Waits for the code behind the action and gives its output. `<alias>:<action>` is done by an installed integration, anything else by the bot itself; the actions of its plugins are named `<plugin alias>#<action>`. When the code fails the answer is the error `Runtime` with its message.',
+      'Waits for the code of the action and returns its output. An installed integration handles `<alias>:<action>`, the bot itself any other name; the actions of its plugins are named `<plugin alias>#<action>`. If the code fails, the call returns the error `Runtime` with its message.',
     auth: 'bot',
     body: Type.Object({
       type: Text(401, 'Name of the action, 1 to 401 characters.', 1),
-      input: AnyMapInput('What the action gets; must fit the schema that is declared for it.'),
+      input: AnyMapInput('Input of the action; must match the schema declared for it.'),
     }),
     answer: {
       kind: 'json',
       schema: Type.Object({
-        output: AnyMap('What the action gave back.'),
+        output: AnyMap('Output of the action.'),
         meta: Type.Object(
           {
             cached: Type.Boolean({
-              description: 'Whether an earlier answer of an action that is `cacheable` was used.',
+              description: 'Whether an earlier result of a `cacheable` action was reused.',
             }),
           },
-          { title: 'ActionMeta', description: 'How the output was come by.' },
+          { title: 'ActionMeta', description: 'How the output was obtained.' },
         ),
       }),
     },
@@ -75,9 +77,9 @@ export const actions = {
     method: 'GET',
     path: '/v1/admin/bots/{id}/action-runs',
     tag: 'Actions',
-    summary: 'See which actions of an integration a bot called',
+    summary: 'List the calls of the actions of an integration',
     description:
-      'Newest first. Kept as long as the log of the bot. Actions of the bot itself and of the built-in chat are not written down.',
+      'Newest first. Kept as long as the log of the bot. Actions of the bot itself and of the built-in chat are not recorded.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the bot.') }),
     query: Type.Object({

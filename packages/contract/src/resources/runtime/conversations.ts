@@ -28,19 +28,24 @@ import { User } from './users.js'
 export const Conversation = Type.Object(
   {
     id: Id('Id of the conversation.'),
-    createdAt: Timestamp('When the conversation was made.'),
+    createdAt: Timestamp('When the conversation was created.'),
     updatedAt: Timestamp('When the conversation last changed.'),
     channel: Type.String({ description: 'Name of the channel.' }),
     integration: Type.String({ description: 'Alias of the integration the channel belongs to.' }),
     tags: Tags('Tags of the conversation.'),
-    messageCount: Type.Integer({ minimum: 0, description: 'Number of messages in it.' }),
+    messageCount: Type.Integer({
+      minimum: 0,
+      description: 'Number of messages in the conversation.',
+    }),
     currentTaskId: Type.Optional(Type.String({ description: 'Deprecated.' })),
     currentWorkflowId: Type.Optional(
       Type.String({
-        description: 'Id of the workflow that runs in it, the newest of several.',
+        description: 'Id of the workflow that runs in it; the newest of several.',
       }),
     ),
-    properties: Type.Optional(Properties('Facts shared between the bot and its integrations.')),
+    properties: Type.Optional(
+      Properties('Properties shared between the bot and its integrations.'),
+    ),
   },
   { title: 'Conversation', description: 'An exchange of messages on a channel.' },
 )
@@ -48,14 +53,14 @@ export const Conversation = Type.Object(
 const integrationName = Type.Optional(
   Text(
     200,
-    'Deprecated: alias of the integration it belongs to, the chat by default; need not be installed. 1 to 200 characters.',
+    'Deprecated: alias of the integration that the conversation belongs to, the chat by default; need not be installed. 1 to 200 characters.',
     1,
   ),
 )
 const channel = Text(200, 'Name of the channel, 1 to 200 characters.', 1)
-const sharedFacts = 'Facts shared between the bot and its integrations.'
+const sharedFacts = 'Properties shared between the bot and its integrations.'
 
-/** What a get-or-create of a conversation is given. */
+/** Input of a get-or-create of a conversation. */
 export const conversationWanted = {
   channel,
   tags: TagsWanted('conversation'),
@@ -69,7 +74,7 @@ const membership = Type.Object({
   userId: Id('Id of the user.'),
 })
 
-/** Conversations of a bot, as the bot and its tools see them. */
+/** Conversations of a bot, as the bot and its integrations see them. */
 export const conversations = {
   create: operation({
     id: 'createConversation',
@@ -78,7 +83,7 @@ export const conversations = {
     tag: 'Conversations',
     summary: 'Create a conversation',
     description:
-      'It has no participant yet: the first user of the chat address who opens or writes to it becomes its owner.',
+      'It has no participant yet: the first user of the chat address who opens it or writes to it becomes its owner.',
     auth: 'bot',
     body: Type.Object({
       channel,
@@ -120,7 +125,7 @@ export const conversations = {
       participantIds: Type.Optional(
         Type.Array(Id('Id of a user.'), {
           maxItems: 50,
-          description: 'Only conversations in which all of these users take part; at most 50.',
+          description: 'Only conversations in which all of these users participate; at most 50.',
         }),
       ),
       integrationName: Type.Optional(
@@ -128,21 +133,27 @@ export const conversations = {
       ),
       channel: Type.Optional(Text(200, 'Only conversations on this channel.')),
       afterDate: Type.Optional(
-        TimeBound('beginning', 'Only those made at this time or later, in UTC.'),
+        TimeBound('beginning', 'Only conversations created at or after this time, in UTC.'),
       ),
       beforeDate: Type.Optional(
-        TimeBound('end', 'Only those made at this time or earlier, in UTC.'),
+        TimeBound('end', 'Only conversations created at or before this time, in UTC.'),
       ),
       minMessageCount: Type.Optional(
-        Type.Integer({ minimum: 0, description: 'Only those with this many messages or more.' }),
+        Type.Integer({
+          minimum: 0,
+          description: 'Only conversations with at least this many messages.',
+        }),
       ),
       maxMessageCount: Type.Optional(
-        Type.Integer({ minimum: 0, description: 'Only those with this many messages or fewer.' }),
+        Type.Integer({
+          minimum: 0,
+          description: 'Only conversations with at most this many messages.',
+        }),
       ),
     }),
     answer: {
       kind: 'json',
-      schema: pageOf('conversations', Conversation, 'Conversations in the order asked for.'),
+      schema: pageOf('conversations', Conversation, 'Conversations in the requested order.'),
     },
     status: 200,
     errors: [],
@@ -152,9 +163,9 @@ export const conversations = {
     method: 'POST',
     path: '/v1/chat/conversations/get-or-create',
     tag: 'Conversations',
-    summary: 'Get the conversation with some tags, created if there is none',
+    summary: 'Get or create a conversation by its tags',
     description:
-      'Looked for on the channel. Of calls that ask for the same conversation at the same time, one creates it.',
+      'Searches the conversations of the channel. If several calls request the same conversation at the same time, one creates it.',
     auth: 'bot',
     body: Type.Object({
       ...conversationWanted,
@@ -170,7 +181,7 @@ export const conversations = {
     path: '/v1/chat/conversations/{id}',
     tag: 'Conversations',
     summary: 'Update a conversation',
-    description: 'Members that are left out stay as they are; maps are merged.',
+    description: 'Omitted fields keep their value; maps are merged.',
     auth: 'bot',
     params: conversationId,
     body: Type.Object({
@@ -199,7 +210,7 @@ export const conversations = {
     method: 'GET',
     path: '/v1/chat/conversations/{id}/participants',
     tag: 'Conversations',
-    summary: 'List who takes part in a conversation',
+    summary: 'List the participants of a conversation',
     auth: 'bot',
     params: conversationId,
     query: Type.Object(paging),
@@ -215,8 +226,8 @@ export const conversations = {
     method: 'POST',
     path: '/v1/chat/conversations/{id}/participants',
     tag: 'Conversations',
-    summary: 'Let a user take part in a conversation',
-    description: 'Adding somebody who takes part already changes nothing.',
+    summary: 'Add a participant to a conversation',
+    description: 'Adding an existing participant changes nothing.',
     auth: 'bot',
     params: conversationId,
     body: Type.Object({ userId: Id('Id of the user.') }),
@@ -241,7 +252,7 @@ export const conversations = {
     method: 'DELETE',
     path: '/v1/chat/conversations/{id}/participants/{userId}',
     tag: 'Conversations',
-    summary: 'Let a user no longer take part in a conversation',
+    summary: 'Remove a participant from a conversation',
     auth: 'bot',
     params: membership,
     answer: { kind: 'json', schema: Empty },

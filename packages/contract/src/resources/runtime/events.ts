@@ -18,20 +18,22 @@ import {
 export const Event = Type.Object(
   {
     id: Id('Id of the event.'),
-    createdAt: Timestamp('When the event was made; for a scheduled one, when it was asked for.'),
+    createdAt: Timestamp(
+      'When the event was created; for a scheduled event, when it was requested.',
+    ),
     type: Type.String({
-      description: 'Kind of the event; those of integrations are named `<alias>:<name>`.',
+      description: 'Type of the event; event types of integrations are named `<alias>:<name>`.',
     }),
     payload: AnyMap('Content of the event.'),
-    conversationId: Type.Optional(Id('Id of the conversation it is about.')),
-    userId: Type.Optional(Id('Id of the user it is about.')),
-    messageId: Type.Optional(Id('Id of the message it is about.')),
+    conversationId: Type.Optional(Id('Id of the conversation that the event is about.')),
+    userId: Type.Optional(Id('Id of the user that the event is about.')),
+    messageId: Type.Optional(Id('Id of the message that the event is about.')),
     status: OneOf(
       ['pending', 'processed', 'ignored', 'failed', 'scheduled', 'canceled'],
-      'Whether it is still to reach the bot, and how that ended.',
+      'Status of the delivery to the bot.',
     ),
     failureReason: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the bot did not take it; null if nothing failed.',
+      description: 'Why the bot did not accept the event; null if nothing failed.',
     }),
   },
   { title: 'Event', description: 'Something that happened in a bot.' },
@@ -48,16 +50,16 @@ export const events = {
     tag: 'Events',
     summary: 'Create an event',
     description:
-      'The bot is told of it, at once or when its schedule says. What an integration creates as `name` the bot gets as `<alias>:name`.',
+      'The bot is notified at once, or at the scheduled time. An event that an integration creates as `name` reaches the bot as `<alias>:name`.',
     auth: 'bot',
     body: Type.Object({
-      type: Text(200, 'Kind of the event, 1 to 200 characters.', 1),
+      type: Text(200, 'Type of the event, 1 to 200 characters.', 1),
       payload: AnyMapInput('Content of the event, at most 128 KiB of JSON.'),
       schedule: Type.Optional(Schedule),
-      conversationId: Type.Optional(Id('Id of the conversation it is about.')),
-      userId: Type.Optional(Id('Id of the user it is about.')),
-      workflowId: Type.Optional(Id('Id of the workflow it is about.')),
-      messageId: Type.Optional(Id('Id of the message it is about.')),
+      conversationId: Type.Optional(Id('Id of the conversation that the event is about.')),
+      userId: Type.Optional(Id('Id of the user that the event is about.')),
+      workflowId: Type.Optional(Id('Id of the workflow that the event is about.')),
+      messageId: Type.Optional(Id('Id of the message that the event is about.')),
     }),
     answer: { kind: 'json', schema: wrap('event', Event) },
     status: 201,
@@ -85,12 +87,12 @@ export const events = {
     auth: 'bot',
     query: Type.Object({
       ...paging,
-      type: Type.Optional(Text(401, 'Only events of this kind.')),
+      type: Type.Optional(Text(401, 'Only events of this type.')),
       conversationId: Type.Optional(Id('Only events about this conversation.')),
       userId: Type.Optional(Id('Only events about this user.')),
       messageId: Type.Optional(Id('Only events about this message.')),
       workflowId: Type.Optional(
-        Id('Only events about this workflow. An unknown workflow has none.'),
+        Id('Only events about this workflow. An unknown workflow has no events.'),
       ),
       status: Type.Optional(
         OneOf(

@@ -1,7 +1,7 @@
 import { type Static, type TLiteral, type TObject, Type } from 'typebox'
 import { OneOf } from '../../shared.js'
 
-/** Longest string in a payload, in characters; a whole payload has at most as many bytes. */
+/** Maximum characters of a string in a payload; a whole payload has at most as many bytes. */
 export const maxPayloadBytes = 131_072
 
 const filled = (description: string) =>
@@ -9,53 +9,53 @@ const filled = (description: string) =>
 const maybeEmpty = (description: string) =>
   Type.Optional(Type.String({ maxLength: maxPayloadBytes, description }))
 const kind = <const Name extends string>(name: Name) =>
-  Type.Literal(name, { description: `Kind of the message: \`${name}\`.` })
+  Type.Literal(name, { description: `Type of the message: \`${name}\`.` })
 
 const listBounds = { maxItems: 1000 }
 
 const Text = Type.Object(
-  { type: kind('text'), text: filled('What is said; not empty.') },
-  { title: 'TextPayload', description: 'Plain text.' },
+  { type: kind('text'), text: filled('Text of the message; not empty.') },
+  { title: 'TextPayload', description: 'A plain text.' },
 )
 
 const Markdown = Type.Object(
-  { type: kind('markdown'), markdown: filled('What is said, in Markdown; not empty.') },
-  { title: 'MarkdownPayload', description: 'Formatted text.' },
+  { type: kind('markdown'), markdown: filled('Text of the message in Markdown; not empty.') },
+  { title: 'MarkdownPayload', description: 'A formatted text.' },
 )
 
 const Image = Type.Object(
-  { type: kind('image'), imageUrl: filled('Address of the image; not empty.') },
+  { type: kind('image'), imageUrl: filled('URL of the image; not empty.') },
   { title: 'ImagePayload', description: 'An image.' },
 )
 
 const Audio = Type.Object(
-  { type: kind('audio'), audioUrl: filled('Address of the recording; not empty.') },
-  { title: 'AudioPayload', description: 'A sound.' },
+  { type: kind('audio'), audioUrl: filled('URL of the audio file; not empty.') },
+  { title: 'AudioPayload', description: 'An audio file.' },
 )
 
 const Video = Type.Object(
-  { type: kind('video'), videoUrl: filled('Address of the film; not empty.') },
-  { title: 'VideoPayload', description: 'A film.' },
+  { type: kind('video'), videoUrl: filled('URL of the video; not empty.') },
+  { title: 'VideoPayload', description: 'A video.' },
 )
 
 const File = Type.Object(
   {
     type: kind('file'),
-    fileUrl: filled('Address of the file; not empty.'),
-    title: Type.Optional(filled('Name to show; not empty.')),
+    fileUrl: filled('URL of the file; not empty.'),
+    title: Type.Optional(filled('Display name; not empty.')),
   },
-  { title: 'FilePayload', description: 'A file to fetch.' },
+  { title: 'FilePayload', description: 'A file to download.' },
 )
 
 const Location = Type.Object(
   {
     type: kind('location'),
-    latitude: Type.Number({ description: 'Degrees north of the equator.' }),
-    longitude: Type.Number({ description: 'Degrees east of Greenwich.' }),
+    latitude: Type.Number({ description: 'Latitude in degrees; positive is north.' }),
+    longitude: Type.Number({ description: 'Longitude in degrees; positive is east.' }),
     address: maybeEmpty('Postal address; may be empty.'),
-    title: maybeEmpty('Name of the place; may be empty.'),
+    title: maybeEmpty('Name of the location; may be empty.'),
   },
-  { title: 'LocationPayload', description: 'A place.' },
+  { title: 'LocationPayload', description: 'A location.' },
 )
 
 const Card = Type.Object(
@@ -63,16 +63,16 @@ const Card = Type.Object(
     type: kind('card'),
     title: filled('Heading; not empty.'),
     subtitle: Type.Optional(filled('Line below the heading; not empty.')),
-    imageUrl: Type.Optional(filled('Address of an image; not empty.')),
+    imageUrl: Type.Optional(filled('URL of an image; not empty.')),
     actions: Type.Array(
       Type.Object(
         {
           action: OneOf(
             ['postback', 'url', 'say'],
-            'What pressing does: send `value` to the bot, open it, or say it.',
+            'What the button does with `value`: send it to the bot, open it as a URL, or say it.',
           ),
-          label: filled('Text on the button; not empty.'),
-          value: filled('What is sent, opened or said; not empty.'),
+          label: filled('Label of the button; not empty.'),
+          value: filled('What the button sends, opens or says; not empty.'),
         },
         { title: 'CardAction', description: 'One button.' },
       ),
@@ -90,14 +90,14 @@ const Carousel = Type.Object(
       description: 'Cards, each with its `type`; may be empty, at most 1,000.',
     }),
   },
-  { title: 'CarouselPayload', description: 'Cards side by side.' },
+  { title: 'CarouselPayload', description: 'A carousel of cards.' },
 )
 
 const options = Type.Array(
   Type.Object(
     {
-      label: filled('Text of the option; not empty.'),
-      value: filled('What is sent when it is chosen; not empty.'),
+      label: filled('Label of the option; not empty.'),
+      value: filled('What the option sends when it is chosen; not empty.'),
     },
     { title: 'ChoiceOption', description: 'One option.' },
   ),
@@ -105,20 +105,20 @@ const options = Type.Array(
 )
 
 const Choice = Type.Object(
-  { type: kind('choice'), text: filled('The question; not empty.'), options },
+  { type: kind('choice'), text: filled('Text of the question; not empty.'), options },
   { title: 'ChoicePayload', description: 'A question with options as buttons.' },
 )
 
 const Dropdown = Type.Object(
-  { type: kind('dropdown'), text: filled('The question; not empty.'), options },
-  { title: 'DropdownPayload', description: 'A question with options in a list.' },
+  { type: kind('dropdown'), text: filled('Text of the question; not empty.'), options },
+  { title: 'DropdownPayload', description: 'A question with options in a dropdown list.' },
 )
 
 /**
- * One of several objects told apart by `type`. Written as `oneOf` with `discriminator`, which is
- * OpenAPI's form and, in validators that know the keyword (Ajv: `discriminator: true`), makes an
- * error name the member of the chosen object instead of saying that nothing matched. The types are
- * listed once more in front, so that an unknown one is answered with the known ones.
+ * One of several objects distinguished by `type`. Written as `oneOf` with `discriminator`, which is
+ * the form of OpenAPI. In validators that support the keyword (Ajv: `discriminator: true`), an
+ * error then names the field of the chosen object instead of reporting that nothing matched. The
+ * types are also listed first, so that the error for an unknown type lists the known ones.
  */
 const byType = <Members extends readonly TObject<{ type: TLiteral<string> }>[]>(
   members: Members,
@@ -130,7 +130,7 @@ const byType = <Members extends readonly TObject<{ type: TLiteral<string> }>[]>(
     properties: {
       type: OneOf(
         members.map((member) => member.properties.type.const),
-        'Says which of the alternatives it is.',
+        'Selects one of the alternatives.',
       ),
     },
     discriminator: { propertyName: 'type' },
@@ -168,7 +168,7 @@ export const messagePayloads = {
   bloc: Bloc,
 } as const
 
-/** What a chat user may send. Members that are not declared are kept. */
+/** What a chat user may send. Undeclared fields are kept. */
 export const MessagePayload = byType(
   [
     Text,
@@ -187,7 +187,7 @@ export const MessagePayload = byType(
   {
     title: 'MessagePayload',
     description:
-      'Content of a message; `type` says which kind. Further members are kept. At most 131,072 bytes.',
+      'Content of a message; `type` selects its form. Additional fields are kept. At most 131,072 bytes.',
   },
 )
 export type MessagePayload = Static<typeof MessagePayload>

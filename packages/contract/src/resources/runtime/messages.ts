@@ -30,26 +30,26 @@ export const Message = Type.Object(
     id: Id('Id of the message.'),
     createdAt: Timestamp('When the message was stored; strictly increasing within a conversation.'),
     updatedAt: Timestamp('When the message last changed.'),
-    type: Type.String({ description: 'Kind of the message.' }),
+    type: Type.String({ description: 'Type of the message.' }),
     payload: AnyMap('Content of the message.'),
     direction: OneOf(
       ['incoming', 'outgoing'],
-      '`incoming` goes to the bot, `outgoing` comes from it.',
+      '`incoming` messages go to the bot, `outgoing` messages come from it.',
     ),
     userId: Id('Id of the author; messages of the bot carry the id of the bot.'),
     conversationId: Id('Id of the conversation.'),
     tags: Tags('Tags of the message.'),
-    origin: Type.Optional(OneOf(['synthetic'], 'That nobody wrote the message.')),
+    origin: Type.Optional(OneOf(['synthetic'], '`synthetic` marks a message that nobody wrote.')),
   },
   { title: 'Message', description: 'A message as bots and integrations see it.' },
 )
 
-const origin = Type.Optional(OneOf(['synthetic'], 'That nobody wrote the message.'))
-const type = Text(200, 'Kind of the message, such as `text`, 1 to 200 characters.', 1)
+const origin = Type.Optional(OneOf(['synthetic'], '`synthetic` marks a message that nobody wrote.'))
+const type = Text(200, 'Type of the message, such as `text`, 1 to 200 characters.', 1)
 const payload = AnyMapInput('Content of the message, at most 128 KiB of JSON.')
 
 const place = {
-  userId: Id('Id of the author; the id of the bot for what the bot says.'),
+  userId: Id('Id of the author; the id of the bot for messages of the bot.'),
   conversationId: Id('Id of the conversation.'),
   type,
   schedule: Type.Optional(Schedule),
@@ -67,7 +67,7 @@ export const messages = {
     tag: 'Messages',
     summary: 'Create a message',
     description:
-      'What an integration creates is incoming and told to the bot; everything else is outgoing, shown to listeners of the chat address or told to the integration of the conversation. With a schedule the message is there from its id on, and in the conversation when it is due; deleting it before cancels it.',
+      'A message that an integration creates is incoming and is delivered to the bot; any other message is outgoing, and is sent to listeners of the chat address or delivered to the integration of the conversation. A scheduled message can be read by its id at once and joins the conversation when it is due; deleting it before then cancels it.',
     auth: 'bot',
     body: Type.Object({
       ...place,
@@ -84,9 +84,9 @@ export const messages = {
     method: 'POST',
     path: '/v1/chat/messages/get-or-create',
     tag: 'Messages',
-    summary: 'Get the message with some tags, created if there is none',
+    summary: 'Get or create a message by its tags',
     description:
-      'Looked for in the conversation. Of calls that ask for the same message at the same time, one creates it.',
+      'Searches the messages of the conversation. If several calls request the same message at the same time, one creates it.',
     auth: 'bot',
     body: Type.Object({
       ...place,
@@ -116,7 +116,8 @@ export const messages = {
     path: '/v1/chat/messages/{id}',
     tag: 'Messages',
     summary: 'Update the tags or the payload of a message',
-    description: 'Tags are merged; a payload replaces the one before. Nobody is told.',
+    description:
+      'Tags are merged; a payload replaces the previous one. Neither listeners nor the bot are notified.',
     auth: 'bot',
     params: messageId,
     body: Type.Object({
@@ -139,10 +140,10 @@ export const messages = {
       conversationId: Type.Optional(Id('Only messages of this conversation.')),
       tags: Type.Optional(TagEquality),
       afterDate: Type.Optional(
-        TimeBound('beginning', 'Only those made at this time or later, in UTC.'),
+        TimeBound('beginning', 'Only conversations created at or after this time, in UTC.'),
       ),
       beforeDate: Type.Optional(
-        TimeBound('end', 'Only those made at this time or earlier, in UTC.'),
+        TimeBound('end', 'Only conversations created at or before this time, in UTC.'),
       ),
     }),
     answer: { kind: 'json', schema: pageOf('messages', Message, 'Messages, newest first.') },
@@ -155,7 +156,7 @@ export const messages = {
     path: '/v1/chat/messages/{id}',
     tag: 'Messages',
     summary: 'Delete a message',
-    description: 'A scheduled message that is not due yet is cancelled by it.',
+    description: 'Deleting a scheduled message that is not due yet cancels it.',
     auth: 'bot',
     params: messageId,
     answer: { kind: 'json', schema: Empty },
@@ -167,9 +168,9 @@ export const messages = {
     method: 'POST',
     path: '/v1/chat/messages/import-messages',
     tag: 'Messages',
-    summary: 'Take over messages from elsewhere',
+    summary: 'Import messages from another system',
     description:
-      'History only: nobody is told. Each is got by its discriminating tags or created; all of them or none.',
+      'History only: nobody is notified. Each message is found by its discriminating tags or created; either all of them or none.',
     auth: 'bot',
     body: Type.Object({
       messages: Type.Array(
@@ -183,7 +184,7 @@ export const messages = {
             createdAt: Timestamp('When the message was written; not in the future.'),
             discriminateByTags: DiscriminateByTags('message'),
           },
-          { title: 'ImportedMessage', description: 'One message to take over.' },
+          { title: 'ImportedMessage', description: 'One message to import.' },
         ),
         { maxItems: 100, description: 'The messages, at most 100.' },
       ),
@@ -191,7 +192,7 @@ export const messages = {
     answer: {
       kind: 'json',
       schema: Type.Object({
-        messages: Type.Array(Message, { description: 'The messages, in the order given.' }),
+        messages: Type.Array(Message, { description: 'The messages, in the given order.' }),
       }),
     },
     status: 200,
@@ -203,19 +204,17 @@ export const messages = {
     path: '/v1/chat/initialize-incoming-message',
     tag: 'Messages',
     summary: 'Get or create a user, a conversation and a message in one call',
-    description: 'For integrations. All of it happens, or nothing.',
+    description: 'For integrations. All steps succeed, or none has any effect.',
     auth: 'bot',
     body: Type.Object({
-      userId: Type.Optional(Id('Id of a user that exists; instead of `user`.')),
+      userId: Type.Optional(Id('Id of an existing user; replaces `user`.')),
       user: Type.Optional(
         Type.Object(
           { ...userWanted, discriminateByTags: DiscriminateByTags('user') },
           { title: 'WantedUser', description: 'The user to get or create.' },
         ),
       ),
-      conversationId: Type.Optional(
-        Id('Id of a conversation that exists; instead of `conversation`.'),
-      ),
+      conversationId: Type.Optional(Id('Id of an existing conversation; replaces `conversation`.')),
       conversation: Type.Optional(
         Type.Object(
           { ...conversationWanted, discriminateByTags: DiscriminateByTags('conversation') },

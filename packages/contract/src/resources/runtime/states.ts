@@ -4,24 +4,27 @@ import { AnyMap, AnyMapInput, Id, OneOf, Text, Timestamp, wrap } from '../../sha
 
 const types = ['conversation', 'user', 'bot', 'integration', 'workflow'] as const
 
-/** What is remembered of something. */
+/** A stored value for a conversation, user, bot, integration or workflow. */
 export const State = Type.Object(
   {
     id: Id('Id of the state.'),
     createdAt: Timestamp('When the state was first set.'),
     updatedAt: Timestamp('When the state last changed.'),
     botId: Id('Id of the bot.'),
-    conversationId: Type.Optional(Id('Id of the conversation it belongs to.')),
-    userId: Type.Optional(Id('Id of the user it belongs to.')),
+    conversationId: Type.Optional(Id('Id of the conversation that the state belongs to.')),
+    userId: Type.Optional(Id('Id of the user that the state belongs to.')),
     name: Type.String({ description: 'Name of the state.' }),
-    type: OneOf([...types], 'What it belongs to.'),
-    payload: AnyMap('What is remembered.'),
+    type: OneOf([...types], 'Type of the object that the state belongs to.'),
+    payload: AnyMap('Value of the state.'),
     expiry: Type.Optional(
-      Type.Integer({ description: 'Milliseconds without a change after which it expires.' }),
+      Type.Integer({ description: 'Milliseconds without a change after which the state expires.' }),
     ),
-    expiresAt: Type.Optional(Timestamp('When it expires unless it is changed before.')),
+    expiresAt: Type.Optional(Timestamp('When the state expires unless it changes before.')),
   },
-  { title: 'State', description: 'What is remembered of something.' },
+  {
+    title: 'State',
+    description: 'A stored value for a conversation, user, bot, integration or workflow.',
+  },
 )
 
 const place = Type.Object({
@@ -37,25 +40,25 @@ const place = Type.Object({
 })
 
 const path = '/v1/chat/states/{type}/{id}/{name}'
-const payload = AnyMapInput('What to remember, at most 128 KiB of JSON.')
+const payload = AnyMapInput('Value of the state, at most 128 KiB of JSON.')
 const milliseconds = { minimum: 1, maximum: 2_592_000_000 }
 const expiry = Type.Optional(
   Type.Union([Type.Integer(milliseconds), Type.Null()], {
     description:
-      'Milliseconds without a change after which the state expires, 1 to 2,592,000,000 (30 days), and the bot gets the event `state_expired`; `null` for never. Left out: as the bot declares it.',
+      'Milliseconds without a change after which the state expires, 1 to 2,592,000,000 (30 days), and the bot gets the event `state_expired`; `null` for never. If omitted, as the bot declares it.',
   }),
 )
 const cached = Type.Object({
   state: State,
   meta: Type.Object(
     { cached: Type.Boolean({ description: 'Always false: states are read from the database.' }) },
-    { title: 'StateMeta', description: 'How it was come by.' },
+    { title: 'StateMeta', description: 'How the state was obtained.' },
   ),
 })
 
 const common = { tag: 'States', auth: 'bot', params: place, status: 200 } as const
 
-/** What a bot and its integrations remember. Each has states of its own under the same names. */
+/** States of a bot and its integrations. Each has states of its own under the same names. */
 export const states = {
   get: operation({
     ...common,
@@ -71,10 +74,10 @@ export const states = {
     id: 'setState',
     method: 'POST',
     path,
-    summary: 'Set a state, or remove it',
+    summary: 'Set or remove a state',
     body: Type.Object({
       payload: Type.Union([payload, Type.Null()], {
-        description: 'What to remember, at most 128 KiB of JSON; `null` removes the state.',
+        description: 'Value of the state, at most 128 KiB of JSON; `null` removes the state.',
       }),
       expiry,
     }),
@@ -86,8 +89,8 @@ export const states = {
     id: 'getOrSetState',
     method: 'POST',
     path: `${path}/get-or-set`,
-    summary: 'Get a state, set first if there is none',
-    description: 'Of calls that find none at the same time, one sets it.',
+    summary: 'Get a state, or set it if there is none',
+    description: 'If several calls find none at the same time, one sets it.',
     body: Type.Object({ payload, expiry }),
     answer: { kind: 'json', schema: cached },
     errors: ['ResourceNotFound', 'InvalidIdentifier', 'InvalidDataFormat', 'LimitExceeded'],
@@ -97,8 +100,8 @@ export const states = {
     id: 'patchState',
     method: 'PATCH',
     path,
-    summary: 'Change members of a state',
-    description: 'The members given replace those of the same name; the others stay.',
+    summary: 'Update fields of a state',
+    description: 'The given fields replace those with the same name; the others stay.',
     body: Type.Object({ payload, expiry }),
     answer: { kind: 'json', schema: wrap('state', State) },
     errors: ['ResourceNotFound', 'InvalidDataFormat', 'LimitExceeded'],
@@ -108,7 +111,7 @@ export const states = {
     id: 'setStateExpiry',
     method: 'POST',
     path: `${path}/expiry`,
-    summary: 'Say when a state expires',
+    summary: 'Set the expiry of a state',
     body: Type.Object({
       expiry: Type.Union([Type.Integer(milliseconds), Type.Null()], {
         description:

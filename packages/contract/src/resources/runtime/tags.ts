@@ -2,19 +2,19 @@ import { Type } from 'typebox'
 import { operation } from '../../operation.js'
 import { OneOf, pageOf, paging, Text } from '../../shared.js'
 
-/** What the tags of a bot's objects say. */
+/** The tag values of the objects of a bot. */
 export const tags = {
   listValues: operation({
     id: 'listTagValues',
     method: 'GET',
     path: '/v1/chat/tags/{key}/values',
     tag: 'Conversations',
-    summary: 'List the values that a tag has',
+    summary: 'List the values of a tag of conversations, messages or users',
     auth: 'bot',
     params: Type.Object({ key: Text(401, 'Name of the tag, 1 to 401 characters.', 1) }),
     query: Type.Object({
       ...paging,
-      type: OneOf(['user', 'conversation', 'message'], 'Whose tags are meant.'),
+      type: OneOf(['user', 'conversation', 'message'], 'Type of the objects with the tag.'),
     }),
     answer: {
       kind: 'json',
@@ -24,7 +24,7 @@ export const tags = {
           { value: Type.String({ description: 'Value of the tag.' }) },
           { title: 'TagValue', description: 'One value.' },
         ),
-        'Each value once, in no order that means anything.',
+        'Each value once, in no particular order.',
       ),
     },
     status: 200,

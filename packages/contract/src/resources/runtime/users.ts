@@ -24,43 +24,47 @@ import {
   wrapFound,
 } from '../../shared.js'
 
-/** Somebody who takes part in conversations. */
+/** A person or program that participates in conversations. */
 export const User = Type.Object(
   {
     id: Id('Id of the user; the bot itself is the user with the id of the bot.'),
-    createdAt: Timestamp('When the user was made.'),
+    createdAt: Timestamp('When the user was created.'),
     updatedAt: Timestamp('When the user last changed.'),
     tags: Tags('Tags of the user.'),
     name: Type.Optional(Type.String({ description: 'Name shown to others.' })),
     pictureUrl: Type.Optional(Type.String({ description: 'URL of a picture.' })),
-    properties: Type.Optional(Properties('Facts shared between the bot and its integrations.')),
-    attributes: Type.Optional(Properties('Deprecated twin of `properties`.')),
+    properties: Type.Optional(
+      Properties('Properties shared between the bot and its integrations.'),
+    ),
+    attributes: Type.Optional(Properties('Deprecated alias of `properties`.')),
     banned: Type.Optional(
       Type.Boolean({
         description: 'True while the user is banned from the chat, absent otherwise.',
       }),
     ),
   },
-  { title: 'User', description: 'Somebody who takes part in conversations.' },
+  { title: 'User', description: 'A person or program that participates in conversations.' },
 )
 
 const profile = {
   integrationName: Type.Optional(
     Text(
       200,
-      'Deprecated: alias of the integration the user belongs to, when a bot calls. At most 200 characters.',
+      'Deprecated: alias of the integration that the user belongs to, when a bot calls. At most 200 characters.',
     ),
   ),
   name: Type.Optional(Text(1000, 'Name shown to others, at most 1,000 characters.')),
   pictureUrl: Type.Optional(Url('URL of a picture, at most 65,536 characters.')),
 }
 
-/** What a get-or-create of a user is given. */
+/** Input of a get-or-create of a user. */
 export const userWanted = {
   ...profile,
   tags: TagsWanted('user'),
-  properties: Type.Optional(PropertiesPatch('Facts shared between the bot and its integrations.')),
-  attributes: Type.Optional(PropertiesPatch('Deprecated twin of `properties`.')),
+  properties: Type.Optional(
+    PropertiesPatch('Properties shared between the bot and its integrations.'),
+  ),
+  attributes: Type.Optional(PropertiesPatch('Deprecated alias of `properties`.')),
 }
 
 const userId = Type.Object({ id: Id('Id of the user.') })
@@ -78,9 +82,9 @@ export const users = {
       ...profile,
       tags: TagsInput('Tags of the user; may be empty.'),
       properties: Type.Optional(
-        PropertiesInput('Facts shared between the bot and its integrations.'),
+        PropertiesInput('Properties shared between the bot and its integrations.'),
       ),
-      attributes: Type.Optional(PropertiesInput('Deprecated twin of `properties`.')),
+      attributes: Type.Optional(PropertiesInput('Deprecated alias of `properties`.')),
     }),
     answer: { kind: 'json', schema: wrap('user', User) },
     status: 201,
@@ -105,18 +109,28 @@ export const users = {
     path: '/v1/chat/users',
     tag: 'Users',
     summary: 'List the users of a bot',
-    description: 'The bot itself is not among them.',
+    description: 'The list does not contain the bot itself.',
     auth: 'bot',
     query: Type.Object({
       ...paging,
-      conversationId: Type.Optional(Id('Only users who take part in this conversation.')),
+      conversationId: Type.Optional(Id('Only participants of this conversation.')),
       tags: Type.Optional(TagEquality),
-      afterDate: Type.Optional(TimeBound('beginning', 'Only those of this time or later, in UTC.')),
-      beforeDate: Type.Optional(TimeBound('end', 'Only those of this time or earlier, in UTC.')),
+      afterDate: Type.Optional(
+        TimeBound(
+          'beginning',
+          'Only users created or updated (see `rangeField`) at or after this time, in UTC.',
+        ),
+      ),
+      beforeDate: Type.Optional(
+        TimeBound(
+          'end',
+          'Only users created or updated (see `rangeField`) at or before this time, in UTC.',
+        ),
+      ),
       rangeField: Type.Optional(
         OneOf(
           ['createdAt', 'updatedAt'],
-          'Which time `afterDate` and `beforeDate` are about; `createdAt` by default.',
+          'Time that `afterDate` and `beforeDate` apply to; `createdAt` by default.',
         ),
       ),
       sortField: Type.Optional(
@@ -124,7 +138,7 @@ export const users = {
       ),
       sortDirection: sortDirection('Order; `desc`, newest first, by default.'),
     }),
-    answer: { kind: 'json', schema: pageOf('users', User, 'Users in the order asked for.') },
+    answer: { kind: 'json', schema: pageOf('users', User, 'Users in the requested order.') },
     status: 200,
     errors: ['ReferenceNotFound'],
   }),
@@ -133,8 +147,8 @@ export const users = {
     method: 'POST',
     path: '/v1/chat/users/get-or-create',
     tag: 'Users',
-    summary: 'Get the user with some tags, created if there is none',
-    description: 'Of calls that ask for the same user at the same time, one creates it.',
+    summary: 'Get or create a user by its tags',
+    description: 'If several calls request the same user at the same time, one creates it.',
     auth: 'bot',
     body: Type.Object({
       ...userWanted,
@@ -150,7 +164,7 @@ export const users = {
     path: '/v1/chat/users/{id}',
     tag: 'Users',
     summary: 'Update a user',
-    description: 'Members that are left out stay as they are; maps are merged.',
+    description: 'Omitted fields keep their value; maps are merged.',
     auth: 'bot',
     params: userId,
     body: Type.Object({
@@ -162,13 +176,13 @@ export const users = {
       ),
       pictureUrl: Type.Optional(
         Type.Union([Type.String({ maxLength: 65_536 }), Type.Null()], {
-          description: 'Address of a picture, at most 65,536 characters; `null` removes it.',
+          description: 'URL of a picture, at most 65,536 characters; `null` removes it.',
         }),
       ),
       properties: Type.Optional(
-        PropertiesPatch('Facts shared between the bot and its integrations.'),
+        PropertiesPatch('Properties shared between the bot and its integrations.'),
       ),
-      attributes: Type.Optional(PropertiesPatch('Deprecated twin of `properties`.')),
+      attributes: Type.Optional(PropertiesPatch('Deprecated alias of `properties`.')),
     }),
     answer: { kind: 'json', schema: wrap('user', User) },
     status: 200,
@@ -181,7 +195,7 @@ export const users = {
     tag: 'Users',
     summary: 'Delete a user',
     description:
-      'Removes the user from every conversation. Its messages stay. Its chat keys are refused from then on, and its open streams end.',
+      'Removes the user from every conversation. Its messages stay. Its user keys are refused from then on, and its open streams end.',
     auth: 'bot',
     params: userId,
     answer: { kind: 'json', schema: Empty },
@@ -193,9 +207,9 @@ export const users = {
     method: 'DELETE',
     path: '/v1/chat/users/{id}/keys',
     tag: 'Users',
-    summary: 'Revoke the chat keys of a user',
+    summary: 'Revoke the user keys of a user',
     description:
-      'Refuses every key that was issued before this call, and ends the open streams of the user. A key that an app signs later is accepted if its `iat` is after this call. A key without `iat` is refused.',
+      'Refuses every key issued before this call, and ends the open streams of the user. A key that an app signs later is accepted if its `iat` is after this call. A key without `iat` is refused.',
     auth: 'bot',
     params: userId,
     answer: { kind: 'json', schema: Empty },

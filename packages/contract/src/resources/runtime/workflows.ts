@@ -36,17 +36,17 @@ export const Workflow = Type.Object(
   {
     id: Id('Id of the workflow.'),
     name: Type.String({ description: 'Name of the workflow.' }),
-    status: OneOf([...workflowStatuses], 'How far it is.'),
-    input: AnyMap('What it was given.'),
-    output: AnyMap('What it has made.'),
-    parentWorkflowId: Type.Optional(Id('Id of the workflow that it is a part of.')),
-    conversationId: Type.Optional(Id('Id of the conversation it is about.')),
-    userId: Type.Optional(Id('Id of the user it is about.')),
-    createdAt: Timestamp('When it was made.'),
-    updatedAt: Timestamp('When it last changed.'),
-    completedAt: Type.Optional(Timestamp('When it ended.')),
+    status: OneOf([...workflowStatuses], 'Status of the workflow.'),
+    input: AnyMap('Input of the workflow.'),
+    output: AnyMap('Output of the workflow.'),
+    parentWorkflowId: Type.Optional(Id('Id of the parent workflow.')),
+    conversationId: Type.Optional(Id('Id of the conversation that the event is about.')),
+    userId: Type.Optional(Id('Id of the user that the event is about.')),
+    createdAt: Timestamp('When the workflow was created.'),
+    updatedAt: Timestamp('When the workflow last changed.'),
+    completedAt: Type.Optional(Timestamp('When the workflow ended.')),
     failureReason: Type.Optional(Type.String({ description: 'Why the call failed.' })),
-    timeoutAt: Timestamp('When it ends by itself unless it has ended before.'),
+    timeoutAt: Timestamp('When the workflow times out unless it ends before.'),
     tags: Tags('Tags of the workflow.'),
   },
   { title: 'Workflow', description: 'Tasks of a bot that take longer than one event.' },
@@ -56,16 +56,20 @@ const creation = {
   name: Text(200, 'Name of the workflow, 1 to 200 characters.', 1),
   status: OneOf(
     ['pending', 'in_progress', 'listening'],
-    'How it begins: `pending` has the bot start it, `in_progress` says that it has begun.',
+    'Initial status: with `pending`, the bot starts the workflow; `in_progress` means that it has started.',
   ),
-  input: Type.Optional(AnyMapInput('What it is given, at most 128 KiB of JSON.')),
-  parentWorkflowId: Type.Optional(Id('Id of the workflow that it is a part of.')),
-  conversationId: Type.Optional(Id('Id of the conversation it is about.')),
-  userId: Type.Optional(Id('Id of the user it is about.')),
+  input: Type.Optional(AnyMapInput('Input of the workflow, at most 128 KiB of JSON.')),
+  parentWorkflowId: Type.Optional(Id('Id of the parent workflow.')),
+  conversationId: Type.Optional(Id('Id of the conversation that the event is about.')),
+  userId: Type.Optional(Id('Id of the user that the event is about.')),
   timeoutAt: Type.Optional(
-    Timestamp('When it ends by itself, at most a year from now; in a day if left out.'),
+    Timestamp(
+      'When the workflow times out, at most one year from now; one day from now if omitted.',
+    ),
   ),
-  eventId: Type.Optional(Id('Id of the event in which it begins; required with `in_progress`.')),
+  eventId: Type.Optional(
+    Id('Id of the event in which the workflow starts; required with `in_progress`.'),
+  ),
 }
 
 const workflowId = Type.Object({ id: Id('Id of the workflow.') })
@@ -78,7 +82,7 @@ export const workflows = {
     path: '/v1/chat/workflows',
     tag: 'Workflows',
     summary: 'Create a workflow',
-    description: 'A pending one is told to the bot by the event `workflow_update`.',
+    description: 'The bot is notified of a pending workflow by the event `workflow_update`.',
     auth: 'bot',
     body: Type.Object({
       ...creation,
@@ -113,7 +117,7 @@ export const workflows = {
       tags: Type.Optional(TagEquality),
       conversationId: Type.Optional(Id('Only workflows about this conversation.')),
       userId: Type.Optional(Id('Only workflows about this user.')),
-      parentWorkflowId: Type.Optional(Id('Only parts of this workflow.')),
+      parentWorkflowId: Type.Optional(Id('Only child workflows of this workflow.')),
       statuses: Type.Optional(
         Type.Array(OneOf([...workflowStatuses], 'A status.'), {
           maxItems: workflowStatuses.length,
@@ -131,22 +135,22 @@ export const workflows = {
     method: 'POST',
     path: '/v1/chat/workflows/get-or-create',
     tag: 'Workflows',
-    summary: 'Get the workflow with some tags, created if there is none',
+    summary: 'Get or create a workflow by its tags',
     description:
-      'Looked for among those of its name. Of calls that ask for the same workflow at the same time, one creates it.',
+      'Searches the workflows with its name. If several calls request the same workflow at the same time, one creates it.',
     auth: 'bot',
     body: Type.Object({
       ...creation,
       tags: Type.Optional(
         TagsInput(
-          'Tags of the workflow. Those that `discriminateByTags` names, or all of them without it, say which one is meant.',
+          'Tags of the workflow. Those that `discriminateByTags` names, or all of them without it, identify an existing workflow.',
         ),
       ),
       discriminateByTags: Type.Optional(DiscriminateByTags('workflow')),
       discriminateByStatusGroup: Type.Optional(
         OneOf(
           ['active', 'finished'],
-          'Only those that still run, or only those that completed, failed, timed out or were cancelled.',
+          'Only workflows that still run, or only those that completed, failed, timed out or were cancelled.',
         ),
       ),
     }),
@@ -161,24 +165,26 @@ export const workflows = {
     tag: 'Workflows',
     summary: 'Update a workflow',
     description:
-      'A workflow that goes on after listening or a pause is told to the bot, and so is the end of a part to the workflow it belongs to. One that has ended keeps its status.',
+      'The bot is notified when a workflow continues after listening or a pause, and the parent workflow when a child workflow ends. A workflow that has ended keeps its status.',
     auth: 'bot',
     params: workflowId,
     body: Type.Object({
-      output: Type.Optional(AnyMapInput('What it has made, at most 128 KiB of JSON.')),
+      output: Type.Optional(AnyMapInput('Output of the workflow, at most 128 KiB of JSON.')),
       timeoutAt: Type.Optional(
-        Timestamp('When it ends by itself; in the future, at most a year from now.'),
+        Timestamp('When the workflow times out; in the future, at most one year from now.'),
       ),
       status: Type.Optional(
         OneOf(
           ['completed', 'cancelled', 'listening', 'paused', 'failed', 'in_progress'],
-          'How far it is.',
+          'Status of the workflow.',
         ),
       ),
       failureReason: Type.Optional(Text(2000, 'Why it failed, at most 2,000 characters.')),
       tags: Type.Optional(TagsPatch('Tags of the workflow.')),
-      userId: Type.Optional(Id('Id of the user it is about.')),
-      eventId: Type.Optional(Id('Id of the event in which it runs; required with `in_progress`.')),
+      userId: Type.Optional(Id('Id of the user that the event is about.')),
+      eventId: Type.Optional(
+        Id('Id of the event in which the workflow runs; required with `in_progress`.'),
+      ),
     }),
     answer: { kind: 'json', schema: wrap('workflow', Workflow) },
     status: 200,
@@ -190,7 +196,7 @@ export const workflows = {
     path: '/v1/chat/workflows/{id}',
     tag: 'Workflows',
     summary: 'Delete a workflow',
-    description: 'Its parts stay. The workflow that it is a part of is told.',
+    description: 'Its child workflows stay. The parent workflow is notified.',
     auth: 'bot',
     params: workflowId,
     answer: { kind: 'json', schema: Empty },
