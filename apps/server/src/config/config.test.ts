@@ -212,7 +212,7 @@ describe('warnings', () => {
     ])
   })
 
-  it('tell of weak secrets and limits without effect', () => {
+  it('warn of weak secrets and limits without effect', () => {
     const { warnings } = loadConfig({
       BOTSTEAD_CHAT_SECRET: 'four',
       BOTSTEAD_MAX_MESSAGE_BYTES: '2MiB',
@@ -240,7 +240,7 @@ describe('the settings file', () => {
 })
 
 describe('the list of settings', () => {
-  it('tells name, type, default and meaning of each, and every default is acceptable', () => {
+  it('lists name, type, default and meaning of each, and every default is acceptable', () => {
     const listed = describeSettings()
     expect(listed).toContainEqual({
       name: 'BOTSTEAD_RATE_BURST',
@@ -272,7 +272,7 @@ describe('the object store', () => {
     })
   })
 
-  it('is refused with a line that says why and repeats no secret', () => {
+  it('is refused with a line that gives the reason and repeats no secret', () => {
     const problems = problemsOf({
       BOTSTEAD_BLOBS_URL: 's3://user:geheim@contents?endpont=https://storage.example.com',
     })

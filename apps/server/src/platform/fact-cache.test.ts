@@ -39,7 +39,7 @@ function createSource() {
 }
 
 describe('the memory of facts', () => {
-  it('answers at once until the fact is five seconds old', async () => {
+  it('returns at once until the fact is five seconds old', async () => {
     const source = createSource()
     await source.get('a')
     source.set({ version: 2 })
@@ -125,7 +125,7 @@ describe('the memory of facts', () => {
     expect(source.cache.get('a')).toBeInstanceOf(Promise)
   })
 
-  it('never answers with a fact that was replaced more than five seconds ago', async () => {
+  it('never returns a fact that was replaced more than five seconds ago', async () => {
     const step = fc.oneof(
       fc.record({ type: fc.constant('advance' as const), by: fc.nat(4000) }),
       fc.constant({ type: 'change' as const }),

@@ -53,7 +53,7 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
     const read = async (key: string, range?: ByteRange) => buffer(await store.get(key, range))
 
     describe('a put', () => {
-      it('gives back the bytes of any chunks, and tells their size and SHA-256', async () => {
+      it('returns the bytes of any chunks, and their size and SHA-256', async () => {
         const chunks = fc.array(fc.uint8Array({ maxLength: 5_000 }), { maxLength: 20 })
         await fc.assert(
           fc.asyncProperty(chunks, async (parts) => {
@@ -248,7 +248,7 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
     })
 
     describe('a blob', () => {
-      it('tells its size and age', async () => {
+      it('returns its size and age', async () => {
         const before = Date.now()
         const facts = await store.head(await put())
         expect(facts?.size).toBe(content.length)
@@ -269,7 +269,7 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
         await expect(store.get(newKey(), { start: 0, end: 1 })).rejects.toThrow(BlobNotFoundError)
       })
 
-      it('goes on being read while it is removed, and can be left half read', async () => {
+      it('can be read to its end while it is removed, and can be left half read', async () => {
         const key = await put(Buffer.alloc(300_000, 'a'))
         const half = await store.get(key)
         for await (const chunk of half) {

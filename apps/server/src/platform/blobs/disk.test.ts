@@ -72,7 +72,7 @@ describe('a put on disk', () => {
     expect(ahead).toBeLessThan(2 * 1024 * 1024)
   })
 
-  it('without room fails as such, keeps the old content and no part of the new', async () => {
+  it('without space fails as such, keeps the old content and no part of the new', async () => {
     const { store, draftFolder } = await makeStore()
     await store.put(key, Readable.from([Buffer.from('old')]))
     await failNext('writev', 'ENOSPC')

@@ -38,7 +38,7 @@ describe('the address of an object store', () => {
     })
   })
 
-  it('says itself where the bucket stands', () => {
+  it('can name itself where the bucket stands', () => {
     const address = 's3://contents?endpoint=https://storage.example.com&path_style=false'
     expect(parseS3Address(address, environment).pathStyle).toBe(false)
     expect(parseS3Address('s3://a.b.c', environment).pathStyle).toBe(true)

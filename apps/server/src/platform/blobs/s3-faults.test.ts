@@ -69,7 +69,7 @@ describe('a store that fails for a moment', () => {
     expect(s3().openUploads()).toEqual([])
   })
 
-  it('and does not answer at all is tried again', async () => {
+  it('and does not respond at all is tried again', async () => {
     const store = await open(undefined, { idleTimeout: 50 })
     s3().fault = first(1, () => true, silence)
     await store.put('blob_silence', Readable.from([Buffer.from('content')]))
@@ -101,7 +101,7 @@ describe('a store that fails for a moment', () => {
   })
 })
 
-describe('a store that goes on failing', () => {
+describe('a store that keeps failing', () => {
   it('fails a put, and nothing can be read or is left', async () => {
     const store = await open()
     const key = newKey()
@@ -182,7 +182,7 @@ describe('a put', () => {
     expect(s3().openUploads()).toEqual([])
   })
 
-  it('whose completion was done but not answered succeeds', async () => {
+  it('whose completion was done without a response succeeds', async () => {
     const store = await open()
     const key = newKey()
     s3().fault = first(
@@ -233,7 +233,7 @@ describe('a store below another prefix of the same bucket', () => {
   })
 })
 
-describe('a store that cannot be used says at the start what to do', () => {
+describe('a store that cannot be used is refused at the start with what to do', () => {
   it.each([
     [
       'a missing bucket',
@@ -254,7 +254,7 @@ describe('a store that cannot be used says at the start what to do', () => {
     await expect(open(url())).rejects.toThrow(message)
   })
 
-  it('with nobody there', async () => {
+  it('with no server at the address', async () => {
     const url = s3()
       .url()
       .replace(

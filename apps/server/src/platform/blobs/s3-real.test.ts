@@ -51,7 +51,7 @@ describeRealS3('an object store that nobody wrote for these tests', (store) => {
       expect(await other.head(key)).toBeUndefined()
     })
 
-    it('that is completed twice, because the first answer was lost, is there once', async () => {
+    it('that is completed twice, because the first response was lost, is there once', async () => {
       const address = store().address()
       const client = createS3Client(address)
       const key = newKey()
@@ -85,7 +85,7 @@ describeRealS3('an object store that nobody wrote for these tests', (store) => {
     await expect(client.send({ method: 'HEAD', key })).rejects.toMatchObject({ status: 404 })
   })
 
-  it('goes on with a download only where the content is still the one it began', async () => {
+  it('resumes a download only where the content is still the one it began', async () => {
     const client = createS3Client(store().address())
     const key = newKey()
     await client.send({ method: 'PUT', key, body: bodyOf('first') })
@@ -98,7 +98,7 @@ describeRealS3('an object store that nobody wrote for these tests', (store) => {
     await expect(late).rejects.toMatchObject({ status: 412 })
   })
 
-  describe('that cannot be used says at the start what to do', () => {
+  describe('that cannot be used is refused at the start with what to do', () => {
     it.each([
       [
         'a missing bucket',

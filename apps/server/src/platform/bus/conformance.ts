@@ -63,7 +63,7 @@ export function testEventBus(
       await until(() => hints.length > 0)
     }
 
-    it('brings a hint to all who listen to its log or topic, and to nobody else', async () => {
+    it('brings a hint to all listeners of its log or topic, and to no others', async () => {
       const topic = newTopic()
       const [log, again, all] = [{ topic, key: 'a' }, { topic, key: 'a' }, { topic }].map((each) =>
         listen(listener, each),

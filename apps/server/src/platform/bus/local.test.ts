@@ -8,7 +8,7 @@ testEventBus('local', async (log) => {
 })
 
 describe('the local bus', () => {
-  it('delivers in the turn of the publisher, before any timer or answer of the network', async () => {
+  it('delivers in the turn of the publisher, before any timer or response of the network', async () => {
     const bus = createLocalBus((await recordedLog()).log)
     const { hints } = listen(bus, { topic: 'conversation', key: 'a' })
     bus.publish({ topic: 'conversation', key: 'a', seq: 1 })

@@ -62,7 +62,7 @@ describe.skipIf(!server)('the notification link', () => {
     proxy.close()
   })
 
-  it('goes on after the server refused a notification', async () => {
+  it('continues after the server refused a notification', async () => {
     const { log, lines } = await recordedLog()
     const heard: string[] = []
     const onNotification = (payload: string) => void heard.push(payload)

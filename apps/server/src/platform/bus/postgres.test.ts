@@ -53,7 +53,7 @@ describe.skipIf(!server)('with PostgreSQL', () => {
       where application_name = 'botstead bus' and datname = current_database()`)
 
   describe('a lost connection', () => {
-    it('comes back, listeners are told to read again, and hints flow as before', async () => {
+    it('comes back, listeners are notified to read again, and hints flow as before', async () => {
       const [one, other] = [await openBus(), await openBus()]
       const topic = 'lost'
       const byKey = listen(other.bus, { topic, key: 'a' })

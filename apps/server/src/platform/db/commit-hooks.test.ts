@@ -5,10 +5,10 @@ import { afterCommit, beforeCommit, withCommitHooks } from './commit-hooks.js'
 import { TransactionMisuseError } from './errors.js'
 import type { Run, Tx } from './schema.js'
 
-describeEachEngine('what is left for after the commit', (engine) => {
+describeEachEngine('work after the commit', (engine) => {
   const database = useDatabase(engine, [])
 
-  it('is called in order, before the transaction is answered', async () => {
+  it('is called in order, before the promise of the transaction resolves', async () => {
     const calls: string[] = []
     await database().run(async (tx) => {
       afterCommit(tx, () => calls.push('first'))
@@ -54,10 +54,10 @@ describeEachEngine('what is left for after the commit', (engine) => {
   })
 })
 
-describeEachEngine('what is left for the end of a transaction', (engine) => {
+describeEachEngine('work at the end of a transaction', (engine) => {
   const database = useDatabase(engine, [])
 
-  it('is done in order, before the commit, with what is asked for on the way', async () => {
+  it('is done in order, before the commit, with what is added on the way', async () => {
     const calls: string[] = []
     await database().run(async (tx) => {
       afterCommit(tx, () => calls.push('committed'))

@@ -148,7 +148,7 @@ describeEachEngine('the dialect', (engine) => {
     expect(claimed.toSorted()).toEqual(ids.toSorted())
   })
 
-  it('locks the rows it is told to', async () => {
+  it('locks the selected rows', async () => {
     const { run } = notesOf(database())
     const { dialect } = database()
     await run((tx) => tx.insertInto('notes').values(note('locked')).execute())

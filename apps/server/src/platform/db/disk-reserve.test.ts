@@ -13,7 +13,7 @@ let logged: { level: string; msg: string; err?: { code: string } }[]
 let log: Log
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'botstead-room-'))
+  folder = await mkdtemp(join(tmpdir(), 'botstead-reserve-'))
   file = join(folder, 'test.db')
   connection = new SqliteConnection(file, 'writer')
   logged = []

@@ -63,7 +63,7 @@ it('commits all transactions that wait together once, in the order they came', a
   expect(stored()).toHaveLength(6)
 })
 
-it('lets what is asked for while a batch runs join it', async () => {
+it('lets transactions that are requested while a batch runs join it', async () => {
   const commits = new GroupCommit(connection, roomy)
   const counted = countCommits()
   let joined: Promise<unknown> | undefined
@@ -76,7 +76,7 @@ it('lets what is asked for while a batch runs join it', async () => {
   expect(stored()).toEqual(['early', 'late'])
 })
 
-it('answers nobody before the commit', async () => {
+it('settles no promise before the commit', async () => {
   const commits = new GroupCommit(connection, roomy)
   const events: string[] = []
   const exec = connection.exec.bind(connection)
@@ -117,7 +117,7 @@ it('rolls back a failed transaction alone', async () => {
   expect(stored()).toEqual(['a', 'c'])
 })
 
-it('fails everybody whose commit failed, and goes on', async () => {
+it('fails every transaction whose commit failed, and continues', async () => {
   const commits = new GroupCommit(connection, roomy)
   const outcomes = await Promise.allSettled([
     commits.run((transaction) => insert(transaction, 'innocent')),
@@ -136,7 +136,7 @@ it('fails everybody whose commit failed, and goes on', async () => {
   expect(stored()).toEqual(['later'])
 })
 
-it('fails the batch that SQLite rolls back on its own, and goes on', async () => {
+it('fails the batch that SQLite rolls back on its own, and continues', async () => {
   const commits = new GroupCommit(connection, { ...roomy, maxBatch: 2 })
   const again = CompiledQuery.raw("insert or rollback into rows values ('a', null)")
   const outcomes = await Promise.allSettled([

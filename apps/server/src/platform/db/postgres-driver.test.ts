@@ -51,7 +51,7 @@ describe.runIf(postgres)('PostgreSQL', () => {
     expect(await ids('lost-')).toEqual(['lost-3'])
   })
 
-  it('says that the outcome is unknown if the connection breaks in the commit', async () => {
+  it('reports that the outcome is unknown if the connection breaks in the commit', async () => {
     const lost = notesOf(database()).run(async (tx) => {
       await tx.insertInto('notes').values(note('unknown')).execute()
       await endConnections("state = 'idle in transaction'")
@@ -137,7 +137,7 @@ describe.runIf(postgres)('PostgreSQL', () => {
     return rows.length === 0
   }
 
-  it('says when the server cannot be reached', async () => {
+  it('reports when the server cannot be reached', async () => {
     await expect(openDatabase({ url: 'postgres://127.0.0.1:1/none' })).rejects.toThrow(
       DatabaseUnavailableError,
     )
@@ -146,7 +146,7 @@ describe.runIf(postgres)('PostgreSQL', () => {
     await expect(openDatabase({ url: wrong.href })).rejects.toThrow(DatabaseUnavailableError)
   })
 
-  it('does not wait for ever for a server that says nothing', async () => {
+  it('does not wait for ever for a server that sends nothing', async () => {
     const sockets: Socket[] = []
     const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
     await new Promise((resolve) => silent.once('listening', resolve))

@@ -51,7 +51,7 @@ describeEachEngine('a prepared query', (engine) => {
     expect(await findNotes(db, { prefix: 'bound-%', from: 3, most: 10 })).toHaveLength(2)
   })
 
-  it('answers the first row, or undefined', async () => {
+  it('returns the first row, or undefined', async () => {
     const { db, run } = notesOf(database())
     await run((tx) => insertNote(tx, { id: 'first', text: 'x', size: 9 }))
     const found = await findNotes.first(db, { prefix: 'first', from: 0, most: 1 })
@@ -59,7 +59,7 @@ describeEachEngine('a prepared query', (engine) => {
     expect(await findNotes.first(db, { prefix: 'none', from: 0, most: 1 })).toBeUndefined()
   })
 
-  it('answers how many rows were written', async () => {
+  it('returns how many rows were written', async () => {
     const { run } = notesOf(database())
     await run(async (tx) => {
       expect(await insertNote.affected(tx, { id: 'many-1', text: '', size: 0 })).toBe(1)
@@ -69,7 +69,7 @@ describeEachEngine('a prepared query', (engine) => {
     })
   })
 
-  it('answers what a write returns', async () => {
+  it('returns the rows of a write with a returning clause', async () => {
     const { run } = notesOf(database())
     const rows = await run((tx) => insertReturning(tx, { id: 'returned', size: 1 }))
     expect(rows).toEqual([{ id: 'returned', text: 'constant' }])
@@ -97,7 +97,7 @@ describeEachEngine('a prepared query', (engine) => {
     await expect(failed).rejects.toThrow('parameter size is missing')
   })
 
-  it('goes on after its table was changed', async () => {
+  it('works after its table was changed', async () => {
     const { db, run } = notesOf(database())
     const everything = prepared<{ id: string }, NotesSchema>()((on, p) =>
       on.selectFrom('notes').selectAll().where('id', '=', p('id')),

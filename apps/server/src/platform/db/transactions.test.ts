@@ -14,7 +14,7 @@ describeEachEngine('a transaction', (engine) => {
     return (await query.orderBy('id').execute()).map((row) => row.id)
   }
 
-  it('stores what it wrote and answers what its body answers', async () => {
+  it('stores what it wrote and resolves with the result of its body', async () => {
     const { run } = notesOf(database())
     const answer = await run(async (tx) => {
       await tx.insertInto('notes').values(note('stored-1')).execute()
@@ -61,7 +61,7 @@ describeEachEngine('a transaction', (engine) => {
     expect(await ids('doomed')).toEqual([])
   })
 
-  it('shows its writes to nobody else before it ends', async () => {
+  it('shows its writes to no other reader before it ends', async () => {
     await using other = await openDatabase(database().options)
     const seen = () =>
       notesOf(other).db.selectFrom('notes').select('id').where('id', '=', 'hidden').execute()
@@ -191,7 +191,7 @@ describeEachEngine('a database', (engine) => {
     expect(rows).toEqual([{ id: 'running' }])
   })
 
-  it('answers whole numbers as numbers and bytes as bytes', async () => {
+  it('returns whole numbers as numbers and bytes as bytes', async () => {
     const { db, run } = notesOf(database())
     const row = {
       ...note('kinds', 'ünïcode \u0000', Number.MAX_SAFE_INTEGER),

@@ -6,7 +6,7 @@ import { createIdempotencyStore } from './store.js'
 
 const day = 24 * 60 * 60 * 1000
 
-describeEachEngine('remembered answers', (engine) => {
+describeEachEngine('remembered responses', (engine) => {
   const database = useDatabase(engine)
 
   it('are forgotten after a day, some per transaction', async () => {

@@ -87,7 +87,7 @@ describe('a call to another server', () => {
     expect((await open(true).send(url, request)).status).toBe(307)
   })
 
-  it('reads no more of an endless answer than wanted', async () => {
+  it('reads no more of an endless response than wanted', async () => {
     const { url } = await listen((_, answer) => {
       const more = () => {
         while (!answer.destroyed && answer.write('x'.repeat(1000)));
@@ -99,7 +99,7 @@ describe('a call to another server', () => {
     expect({ size: body.length, cut }).toEqual({ size: 1000, cut: true })
   })
 
-  it('ends in time when there is no answer, or no end of it', async () => {
+  it('ends in time when there is no response, or no end of it', async () => {
     const { url } = await listen((incoming, answer) => {
       if (incoming.url?.includes('begin')) answer.write('begun')
     })
@@ -110,7 +110,7 @@ describe('a call to another server', () => {
     }
   })
 
-  it('says in words why there was no connection', async () => {
+  it('explains in words why there was no connection', async () => {
     const { url, server } = await listen((incoming) => incoming.socket.destroy())
     const outgoing = open(true)
     await expect(outgoing.send(url, request)).rejects.toMatchObject({

@@ -11,7 +11,7 @@ function limiter(perMinute: number, burst: number, maxKeys = 100) {
 }
 
 describe('a bucket', () => {
-  it('allows the burst at once, then refuses and says when to come back', () => {
+  it('allows the burst at once, then refuses with the time to wait', () => {
     const { take } = limiter(60, 3)
     expect(take('a')).toEqual({
       allowed: true,
@@ -31,7 +31,7 @@ describe('a bucket', () => {
     })
   })
 
-  it('allows again exactly when it said so', () => {
+  it('allows again exactly at that time', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 6_000 }),
@@ -57,7 +57,7 @@ describe('a bucket', () => {
     expect(take('b').allowed).toBe(true)
   })
 
-  it('goes on refilling after the clock stepped back', () => {
+  it('keeps refilling after the clock stepped back', () => {
     const { take, clock } = limiter(60, 1)
     take('a')
     clock.time -= 3_600_000

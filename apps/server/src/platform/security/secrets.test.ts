@@ -93,7 +93,7 @@ describe('a secret file', () => {
     expect(await keepSecretFile(path, () => 'second')).toBe('first')
   })
 
-  it('is replaced whole, whoever else does the same', async () => {
+  it('is replaced whole, also by several at once', async () => {
     const path = join(root, 'replaced')
     const all = Array.from({ length: 20 }, (_, i) => `token ${i}`)
     await Promise.all(all.map((content) => replaceSecretFile(path, content)))

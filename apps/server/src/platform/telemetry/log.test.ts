@@ -29,7 +29,7 @@ describe('log lines', () => {
     expect(lines).toEqual([])
   })
 
-  it('are plain text for people when asked for', async () => {
+  it('are plain text for people when configured', async () => {
     const { log, lines } = await record({ pretty: true })
     log.info({ port: 8787 }, 'listening')
     expect(lines.join('')).toMatch(/INFO.*: listening\n\s+port: 8787/)

@@ -17,7 +17,9 @@ describe('metrics as text', () => {
         }),
         async (labels) => {
           const family: Family = {
-            ...{ name: 'a_metric', help: 'Two\nlines \\ and "quotes".', type: 'gauge' },
+            name: 'a_metric',
+            help: 'Two\nlines \\ and "quotes".',
+            type: 'gauge',
             samples: labels.map((a, value) => ({ labels: { a, b: 'x' }, value })),
           }
           const metric: Metric = { collect: () => [family] }
@@ -28,7 +30,7 @@ describe('metrics as text', () => {
     )
   })
 
-  it('leave out what cannot be measured, and say so', async () => {
+  it('leave out what cannot be measured, and report it', async () => {
     const broken: Metric = { collect: () => Promise.reject(new Error('no database')) }
     const errors: unknown[] = []
     const whole = gauge({ name: 'a_metric', help: 'Any.' }, () => 7)
@@ -55,7 +57,7 @@ describe('metrics as text', () => {
     )
   })
 
-  it('tell how late the event loop is from the second time on', async () => {
+  it('include the delay of the event loop from the second time on', async () => {
     using metric = processMetrics()
     const read = async () => readMetrics(await renderMetrics([metric], noErrors))
     const name = 'botstead_event_loop_delay_seconds{quantile="0.99"}'

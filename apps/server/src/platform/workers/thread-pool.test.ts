@@ -38,13 +38,13 @@ describe('a thread pool', () => {
     return { order: { do: 'wait', gate: buffer } as const, open }
   }
 
-  it('answers with what its threads make of tasks and what they were given', async () => {
+  it('returns the results of its threads, which have their setup', async () => {
     const pool = open()
     expect(await pool.run(answer({ a: [1] }))).toEqual(['setup', { a: [1] }])
     expect(await pool.run(answer(2))).toEqual(['setup', 2])
   })
 
-  it('goes on after a task that throws, and hands on what it threw', async () => {
+  it('continues after a task that throws, and rejects with its error', async () => {
     const pool = open()
     await expect(pool.run({ do: 'throw' })).rejects.toMatchObject({
       name: 'RangeError',
@@ -134,7 +134,7 @@ describe('a thread pool', () => {
     expect(await pool.run(answer(2))).toEqual(['setup', 2])
   })
 
-  it('keeps no answer once it was given', async () => {
+  it('keeps no result once it was returned', async () => {
     const pool = open()
     const answers: WeakRef<object>[] = []
     for (let round = 0; round < 20; round++) {

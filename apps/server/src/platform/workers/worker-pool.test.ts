@@ -78,7 +78,7 @@ describe('limits', () => {
 })
 
 describe('a task that takes long', () => {
-  test('does not hold up others, as long as there is room beside them', async () => {
+  test('does not hold up others, as long as there are places beside them', async () => {
     await using pool = openPool({ slow: { places: 1, afterMs: 20 } })
     const [first, second] = [new AbortController(), new AbortController()]
     const slow = pool.run({ trouble: 'loop' }, { signal: first.signal })
@@ -186,7 +186,7 @@ test('a worker leaves it to its server to stop, when a signal is meant for both'
   expect(await pool.run({ trouble: 'echo' })).toEqual(before)
 })
 
-test('a process keeps no answer once it was given', async () => {
+test('a process keeps no result once it was returned', async () => {
   const entry = resolveEntry(new URL('../../../test/fixtures/limits-worker.js', import.meta.url))
   const worker = startWorkerProcess(entry, 64)
   const ignore = () => {}
