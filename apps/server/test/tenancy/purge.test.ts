@@ -1,0 +1,94 @@
+import { type Kysely, sql, type TableMetadata } from 'kysely'
+import { expect, it, vi } from 'vitest'
+import { describeEachEngine } from '../engines.js'
+import { useServer } from '../harness.js'
+import { inDatabase } from './furnished.js'
+
+type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>
+
+/** Tables whose rows are deleted otherwise, although they name a bot. */
+const deletedOtherwise = new Set([
+  // By age.
+  'events',
+  // With the integration that they are about.
+  'integration_logs',
+  // With the upload that they are parts of, and with the vectors that the engine has.
+  'content_parts',
+  'semantic_spaces',
+  'passages_without_vector',
+])
+/** As an id it links the rows to each other; as JSON it is empty; as a time it is never old. */
+const text = '{}'
+
+/** A row of a bot in a table, of whatever columns the table has. */
+function rowIn({ columns }: TableMetadata, botId: string): Record<string, unknown> {
+  const needed = columns.filter(
+    (column) =>
+      !column.isAutoIncrementing &&
+      (column.name === 'bot_id' || (!column.isNullable && !column.hasDefaultValue)),
+  )
+  return Object.fromEntries(
+    needed.map(({ name, dataType }) => [
+      name,
+      name === 'bot_id' ? botId : /text/i.test(dataType) ? text : 1,
+    ]),
+  )
+}
+
+/** Names of tables with rows of a bot. */
+async function tablesWith(db: AnyDatabase, tables: readonly string[], botId: string) {
+  const counts = await Promise.all(
+    tables.map(async (table) => {
+      const { rows } = await sql<{ found: unknown }>`
+        select 1 as found from ${sql.table(table)} where bot_id = ${botId} limit 1`.execute(db)
+      return rows.length > 0 ? [table] : []
+    }),
+  )
+  return counts.flat()
+}
+
+describeEachEngine('rows of a bot', (engine) => {
+  const server = useServer(engine)
+
+  it('are deleted after it from every table, and those of another bot stay', async () => {
+    const client = server().client()
+    const gone = (await client.createBot({ name: 'Gone' })).bot.id
+    const other = (await client.createBot({ name: 'Other' })).bot.id
+    const inBot = server().client({ botId: gone })
+    const { file } = await inBot.upsertFile({
+      key: 'a.txt',
+      size: 5,
+      index: true,
+      tags: { a: 'b' },
+    })
+    await fetch(file.uploadUrl, { method: 'PUT', body: 'hello' })
+    await vi.waitFor(async () =>
+      expect((await inBot.getFile({ id: file.id })).file.status).toBe('indexing_completed'),
+    )
+    await inDatabase(server(), async (slices) => {
+      const db = slices.db as unknown as AnyDatabase
+      const tables = (await db.introspection.getTables()).filter(
+        ({ name, columns }) =>
+          !deletedOtherwise.has(name) && columns.some((column) => column.name === 'bot_id'),
+      )
+      const names = tables.map(({ name }) => name)
+      expect(names.length).toBeGreaterThan(25)
+      const filled = await tablesWith(db, names, gone)
+      for (const table of tables) {
+        // What bots and their files have by themselves is real.
+        if (filled.includes(table.name)) continue
+        const row = rowIn(table, gone)
+        await slices.run(async (tx) => {
+          await (tx as unknown as AnyDatabase).insertInto(table.name).values(row).execute()
+        })
+      }
+      expect(await tablesWith(db, names, gone)).toEqual(names)
+      const others = await tablesWith(db, names, other)
+
+      await client.deleteBot({ id: gone })
+      server().clock.advance(60_000)
+      await vi.waitFor(async () => expect(await tablesWith(db, names, gone)).toEqual([]))
+      expect(await tablesWith(db, names, other)).toEqual(others)
+    })
+  })
+})
