@@ -16,7 +16,7 @@ export class LocalBus implements EventBus {
   }
 
   publish(hint: Hint): void {
-    if (!this.#subscribers.want(hint)) return
+    if (!this.#subscribers.hasListeners(hint)) return
     if (this.#pending.size === 0) queueMicrotask(() => this.#deliver())
     this.#pending.add(hint)
   }
@@ -75,7 +75,7 @@ export class Subscribers {
   }
 
   /** Whether anyone listens for the hint. */
-  want({ topic, key }: Hint): boolean {
+  hasListeners({ topic, key }: Hint): boolean {
     const found = this.#topics.get(topic)
     return found !== undefined && (found.everyKey.size > 0 || found.byKey.has(key))
   }

@@ -103,11 +103,11 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
   }
 
   /** What becomes of a worker after a task. */
-  function settle(worker: WorkerProcess, place: Place, signal: AbortSignal): void {
+  function settle(worker: WorkerProcess, slot: TaskSlot, signal: AbortSignal): void {
     // A process that has once been put last cannot be put first again.
-    if (place.isSlow()) end(worker)
+    if (slot.isSlow()) end(worker)
     else if (!signal.aborted) giveBack(worker)
-    place.leave()
+    slot.leave()
   }
 
   async function runNow(
@@ -121,7 +121,7 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
     const envelope: TaskEnvelope<Input> = { input, maximumOutputBytes: options.maximumOutputBytes }
     task.signal?.throwIfAborted()
     const worker = take()
-    const place = slowLane.hold(leave, worker.yieldToOthers)
+    const slot = slowLane.hold(leave, worker.yieldToOthers)
     signal.addEventListener('abort', worker.kill, { once: true })
     try {
       const answer = await worker.run(envelope, {
@@ -137,7 +137,7 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
       throw toLimitError(error, options) ?? error
     } finally {
       signal.removeEventListener('abort', worker.kill)
-      settle(worker, place, signal)
+      settle(worker, slot, signal)
     }
   }
 
@@ -196,8 +196,8 @@ function once(work: () => void): () => void {
   }
 }
 
-/** The place of a task, until it is left. */
-interface Place {
+/** The slot that a task occupies until it leaves. */
+interface TaskSlot {
   /** Whether the task runs beside the ordinary places by now. */
   isSlow(): boolean
   leave(): void
@@ -210,7 +210,7 @@ interface SlowLane {
    * @param leave gives the ordinary place back
    * @param onSlow called when it is given back early
    */
-  hold(leave: () => void, onSlow: () => void): Place
+  hold(leave: () => void, onSlow: () => void): TaskSlot
   /** Tasks that run beside the ordinary places. */
   count(): number
 }
