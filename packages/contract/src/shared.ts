@@ -247,7 +247,7 @@ export const wrapFound = <Name extends string, Item extends TSchema>(name: Name,
     ...({ [name]: item } as Record<Name, Item>),
     meta: Type.Object(
       { created: Type.Boolean({ description: 'Whether this call created it.' }) },
-      { title: 'FoundMeta', description: 'How the state was obtained.' },
+      { title: 'FoundMeta', description: 'How the object was obtained.' },
     ),
   })
 

@@ -55,9 +55,9 @@ export const bots = {
         }),
       ),
       sortField: Type.Optional(
-        OneOf(['createdAt', 'updatedAt'], 'What to sort by; `createdAt` by default.'),
+        OneOf(['createdAt', 'updatedAt'], 'Sort field; `createdAt` by default.'),
       ),
-      sortDirection: sortDirection('Order; `desc`, newest first, by default.'),
+      sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
     }),
     answer: {
       kind: 'json',

@@ -90,7 +90,7 @@ export const PluginInstallation = Type.Object(
         { description: 'Integrations that the plugin uses, by alias.' },
       ),
     ),
-    createdAt: Timestamp('When the integration was installed.'),
+    createdAt: Timestamp('When the plugin was installed.'),
     updatedAt: Timestamp('When the installation last changed.'),
     title: Type.String({ description: 'Display name of the plugin.' }),
     description: Type.String({ description: 'What the plugin does.' }),

@@ -38,8 +38,8 @@ export const search = {
   sortBy: Type.Optional(
     OneOf(
       ['popularity', 'name', 'createdAt', 'updatedAt', 'installCount'],
-      'What to sort by; `createdAt` by default.',
+      'Sort field; `createdAt` by default.',
     ),
   ),
-  direction: sortDirection('Order; `desc` by default, `asc` for `name`.'),
+  direction: sortDirection('Sort order; `desc` by default, `asc` for `name`.'),
 }

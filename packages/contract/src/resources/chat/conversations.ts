@@ -18,7 +18,7 @@ export const chatConversations = {
     body: Type.Object({
       id: Type.Optional(
         ForeignId(
-          'Id of the conversation: 1 to 70 of `A-Z a-z 0-9 _ - / \\`; generated if omitted.',
+          'Id of the conversation: 1 to 70 characters of `A-Z a-z 0-9 _ - / \\`; generated if omitted.',
         ),
       ),
     }),
@@ -37,7 +37,7 @@ export const chatConversations = {
     auth: 'chat-user',
     params: address,
     body: Type.Object({
-      id: ForeignId('Id of the conversation: 1 to 70 of `A-Z a-z 0-9 _ - / \\`.'),
+      id: ForeignId('Id of the conversation: 1 to 70 characters of `A-Z a-z 0-9 _ - / \\`.'),
     }),
     answer: { kind: 'json', schema: wrap('conversation', ChatConversation) },
     status: 200,

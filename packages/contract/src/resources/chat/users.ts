@@ -18,7 +18,9 @@ export const chatUsers = {
     params: address,
     body: Type.Object({
       id: Type.Optional(
-        ForeignId('Id of the user: 1 to 70 of `A-Z a-z 0-9 _ - / \\`; generated if omitted.'),
+        ForeignId(
+          'Id of the user: 1 to 70 characters of `A-Z a-z 0-9 _ - / \\`; generated if omitted.',
+        ),
       ),
       ...profile,
     }),

@@ -102,10 +102,10 @@ export const files = {
       sortField: Type.Optional(
         OneOf(
           ['key', 'size', 'createdAt', 'updatedAt', 'status'],
-          'What to sort by; `createdAt` by default.',
+          'Sort field; `createdAt` by default.',
         ),
       ),
-      sortDirection: sortDirection('Order; `desc`, newest first, by default.'),
+      sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
       tags: Type.Optional(TagFilter),
       ids: Type.Optional(
         Type.Array(Id('Id of a file.'), {

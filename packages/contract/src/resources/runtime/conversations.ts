@@ -118,9 +118,9 @@ export const conversations = {
     query: Type.Object({
       ...paging,
       sortField: Type.Optional(
-        OneOf(['createdAt', 'updatedAt'], 'What to sort by; `createdAt` by default.'),
+        OneOf(['createdAt', 'updatedAt'], 'Sort field; `createdAt` by default.'),
       ),
-      sortDirection: sortDirection('Order; `desc`, newest first, by default.'),
+      sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
       tags: Type.Optional(TagEquality),
       participantIds: Type.Optional(
         Type.Array(Id('Id of a user.'), {

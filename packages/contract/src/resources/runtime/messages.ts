@@ -140,10 +140,10 @@ export const messages = {
       conversationId: Type.Optional(Id('Only messages of this conversation.')),
       tags: Type.Optional(TagEquality),
       afterDate: Type.Optional(
-        TimeBound('beginning', 'Only conversations created at or after this time, in UTC.'),
+        TimeBound('beginning', 'Only messages created at or after this time, in UTC.'),
       ),
       beforeDate: Type.Optional(
-        TimeBound('end', 'Only conversations created at or before this time, in UTC.'),
+        TimeBound('end', 'Only messages created at or before this time, in UTC.'),
       ),
     }),
     answer: { kind: 'json', schema: pageOf('messages', Message, 'Messages, newest first.') },

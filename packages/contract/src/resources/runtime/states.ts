@@ -115,7 +115,7 @@ export const states = {
     body: Type.Object({
       expiry: Type.Union([Type.Integer(milliseconds), Type.Null()], {
         description:
-          'Milliseconds without a change after which it expires, 1 to 2,592,000,000 (30 days); `null` for never.',
+          'Milliseconds without a change after which the state expires, 1 to 2,592,000,000 (30 days); `null` for never.',
       }),
     }),
     answer: { kind: 'json', schema: wrap('state', State) },

@@ -134,9 +134,9 @@ export const users = {
         ),
       ),
       sortField: Type.Optional(
-        OneOf(['createdAt', 'updatedAt'], 'What to sort by; `createdAt` by default.'),
+        OneOf(['createdAt', 'updatedAt'], 'Sort field; `createdAt` by default.'),
       ),
-      sortDirection: sortDirection('Order; `desc`, newest first, by default.'),
+      sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
     }),
     answer: { kind: 'json', schema: pageOf('users', User, 'Users in the requested order.') },
     status: 200,
