@@ -84,7 +84,7 @@ async function addGiven(deps: FirstStartDeps, value: string): Promise<void> {
   if (account === undefined) return
   // Also on a full disk: it may be the one token by which somebody can delete.
   const add = (tx: Tx) => deps.tokens.add(tx, account.id, value, givenNote)
-  if (!(await deps.run(add, { freesRoom: true }))) return
+  if (!(await deps.run(add, { mayUseReserve: true }))) return
   deps.log.info(
     { accountId: account.id, note: givenNote },
     'BOTSTEAD_ADMIN_TOKEN was added to the tokens of the first account; the earlier ones stay valid',

@@ -35,7 +35,7 @@ export function createHousekeeping(deps: HousekeepingDeps) {
   const { clock, queue, idempotency, eventRetentionMs, keepsEvents } = deps
 
   async function sweepAll(sweep: Sweep): Promise<void> {
-    while ((await deps.run(sweep, { freesRoom: true })) > 0);
+    while ((await deps.run(sweep, { mayUseReserve: true })) > 0);
   }
 
   async function enqueue(tx: Tx, runAt: number): Promise<void> {
@@ -43,7 +43,7 @@ export function createHousekeeping(deps: HousekeepingDeps) {
   }
 
   const handler: JobHandler = {
-    freesRoom: true,
+    mayUseReserve: true,
     handler: async () => {
       const now = clock.now()
       for (const sweep of deps.sweeps) await sweepAll(sweep)
@@ -72,7 +72,7 @@ export function purgeBotHandler(
   purges: readonly ((owner: Owner) => Promise<void>)[],
 ): JobHandler<{ botId: string }> {
   return {
-    freesRoom: true,
+    mayUseReserve: true,
     handler: async ({ payload: { botId } }) => {
       for (const purge of purges) await purge({ kind: 'bot', id: botId })
     },

@@ -50,7 +50,7 @@ export async function startWorker(
       for (const feature of features) await feature.schedule?.(tx)
       await housekeeping.schedule(tx)
     },
-    { freesRoom: true },
+    { mayUseReserve: true },
   )
   await runner.start()
   closers.add('jobs', (timeLeft) => runner.stop({ deadline: timeLeft * shareForJobs }))

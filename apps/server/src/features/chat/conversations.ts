@@ -97,7 +97,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
           const { bot_id: botId, id: conversationId } = conversation
           await conversations.remove(tx, { botId, id: conversationId })
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     },
 
@@ -169,7 +169,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
           if (position === undefined) throw noParticipant(path)
           return { position, conversation }
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
       await streams.waitForListeners(conversation.id, position.sequence)
     },

@@ -195,7 +195,7 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       if (user === undefined || message.user_id !== user.id) {
         throw new ApiError('Forbidden', `The message ${id} is not yours.`)
       }
-      const position = await run((tx) => messages.remove(tx, message), { freesRoom: true })
+      const position = await run((tx) => messages.remove(tx, message), { mayUseReserve: true })
       if (position) await streams.waitForListeners(message.conversation_id, position.sequence)
     },
   }

@@ -57,7 +57,7 @@ function userOperations(deps: ChatAccessDeps & { keys: UserKeys }, access: ChatA
           await conversations.forgetUser(tx, { botId, userId: id })
           await users.remove(tx, botId, id)
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     },
   }

@@ -268,7 +268,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   return {
     async start() {
       if (deps.alone) {
-        await run((tx) => claims.freeAll(tx, isoTime(clock.now())), { freesRoom: true })
+        await run((tx) => claims.freeAll(tx, isoTime(clock.now())), { mayUseReserve: true })
       }
       unsubscribe = [
         bus.subscribe(

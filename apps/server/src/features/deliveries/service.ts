@@ -169,7 +169,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
           }
           afterCommit(tx, () => announceReceiver(bus, botId))
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     },
 
@@ -186,7 +186,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
           }
           afterCommit(tx, () => announceReceiver(bus, botId))
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     },
 

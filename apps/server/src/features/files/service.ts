@@ -142,7 +142,7 @@ export function createFilesService(
         await generations.describe(tx, changed)
         return changed
       },
-      { freesRoom: onlyTakesAway(patch) },
+      { mayUseReserve: onlyTakesAway(patch) },
     )
   }
 
@@ -152,7 +152,7 @@ export function createFilesService(
         const file = await lockOwnFile(tx, actor, idOrKey, isoTime(clock.now()), 'delete')
         await generations.remove(tx, file)
       },
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 

@@ -52,9 +52,9 @@ export class GroupCommit {
   }
 
   /** Resolves with the result of `body` once it is durable. */
-  run<T>(body: TransactionBody<T>, { freesRoom = false }: RunOptions = {}): Promise<T> {
+  run<T>(body: TransactionBody<T>, { mayUseReserve = false }: RunOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#queue.push(createSqliteJob(body, resolve, reject, freesRoom))
+      this.#queue.push(createSqliteJob(body, resolve, reject, mayUseReserve))
       this.#working ??= this.#work()
     })
   }
@@ -97,7 +97,7 @@ export class GroupCommit {
     const batch: SqliteJob[] = []
     const keptBack: SqliteJob[] = []
     const keepBack = (job: SqliteJob): boolean => {
-      if (!canUseReserve || !job.freesRoom) return false
+      if (!canUseReserve || !job.mayUseReserve) return false
       keptBack.push(job.again())
       return true
     }

@@ -12,5 +12,5 @@ export async function purge(
   remove: (tx: Tx, limit: number) => Promise<number>,
   rows = rowsPerTransaction,
 ): Promise<void> {
-  while ((await run((tx) => remove(tx, rows), { freesRoom: true })) > 0);
+  while ((await run((tx) => remove(tx, rows), { mayUseReserve: true })) > 0);
 }

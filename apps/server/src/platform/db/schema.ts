@@ -17,8 +17,8 @@ export type Run = <T>(work: (tx: Tx) => Promise<T>, options?: RunOptions) => Pro
 /** What the database should know of a transaction. */
 export interface RunOptions {
   /**
-   * It deletes, shuts somebody out or ends something, or a start needs it, and it is to succeed on a
-   * full disk: it may use the room that is reserved for that.
+   * Whether it may use the disk reserve, so that it succeeds on a full disk: it deletes, revokes access
+   * or ends something, or a start needs it. Default false.
    */
-  readonly freesRoom?: boolean
+  readonly mayUseReserve?: boolean
 }

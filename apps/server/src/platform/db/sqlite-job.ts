@@ -12,7 +12,7 @@ export type TransactionBody<T> = (
 /** One waiting transaction of a group commit. The type of its result is hidden. */
 export interface SqliteJob {
   /** Whether it may use the disk reserve. */
-  readonly freesRoom: boolean
+  readonly mayUseReserve: boolean
   /** The same transaction, to be attempted anew; this one must not be settled then. */
   again(): SqliteJob
   /** Runs the body; never rejects, but resolves with the failure. */
@@ -27,7 +27,7 @@ export function createSqliteJob<T>(
   body: TransactionBody<T>,
   resolve: (value: T) => void,
   reject: (error: unknown) => void,
-  freesRoom = false,
+  mayUseReserve = false,
 ): SqliteJob {
   const gate = new TransactionGate()
   let deliver = () => {}
@@ -46,8 +46,8 @@ export function createSqliteJob<T>(
   }
 
   return {
-    freesRoom,
-    again: () => createSqliteJob(body, resolve, reject, freesRoom),
+    mayUseReserve,
+    again: () => createSqliteJob(body, resolve, reject, mayUseReserve),
     attempt(connection) {
       return new Promise((done) => {
         finish = done

@@ -39,8 +39,8 @@ type Handled = { readonly result: unknown } | { readonly error: Error }
 /** Starts the handler on a claimed job. */
 export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHandler): Attempt {
   const { clock, timers, log, random } = deps
-  const { freesRoom = false } = handler
-  const run: Run = (work) => deps.run(work, { freesRoom })
+  const { mayUseReserve = false } = handler
+  const run: Run = (work) => deps.run(work, { mayUseReserve })
   const job = toJob(row)
   const claimed = { claim: row, job, handler }
   const about = { job: job.id, kind: job.kind, key: job.key, attempt: job.attempt }

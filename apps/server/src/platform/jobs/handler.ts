@@ -35,8 +35,8 @@ export interface JobContext {
 export interface JobHandler<Payload = unknown, Result = unknown> {
   /** Jobs of the kind that one runner does at a time, from 1. Default 1. */
   readonly concurrency?: number
-  /** Whether the work makes room, so that its jobs are taken up and ended on a full disk too. */
-  readonly freesRoom?: boolean
+  /** Whether the work frees space: its jobs may use the disk reserve, and so are claimed and ended on a full disk too. */
+  readonly mayUseReserve?: boolean
   /**
    * Does the work. Rejecting means to try again later, with `PermanentJobError` never.
    */

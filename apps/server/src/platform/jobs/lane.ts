@@ -32,7 +32,7 @@ const contendedPause = 100
 
 export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): Lane {
   const { db, run, clock, timers, log, random, owner, outages } = deps
-  const { concurrency = 1, freesRoom = false } = handler
+  const { concurrency = 1, mayUseReserve = false } = handler
   const held = new Map<string, Attempt>()
   let closed = false
   const watch = createWatch({
@@ -63,7 +63,9 @@ export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): L
         return pause > 0 ? isoTime(now + pause) : undefined
       },
     }
-    const { claimed: rows, postponed } = await run((tx) => claimJobs(tx, request), { freesRoom })
+    const { claimed: rows, postponed } = await run((tx) => claimJobs(tx, request), {
+      mayUseReserve,
+    })
     for (const row of postponed) logPostponed(row)
     if (closed) await release(rows)
     else rows.forEach(begin)

@@ -129,7 +129,7 @@ export function createRunner(options: RunnerOptions): Runner {
   return {
     async start() {
       if (options.alone) {
-        await run((tx) => releaseAll(tx, isoTime(clock.now())), { freesRoom: true })
+        await run((tx) => releaseAll(tx, isoTime(clock.now())), { mayUseReserve: true })
       }
       unsubscribes = lanes.map(({ kind, wake }) =>
         bus.subscribe({ topic: jobsTopic, key: kind }, { onHint: wake, onGap: wake }),

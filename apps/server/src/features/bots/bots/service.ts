@@ -314,7 +314,7 @@ export function createBotsService(deps: BotsDeps) {
           await raiseChanged(tx, id)
           return await load(tx, actor, id)
         },
-        { freesRoom: onlyTakesAway(patch) },
+        { mayUseReserve: onlyTakesAway(patch) },
       )
       const pending = updated.installations.some(({ status }) => status.endsWith('_pending'))
       if (patch.integrations === undefined || !pending) return updated
@@ -337,12 +337,14 @@ export function createBotsService(deps: BotsDeps) {
           await raiseChanged(tx, id)
           return secret
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
-      const removed = await run((tx) => removeIn(tx, actor.workspaceId, id), { freesRoom: true })
+      const removed = await run((tx) => removeIn(tx, actor.workspaceId, id), {
+        mayUseReserve: true,
+      })
       if (!removed) throw unknownBot(id)
     },
 

@@ -33,7 +33,7 @@ export function createIntegrations(deps: IntegrationsServiceDeps & { log: Log })
   const logs = createIntegrationLogs(deps)
   const service = createIntegrationsService(deps)
   const purgeLogs: JobHandler<{ integrationId: string }> = {
-    freesRoom: true,
+    mayUseReserve: true,
     handler: async ({ payload: { integrationId } }) => {
       await purge(deps.run, (tx, limit) => deleteSomeLogs(tx, { integrationId }, limit))
     },

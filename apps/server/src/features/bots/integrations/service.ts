@@ -219,7 +219,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
           await domainEvents.raise(tx, 'integration.removed', { integrationId: id })
           await raiseChanged(tx, id)
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     },
 
@@ -239,7 +239,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
           await raiseChanged(tx, id)
           return secret
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     },
 

@@ -113,7 +113,7 @@ export function createParticipants(
     const { botId } = actor
     await run(
       (tx) => removeParticipantIn(tx, { botId, id }, { id: userId, publicId: publicIdOf(user) }),
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 

@@ -307,7 +307,7 @@ export function createConversationsService(deps: ConversationsDeps) {
         // Somebody else may have removed it meanwhile.
         if (!(await remove(tx, { botId: actor.botId, id }))) throw unknown(id)
       },
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 
@@ -328,7 +328,7 @@ export function createConversationsService(deps: ConversationsDeps) {
       if (conversationIds.length === 0) return
       await emptyConversations(botId, conversationIds)
       await run((tx) => store.deleteConversations(tx, botId, conversationIds), {
-        freesRoom: true,
+        mayUseReserve: true,
       })
     }
   }

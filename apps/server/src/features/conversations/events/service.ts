@@ -180,7 +180,7 @@ export function createEventsService(deps: EventsDeps) {
     const { row } = await get(actor, id)
     const canceled = await run(
       (tx) => store.patchEvent(tx, actor.botId, id, ['scheduled'], { status: 'canceled' }),
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
     if (canceled === undefined && row.status !== 'canceled') {
       throw new ApiError('RelationConflict', `The event ${id} is not scheduled any more.`)

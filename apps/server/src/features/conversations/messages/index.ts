@@ -22,7 +22,7 @@ export function createMessages(deps: MessagesDeps): Messages {
     },
   }
   const empty: JobHandler<{ botId: string }> = {
-    freesRoom: true,
+    mayUseReserve: true,
     handler: async ({ key = '', payload: { botId } }) => {
       await service.purge(botId, [key])
     },

@@ -323,7 +323,7 @@ export function createMessagesService(deps: MessagesDeps) {
         await store.takeScheduled(tx, actor.botId, id)
         await deleteTags(tx, actor.botId, [id])
       },
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 
@@ -337,7 +337,7 @@ export function createMessagesService(deps: MessagesDeps) {
     botId: string,
     conversationIds: readonly string[],
   ): Promise<void> {
-    await run((tx) => store.deleteScheduledOf(tx, botId, conversationIds), { freesRoom: true })
+    await run((tx) => store.deleteScheduledOf(tx, botId, conversationIds), { mayUseReserve: true })
     await purge(botId, conversationIds)
   }
 

@@ -133,7 +133,7 @@ export function createRecurringService(deps: RecurringDeps) {
 
   /** Deletes the recurring events of a deleted bot. */
   async function purge(botId: string): Promise<void> {
-    await run((tx) => store.deleteAllRecurring(tx, botId), { freesRoom: true })
+    await run((tx) => store.deleteAllRecurring(tx, botId), { mayUseReserve: true })
   }
 
   return { declare, fire, settle, purge }

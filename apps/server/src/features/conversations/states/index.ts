@@ -16,7 +16,7 @@ export interface States extends Feature {
 export function createStates(deps: StatesDeps): States {
   const service = createStatesService(deps)
   const expire: JobHandler<{ botId: string }> = {
-    freesRoom: true,
+    mayUseReserve: true,
     concurrency: 4,
     handler: async ({ key = '', payload: { botId } }) => {
       await service.expire(botId, key)

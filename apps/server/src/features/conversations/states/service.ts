@@ -218,7 +218,7 @@ export function createStatesService(deps: StatesDeps) {
           const nothing = { expiry: null, expires_at: null, payload: '{}', updated_at: now }
           return { ...key, id: ids.next('state'), created_at: now, ...row, ...nothing }
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     }
     const text = encode(ref, declaration, payload)
@@ -283,7 +283,7 @@ export function createStatesService(deps: StatesDeps) {
         }
         await enqueueExpiry(tx, botId, id, Date.parse(row.expires_at))
       },
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 

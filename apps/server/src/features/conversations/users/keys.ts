@@ -40,7 +40,7 @@ export function createUserKeys(deps: UserKeysDeps) {
         await store.patchLockedUser(tx, botId, id, { keys_revoked_at: isoTime(clock.now()) })
         await domainEvents.raise(tx, 'user.accessRevoked', { botId, userId: id })
       },
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 
@@ -60,7 +60,7 @@ export function createUserKeys(deps: UserKeysDeps) {
         await store.patchLockedUser(tx, botId, id, { banned })
         if (isBanned) await domainEvents.raise(tx, 'user.accessRevoked', { botId, userId: id })
       },
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 

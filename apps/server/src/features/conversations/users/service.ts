@@ -317,7 +317,7 @@ export function createUsersService(deps: UsersDeps) {
         await requireVisible(tx, actor, id)
         if (!(await remove(tx, actor.botId, id))) throw unknown(id)
       },
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 

@@ -264,7 +264,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
         }
         return next
       },
-      { freesRoom: patch.status === 'cancelled' },
+      { mayUseReserve: patch.status === 'cancelled' },
     )
   }
 
@@ -284,7 +284,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
         await showCurrent(tx, row)
         await notifyParent(tx, profile, 'child_workflow_deleted', row)
       },
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 

@@ -98,13 +98,13 @@ export function createKnowledgeBasesService(
         await lockOwn(tx, actor, id)
         await store.deleteKnowledgeBase(tx, actor.botId, id)
       },
-      { freesRoom: true },
+      { mayUseReserve: true },
     )
   }
 
   /** Deletes the knowledge bases of a deleted bot. */
   async function purge(botId: string): Promise<void> {
-    await run((tx) => store.deleteKnowledgeBasesOf(tx, botId), { freesRoom: true })
+    await run((tx) => store.deleteKnowledgeBasesOf(tx, botId), { mayUseReserve: true })
   }
 
   return { create, list, update, remove, purge }

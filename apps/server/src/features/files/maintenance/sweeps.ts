@@ -64,7 +64,7 @@ export function createSweeps(
         }
       }
       if (removed.length > 0)
-        await run((tx) => forgetDiscardedBlobs(tx, removed), { freesRoom: true })
+        await run((tx) => forgetDiscardedBlobs(tx, removed), { mayUseReserve: true })
     }
     // One that cannot be removed now keeps no other from going, and is tried again with the job.
     if (failure !== undefined) throw failure
@@ -111,7 +111,7 @@ export function createSweeps(
             }
             await generations.failUpload(tx, file, content, 'No content came within 24 hours.')
           },
-          { freesRoom: true },
+          { mayUseReserve: true },
         )
       }
     }
@@ -149,7 +149,7 @@ export function createSweeps(
           const file = await store.lockFile(tx, botId, id)
           if (file !== undefined && isMeant(file)) await generations.remove(tx, file)
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     }
   }
@@ -174,12 +174,12 @@ export function createSweeps(
 
     jobs: {
       [sweepBlobsJob]: {
-        freesRoom: true,
+        mayUseReserve: true,
         handler: (_job, { signal }) => removeDiscardedBlobs(signal),
       },
 
       [sweepOrphansJob]: {
-        freesRoom: true,
+        mayUseReserve: true,
         handler: async (_job, { signal }) => {
           await failAbandonedUploads(signal)
           await removeOrphans(signal)
@@ -190,7 +190,7 @@ export function createSweeps(
       },
 
       [expireFilesJob]: {
-        freesRoom: true,
+        mayUseReserve: true,
         handler: (_job, { signal }) => removeExpiredFiles(signal),
         // Each run enqueues the next, so that nobody has to look every minute.
         onDone: scheduleNextExpiry,

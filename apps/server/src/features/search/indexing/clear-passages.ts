@@ -48,7 +48,7 @@ export function createClearPassages(deps: ClearPassagesDeps): JobHandler<ClearPa
   }
 
   return {
-    freesRoom: true,
+    mayUseReserve: true,
     handler: async ({ payload }, { signal }) => {
       const { botId, fileId } = payload
       const useful = await indexing.usefulPassages(botId, fileId)
@@ -65,7 +65,7 @@ export function createClearPassages(deps: ClearPassagesDeps): JobHandler<ClearPa
             await holdWords(tx, botId)
             await deleteWords(tx, botId, await index.missing(tx, botId, some))
           },
-          { freesRoom: true },
+          { mayUseReserve: true },
         )
       }
     },

@@ -222,7 +222,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     for (;;) {
       const numbers = await spaces.findWaiting(db, botId, batchSize)
       if (numbers.length === 0) return
-      await run((tx) => spaces.deleteWaiting(tx, botId, numbers), { freesRoom: true })
+      await run((tx) => spaces.deleteWaiting(tx, botId, numbers), { mayUseReserve: true })
     }
   }
 
@@ -236,7 +236,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
 
   async function drop(botId: string, space: number): Promise<void> {
     await purge(run, (tx, limit) => spaces.deleteVectors(tx, space, limit))
-    await run((tx) => spaces.deleteSpace(tx, botId, space), { freesRoom: true })
+    await run((tx) => spaces.deleteSpace(tx, botId, space), { mayUseReserve: true })
   }
 
   const handler: JobHandler<MakeVectors> = {

@@ -42,7 +42,7 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
 
     /** Deletes a token of any kind and owner. @returns whether there was one of this id */
     async revoke(id: string): Promise<boolean> {
-      return await run((tx) => store.deleteToken(tx, id), { freesRoom: true })
+      return await run((tx) => store.deleteToken(tx, id), { mayUseReserve: true })
     },
 
     /** Whether there is a token of this value, of whatever kind and owner. */

@@ -57,7 +57,7 @@ export function createAccessService(deps: AccessDeps) {
     { workspaceId }: WorkspaceActor,
     id: string,
   ): Promise<void> {
-    if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id), { freesRoom: true }))) {
+    if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id), { mayUseReserve: true }))) {
       throw new ApiError('ResourceNotFound', `There is no key ${id} in this workspace.`)
     }
     deps.forgetToken(id)
@@ -79,7 +79,7 @@ export function createAccessService(deps: AccessDeps) {
     async removePersonal(actor: AccountActor, id: string): Promise<void> {
       if (
         !(await run((tx) => store.deletePersonalToken(tx, actor.accountId, id), {
-          freesRoom: true,
+          mayUseReserve: true,
         }))
       ) {
         throw new ApiError('ResourceNotFound', `There is no personal access token ${id}.`)
@@ -143,7 +143,7 @@ export function createAccessService(deps: AccessDeps) {
 
     /** Removes the keys that a deleted bot left behind. */
     async purge(botId: string): Promise<void> {
-      await run((tx) => store.deleteKeysOfBot(tx, botId), { freesRoom: true })
+      await run((tx) => store.deleteKeysOfBot(tx, botId), { mayUseReserve: true })
     },
   }
 }

@@ -175,7 +175,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
           await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId: id })
           await store.deleteWorkspace(tx, id)
         },
-        { freesRoom: true },
+        { mayUseReserve: true },
       )
     },
 
