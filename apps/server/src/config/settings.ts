@@ -216,7 +216,10 @@ const blobsAddress = text(
   /^s3:\/\/./,
 )
 
-/** The object store of file contents, if they are not in the data folder. The AWS tools use the same AWS names. */
+/**
+ * The object store of file contents, if they are not in the data folder. The AWS names are those of the
+ * AWS tools.
+ */
 export const objectStoreSettings = {
   blobsUrl: optional('BOTSTEAD_BLOBS_URL', blobsAddress, {
     default: 'none: the data folder',

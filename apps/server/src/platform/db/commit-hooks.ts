@@ -6,7 +6,7 @@ const lastWorkOf = new WeakMap<Tx, (() => Promise<void>)[]>()
 
 /**
  * Calls `callback` once the transaction is durable, before its `run` resolves; not at all if it is
- * rolled back. For wake-up hints, which must not be early: the reader that one wakes must find what was committed.
+ * rolled back. For wake-up hints, which must not be early: whoever is woken must find what was committed.
  * `callback` must not throw. `tx` is the handle that `run` gave, not one derived from it.
  */
 export function afterCommit(tx: Tx, callback: () => void): void {

@@ -35,7 +35,10 @@ export interface JobContext {
 export interface JobHandler<Payload = unknown, Result = unknown> {
   /** Jobs of the kind that one runner does at a time, from 1. Default 1. */
   readonly concurrency?: number
-  /** Whether the work frees space: its jobs may use the disk reserve, and so are claimed and ended on a full disk too. */
+  /**
+   * Whether the work frees space: its jobs may use the disk reserve, so that they are claimed and ended
+   * on a full disk too. Default false.
+   */
   readonly mayUseReserve?: boolean
   /**
    * Does the work. Rejecting means to try again later, with `PermanentJobError` never.
