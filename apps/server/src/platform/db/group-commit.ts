@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StatementSyncInstance } from '@photostructure/sqlite'
+import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { sqliteDialect } from './dialect.js'
 import type { ReservedDeletions } from './disk-reserve.js'
 import {
@@ -8,9 +9,10 @@ import {
   DatabaseFullError,
   TransactionMisuseError,
 } from './errors.js'
+import { refuseToStream } from './executor.js'
 import type { RunOptions } from './schema.js'
 import { diskFullError, type SqliteConnection } from './sqlite-connection.js'
-import { createSqliteJob, type SqliteJob, type TransactionBody } from './sqlite-job.js'
+import { type TransactionFailure, TransactionGate } from './transaction-gate.js'
 
 export interface GroupCommitLimits {
   /** Transactions that may share one commit. */
@@ -33,8 +35,8 @@ export class GroupCommit {
   readonly #savepoint: StatementSyncInstance
   readonly #release: StatementSyncInstance
   readonly #rollbackTo: StatementSyncInstance
-  readonly #queue: SqliteJob[] = []
-  #active: SqliteJob | undefined
+  readonly #queue: QueuedTransaction[] = []
+  #active: QueuedTransaction | undefined
   #working: Promise<void> | undefined
 
   /** @param reserve gives deletions space on a full disk; without it they are refused like all others */
@@ -54,7 +56,7 @@ export class GroupCommit {
   /** Resolves with the result of `body` once it is durable. */
   run<T>(body: TransactionBody<T>, { mayUseReserve = false }: RunOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#queue.push(createSqliteJob(body, resolve, reject, mayUseReserve))
+      this.#queue.push(createQueuedTransaction(body, resolve, reject, mayUseReserve))
       this.#working ??= this.#work()
     })
   }
@@ -74,7 +76,7 @@ export class GroupCommit {
     this.#working = undefined
   }
 
-  /** Runs one physical transaction and settles all jobs that took part. */
+  /** Runs one physical transaction and settles all that took part. */
   async #transact(): Promise<void> {
     const reserve = this.#reserve
     const deletions = await this.#attempt(this.#queue, reserve !== undefined)
@@ -84,21 +86,21 @@ export class GroupCommit {
         while (deletions.length > 0) await this.#attempt(deletions, false)
       })
     } catch (error) {
-      for (const job of deletions) job.settle(this.#toFailure(error))
+      for (const queued of deletions) queued.settle(this.#toFailure(error))
     }
   }
 
   /**
-   * Runs some of the jobs in a queue and settles all that took part.
+   * Runs some of what waits in a queue and settles all that took part.
    * @param canUseReserve whether deletions that find the disk full are kept back for another attempt
    * @returns the deletions that were kept back, which are not settled yet
    */
-  async #attempt(queue: SqliteJob[], canUseReserve: boolean): Promise<SqliteJob[]> {
-    const batch: SqliteJob[] = []
-    const keptBack: SqliteJob[] = []
-    const keepBack = (job: SqliteJob): boolean => {
-      if (!canUseReserve || !job.mayUseReserve) return false
-      keptBack.push(job.again())
+  async #attempt(queue: QueuedTransaction[], canUseReserve: boolean): Promise<QueuedTransaction[]> {
+    const batch: QueuedTransaction[] = []
+    const keptBack: QueuedTransaction[] = []
+    const keepBack = (queued: QueuedTransaction): boolean => {
+      if (!canUseReserve || !queued.mayUseReserve) return false
+      keptBack.push(queued.again())
       return true
     }
     try {
@@ -106,16 +108,16 @@ export class GroupCommit {
       await this.#runBatch(queue, batch, keepBack)
       this.#connection.exec('commit')
     } catch (error) {
-      // Without a first job the file could not be locked at all, and every job waits for it.
+      // Without a first one the file could not be locked at all, and all that wait fail with it.
       if (batch.length === 0) batch.push(...queue.splice(0))
       this.#active = undefined
       this.#rollback()
       const failure = this.#toFailure(error)
       const isFull = failure instanceof DatabaseFullError
-      for (const job of batch) if (!(isFull && keepBack(job))) job.settle(failure)
+      for (const queued of batch) if (!(isFull && keepBack(queued))) queued.settle(failure)
       return keptBack
     }
-    for (const job of batch) job.settle()
+    for (const queued of batch) queued.settle()
     return keptBack
   }
 
@@ -145,35 +147,35 @@ export class GroupCommit {
   }
 
   /**
-   * Moves what waits into `batch` and runs it, until nothing waits or the limits are reached. A job that
+   * Moves what waits into `batch` and runs it, until nothing waits or the limits are reached. What
    * finds the disk full, and is taken by `keepBack`, is no part of the batch.
    */
   async #runBatch(
-    queue: SqliteJob[],
-    batch: SqliteJob[],
-    keepBack: (job: SqliteJob) => boolean,
+    queue: QueuedTransaction[],
+    batch: QueuedTransaction[],
+    keepBack: (queued: QueuedTransaction) => boolean,
   ): Promise<void> {
     const stopWatching = this.#watch()
     try {
       const end = performance.now() + this.#limits.maxBatchMilliseconds
-      let job = queue.shift()
-      while (job) {
-        batch.push(job)
-        const failure = await this.#runJob(job)
-        if (failure instanceof DatabaseFullError && keepBack(job)) batch.pop()
+      let queued = queue.shift()
+      while (queued) {
+        batch.push(queued)
+        const failure = await this.#runQueued(queued)
+        if (failure instanceof DatabaseFullError && keepBack(queued)) batch.pop()
         if (batch.length >= this.#limits.maxBatch || performance.now() >= end) break
-        job = queue.shift()
+        queued = queue.shift()
       }
     } finally {
       stopWatching()
     }
   }
 
-  /** @returns the error of the job; undefined if it succeeded */
-  async #runJob(job: SqliteJob): Promise<unknown> {
+  /** @returns the error of the transaction; undefined if it succeeded */
+  async #runQueued(queued: QueuedTransaction): Promise<unknown> {
     this.#savepoint.run()
-    this.#active = job
-    const failure = await job.attempt(this.#connection)
+    this.#active = queued
+    const failure = await queued.attempt(this.#connection)
     this.#active = undefined
     if (failure) {
       // After the worst errors, such as a full disk, SQLite may have rolled back all of the batch.
@@ -212,4 +214,84 @@ export class GroupCommit {
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** What a caller wants done in a transaction; the connection works until the gate closes. */
+type TransactionBody<T> = (connection: DatabaseConnection, gate: TransactionGate) => Promise<T>
+
+/** One waiting transaction of a group commit. The type of its result is hidden. */
+interface QueuedTransaction {
+  /** Whether it may use the disk reserve. */
+  readonly mayUseReserve: boolean
+  /** The same transaction, to be attempted anew; this one must not be settled then. */
+  again(): QueuedTransaction
+  /** Runs the body; never rejects, but resolves with the failure. */
+  attempt(connection: SqliteConnection): Promise<TransactionFailure | undefined>
+  /** Ends an attempt that cannot end by itself. */
+  abort(error: Error): void
+  /** Settles the promise of the caller with the outcome, or with `failure` because nothing was stored. */
+  settle(failure?: Error): void
+}
+
+function createQueuedTransaction<T>(
+  body: TransactionBody<T>,
+  resolve: (value: T) => void,
+  reject: (error: unknown) => void,
+  mayUseReserve = false,
+): QueuedTransaction {
+  const gate = new TransactionGate()
+  let deliver = () => {}
+  let finish = (_failure: TransactionFailure | undefined) => {}
+
+  function end(outcome: () => void, failure?: TransactionFailure): void {
+    // What was aborted may still come to an end of its own, too late.
+    if (gate.closed) return
+    gate.close()
+    deliver = outcome
+    finish(failure)
+  }
+
+  function fail(error: unknown): void {
+    end(() => reject(error), { error })
+  }
+
+  return {
+    mayUseReserve,
+    again: () => createQueuedTransaction(body, resolve, reject, mayUseReserve),
+    attempt(connection) {
+      return new Promise((done) => {
+        finish = done
+        body(new QueuedConnection(connection, gate), gate).then((value) => {
+          if (gate.failure) fail(gate.failure.error)
+          else end(() => resolve(value))
+        }, fail)
+      })
+    },
+    abort: fail,
+    settle(failure) {
+      if (failure) reject(failure)
+      else deliver()
+    },
+  }
+}
+
+class QueuedConnection implements DatabaseConnection {
+  readonly #connection: SqliteConnection
+  readonly #gate: TransactionGate
+  readonly streamQuery = refuseToStream
+
+  constructor(connection: SqliteConnection, gate: TransactionGate) {
+    this.#connection = connection
+    this.#gate = gate
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    this.#gate.check()
+    try {
+      return this.#connection.execute<R>(query)
+    } catch (error) {
+      this.#gate.fail(error)
+      throw error
+    }
+  }
 }
