@@ -144,7 +144,7 @@ async function openBus(config: Config, log: Log): Promise<EventBus> {
 }
 
 /** The keys of this server, one per purpose, all from its one secret. */
-export interface Keys {
+interface Keys {
   pageTokens: Buffer
   fileAddresses: Buffer
   /** Seals what lies in the database and must not be readable there. */

@@ -105,6 +105,8 @@ describe.runIf(postgres)('PostgreSQL', () => {
   it('gives up waiting for a lock', async () => {
     await addNote('lock')
     await using impatient = await openDatabase({ ...database().options, busyTimeout: 50 })
+    // A connection has to be made within the same time, for which a busy machine may need several attempts.
+    await vi.waitFor(() => impatient.check())
     const change = sql`update notes set size = 1 where id = 'lock'`
     await notesOf(database()).run(async (tx) => {
       await change.execute(tx)
