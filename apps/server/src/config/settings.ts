@@ -38,7 +38,7 @@ export const serverSettings = {
   }),
   publicUrl: optional('BOTSTEAD_PUBLIC_URL', webAddress, {
     default: 'from HOST and PORT',
-    meaning: 'Where callers reach the server; the addresses in answers start with it.',
+    meaning: 'Address at which callers reach the server; the addresses in responses start with it.',
   }),
   dataDir: setting('BOTSTEAD_DATA_DIR', text('a folder'), {
     default: './data',
@@ -47,7 +47,7 @@ export const serverSettings = {
   diskReserveBytes: setting('BOTSTEAD_DISK_RESERVE_BYTES', bytes('0', '1GiB'), {
     default: '16MiB',
     meaning:
-      'Disk space that a file beside the SQLite database reserves, so that deleting works on a full disk; 0 for none.',
+      'Disk space that the server reserves in a file beside the SQLite database, so that deleting works on a full disk; 0 for none.',
   }),
   databaseUrl: optional('DATABASE_URL', postgresAddress, {
     default: 'none: SQLite in the data folder',
@@ -56,7 +56,7 @@ export const serverSettings = {
   }),
   roles: setting('BOTSTEAD_ROLES', listOf(oneOf('api', 'worker')), {
     default: 'api,worker',
-    meaning: 'What this process does: answer requests, run background jobs, or both.',
+    meaning: 'What this process does: serve requests, run background jobs, or both.',
   }),
   adminToken: optional(
     'BOTSTEAD_ADMIN_TOKEN',
@@ -103,7 +103,7 @@ export const serverSettings = {
   trustedProxies: setting('BOTSTEAD_TRUSTED_PROXIES', either(['none'], listOf(network)), {
     default: 'none',
     meaning:
-      'Proxies, as addresses or networks (10.0.0.0/8), whose word is taken for the address of a caller (X-Forwarded-For); limits count by it.',
+      'Proxies, as addresses or networks (10.0.0.0/8), that are trusted to name the address of a caller (X-Forwarded-For); limits count by that address.',
   }),
   allowedNetworks: setting(
     'BOTSTEAD_ALLOWED_NETWORKS',
@@ -124,18 +124,18 @@ export const serverSettings = {
     text('the name of a model', /^\S{1,200}$/),
     {
       default: 'none; must be set together with BOTSTEAD_EMBEDDINGS_URL',
-      meaning: 'Model that the endpoint shall use; another one makes all vectors anew.',
+      meaning: 'Model for the endpoint; after a change, the server computes all vectors again.',
     },
   ),
   embeddingsApiKey: optional('BOTSTEAD_EMBEDDINGS_API_KEY', text('any text'), {
     default: 'none',
-    meaning: 'Key that the endpoint asks for.',
+    meaning: 'API key for the endpoint.',
     secret: true,
   }),
   rateLimit: setting('BOTSTEAD_RATE_LIMIT', either(['auto', 'off'], integer(1, 1_000_000)), {
     default: 'auto',
     meaning:
-      'Requests a minute per token or user key; auto means 600, and none for callers on this machine (behind a proxy there, set BOTSTEAD_TRUSTED_PROXIES).',
+      'Requests a minute per token or user key; auto means 600, and no limit for callers on this machine (with a proxy there, set BOTSTEAD_TRUSTED_PROXIES).',
   }),
   rateBurst: setting('BOTSTEAD_RATE_BURST', integer(1, 100_000), {
     default: '100',
@@ -147,7 +147,7 @@ export const serverSettings = {
   }),
   searchTimeoutMs: setting('BOTSTEAD_SEARCH_TIMEOUT_MS', duration('10ms', '5m'), {
     default: '10s',
-    meaning: 'How long a search may take before it is given up, waiting for its turn included.',
+    meaning: 'How long a search may take, including the wait for its turn.',
   }),
   chatKeyLifetime: setting(
     'BOTSTEAD_CHAT_KEY_LIFETIME',
@@ -155,7 +155,7 @@ export const serverSettings = {
     {
       default: 'none',
       meaning:
-        'How long user keys that the server issues are valid, also those issued before; none means for ever.',
+        'How long user keys that the server issues are valid, including those issued before; none means for ever.',
     },
   ),
   chatNewUsers: setting('BOTSTEAD_CHAT_NEW_USERS', either(['auto', 'off'], integer(1, 1_000_000)), {
@@ -184,17 +184,16 @@ export const serverSettings = {
   eventRetentionMs: setting('BOTSTEAD_EVENT_RETENTION', duration('1h', '3650d'), {
     default: '7d',
     meaning:
-      'How far back listeners can resume; a conversation of which signals wait for a webhook is kept for longer.',
+      'How far back listeners can resume; the log of a conversation with signals that wait for a webhook is kept longer.',
   }),
   deliveryRetentionMs: setting('BOTSTEAD_DELIVERY_RETENTION', duration('1h', '3650d'), {
     default: '7d',
     meaning:
-      'How long finished deliveries and their attempts are kept, and how long others wait for a bot that is gone.',
+      'How long finished deliveries and their attempts are kept, and how long others wait for a bot that does not respond.',
   }),
   missedEventsMs: setting('BOTSTEAD_MISSED_EVENTS', duration('0', '30d'), {
     default: '1h',
-    meaning:
-      'How far back a bot that gets an address receives the events that happened while it had none; 0 for none of them.',
+    meaning: 'How far back a bot that gets an address receives earlier events; 0 for none of them.',
   }),
   botLogRetentionMs: setting('BOTSTEAD_BOT_LOG_RETENTION', duration('1h', '3650d'), {
     default: '7d',
@@ -203,7 +202,7 @@ export const serverSettings = {
   jobLeaseMs: setting('BOTSTEAD_JOB_LEASE_MS', duration('1s', '10m'), {
     default: '30s',
     meaning:
-      'How long the background work of a process that died waits until another process goes on with it; with SQLite the next start does so at once.',
+      'How long the background work of a process that died waits until another process continues it; with SQLite, the next start does so at once.',
   }),
   shutdownTimeoutMs: setting('BOTSTEAD_SHUTDOWN_TIMEOUT_MS', duration('0', '10m'), {
     default: '5s',
@@ -263,7 +262,7 @@ export const limitSettings = {
   }),
   deliveries: setting('BOTSTEAD_DELIVERIES', integer(1, 10_000), {
     default: '128',
-    meaning: 'Deliveries to bots and integrations that a process has on the way at a time.',
+    meaning: 'Deliveries to bots and integrations that a process sends at a time.',
   }),
   deliveriesPerReceiver: setting('BOTSTEAD_DELIVERIES_PER_RECEIVER', integer(1, 10_000), {
     default: '64',
@@ -288,11 +287,11 @@ export const limitSettings = {
   indexingWorkers: setting('BOTSTEAD_INDEXING_WORKERS', either(['auto'], integer(1, 64)), {
     default: 'auto',
     meaning:
-      'Files that one process reads at a time; auto means one per processor but one. Up to three that take long are read beside them.',
+      'Files that one process reads at a time; auto means one fewer than there are processors. Up to three slow files are read in addition.',
   }),
   indexingTimeoutMs: setting('BOTSTEAD_INDEXING_TIMEOUT_MS', duration('1s', '1h'), {
     default: '2m',
-    meaning: 'How long one file may take to be read; then it fails.',
+    meaning: 'How long reading one file may take before it fails.',
   }),
   indexingMemoryBytes: setting('BOTSTEAD_INDEXING_MEMORY_BYTES', bytes('128MiB', '32GiB'), {
     default: '512MiB',
@@ -320,7 +319,8 @@ export const limitSettings = {
   }),
   listenerBufferBytes: setting('BOTSTEAD_MAX_LISTENER_BUFFER_BYTES', bytes('16KiB', '100MiB'), {
     default: '512KiB',
-    meaning: 'What may wait for one listener who does not read, before it is let go and resumes.',
+    meaning:
+      'Data that may wait for one listener that does not read, before the server disconnects it.',
   }),
   storageQuotaBytes: setting('BOTSTEAD_STORAGE_QUOTA_BYTES', bytes('0', '1000TB'), {
     default: '10GB',
