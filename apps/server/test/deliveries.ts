@@ -74,7 +74,7 @@ export async function createDeliveriesBench(database: Database) {
   const begun: OpenCall[] = []
   const finished: { subject: string; failure: string | null }[] = []
   /** Bots without an address. */
-  const homeless = new Set<string>()
+  const withoutAddress = new Set<string>()
   /** Subjects that were deleted. */
   const deleted = new Set<string>()
 
@@ -129,7 +129,7 @@ export async function createDeliveriesBench(database: Database) {
     calls,
     begun,
     finished,
-    homeless,
+    withoutAddress,
     deleted,
     logged,
     log,
@@ -162,7 +162,7 @@ export async function createDeliveriesBench(database: Database) {
     /** Starts a dispatcher; with timers that nobody moves it is as one that was killed. */
     async start({ timers = time, name = 'one', limits, ...options }: BenchOptions = {}) {
       const findTarget = async ({ botId, integration }: Receiver) =>
-        homeless.has(botId)
+        withoutAddress.has(botId)
           ? undefined
           : {
               url: `http://localhost/${botId}/${integration}`,

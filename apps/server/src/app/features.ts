@@ -128,7 +128,7 @@ export function createFeatures(
       addresses,
       bots,
       integrations,
-      writeLogLine: botLogs.service.note,
+      writeLogLine: botLogs.service.writeLine,
     }),
   )
   const remoteCreator = createRemoteCreator({ db, clock, sealer, outgoing, integrations })
@@ -281,7 +281,7 @@ export function createFeatures(
       messages: messages.service,
       changes,
       targets,
-      writeLogLine: botLogs.service.note,
+      writeLogLine: botLogs.service.writeLine,
       alone: config.databaseUrl === undefined,
       leaseMs: config.jobLeaseMs,
       retentionMs: config.deliveryRetentionMs,

@@ -46,7 +46,7 @@ export function messageStreams(deps: MessageStreamsDeps) {
     const { conversationId, signal } = input
     if (signal.type !== 'delta') return
     const now = clock.now()
-    const { characters, pieces } = await store.notePiece(tx, {
+    const { characters, pieces } = await store.countPiece(tx, {
       conversation_id: conversationId,
       stream_id: signal.streamId,
       bot_id: botId,

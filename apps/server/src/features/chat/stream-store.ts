@@ -7,7 +7,7 @@ import type { MessageStreamsTable } from './table.js'
 type StreamRow = Selectable<MessageStreamsTable>
 
 /** Counts a piece of a message and returns the counts of its stream. */
-export async function notePiece(
+export async function countPiece(
   tx: Tx,
   row: Insertable<MessageStreamsTable>,
 ): Promise<Pick<StreamRow, 'characters' | 'pieces'>> {

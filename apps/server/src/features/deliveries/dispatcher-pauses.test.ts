@@ -107,14 +107,14 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
 
   it('keeps deliveries to a receiver without an address, and counts no attempt', async () => {
     const { bench, botId, enqueue, callOf, statusOf, changed } = dispatching()
-    bench.homeless.add(botId)
+    bench.withoutAddress.add(botId)
     await bench.start()
     const id = await enqueue('a')
     await eventually(async () =>
       expect(await bench.find(id)).toMatchObject({ set_aside: 1, attempts: 0, owner: null }),
     )
     expect(await bench.receiver(botId)).toMatchObject({ reason: 'The receiver has no address.' })
-    bench.homeless.delete(botId)
+    bench.withoutAddress.delete(botId)
     await changed()
     const ping = await eventually(() => {
       const found = bench.calls.find(({ operation }) => operation === 'ping')
@@ -178,16 +178,16 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
       return database().run(work)
     }
     const onRead = () => {
-      bench.homeless.add(botId)
+      bench.withoutAddress.add(botId)
       announceReceiver(bench.bus, botId)
     }
-    bench.homeless.add(botId)
+    bench.withoutAddress.add(botId)
     await bench.start({ run, onRead, plain: true })
     const first = await enqueue('a')
     bench.time.advance(1000)
     const second = await enqueue('b', 'other line')
     await eventually(async () => expect((await bench.find(second))?.set_aside).toBe(1))
-    bench.homeless.delete(botId)
+    bench.withoutAddress.delete(botId)
     bench.deleted.add('a')
     await changed()
     await eventually(async () => expect(await statusOf(first)).toBe('canceled'))
@@ -203,7 +203,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
   it('limits what it tries at a webhook where nothing gets as far as a call', async () => {
     const { bench, botId, enqueue, turns } = dispatching()
     let read = 0
-    bench.homeless.add(botId)
+    bench.withoutAddress.add(botId)
     const onRead = () => {
       read += 1
       throw new Error('What is to be told cannot be read.')
@@ -214,7 +214,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
       const waiting = bench.db.selectFrom('deliveries').select('id').where('bot_id', '=', botId)
       expect(await waiting.where('set_aside', '=', 1).execute()).toHaveLength(25)
     })
-    bench.homeless.delete(botId)
+    bench.withoutAddress.delete(botId)
     // Its sign of life and its next look: it rests.
     await eventually(() => expect(bench.time.pending).toBe(2))
     bench.time.advance(30_000)

@@ -94,9 +94,9 @@ describe('the log of deliveries', () => {
     ;(await callOf('failing')).answer(200)
     await eventually(async () => expect((await bench.receiver(botId))?.paused).toBeNull())
 
-    bench.homeless.add(botId)
+    bench.withoutAddress.add(botId)
     await changed()
-    await enqueue('homeless')
+    await enqueue('withoutAddress')
     await logs('deliveries wait: the receiver has no address')
 
     const explained = await explainedLines()

@@ -31,7 +31,7 @@ interface Making {
   sealer: Sealer
 }
 
-/** The row of a bot that is made. */
+/** The row of a new bot. */
 export function newBot(
   input: NewBot,
   { id, workspaceId, accountId, definition, signingSecret, now, sealer }: Making,
@@ -63,7 +63,7 @@ export function newBot(
   }
 }
 
-/** What a patch changes in the row of a bot. */
+/** The columns that a patch changes in the row of a bot. */
 export function changesOf(current: store.BotRow, patch: BotPatch, now: string, sealer: Sealer) {
   requireServerAddress(patch.url)
   const deployed = patch.code !== undefined || typeof patch.url === 'string'

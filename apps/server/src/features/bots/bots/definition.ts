@@ -30,7 +30,7 @@ type Part =
   | 'subscriptions'
   | 'medias'
 
-/** What a bot declares, as it is stored. Every map is always there, so that readers need not ask. */
+/** What a bot declares, as stored. Every map is present, so that readers need not check. */
 export type BotDefinition = Pick<WireBot, Part> & {
   recurringEvents: NonNullable<NewBot['recurringEvents']>
 }
@@ -53,11 +53,11 @@ export const emptyDefinition: BotDefinition = {
 
 /** Most entries a bot may declare of each kind. */
 const mostEntries = { states: 10, events: 20, actions: 200, recurringEvents: 20, tags: 50 }
-/** Most tags a bot may carry itself. */
+/** Most tags of a bot itself. */
 const mostOwnTags = 200
 /** Most bytes of the configuration of a bot. */
 const maxConfigurationBytes = 20_480
-/** Applies a merge patch and checks what comes out against the limits of a definition. */
+/** Applies a merge patch and checks the result against the limits of a definition. */
 export function patchDefinition(current: BotDefinition, patch: DefinitionPatch): BotDefinition {
   requireNewStates(current.states, patch.states)
   const next: BotDefinition = {
@@ -114,7 +114,9 @@ function patchSubscriptions(
   return { events: mergePatch(current.events ?? {}, patch.events) }
 }
 
-/** What recurs is made as it stands, so that it has to fit when it is declared. */
+/**
+ * Recurring events are created from the declared payload, so the payload must fit its schema now.
+ */
 function checkRecurring({ events, recurringEvents }: BotDefinition): void {
   for (const [name, { type, payload }] of Object.entries(recurringEvents)) {
     const schema = Object.hasOwn(events, type) ? events[type]?.schema : undefined

@@ -19,7 +19,7 @@ export { type BotsService, purgeBotJob } from './service.js'
 
 export interface Bots extends Feature {
   service: BotsService
-  /** What bots declare and have installed, from memory. */
+  /** What bots declare and have installed, cached. */
   botProfiles: BotProfiles
 }
 

@@ -14,14 +14,14 @@ import {
 import type { BotDefinition } from './definition.js'
 import * as store from './store.js'
 
-/** The server of a bot, as calls to it need it. */
+/** The server of a bot, with what calls to it need. */
 export interface BotServer {
   url: string
-  /** What the bot was configured with. */
+  /** The configuration of the bot. */
   configuration: Record<string, unknown>
   /** Secrets that sign calls, the newest first. */
   secrets: readonly string[]
-  /** Seconds that the bot may take for a call; undefined if it does not say. */
+  /** Seconds that the bot may take for a call; undefined if it declares none. */
   maxExecutionTime: number | undefined
 }
 
@@ -35,18 +35,18 @@ export interface ChatInstallation {
   configuration: Record<string, unknown>
 }
 
-/** That the signals of a bot's chat are posted to an address. */
+/** Which signals of a bot's chat are posted to an address. */
 export interface SignalPosting {
   /** Alias of the chat. */
   alias: string
-  /** Aliases of everything else that is installed: its conversations are not of the chat. */
+  /** Aliases of all other installations: their conversations do not belong to the chat. */
   elsewhere: ReadonlySet<string>
 }
 
 /** Where the signals of a bot's chat are posted. */
 export interface SignalAddress {
   url: string
-  /** Sent along in clear; empty if there is none. */
+  /** Sent in clear with each call; empty if there is none. */
   secret: string
   /** Secrets of the bot that sign the calls, the newest first. */
   signingSecrets: readonly string[]
@@ -58,7 +58,7 @@ interface BotLookupsDeps {
   sealer: Sealer
 }
 
-/** What other slices ask about bots, in nobody's name. */
+/** Reads of bots for other slices, without a caller whose permissions are checked. */
 export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
   const signingSecretsOf = (bot: store.BotSecretColumns) =>
     openSigningSecrets(
@@ -77,7 +77,7 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
       return await store.findWorkspaceOf(db, botId)
     },
 
-    /** Makes sure that a bot is one of the workspace. Throws `ResourceNotFound` otherwise. */
+    /** Throws `ResourceNotFound` unless the bot belongs to the workspace. */
     async requireIn({ workspaceId }: WorkspaceActor, botId: string): Promise<void> {
       if ((await store.findWorkspaceOf(db, botId)) === workspaceId) return
       throw unknownBot(botId)
@@ -121,7 +121,7 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
       }
     },
 
-    /** Whether signals are posted now, and of which conversations they are not. */
+    /** Whether signals are posted now, and which conversations are excluded. */
     async findSignalPosting(executor: Db | Tx, botId: string): Promise<SignalPosting | undefined> {
       const installed = await listInstallations(executor, botId)
       const chat = installed.find(isOpenChat)
@@ -149,7 +149,7 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
   }
 }
 
-/** Says that there is no such bot for the caller. */
+/** The error for a bot that does not exist for the caller. */
 export function unknownBot(id: string): ApiError {
   return new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
 }

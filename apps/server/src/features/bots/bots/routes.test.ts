@@ -8,7 +8,7 @@ import { openDatabase } from '../../../platform/db/open.js'
 describeEachEngine('bots', (engine) => {
   const server = useServer(engine)
 
-  it('makes a bot from an empty body, with a chat address', async () => {
+  it('creates a bot from an empty body, with a chat address', async () => {
     const client = server().client({ headers: { 'x-multiple-integrations': 'true' } })
     const { bot } = await client.createBot({})
     expect(bot.name).toMatch(/^bot-[0-9a-f]{8}$/)
@@ -52,7 +52,7 @@ describeEachEngine('bots', (engine) => {
     expect(JSON.stringify(patched)).not.toContain('k1')
   })
 
-  it('configures and switches the built-in chat, and nothing else', async () => {
+  it('configures the built-in chat and switches it on and off, and nothing else', async () => {
     const client = server().client({ headers: { 'x-multiple-integrations': 'true' } })
     const { bot } = await client.createBot({})
     const { bot: changed } = await client.updateBot({
@@ -86,7 +86,7 @@ describeEachEngine('bots', (engine) => {
     await expect(client.updateBot({ id: bot.id, integrations: { chat: slip } })).rejects.toThrow(
       'body.integrations.chat.configuraton is no member of an installation. Did you mean configuration?',
     )
-    // What the answer shows of it may be sent back.
+    // What the response shows of it may be sent back.
     const { bot: kept } = await client.updateBot({
       id: bot.id,
       integrations: {
@@ -106,7 +106,7 @@ describeEachEngine('bots', (engine) => {
     ).rejects.toMatchObject({ type: 'ReferenceConstraint' })
   })
 
-  it('refuses to grow without end by many small updates', async () => {
+  it('limits the size of a definition that grows by many small updates', async () => {
     const client = server().client()
     const tags = (prefix: string, count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`${prefix}${i}`, 'x']))
@@ -171,7 +171,7 @@ describeEachEngine('bots', (engine) => {
     expect(listed.bots.map(({ id }) => id)).not.toContain(bot.id)
   })
 
-  it('answers a repeated creation with the first answer', async () => {
+  it('returns the first response again to a repeated creation', async () => {
     const client = server().client()
     const input = { name: 'Once' }
     const key = { idempotencyKey: 'create-once' }
@@ -241,7 +241,7 @@ describe('the list of bots', () => {
   })
 })
 
-describeEachEngine('a list that was asked for before', (engine) => {
+describeEachEngine('a list of bots that was requested before', (engine) => {
   const server = useServer(engine)
 
   it('is the same until a bot changes, here or in another process', async () => {

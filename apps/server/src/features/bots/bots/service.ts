@@ -32,17 +32,17 @@ import * as store from './store.js'
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
     'bot.created': { botId: string }
-    /** A bot, or what is installed in it, was changed or removed: what is remembered of it is stale. */
+    /** A bot or one of its installations was changed or removed: caches of it are stale. */
     'bot.changed': { botId: string }
-    /** Its rows are deleted by a job that follows. */
+    /** A bot was deleted; a later job deletes its rows. */
     'bot.removed': { botId: string }
-    /** It got an address, or new code at the one it has. */
+    /** A bot got an address, or new code at its address. */
     'bot.deployed': { botId: string }
-    /** It got an address and had none before; `wants` returns whether it wants events of a type. */
+    /** A bot without an address got one; `wants` returns whether it wants events of a type. */
     'bot.addressed': { botId: string; wants: BotProfile['wants'] }
-    /** Its definition says anew which events recur. */
+    /** The recurring events that a bot declares were replaced. */
     'bot.recurringEventsDeclared': { botId: string; declared: BotDefinition['recurringEvents'] }
-    /** What is installed in it changes. */
+    /** Installations of a bot are created, changed or removed. */
     'installations.changed': {
       botId: string
       changes: readonly installations.InstallationChange[]
@@ -58,13 +58,13 @@ export interface BotRecord {
   installations: installations.InstallationRow[]
   /** What is installed, by id. */
   integrations: ReadonlyMap<string, installations.InstallableIntegration>
-  /** In clear only for whoever made the bot, in the answer to making it. */
+  /** In clear only in the response to the creation of the bot. */
   signingSecret: string
-  /** How the deliveries of its recurring events went, by name. */
+  /** Health of the deliveries of its recurring events, by name. */
   recurring: ReadonlyMap<string, RecurringHealth>
 }
 
-/** How the deliveries of a recurring event went. */
+/** Health of the deliveries of a recurring event. */
 interface RecurringHealth {
   failedAttempts: number
   lastFailureReason: string | null
@@ -84,7 +84,7 @@ export interface BotsDeps {
   integrations: Pick<IntegrationsService, 'findInstallable' | 'countInstalls' | 'removeAll'>
 }
 
-/** Reads how the deliveries of the recurring events of a bot went, by name. */
+/** Reads the health of the recurring events of a bot, by name. */
 export type ReadRecurringHealth = (
   executor: Db | Tx,
   botId: string,
@@ -93,11 +93,11 @@ export type ReadRecurringHealth = (
 /** Name of the job that removes what a deleted bot leaves behind. */
 export const purgeBotJob = 'bots.purge'
 
-/** Milliseconds that whoever changes an installation waits to hear how its registration went. */
+/** Milliseconds that a request which changes an installation waits for its registration. */
 const registrationPatienceMs = 3000
 const pollMs = 25
 
-/** Milliseconds: other processes trust what they know of a bot for five seconds and may still write. */
+/** Milliseconds: other processes cache a bot for five seconds and may still write until then. */
 const purgeDelay = 10_000
 
 export type BotsService = ReturnType<typeof createBotsService>
@@ -229,8 +229,8 @@ export function createBotsService(deps: BotsDeps) {
     },
 
     /**
-     * Names the state of the bots of a workspace: while it is the same, so is every list of them.
-     * Undefined where changes by other processes go unseen.
+     * Identifies the state of the bots of a workspace: every list of them stays the same while it
+     * does. Undefined where changes by other processes cannot be noticed.
      */
     revisionOf(workspaceId: string): string | undefined {
       const current = revision.current()
@@ -318,12 +318,12 @@ export function createBotsService(deps: BotsDeps) {
       )
       const pending = updated.installations.some(({ status }) => status.endsWith('_pending'))
       if (patch.integrations === undefined || !pending) return updated
-      // Most integrations register at once: then the response already says how it went.
+      // Most integrations register at once, so that the response already contains the result.
       await untilRegistered(id)
       return await load(db, actor, id)
     },
 
-    /** Makes a new signing secret and returns it; the one before signs too for a day. */
+    /** Creates a signing secret and returns it; the previous one also signs for a day. */
     async rotateSigningSecret(actor: WorkspaceActor, id: string): Promise<string> {
       return await run(
         async (tx) => {
@@ -351,14 +351,14 @@ export function createBotsService(deps: BotsDeps) {
     /** Removes every bot and integration of a workspace in the transaction that removes the workspace. */
     async removeAll(tx: Tx, workspaceId: string): Promise<void> {
       for (const id of await store.listBotIds(tx, workspaceId)) await removeIn(tx, workspaceId, id)
-      // Rows are locked in one order everywhere: those of bots before those of integrations.
+      // Rows are locked in the same order everywhere: bots before integrations.
       await integrations.removeAll(tx, workspaceId)
     },
 
     /** Raises `bot.changed` for bots whose integration was changed. */
     raiseChanged,
 
-    /** Plugs in the slice that knows how recurring events went. */
+    /** Plugs in the slice that knows the health of recurring events. */
     provideRecurringHealth(read: ReadRecurringHealth): void {
       readRecurringHealth = read
     },
@@ -367,11 +367,11 @@ export function createBotsService(deps: BotsDeps) {
   }
 }
 
-/** Tells whether any bot may have changed since an answer was made. */
+/** Detects whether any bot may have changed since a response was built. */
 export interface BotsRevision {
-  /** Undefined where changes by other processes go unseen. */
+  /** Undefined where changes by other processes cannot be noticed. */
   current(): string | undefined
-  /** To be called after a change is stored, before anybody is told of it. */
+  /** Called after a change is stored, before anybody is notified. */
   advance(): void
 }
 

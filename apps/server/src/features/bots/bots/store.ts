@@ -15,7 +15,7 @@ const secretColumns = [
 /** The signing secrets of a bot, sealed. */
 export type BotSecretColumns = Pick<BotRow, (typeof secretColumns)[number]>
 
-/** A bot as lists show it. */
+/** The columns of a bot that lists show. */
 export type BotSummaryRow = Pick<
   BotRow,
   'id' | 'name' | 'type' | 'tags' | 'created_at' | 'updated_at' | 'deployed_at'
@@ -23,7 +23,7 @@ export type BotSummaryRow = Pick<
 
 export interface BotFilter {
   dev: boolean
-  /** All must be equal. */
+  /** All must match. */
   tags: Record<string, string>
   /** Names of integrations, all of which must be installed. */
   integrationNames: readonly string[]
@@ -56,7 +56,7 @@ export async function findWorkspaceOf(db: Db, id: string): Promise<string | unde
   return row?.workspace_id
 }
 
-/** Where a bot listens, and its definition, which says to what. */
+/** The address of a bot and its definition. */
 export async function findBotProfile(
   db: Db,
   id: string,

@@ -1,13 +1,13 @@
-/** One row per bot. What a definition declares lies in `definition` as one JSON object. */
+/** One row per bot. `definition` holds what it declares as one JSON object. */
 export interface BotsTable {
   id: string
   workspace_id: string
   name: string
   description: string | null
   type: 'studio' | 'adk' | 'desk'
-  /** 0 or 1: made by a development tool, hidden from the production list. */
+  /** 0 or 1: created by a development tool, hidden from the production list. */
   dev: number
-  /** Where the bot's own server listens. */
+  /** Address of the bot's own server. */
   url: string | null
   code: string | null
   authentication: string | null
@@ -23,7 +23,7 @@ export interface BotsTable {
   secrets: string
   /** Sealed. */
   signing_secret: string
-  /** Sealed; the one before, which signs too until `previous_secret_until`. */
+  /** Sealed; the previous secret, which also signs until `previous_secret_until`. */
   previous_signing_secret: string | null
   previous_secret_until: string | null
   created_by: string | null

@@ -6,7 +6,7 @@ import { createLog } from '../../../platform/telemetry/log.js'
 
 const [engine] = engines
 
-it('the log names each pattern of a stored definition that is not checked, with its owner', async () => {
+it('logs each pattern of a stored definition that is not checked, with its owner', async () => {
   if (engine === undefined) throw new Error('There is no engine to test on')
   const lines: Record<string, unknown>[] = []
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) }
@@ -52,7 +52,7 @@ it('the log names each pattern of a stored definition that is not checked, with 
     expect(logged.filter(({ msg }) => msg === message)).toHaveLength(20)
     expect(logged).toContainEqual(expect.objectContaining({ botId: bot.id, patterns: 30 }))
 
-    // What is refused is not stored, and so not logged.
+    // A refused definition is not stored, and so not logged.
     const refused = { ...states, seen2: { type: 'bot', schema: { type: 'nothing' } } } as const
     await expect(server.client().updateBot({ id: bot.id, states: refused })).rejects.toThrow()
     expect(lines.filter(({ msg }) => msg === message)).toEqual([])

@@ -22,7 +22,7 @@ export interface BotView {
   keyByAlias: boolean
 }
 
-/** Of an event that has not happened yet. */
+/** Health of an event that has not happened yet. */
 const healthy = { failedAttempts: 0, lastFailureReason: null }
 
 export function toBotSummary(row: BotSummaryRow): WireBotSummary {

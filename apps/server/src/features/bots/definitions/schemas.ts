@@ -12,12 +12,12 @@ export type Schemas = Iterable<[field: string, schema: unknown]>
 
 /** Most bytes of one JSON schema. */
 const maxSchemaBytes = 102_400
-/** The same of all schemas of a definition: they are held in memory, and checked in one go. */
+/** Most bytes of all schemas of a definition: they are held in memory and checked together. */
 const maxBytesOfSchemas = 1_048_576
 /** Most patterns of one definition that are logged: each update may log them again. */
 const maxLoggedPatterns = 20
 
-/** Attributes inside a definition are patched too: a null there removes the attribute. */
+/** Attributes inside a definition are patched too: null removes an attribute. */
 export function withoutNullAttributes<Entry extends { attributes?: Record<string, string | null> }>(
   patch: Record<string, Entry | null> | undefined,
 ) {
@@ -42,8 +42,8 @@ export function checkEntries(field: string, map: JsonMap, most: number): void {
 }
 
 /**
- * Logs the patterns that are not enforced, because they look around or refer to a group: the author of
- * the definition expects them to be. Writes nothing if the transaction is rolled back.
+ * Logs the patterns that are not enforced because they use lookaround or backreferences; the author
+ * of the definition expects them to be enforced. Writes nothing if the transaction is rolled back.
  * @param owner what the definition belongs to, as fields of the log
  */
 export function logUncheckedPatterns(
@@ -70,8 +70,8 @@ export function logUncheckedPatterns(
 }
 
 /**
- * Throws unless these members of the body are JSON Schemas of which neither one nor all together are too
- * large, or too much work to judge values by; each may be left out.
+ * Throws unless these members of the body are JSON Schemas that are, each and together, neither too
+ * large nor too expensive to validate with. Each may be left out.
  */
 export function checkSchemas(schemas: Schemas): void {
   let bytes = 0
@@ -81,7 +81,7 @@ export function checkSchemas(schemas: Schemas): void {
     if (bytes > maxBytesOfSchemas) {
       throw new ApiError(
         'LimitExceeded',
-        `body.${field} is too much: all schemas of a definition may have ${maxBytesOfSchemas} bytes together.`,
+        `body.${field} is too large: all schemas of a definition may have ${maxBytesOfSchemas} bytes together.`,
       )
     }
     checkSchema(field, schema)

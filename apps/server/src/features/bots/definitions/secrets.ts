@@ -3,13 +3,13 @@ import { isoTime } from '../../../platform/clock.js'
 import { newSigningSecret } from '../../../platform/ids.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 
-/** Secrets of a bot or an integration as they are stored: name to sealed value. */
+/** Secrets of a bot or an integration as stored: name to sealed value. */
 export type SealedSecrets = Record<string, string>
 
 const mostSecrets = 25
 const secretName = /^[A-Z][A-Z0-9_]{0,99}$/
 
-/** A value sets, `null` removes, a name that is not mentioned stays. */
+/** A value sets a secret, `null` removes it; other secrets stay. */
 export function mergeSecrets(
   sealer: Sealer,
   current: SealedSecrets,
@@ -36,7 +36,9 @@ export function mergeSecrets(
   return Object.fromEntries(next)
 }
 
-/** The secrets that sign calls as they are stored, sealed: after a rotation the one before signs too. */
+/**
+ * The secrets that sign calls, as stored and sealed: after a rotation the previous one also signs.
+ */
 export interface SigningSecrets {
   current: string
   previous: string | null
@@ -44,13 +46,13 @@ export interface SigningSecrets {
   previousUntil: string | null
 }
 
-/** Milliseconds that the signing secret before the newest still signs. */
+/** Milliseconds that the previous signing secret still signs. */
 const overlapMs = 24 * 60 * 60 * 1000
 
 /**
- * A new signing secret in place of the current one.
+ * Replaces the current signing secret.
  * @param nowMilliseconds since the Unix epoch
- * @returns the secret in clear, and what is to be stored
+ * @returns the secret in clear, and the columns to store
  */
 export function rotateSigningSecret(
   sealer: Sealer,

@@ -7,7 +7,10 @@ export function isHttpAddress(text: string): boolean {
   return httpAddress.test(text) && URL.canParse(text)
 }
 
-/** Checks where a bot or an integration is to be called; null and undefined are nowhere. */
+/**
+ * Throws unless the address of a bot or an integration can be called; null and undefined mean no
+ * address.
+ */
 export function requireServerAddress(url: string | null | undefined): void {
   if (url === null || url === undefined || isHttpAddress(url)) return
   throw new ApiError(

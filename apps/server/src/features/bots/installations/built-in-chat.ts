@@ -4,7 +4,7 @@ import { isHttpAddress } from '../definitions/index.js'
 
 /**
  * The integration that every bot has from the start: its installation is the bot's chat address.
- * The version is the one that the chat client for this interface asks for.
+ * The version is the one that the chat client for this interface requests.
  */
 export const builtInChat = {
   id: '6f1c1f5e-4c52-4d0e-9d0a-5b1d1f0c7a11',
@@ -17,14 +17,16 @@ export const builtInChat = {
 
 /** Settings of the chat installation; all optional texts. */
 const textSettings = [
-  // Verifies user keys: with it, users sign their own keys and createUser is refused.
+  // Verifies user keys: with it, apps sign the keys of users and createUser is refused.
   'encryptionKey',
-  // Where every signal is posted too, and what is sent along in the header `x-secret-key`.
+  // The address to which every signal is posted, and the value of the header `x-secret-key`.
   'webhookUrl',
   'webhookSecret',
 ]
 
-/** Checks settings given to an installation of chat. A misspelt one would leave a chat open, or silent. */
+/**
+ * Validates the settings of a chat installation. A misspelt one would leave a chat open, or silent.
+ */
 export function requireChatConfiguration(
   field: string,
   configuration: Record<string, unknown>,
@@ -71,7 +73,7 @@ type Schema = Record<string, unknown>
 /** Kinds of content that a bloc can hold. */
 const parts = ['text', 'markdown', 'image', 'audio', 'video', 'file', 'location'] as const
 
-/** What the built-in chat can show, by type of message: the type stands beside the payload here. */
+/** What the built-in chat can show, by type of message; here the type is beside the payload. */
 export const chatShapes: Readonly<Record<string, { schema: Schema }>> = {
   ...Object.fromEntries(
     Object.entries(messagePayloads).map(([type, schema]) => [

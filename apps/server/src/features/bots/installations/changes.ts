@@ -6,7 +6,7 @@ import type { Sealer } from '../../../platform/security/sealing.js'
 import { builtInChat, postsSignals, requireChatConfiguration } from './built-in-chat.js'
 import type { InstallationRow } from './store.js'
 
-/** What a bot has to know of an integration that is, or is to be, installed in it. */
+/** What a bot needs to know of an integration that is, or will be, installed in it. */
 export interface InstallableIntegration {
   id: string
   name: string
@@ -22,13 +22,13 @@ export interface InstallableIntegration {
   configurations: ReadonlyMap<string, Record<string, unknown>>
 }
 
-/** What becomes of an installation: made without `before`, removed without `after`. */
+/** A change of an installation: a creation without `before`, a removal without `after`. */
 export interface InstallationChange {
   before?: InstallationRow
   after?: InstallationRow
 }
 
-/** The integration that comes with the server. Its settings are checked by its own rules. */
+/** The built-in integration. Its settings are validated by its own rules. */
 export const builtInEntry: InstallableIntegration = {
   id: builtInChat.id,
   name: builtInChat.name,
@@ -56,7 +56,7 @@ interface NewInstallation {
   newWebhookId: () => string
 }
 
-/** The chat installation that is made with every bot. */
+/** The chat installation that every bot starts with. */
 export function newChatInstallation(
   input: Omit<NewInstallation, 'newWebhookId'> & { webhookId: string },
 ) {
@@ -93,7 +93,7 @@ function emptyRow(
   }
 }
 
-/** Ids of the integrations that a patch of `integrations` may be about. */
+/** Ids of the integrations that a patch of `integrations` may refer to. */
 export function integrationsIn(patches: InstallationPatches | undefined): string[] {
   return Object.entries(patches ?? {}).map(([key, patch]) => patch?.integrationId ?? key)
 }
@@ -157,7 +157,7 @@ function patched(
   const configuration =
     patch.configuration ?? decodeJson<Record<string, unknown>>(sealer.open(base.configuration))
   checkConfiguration(field, integration, type, configuration, enabled || !!patch.configuration)
-  // What was stored before its members were checked stays, and can be switched on and off.
+  // Settings that were stored before they were validated stay, and can be switched on and off.
   if (integration.isBuiltIn && patch.configuration) {
     requireChatConfiguration(`${field}.configuration`, configuration)
   }
@@ -179,7 +179,7 @@ function patched(
   return status === undefined ? row : { ...row, status, status_reason: null }
 }
 
-/** How far a registration is after a change; undefined if the change does not concern it. */
+/** Status of the registration after a change; undefined if the change does not affect it. */
 function statusAfter(
   before: InstallationRow | undefined,
   after: InstallationRow,
@@ -237,7 +237,7 @@ function requireCapacity(
     if (after === undefined && before) aliases.delete(before.alias)
     if (before === undefined && after) {
       if (aliases.has(after.alias)) {
-        throw new ApiError('AlreadyExists', `body.integrations: ${after.alias} is there already.`)
+        throw new ApiError('AlreadyExists', `body.integrations: ${after.alias} exists already.`)
       }
       aliases.add(after.alias)
     }
@@ -269,7 +269,7 @@ function checkConfiguration(
       `${field}.configuration must have at most ${maxConfigurationBytes} bytes of JSON.`,
     )
   }
-  // What is switched off may be configured later.
+  // A disabled installation may be configured later.
   const violation = isUsed ? findViolation(schema, configuration) : undefined
   if (violation === undefined) return
   const path = [field, 'configuration', violation.field].filter((part) => part !== '').join('.')
@@ -279,17 +279,17 @@ function checkConfiguration(
   )
 }
 
-/** Members in lower case, by which slips in the case of letters are found too. */
+/** Members in lower case, to find slips in letter case as well. */
 const members: ReadonlyMap<string, string> = new Map(
   installationMembers.map((name) => [name.toLowerCase(), name]),
 )
-/** Longer names are no slips. */
+/** Longer names are not compared. */
 const longestSlip = 50
 
 /**
- * Refuses a member of an installation that is nearly one of those that change it. Members that mean
- * nothing are passed over elsewhere; here a slip would leave a chat open that its owner believes closed.
- * @param field where the installation stands in the body
+ * Rejects a member whose name resembles that of a known member. Unknown members are ignored
+ * elsewhere; here a slip would leave a chat open that its owner believes to be closed.
+ * @param field path of the installation in the body
  */
 function refuseMisspelt(patch: object, field: string): void {
   for (const name of Object.keys(patch)) {

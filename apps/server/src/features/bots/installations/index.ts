@@ -1,4 +1,4 @@
-// What is installed in bots: the rows, the rules by which they change, and the chat that every bot has.
+// Installations: the rows, the rules for changing them, and the chat that every bot has.
 export { builtInChat, chatShapes } from './built-in-chat.js'
 export {
   builtInEntry,

@@ -13,7 +13,7 @@ describeEachEngine('installed integrations', (engine) => {
   const remote = useRemote()
   const install = () => installMail(server(), remote())
 
-  it('are registered, with all that says who is called, and shown by the bot', async () => {
+  it('are registered with headers that identify them, and shown by the bot', async () => {
     const { bot, integration, installed } = await install()
     expect(installed).toMatchObject({
       enabled: true,
@@ -40,7 +40,7 @@ describeEachEngine('installed integrations', (engine) => {
     expect(isSigned(asked, integration.signingSecret)).toBe(true)
   })
 
-  it('say why a registration failed, and try again when they are installed again', async () => {
+  it('show why a registration failed, and are registered again when they are installed again', async () => {
     remote().behave(() => ({ status: 400, body: { message: 'Wrong token' } }))
     const { install: again, installed, admin, integration } = await install()
     expect(installed).toMatchObject({ status: 'registration_failed', statusReason: 'Wrong token' })
@@ -51,7 +51,7 @@ describeEachEngine('installed integrations', (engine) => {
       status: 'registered',
       statusReason: null,
     })
-    // What did not change is not told again.
+    // An unchanged installation is not registered again.
     expect(await again({ enabled: true })).toMatchObject({ status: 'registered' })
     expect(remote().asked('register')).toHaveLength(3)
     const logs = async () => {
@@ -62,7 +62,7 @@ describeEachEngine('installed integrations', (engine) => {
     expect((await logs()).map(({ level }) => level).toSorted()).toEqual(['error', 'error', 'info'])
   })
 
-  it('answer that a registration is under way when it takes long', async () => {
+  it('show that a registration is pending when it takes long', async () => {
     let release = () => {}
     remote().behave(({ headers }) =>
       headers['x-bp-operation'] === 'register'
@@ -150,7 +150,7 @@ describeEachEngine('installed integrations', (engine) => {
     ).rejects.toMatchObject({ type: 'LimitExceeded' })
   })
 
-  it('call with their own key where they are installed, and nowhere else', async () => {
+  it('may call with their own key where they are installed, and nowhere else', async () => {
     const { admin, inMail, key, keyId, bot, integration } = await install()
     const { user } = await inMail.createUser({ tags: {} })
     const { conversation } = await inMail.createConversation({ channel: 'inbox', tags: {} })
@@ -210,7 +210,7 @@ describeEachEngine('installed integrations', (engine) => {
     expect(told[0]?.headers['x-integration-alias']).toBe('mail')
   })
 
-  it('do their actions', async () => {
+  it('run their actions', async () => {
     const { inBot, install: change } = await install()
     remote().behave(({ json }) => ({ body: { output: { sent: json.input }, meta: { cost: 0 } } }))
     const { output } = await inBot.callAction({ type: 'mail:send', input: { to: 'ada' } })
@@ -232,7 +232,7 @@ describeEachEngine('installed integrations', (engine) => {
     ).rejects.toMatchObject({ type: 'Runtime' })
   })
 
-  it('name their account, and are registered again as often as they ask for it', async () => {
+  it('set their account, and are registered again at the interval that they request', async () => {
     const { inMail, inBot, now } = await install()
     await inMail.configureIntegration({ identifier: 'acme', scheduleRegisterCall: 'hourly' })
     expect((await now())?.identifier).toBe('acme')

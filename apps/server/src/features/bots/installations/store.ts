@@ -25,7 +25,7 @@ export async function listInstallations(
     .execute()
 }
 
-/** The installation that a public address names; webhook ids are unique in the whole server. */
+/** The installation behind a public address; webhook ids are unique in the whole server. */
 export async function findInstallationByWebhook(
   db: Db,
   webhookId: string,
@@ -64,7 +64,7 @@ export async function deleteInstallations(tx: Tx, botId: string): Promise<void> 
   await tx.deleteFrom('installations').where('bot_id', '=', botId).execute()
 }
 
-/** One installation, as calls about it need it. */
+/** One installation, with what calls about it need. */
 export async function findInstallation(
   executor: Db | Tx,
   botId: string,
@@ -78,7 +78,7 @@ export async function findInstallation(
     .executeTakeFirst()
 }
 
-/** How far the registrations of a bot are. */
+/** Status of the registrations of a bot. */
 export async function listRegistrationStatuses(
   db: Db,
   botId: string,
@@ -91,7 +91,7 @@ export async function listRegistrationStatuses(
   return rows.map(({ status }) => status)
 }
 
-/** Stores how a registration went, unless the installation was changed since. */
+/** Stores the result of a registration, unless the installation was changed since. */
 export async function settleRegistration(
   tx: Tx,
   { bot_id, alias, updated_at }: InstallationRow,

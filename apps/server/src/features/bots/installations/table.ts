@@ -23,7 +23,7 @@ export interface InstallationsTable {
     | 'unregistered'
     | 'unregistration_failed'
   status_reason: string | null
-  /** Account at the far end, as the integration says. */
+  /** Account at the other service, as the integration reports it. */
   identifier: string | null
   /** How often `register` is called again; null for once. */
   register_every: string | null

@@ -14,7 +14,7 @@ export type IntegrationPatch = Body<typeof contract.integrations.update>
 
 const namePattern = /^([a-z0-9][a-z0-9_-]{0,99}\/)?[a-z][a-zA-Z0-9_-]{1,99}$/
 
-/** A new integration as it is stored. Throws for what cannot be one. */
+/** The row of a new integration. Throws if a member is invalid. */
 export function newIntegration(
   actor: WorkspaceActor,
   input: NewIntegration,
@@ -55,7 +55,7 @@ interface MakingDeps {
   sealer: Sealer
 }
 
-/** What a patch changes of a stored integration. Throws for what cannot be. */
+/** The columns that a patch changes. Throws if a member is invalid. */
 export function changesOf(
   current: IntegrationRow,
   patch: IntegrationPatch,
@@ -95,7 +95,7 @@ function requireName(name: string): string {
 }
 
 /**
- * Throws `Forbidden` for a name that begins with the handle of somebody else.
+ * Throws `Forbidden` for a name that begins with the handle of another workspace.
  * @param own handle of the workspace; null if it has none
  */
 export function requireOwnHandle(name: string, own: string | null): void {
@@ -112,7 +112,7 @@ export function requireOwnHandle(name: string, own: string | null): void {
   )
 }
 
-/** A version in its plain form: `v1.2.3` is written `1.2.3`. Throws `InvalidPayload` for what is none. */
+/** Normalises a version: `v1.2.3` becomes `1.2.3`. Throws `InvalidPayload` if it is not one. */
 function requireVersion(given: string): string {
   const version = semver.valid(given)
   if (version !== null) return version
@@ -121,7 +121,7 @@ function requireVersion(given: string): string {
   })
 }
 
-/** The highest of versions that an exact version, `latest` or a range asks for. */
+/** The highest version that matches an exact version, `latest` or a range. */
 export function highestOf<Item extends { version: string }>(
   items: readonly Item[],
   asked: string,
@@ -132,7 +132,7 @@ export function highestOf<Item extends { version: string }>(
       ? semver.satisfies(version, asked === 'latest' ? '*' : asked, { includePrerelease: true })
       : version === exact,
   )
-  // A prerelease is nobody's latest while there is a release.
+  // A prerelease is never `latest` while there is a release.
   const released = found.filter(({ version }) => semver.prerelease(version) === null)
   const choice = released.length > 0 ? released : found
   return choice.toSorted((a, b) => semver.rcompare(a.version, b.version)).at(0)

@@ -17,10 +17,10 @@ type ChannelPatch = NonNullable<NonNullable<Patch['channels']>[string]>
 type Configuration = WireIntegration['configuration']
 type ConfigurationPatch = NonNullable<Patch['configuration']>
 
-/** Whether a bot may have something made by an integration, and by which tags. */
+/** Whether a bot may let an integration create something, and the tags that it requires. */
 export type Creation = WireIntegration['user']['creation']
 
-/** What an integration declares, as it is stored. Every map is always there. */
+/** What an integration declares, as stored. Every map is present. */
 export type IntegrationDefinition = Pick<
   WireIntegration,
   | 'identifier'
@@ -64,7 +64,7 @@ export const emptyDefinition: IntegrationDefinition = {
 /** Most entries of each kind. */
 const most = { channels: 50, messages: 50, tags: 50, named: 200 }
 
-/** Applies a merge patch and checks what comes out. */
+/** Applies a merge patch and checks the result. */
 export function patchDefinition(
   current: IntegrationDefinition,
   patch: Patch,
@@ -97,7 +97,7 @@ export function patchDefinition(
   return next
 }
 
-/** Interfaces are definitions of their own, and this server keeps none. */
+/** Interfaces are definitions of their own; this server has none. */
 function requireNoInterfaces(interfaces: Patch['interfaces']): void {
   for (const [alias, named] of Object.entries(interfaces ?? {})) {
     if (named === null) continue

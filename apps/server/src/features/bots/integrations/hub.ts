@@ -87,7 +87,7 @@ const chat: PublicIntegration = {
   },
 }
 
-/** The catalogue that every workspace sees: what comes with the server. */
+/** The catalogue that every workspace sees: the built-in integrations. */
 export const hub = {
   list(query: Query<typeof contract.hub.listIntegrations>): PublicSummary[] {
     const { name, version, search = '', verificationStatus: status = 'approved' } = query

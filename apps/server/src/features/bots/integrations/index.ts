@@ -21,13 +21,13 @@ export type { IntegrationsService } from './service.js'
 
 export interface Integrations extends Feature {
   service: IntegrationsService
-  /** Integrations from memory, by id. */
+  /** Cached integrations, by id. */
   known: KnownIntegrations
-  /** What happened between integrations and this server. */
+  /** Logs of what happened between integrations and this server. */
   logs: IntegrationLogs
 }
 
-/** What connects bots to other services: its definitions. */
+/** Integrations, which connect bots to other services: their definitions. */
 export function createIntegrations(deps: IntegrationsServiceDeps & { log: Log }): Integrations {
   const known = createKnownIntegrations(deps)
   const logs = createIntegrationLogs(deps)

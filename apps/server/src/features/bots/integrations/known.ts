@@ -8,25 +8,25 @@ import { openSigningSecrets } from '../definitions/index.js'
 import type { IntegrationDefinition } from './definition.js'
 import { findInstalled } from './store.js'
 
-/** What calls to an integration need of it. */
+/** An integration, with what calls to it need. */
 export interface KnownIntegration {
   id: string
   name: string
   url: string | undefined
   /** Secrets that sign calls, the newest first. */
   secrets: readonly string[]
-  /** Milliseconds that it may take for an answer. */
+  /** Milliseconds that it may take for a response. */
   timeoutMs: number
   definition: IntegrationDefinition
 }
 
-/** Integrations from memory, when they were asked for within the last seconds. */
+/** Integrations, cached for a few seconds. */
 export interface KnownIntegrations {
   of(id: string): Awaitable<KnownIntegration | undefined>
   forget(id: string): void
 }
 
-/** Seconds for a call when the integration does not say how long it needs, and whatever it says. */
+/** Seconds that a call may take: the default, and the most that an integration may declare. */
 const seconds = { default: 60, most: 15 * 60 }
 
 export function createKnownIntegrations(deps: {

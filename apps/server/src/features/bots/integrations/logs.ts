@@ -11,7 +11,7 @@ import * as store from './log-store.js'
 
 type LogsQuery = Query<typeof contract.integrations.getLogs>
 
-/** Something that happened between an integration and this server. */
+/** An event between an integration and this server. */
 interface LogLine {
   integrationId: string
   botId: string
@@ -19,16 +19,16 @@ interface LogLine {
   message: string
 }
 
-/** What happened between integrations and this server, for those who make them. */
+/** The log of each integration, for its developers. */
 export interface IntegrationLogs {
-  /** Writes a line down in its own time. Never rejects: the work that it tells of has been done. */
-  note(line: LogLine): void
+  /** Writes a line in the background. Never fails, because the work that it reports is done. */
+  writeLine(line: LogLine): void
   page(actor: WorkspaceActor, id: string, query: LogsQuery): Promise<Page<store.LogRow>>
-  /** Removes some of the lines that have served their time; answers how many. */
+  /** Deletes some of the expired lines; returns how many. */
   sweep(tx: Tx): Promise<number>
 }
 
-/** Milliseconds that lines are kept. */
+/** Milliseconds for which lines are kept. */
 const lifetime = 7 * 24 * 60 * 60 * 1000
 const longestMessage = 2000
 const linesPerPage = 100
@@ -44,7 +44,7 @@ export function createIntegrationLogs(deps: {
 }): IntegrationLogs {
   const { db, run, clock, ids, log } = deps
   return {
-    note({ integrationId, botId, level, message }) {
+    writeLine({ integrationId, botId, level, message }) {
       const row = {
         id: ids.next('report'),
         integration_id: integrationId,

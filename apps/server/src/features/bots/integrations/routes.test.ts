@@ -12,7 +12,7 @@ describeEachEngine('integrations', (engine) => {
   let count = 0
   const newName = () => `mail-${++count}`
 
-  it('are made, shown, changed part by part, and deleted', async () => {
+  it('are created, shown, changed member by member, and deleted', async () => {
     const name = newName()
     const { integration } = await admin().createIntegration({
       name,
@@ -104,7 +104,7 @@ describeEachEngine('integrations', (engine) => {
     }
   })
 
-  it('have the handle of their own workspace, or none', async () => {
+  it('may begin with the handle of their own workspace only', async () => {
     const name = `initech_2/${newName()}`
     const made = { name, version: '1.0.0' }
     const login = await addAccount(server())
@@ -133,7 +133,7 @@ describeEachEngine('integrations', (engine) => {
     expect((await admin().listIntegrations({ name, dev: true })).integrations).toHaveLength(2)
   })
 
-  it('refuse what cannot be one', async () => {
+  it('refuse invalid members', async () => {
     const { integration } = await admin().createIntegration({ name: newName(), version: '1.0.0' })
     const { id } = integration
     const broken = { send: { input: { schema: { type: 7 } }, output: { schema: {} } } }
@@ -190,7 +190,7 @@ describeEachEngine('integrations', (engine) => {
     expect(integrations).toEqual([])
   })
 
-  it('stay inside of their workspace', async () => {
+  it('cannot be seen or changed by other workspaces', async () => {
     const { integration } = await admin().createIntegration({ name: newName(), version: '1.0.0' })
     const { id, name } = integration
     const other = existingClient(server(), await addAccount(server()))
@@ -217,7 +217,7 @@ describeEachEngine('integrations', (engine) => {
     await other.createIntegration({ name, version: '1.0.0' })
   })
 
-  it('interfaces and plugins are none, as existing tools have to hear it', async () => {
+  it('returns empty lists of interfaces and plugins, as existing tools expect', async () => {
     const client = existingClient(server())
     for (const answer of [
       await client.listInterfaces({ name: 'hitl' }),
@@ -239,7 +239,7 @@ describeEachEngine('integrations', (engine) => {
     }
   })
 
-  it('the hub has the built-in chat and nothing else', async () => {
+  it('lists only the built-in chat in the hub', async () => {
     const { integrations } = await admin().listPublicIntegrations({})
     expect(integrations.map(({ name }) => name)).toEqual(['chat'])
     const { integration } = await admin().getPublicIntegration({ name: 'chat', version: 'latest' })

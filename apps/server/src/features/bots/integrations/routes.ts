@@ -87,7 +87,7 @@ export function integrationsRoutes({ service, logs }: IntegrationsRoutesDeps): R
   ]
 }
 
-/** Interfaces and plugins: there are none, which is said so that existing tools go on. */
+/** Interfaces and plugins: empty lists, because existing tools request them. */
 function packageRoutes(): Route[] {
   const { interfaces, publicInterfaces, plugins, publicPlugins } = contract.packageLists
   return [

@@ -28,7 +28,7 @@ import { toInstallable } from './view.js'
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** What is remembered of it, and of the bots in which it is installed, is stale. */
+    /** Caches of the integration and of the bots in which it is installed are stale. */
     'integration.changed': { integrationId: string; installedIn: readonly string[] }
     'integration.removed': { integrationId: string }
   }
@@ -36,7 +36,7 @@ declare module '../../../platform/domain-events.js' {
 
 type ListQuery = Query<typeof contract.integrations.list>
 
-/** An integration with its secret, in clear only for whoever made it. */
+/** An integration with its secret, in clear only in the response to its creation. */
 export interface IntegrationRecord {
   integration: store.IntegrationRow
   signingSecret: string
@@ -55,10 +55,10 @@ export interface IntegrationsServiceDeps {
   workspaces: Pick<WorkspacesService, 'handleOf'>
 }
 
-/** Name of the job that deletes the log of an integration that was removed; its key is the id. */
+/** Name of the job that deletes the log of a removed integration; its key is the id. */
 export const purgeIntegrationJob = 'integrations.purge'
 
-/** Bots of which a change is noticed at once; in others it is seen within five seconds. */
+/** Most bots whose caches are cleared at once; others notice a change within five seconds. */
 const mostNotified = 1000
 
 export type IntegrationsService = ReturnType<typeof createIntegrationsService>
@@ -87,14 +87,14 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     await domainEvents.raise(tx, 'integration.changed', { integrationId, installedIn })
   }
 
-  /** Deletes the log in a job: it can have so many lines that others would wait for the transaction. */
+  /** Deletes the log in a job: with many lines, the transaction would block others for long. */
   async function enqueuePurge(tx: Tx, integrationId: string): Promise<void> {
     const payload = { integrationId }
     await deps.queue.enqueue(tx, { kind: purgeIntegrationJob, key: integrationId, payload })
   }
 
   async function requireOwn(executor: Db | Tx, { name, workspace_id }: store.IntegrationRow) {
-    // Most names have no handle, and cost no read.
+    // Most names have no handle and need no read.
     if (!name.includes('/')) return
     requireOwnHandle(name, await deps.workspaces.handleOf(executor, workspace_id))
   }
@@ -111,7 +111,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       query: ListQuery,
     ): Promise<Page<store.IntegrationSummaryRow>> {
       const { nextToken, pageSize, limit, sortBy = 'createdAt', direction, ...filter } = query
-      // No interface can be declared, and nobody verifies anything here.
+      // Interfaces cannot be declared, and integrations are never verified here.
       const { interfaceId, interfaceName, verificationStatus = 'unapproved' } = filter
       if (interfaceId || interfaceName || verificationStatus !== 'unapproved') {
         return { rows: [], nextToken: undefined }
@@ -143,7 +143,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       return { integration: await require(db, actor, id), signingSecret: '' }
     },
 
-    /** The highest version of a name that is what was asked for: a version, `latest` or a range. */
+    /** The highest version of a name that matches: an exact version, `latest` or a range. */
     async getByName(
       actor: WorkspaceActor,
       name: string,
@@ -223,7 +223,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       )
     },
 
-    /** Makes a new signing secret and returns it; the one before it signs too for a day. */
+    /** Creates a signing secret and returns it; the previous one also signs for a day. */
     async rotateSigningSecret(actor: WorkspaceActor, id: string): Promise<string> {
       return await run(
         async (tx) => {
@@ -243,7 +243,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       )
     },
 
-    /** @param field where the id of the integration was given */
+    /** @param field path of the id in the request */
     async requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void> {
       if (await store.findIntegration(db, actor.workspaceId, id)) return
       throw new ApiError(
@@ -252,7 +252,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       )
     },
 
-    /** Those of some integrations that the bots of a workspace may install, by id. */
+    /** The given integrations that the bots of a workspace may install, by id. */
     async findInstallable(
       executor: Db | Tx,
       workspaceId: string,
@@ -262,7 +262,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       return new Map(rows.map((row) => [row.id, toInstallable(row)]))
     },
 
-    /** Counts installations that were made or removed. */
+    /** Counts installations that were created or removed. */
     async countInstalls(tx: Tx, id: string, by: number): Promise<void> {
       await store.countInstalls(tx, id, by)
     },

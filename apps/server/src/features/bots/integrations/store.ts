@@ -21,7 +21,7 @@ const summary = [
   'updated_at',
 ] as const
 
-/** An integration as lists show it. */
+/** The columns of an integration that lists show. */
 export type IntegrationSummaryRow = Pick<IntegrationRow, (typeof summary)[number]>
 
 export interface IntegrationFilter {
@@ -60,12 +60,12 @@ export async function findIntegration(
     .executeTakeFirst()
 }
 
-/** Without a workspace: for calls that follow from an installation, which was checked when it was made. */
+/** Without a workspace: for calls about an installation, whose creation was authorised. */
 export async function findInstalled(db: Db, id: string): Promise<IntegrationRow | undefined> {
   return await db.selectFrom('integrations').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Those of some integrations that belong to a workspace. */
+/** The given integrations that belong to a workspace. */
 export async function listByIds(
   executor: Db | Tx,
   workspaceId: string,
@@ -137,7 +137,7 @@ export async function patchIntegration(
     .execute()
 }
 
-/** Counts installations that were made (`by` above 0) or removed. */
+/** Counts installations that were created (`by` above 0) or removed. */
 export async function countInstalls(tx: Tx, id: string, by: number): Promise<void> {
   await tx
     .updateTable('integrations')
@@ -155,7 +155,7 @@ export async function deleteIntegration(tx: Tx, workspaceId: string, id: string)
 }
 
 /**
- * All of a workspace that is deleted with its bots.
+ * Deletes the integrations of a workspace that is deleted.
  * @returns their ids
  */
 export async function deleteOfWorkspace(tx: Tx, workspaceId: string): Promise<string[]> {

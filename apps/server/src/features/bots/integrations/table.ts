@@ -1,4 +1,7 @@
-/** What connects bots to another service. What it declares lies in `definition` as one JSON object. */
+/**
+ * An integration connects bots to another service. `definition` holds what it declares as one JSON
+ * object.
+ */
 export interface IntegrationsTable {
   id: string
   workspace_id: string
@@ -6,9 +9,9 @@ export interface IntegrationsTable {
   name: string
   /** Semantic version. */
   version: string
-  /** 0 or 1: made by a development tool. */
+  /** 0 or 1: created by a development tool. */
   dev: number
-  /** Where its server listens. */
+  /** Address of its server. */
   url: string | null
   title: string
   description: string
@@ -28,7 +31,7 @@ export interface IntegrationsTable {
   signing_secret: string
   /** Sealed; the secret before the last rotation. */
   former_secret: string | null
-  /** Until when the former secret signs too. */
+  /** Until when the former secret also signs. */
   former_secret_until: string | null
   /** In how many bots it is installed, counted with the installations. */
   installs: number

@@ -10,7 +10,7 @@ type WireSummary = Output<typeof contract.integrations.list>['integrations'][num
 
 type WireLog = Output<typeof contract.integrations.getLogs>['logs'][number]
 
-/** Integrations are shown with their icon in the address itself: it needs no place of its own. */
+/** Icons are data URLs, so that they need no storage of their own. */
 function iconUrlOf(icon: string): string {
   return dataUrl('image/svg+xml', icon)
 }
@@ -38,7 +38,7 @@ export function toSummary(row: IntegrationSummaryRow): WireSummary {
   }
 }
 
-/** @param signingSecret in clear only for whoever made it; empty otherwise */
+/** @param signingSecret in clear only in the response to its creation; otherwise empty */
 export function toIntegration(integration: IntegrationRow, signingSecret: string): WireIntegration {
   const { extraOperations: _, ...definition } = {
     ...emptyDefinition,
@@ -67,7 +67,7 @@ export function toLog(row: LogRow): WireLog {
   }
 }
 
-/** What has to be known of an integration to install it. */
+/** What installing an integration requires of it. */
 export function toInstallable(row: IntegrationRow): InstallableIntegration {
   const { configuration, configurations } = decodeJson<IntegrationDefinition>(row.definition)
   return {

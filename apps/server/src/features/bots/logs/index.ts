@@ -11,7 +11,7 @@ export interface BotLogs extends Feature {
   service: BotLogsService
 }
 
-/** What happened in bots, for those who make them. */
+/** The logs of bots, for their developers. */
 export function createBotLogs(deps: BotLogsDeps): BotLogs {
   const service = createBotLogsService(deps)
   return {

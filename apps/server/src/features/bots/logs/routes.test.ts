@@ -23,7 +23,7 @@ describeEachEngine('the log of a bot', (engine) => {
     return { id: bot.id, bot, own: server().client({ botId: bot.id }) }
   }
 
-  /** Says something to a bot; answers the ids of who said it and where. */
+  /** Sends a message to a bot; returns the ids of its author and conversation. */
   async function say({ bot }: Awaited<ReturnType<typeof meet>>, text: string) {
     const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
     const { key: userKey, user } = await server().client({ webhookId }).chatCreateUser({})
@@ -36,7 +36,7 @@ describeEachEngine('the log of a bot', (engine) => {
     return { userId: user.id, conversationId: conversation.id }
   }
 
-  it('tells of every attempt, newest first, and what is written there', async () => {
+  it('lists every delivery attempt and every written line, newest first', async () => {
     const http = await startHttpBot('shaky')
     const bot = await meet(http.url)
     const { id, own } = bot
@@ -54,7 +54,7 @@ describeEachEngine('the log of a bot', (engine) => {
     ])
   })
 
-  it('tells what was given up and who paused it, and is narrowed by what it is about', async () => {
+  it('lists what was given up and who paused it, and can be filtered by subject', async () => {
     const http = await startHttpBot('refusing')
     const bot = await meet(http.url)
     const { id } = bot
@@ -80,7 +80,7 @@ describeEachEngine('the log of a bot', (engine) => {
     ])
   })
 
-  it('is read page by page without a gap, whoever wrote the lines and also of one moment', async () => {
+  it('is paged without a gap, whoever wrote the lines, also within one moment', async () => {
     const http = await startHttpBot()
     const bot = await meet(http.url)
     const { id, own } = bot
@@ -109,7 +109,7 @@ describeEachEngine('the log of a bot', (engine) => {
     expect(await messages(id, { timeEnd: '2025-12-31T00:00:00Z' })).toEqual([])
   })
 
-  it('takes so much and no more, and nothing from the future', async () => {
+  it('refuses too many lines, and lines from the future', async () => {
     const { own } = await meet()
     const line = { level: 'info' as const, message: 'x' }
     const timestamp = new Date(server().clock.now() + 600_000).toISOString()
@@ -129,7 +129,7 @@ describeEachEngine('the log of a bot', (engine) => {
     expect(refused[0]?.reason).toMatchObject({ type: 'RateLimited' })
   })
 
-  it('is kept for a while, and goes with its bot', async () => {
+  it('is deleted after the retention, and with its bot', async () => {
     const [kept, gone] = [await meet(), await meet()]
     const logs = [{ level: 'info' as const, message: 'first' }]
     for (const { own } of [kept, gone]) await own.writeBotLogs({ logs })

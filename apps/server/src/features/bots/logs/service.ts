@@ -32,7 +32,7 @@ export interface BotLogsDeps {
   ids: Ids
   pager: Pager
   bots: Pick<BotsService, 'requireIn'>
-  /** Milliseconds that lines are kept. */
+  /** Milliseconds for which lines are kept. */
   retentionMs: number
 }
 
@@ -52,12 +52,12 @@ const longestMessage = 4000
 const sweptAtOnce = 500
 const callsPerMinute = 600
 const callsAtOnce = 100
-/** Milliseconds that the clock of a bot may be ahead. */
+/** Milliseconds by which the clock of a bot may be ahead. */
 const longestAhead = 5 * 60 * 1000
 
 export type BotLogsService = ReturnType<typeof createBotLogsService>
 
-/** The log of each bot: what the server saw, and what the bot says itself. */
+/** The log of each bot: lines of the server, and lines of the bot itself. */
 export function createBotLogsService(deps: BotLogsDeps) {
   const { db, run, clock, ids } = deps
   let pageAttempts: PageAttempts = async () => ({ rows: [], nextToken: undefined })
@@ -91,12 +91,12 @@ export function createBotLogsService(deps: BotLogsDeps) {
       pageAttempts = page
     },
 
-    /** Writes a line in the transaction of what it is about. */
-    async note(tx: Tx, line: LogLine): Promise<void> {
+    /** Writes a line in the transaction of the change that it reports. */
+    async writeLine(tx: Tx, line: LogLine): Promise<void> {
       await store.insertLogs(tx, [toRow(line, clock.now())])
     },
 
-    /** Writes lines of the bot itself. */
+    /** Writes lines that the bot sends. */
     async write({ botId }: BotActor, lines: NewLines): Promise<void> {
       const { allowed, retryAfterSeconds } = limiter.take(botId)
       if (!allowed) {
@@ -142,19 +142,19 @@ export function createBotLogsService(deps: BotLogsDeps) {
       return mergePages([written, await pageAttempts(db, botId, conditions, page)], page)
     },
 
-    /** Deletes some of the lines that are old enough and returns how many. */
+    /** Deletes some of the expired lines and returns how many. */
     async sweep(tx: Tx): Promise<number> {
       return await store.deleteOld(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce)
     },
 
-    /** Removes what a deleted bot left behind. */
+    /** Deletes the rows of a deleted bot. */
     async purge(botId: string): Promise<void> {
       await purge(run, (tx, limit) => store.deleteSomeOfBot(tx, botId, limit))
     },
   }
 }
 
-/** One page out of the pages of two lists that are sorted in the same way, newest first. */
+/** Merges the pages of two lists that are sorted in the same way, newest first. */
 function mergePages(
   pages: readonly Page<store.LogRow>[],
   { size, tokenAfter }: PageRequest,
@@ -169,7 +169,7 @@ function mergePages(
   return { rows, nextToken: tokenAfter({ value: last.created_at, id: last.id }) }
 }
 
-/** The order of the engines: by the codes of the characters. */
+/** The order in which the databases sort: by character code. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -6,7 +6,7 @@ import type { BotLogsTable } from './table.js'
 
 export type LogRow = BotLogsTable
 
-/** What the log is narrowed to; undefined for anything. */
+/** Filter of the log; undefined members match anything. */
 export interface LogFilter {
   /** ISO 8601 times, both included. */
   from: string
@@ -36,7 +36,7 @@ export function conditionsOf(db: Db, filter: LogFilter): Expression<SqlBool>[] {
   ]
 }
 
-/** Lines of one bot that were written down. */
+/** Written lines of one bot. */
 export async function pageLogs(
   db: Db,
   botId: string,

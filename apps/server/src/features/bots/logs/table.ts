@@ -7,7 +7,7 @@ export interface BotLogsTable {
   user_id: string | null
   workflow_id: string | null
   conversation_id: string | null
-  /** When it happened, as whoever wrote it says. */
+  /** When it happened, according to the writer. */
   created_at: string
 }
 

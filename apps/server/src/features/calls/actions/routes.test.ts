@@ -25,11 +25,11 @@ describeEachEngine('actions', (engine) => {
     return { admin, client, webhookId, bot, inBot: existingClient(server(), { botId: bot.id }) }
   }
 
-  it('has an action of the bot done by its server, signed as deliveries are', async () => {
+  it('calls the server of the bot for its own actions, signed like deliveries', async () => {
     const { bot, inBot } = await makeActiveBot()
     remote().behave(({ json }) => ({ body: { output: { length: `${json.input?.text}`.length } } }))
-    const answer = await inBot.callAction({ type: 'count', input: { text: 'four' } })
-    expect(answer).toEqual({ output: { length: 4 }, meta: { cached: false } })
+    const response = await inBot.callAction({ type: 'count', input: { text: 'four' } })
+    expect(response).toEqual({ output: { length: 4 }, meta: { cached: false } })
     const [asked] = remote().requests
     expect(asked).toMatchObject({
       json: { type: 'count', input: { text: 'four' } },
@@ -47,7 +47,7 @@ describeEachEngine('actions', (engine) => {
     expect(remote().requests[1]?.json.type).toBe('summary#write')
   })
 
-  it('uses answers of cacheable actions again, per input, until the bot changes or time passes', async () => {
+  it('reuses outputs of cacheable actions, per input, until the bot changes or time passes', async () => {
     const { admin, bot, inBot } = await makeActiveBot()
     let asked = 0
     remote().behave(() => ({ body: { output: { asked: ++asked } } }))
@@ -66,7 +66,7 @@ describeEachEngine('actions', (engine) => {
     expect(await call('price', { a: 2 })).toEqual([6, false])
   })
 
-  it('passes on why an action failed', async () => {
+  it('returns the reason why an action failed', async () => {
     const { admin, bot, inBot } = await makeActiveBot()
     const failure = async () => {
       const error = await inBot.callAction({ type: 'count', input: {} }).catch((e: unknown) => e)
@@ -92,7 +92,7 @@ describeEachEngine('actions', (engine) => {
     expect(await failure()).toEqual(runtime(expect.stringContaining('no address')))
   })
 
-  it('refuses what is not declared, and input of another form', async () => {
+  it('refuses undeclared actions, and input that does not fit the schema', async () => {
     const { admin, bot, inBot } = await makeActiveBot()
     const failure = async (type: string, input: Record<string, unknown>) =>
       Object(await inBot.callAction({ type, input }).catch((e: unknown) => e))
@@ -126,7 +126,7 @@ describeEachEngine('actions', (engine) => {
       const { output } = await client.callAction({ type: 'chat:publishMessageStream', input })
       expect(output).toEqual({})
     }
-    // Who begins to listen between two pieces gets them as one.
+    // A listener that joins between two pieces gets the text so far as one piece.
     const text = () => listener.heard.map(({ data }) => data.delta).join('')
     await listener.until(() => text().length >= 5)
     listener.close()
@@ -137,7 +137,7 @@ describeEachEngine('actions', (engine) => {
     ).rejects.toMatchObject({ type: 'InvalidPayload', code: 400 })
   })
 
-  it('sends events of the bot to the chat, and refuses what is none', async () => {
+  it('sends events of the bot to the chat, and refuses invalid ones', async () => {
     const { client } = await makeBot(server())
     const { conversation } = await client.createConversation({ channel: 'channel', tags: {} })
     const send = (input: Record<string, unknown>) =>
@@ -153,7 +153,7 @@ describeEachEngine('actions', (engine) => {
     }
   })
 
-  it('is closed to integrations', async () => {
+  it('cannot be called by integrations', async () => {
     const { bot } = await makeActiveBot()
     const inChat = existingClient(server(), { botId: bot.id, integrationAlias: 'chat' })
     await expect(inChat.callAction({ type: 'count', input: {} })).rejects.toMatchObject({

@@ -10,7 +10,7 @@ describeEachEngine('runs of actions', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
 
-  it('are listed with what came of them, newest first, for a week', async () => {
+  it('are listed with their results, newest first, for a week', async () => {
     const { admin, bot, inBot, integration } = await installMail(server(), remote())
     const { id } = bot
     const since = new Date(server().clock.now()).toISOString()
@@ -28,7 +28,7 @@ describeEachEngine('runs of actions', (engine) => {
     await call('send', { to: 'all', long })
     await call('look', {})
     await call('look', {})
-    // Nobody was asked about these.
+    // No integration was called for these.
     await call('send', {})
     await call('dance', {})
     const { data, meta } = await list()

@@ -23,11 +23,11 @@ export interface ActionRunsDeps {
   log: Log
   pager: Pager
   bots: Pick<BotsService, 'requireIn'>
-  /** Milliseconds that runs are kept. */
+  /** Milliseconds for which runs are kept. */
   retentionMs: number
 }
 
-/** A call of an action as it is written down. */
+/** A run of an action. */
 interface NewRun {
   botId: string
   alias: string
@@ -38,7 +38,7 @@ interface NewRun {
   input: JsonMap
 }
 
-/** What came of it. */
+/** The result of a run. */
 type Outcome = { output: JsonMap; cached: boolean }
 
 /** Characters of JSON that are kept of an input or an output. */
@@ -48,7 +48,7 @@ const sweptAtOnce = 500
 
 export type ActionRuns = ReturnType<typeof createActionRuns>
 
-/** What was asked of integrations, and what came of it. */
+/** Records the actions that integrations ran, with their results. */
 export function createActionRuns(deps: ActionRunsDeps) {
   const { db, run, clock, ids, log } = deps
 
@@ -77,13 +77,13 @@ export function createActionRuns(deps: ActionRunsDeps) {
     try {
       await run((tx) => store.insertRun(tx, row))
     } catch (err) {
-      // The action was done: that must not fail because it cannot be noted.
+      // The action was run; a failure to record it must not fail the call.
       log.warn({ err, botId }, 'the run of an action could not be written down')
     }
   }
 
   return {
-    /** Does the work and writes down how it went. */
+    /** Runs the work and records the result. */
     async record(about: NewRun, work: () => Promise<Outcome>): Promise<Outcome> {
       const startedAt = clock.now()
       try {
@@ -91,7 +91,7 @@ export function createActionRuns(deps: ActionRunsDeps) {
         await write(about, startedAt, outcome)
         return outcome
       } catch (error) {
-        // What was refused before anybody was asked is no run.
+        // A call that was refused before the integration was called is not a run.
         if (error instanceof ApiError && error.type !== 'Runtime') throw error
         await write(about, startedAt, { error: error instanceof Error ? error.message : '' })
         throw error
@@ -126,19 +126,19 @@ export function createActionRuns(deps: ActionRunsDeps) {
       )
     },
 
-    /** Forgets some of the runs that have served their time; answers how many. */
+    /** Deletes some of the expired runs; returns how many. */
     async sweep(tx: Tx): Promise<number> {
       return await store.deleteOld(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce)
     },
 
-    /** Removes what a deleted bot left behind. */
+    /** Deletes the rows of a deleted bot. */
     async purge(botId: string): Promise<void> {
       await purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
     },
   }
 }
 
-/** JSON that is not too long: instead of the rest there is the beginning as text. */
+/** Limits the length of JSON: beyond it, only the beginning is kept, as text. */
 function shortened(map: JsonMap): { text: string; truncated: 0 | 1 } {
   const text = encodeJson(map)
   if (text.length <= longest) return { text, truncated: 0 }

@@ -7,24 +7,24 @@ import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import type { ServerAction } from '../../feature.js'
 import { askReceiver, type CallDeps } from '../requests/index.js'
 import type { Target, Targets } from '../targets/index.js'
-import type { ActionAnswers } from './answers.js'
+import type { OutputCache } from './output-cache.js'
 import type { ActionRuns } from './runs.js'
 
 type ActionCall = Body<typeof contract.actions.call>
 
-/** What an action gave, and whether it was asked for it this time. */
+/** The output of an action, and whether it came from the cache. */
 export interface ActionOutcome {
   output: Record<string, unknown>
   cached: boolean
 }
 
-/** What has to be known of an action that somebody else does. */
+/** The part of a declaration that a remote call of the action needs. */
 type RemoteAction = Pick<DeclaredAction, 'cacheable' | 'input'>
 
 export interface ActionsDeps extends CallDeps {
   botProfiles: BotProfiles
   targets: Pick<Targets, 'of'>
-  answers: Pick<ActionAnswers, 'find' | 'keep'>
+  outputCache: Pick<OutputCache, 'find' | 'keep'>
   runs: Pick<ActionRuns, 'record'>
   integrations: { known: Pick<KnownIntegrations, 'of'> }
 }
@@ -32,7 +32,7 @@ export interface ActionsDeps extends CallDeps {
 export type ActionsService = ReturnType<typeof createActionsService>
 
 export function createActionsService(deps: ActionsDeps) {
-  const { botProfiles, answers } = deps
+  const { botProfiles, outputCache } = deps
   const serverActions = new Map<string, ServerAction>()
 
   async function callIntegration(
@@ -73,7 +73,7 @@ export function createActionsService(deps: ActionsDeps) {
   ): Promise<ActionOutcome> {
     requireShape(action.input.schema, input, 'input', `the input of the action ${type}`)
     const asked = { botId, type, input }
-    const earlier = action.cacheable ? answers.find(asked) : undefined
+    const earlier = action.cacheable ? outputCache.find(asked) : undefined
     if (earlier !== undefined) return { output: earlier, cached: true }
     const target = await deps.targets.of({ botId, integration })
     if (target === undefined) {
@@ -81,17 +81,17 @@ export function createActionsService(deps: ActionsDeps) {
       throw new ApiError('Runtime', `${type}: the ${owner} has no address to be called at.`)
     }
     const output = await perform(deps, target, name, input)
-    if (action.cacheable) answers.keep(asked, output)
+    if (action.cacheable) outputCache.keep(asked, output)
     return { output, cached: false }
   }
 
   return {
-    /** Plugs in actions that this server does itself, by the name that they have in the built-in chat. */
+    /** Plugs in actions that this server runs itself, by their name in the built-in chat. */
     provide(actions: Readonly<Record<string, ServerAction>>): void {
       for (const [name, act] of Object.entries(actions)) serverActions.set(name, act)
     },
 
-    /** Has an action done, and waits for it. */
+    /** Runs an action and waits for its output. */
     async call(actor: BotActor, call: ActionCall): Promise<ActionOutcome> {
       if (actor.caller.type === 'integration') {
         throw new ApiError('Forbidden', 'Actions are called by bots, not by integrations.')
@@ -116,9 +116,9 @@ function unknownAction(type: string, why: string): ApiError {
 }
 
 /**
- * Calls the code behind an action and returns its output.
- * @param name as the code knows the action, without the alias of an integration
- * @throws ApiError `Runtime` with what the code says went wrong
+ * Calls the server of an action and returns its output.
+ * @param name name of the action without the alias of the integration
+ * @throws ApiError `Runtime` with the message of the server when it fails
  */
 async function perform(
   deps: CallDeps,
@@ -130,7 +130,7 @@ async function perform(
     await askReceiver(deps, target, 'action_triggered', { type: name, input }),
   )
   if (output !== undefined) return output
-  throw new ApiError('Runtime', 'The answer is not {"output": {...}}, which actions answer with.')
+  throw new ApiError('Runtime', 'The response is not {"output": {...}}, as actions must return.')
 }
 
 function outputOf(body: Buffer): Record<string, unknown> | undefined {

@@ -22,7 +22,7 @@ export async function pageRuns(
   { integration, from, until }: RunFilter,
   page: PageRequest<'created_at'>,
 ): Promise<Page<RunRow>> {
-  /** Where the page may lie by one of the names: either has an index, but both together have none. */
+  /** One query per column: each has an index, but an `or` of both could use neither. */
   const named = (name: 'alias' | 'integration') => {
     let query = db
       .selectFrom('action_runs')

@@ -1,4 +1,4 @@
-/** A call of an action of an integration, and what came of it. */
+/** A call of an action of an integration, with its result. */
 export interface ActionRunsTable {
   id: string
   bot_id: string
@@ -16,7 +16,7 @@ export interface ActionRunsTable {
   output: string | null
   /** 0 or 1: as with the input. */
   output_truncated: number
-  /** 0 or 1: an earlier answer was used. */
+  /** 0 or 1: a cached output was used. */
   cached: number
   /** Why it failed; null if it did not. */
   error: string | null

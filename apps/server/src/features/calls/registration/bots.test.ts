@@ -6,7 +6,9 @@ import { eventually } from '../../../../test/jobs.js'
 
 const hour = 60 * 60 * 1000
 
-/** Receivers below one address that answer with the statuses in their paths, and write down what comes. */
+/**
+ * Receivers at one address that respond with the statuses in their paths and record the requests.
+ */
 async function startReceivers() {
   const calls: { path: string; operation: unknown; status: number }[] = []
   const server = createServer((request, response) => {
@@ -32,7 +34,7 @@ async function startReceivers() {
 describe('a bot that gets an address', () => {
   const server = useServer()
 
-  it('is called with register up to four times, until it takes or refuses that', async () => {
+  it('is called with register up to four times, until it accepts or refuses', async () => {
     const { url, of } = await startReceivers()
     const admin = server().client()
     const make = async (path: string) => (await admin.createBot({ url: `${url}${path}` })).bot.id
@@ -46,7 +48,7 @@ describe('a bot that gets an address', () => {
     const statuses = (path: string) => of(path).map(({ status }) => status)
     await eventually(async () => {
       server().clock.advance(hour)
-      // Workers look at the clock when something of the kind is asked for.
+      // Workers read the clock when a job of their kind is enqueued.
       await make('/200')
       expect(statuses('/429/503/302/200')).toEqual([429, 503, 302, 200])
       expect(statuses('/408/404')).toEqual([408, 404])

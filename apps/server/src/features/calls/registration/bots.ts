@@ -15,13 +15,13 @@ export interface BotRegistrationDeps extends CallDeps {
   bots: { service: Pick<BotsService, 'findServer'> }
 }
 
-/** Name of the job that calls a bot which was deployed; its key is the id of the bot. */
+/** Name of the job that registers a deployed bot; its key is the id of the bot. */
 const registerBotJob = 'bots.register'
 
-/** Attempts with growing pauses: the bot may not listen yet when it is deployed. */
+/** Attempts with growing pauses: a bot may not be listening yet when it is deployed. */
 const maxAttempts = 4
 
-/** Lets bots that were deployed prepare themselves, before or while events reach them. */
+/** Calls deployed bots so that they can prepare themselves, before or while events reach them. */
 export function createBotRegistration(deps: BotRegistrationDeps) {
   const { run, queue, bots, writeLogLine } = deps
 
@@ -38,7 +38,7 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
       try {
         await askReceiver(deps, target, 'register', {})
       } catch (error) {
-        // Without a response, or with one that may pass, the job is tried again.
+        // Without a response, or after a transient error, the job is retried.
         if (!isRefusal(error)) throw error
         await run((tx) => logFailure(tx, botId, error.message))
       }
@@ -49,7 +49,7 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
   return {
     jobs: { [registerBotJob]: register },
 
-    /** Has a bot called with `register`, after the transaction that deploys it. */
+    /** Calls a bot with `register` after the transaction that deploys it. */
     async enqueue(tx: Tx, botId: string): Promise<void> {
       await queue.enqueue(tx, {
         kind: registerBotJob,

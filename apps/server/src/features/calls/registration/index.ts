@@ -4,7 +4,7 @@ import type { Feature } from '../../feature.js'
 import { type BotRegistrationDeps, createBotRegistration } from './bots.js'
 import { createIntegrationRegistration, type IntegrationRegistrationDeps } from './integrations.js'
 
-/** Calls of bots that were deployed, and of integrations about their installations. */
+/** Registration calls: to deployed bots, and to integrations about their installations. */
 export function createRegistration(
   deps: BotRegistrationDeps & IntegrationRegistrationDeps,
 ): Feature {

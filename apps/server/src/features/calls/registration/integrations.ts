@@ -27,7 +27,7 @@ export interface IntegrationRegistrationDeps extends CallDeps {
   queue: Queue
   sealer: IntegrationTargetDeps['sealer']
   addresses: Pick<Addresses, 'webhooks'>
-  integrations: IntegrationTargetDeps['integrations'] & { logs: Pick<IntegrationLogs, 'note'> }
+  integrations: IntegrationTargetDeps['integrations'] & { logs: Pick<IntegrationLogs, 'writeLine'> }
 }
 
 type Operation = 'register' | 'unregister'
@@ -43,7 +43,7 @@ const unregisterJob = 'integrations.unregister'
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour
-/** Milliseconds between two registrations, by the name that integrations ask for them. */
+/** Milliseconds between two registrations, by the name of the interval in requests. */
 const intervals: Readonly<Record<string, number>> = {
   hourly: hour,
   daily: day,
@@ -55,22 +55,27 @@ const intervals: Readonly<Record<string, number>> = {
   yearly: 365 * day,
 }
 
-/** Bytes of an answer that are read for its reason. */
-const answerBytes = 4096
+/** Bytes of a response that are read for the reason of a failure. */
+const responseBytes = 4096
 const longestReason = 2000
 
-/** Calls integrations about their installations: `register`, again and again if they ask, and `unregister`. */
+/**
+ * Calls integrations about their installations: `register`, periodically on request, and
+ * `unregister`.
+ */
 export function createIntegrationRegistration(deps: IntegrationRegistrationDeps) {
   const { db, run, clock, queue, addresses, integrations } = deps
 
-  /** Calls an integration about an installation. Returns why it failed, undefined if it did not. */
+  /**
+   * Calls an integration about an installation. Returns why the call failed; undefined on success.
+   */
   async function call(
     operation: Operation,
     row: InstallationRow,
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const failure = await attempt(operation, row, signal)
-    integrations.logs.note({
+    integrations.logs.writeLine({
       integrationId: row.integration_id,
       botId: row.bot_id,
       level: failure === undefined ? 'info' : 'error',
@@ -84,13 +89,13 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
     if (target === undefined) return 'The integration has no address to be called at.'
     const body = JSON.stringify({ webhookUrl: `${addresses.webhooks()}/${row.webhook_id}` })
     try {
-      const { status, body: answer } = await sendCall(
+      const { status, body: responseBody } = await sendCall(
         deps,
         target,
         { operation, type: operation, body, signal },
-        answerBytes,
+        responseBytes,
       )
-      return status >= 200 && status < 300 ? undefined : reasonOf(answer)
+      return status >= 200 && status < 300 ? undefined : reasonOf(responseBody)
     } catch (error) {
       if (error instanceof OutgoingError) return error.message
       throw error
@@ -150,12 +155,12 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
   return {
     jobs: { [registerJob]: register, [againJob]: again, [unregisterJob]: unregister },
 
-    /** Asks, with the change of an installation, for the calls that follow from it. */
+    /** Enqueues the calls that a change of an installation requires, in its transaction. */
     async enqueue(tx: Tx, change: InstallationChange): Promise<void> {
       const { before, after } = change
       const isGone = before && before.integration_id !== after?.integration_id
       if (isGone && before.integration_id !== builtInChat.id && isRegistered(before)) {
-        // The row of the installation will be gone, so that the job carries what it was.
+        // The row of the installation will be gone, so the job carries its content.
         const key = `${before.webhook_id}/${before.integration_id}`
         await queue.enqueue(tx, { kind: unregisterJob, key, payload: { row: before } })
       }
@@ -169,7 +174,7 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
       }
     },
 
-    /** The integration that calls names its account, or asks to be registered again and again. */
+    /** Stores the account of the calling integration, or the interval of its registrations. */
     async configure({ botId, caller }: BotActor, settings: Settings): Promise<void> {
       if (caller.type !== 'integration') {
         throw new ApiError('Forbidden', 'Only an integration may configure its installation.')
@@ -201,13 +206,13 @@ const outcomes = {
   unregister: { done: 'unregistered', failed: 'unregistration_failed' },
 } as const
 
-/** What an integration has to be called with about an installation. */
+/** The operation with which an integration must be called about an installation, if any. */
 function dueOperation({ status }: InstallationRow): Operation | undefined {
   if (status === 'registration_pending') return 'register'
   return status === 'unregistration_pending' ? 'unregister' : undefined
 }
 
-/** Whether the integration may believe that it is registered. */
+/** Whether the integration may consider itself registered. */
 function isRegistered({ enabled, status }: InstallationRow): boolean {
   return enabled === 1 && status !== 'registration_failed'
 }

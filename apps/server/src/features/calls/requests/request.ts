@@ -13,11 +13,11 @@ import { judge, reasonOf, textOf, type Verdict } from './verdict.js'
 export interface Call {
   /** Name of the operation in `x-bp-operation`. */
   operation: string
-  /** What kind of it, in `x-bp-type`. */
+  /** Type within the operation, in `x-bp-type`. */
   type: string
   /** JSON text. */
   body: string
-  /** Headers beside those of every call. */
+  /** Headers in addition to those of every call. */
   headers?: Readonly<Record<string, string>>
   signal?: AbortSignal
 }
@@ -27,20 +27,20 @@ export interface CallDeps {
   clock: Clock
 }
 
-/** Header by which a receiver recognises requests of this server. */
+/** Header with which a receiver verifies that requests come from this server. */
 const signatureHeader = 'x-botstead-signature'
 
 /**
  * Sends one signed request to a receiver and returns the response, whatever its status.
  *
- * @param maximumAnswerBytes bytes of the response that are read
+ * @param maxResponseBytes bytes of the response that are read
  * @throws OutgoingError when there is no response; an abort by the signal throws its reason
  */
 export async function sendCall(
   { outgoing, clock }: CallDeps,
   target: Target,
   call: Call,
-  maximumAnswerBytes: number,
+  maxResponseBytes: number,
 ): Promise<OutgoingAnswer> {
   return await outgoing.send(target.url, {
     method: 'POST',
@@ -54,7 +54,7 @@ export async function sendCall(
     },
     body: call.body,
     timeoutMs: target.timeoutMs,
-    maximumAnswerBytes,
+    maximumAnswerBytes: maxResponseBytes,
     ...(call.signal && { signal: call.signal }),
   })
 }
@@ -87,8 +87,8 @@ export interface CallResult {
   answer: string | null
 }
 
-/** Bytes of a response that are kept: enough to see what went wrong. */
-const keptAnswerBytes = 4096
+/** Bytes of a response that are kept: enough to see why a call failed. */
+const keptResponseBytes = 4096
 
 /** Calls a receiver once and judges the response. Rejects only with the reason of the signal. */
 export async function callReceiver(
@@ -106,20 +106,20 @@ export async function callReceiver(
     answer,
   })
   try {
-    const answer = await sendCall(deps, target, call, keptAnswerBytes)
-    return result(judge(answer), answer.status, textOf(answer.body))
+    const response = await sendCall(deps, target, call, keptResponseBytes)
+    return result(judge(response), response.status, textOf(response.body))
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error
     return result({ result: 'retry', error: error.message, waitMs: 0 }, null, null)
   }
 }
 
-/** Bytes of a response that a caller waits for; it is no place for whole files. */
-const maximumAnswerBytes = 4 * 1024 * 1024
+/** Most bytes of a response that a caller waits for; files belong elsewhere. */
+const maxResponseBytes = 4 * 1024 * 1024
 
 /**
  * Calls a bot or an integration once while somebody waits, and returns the body of the response.
- * @param operation its name, for `x-bp-operation`
+ * @param operation name of the operation, for `x-bp-operation`
  * @throws ApiError `Runtime` with the error of the receiver, or why there is no response
  */
 export async function askReceiver(
@@ -129,14 +129,16 @@ export async function askReceiver(
   body: object,
 ): Promise<Buffer> {
   const call = { operation, type: operation, body: JSON.stringify(body) }
-  const answer = await sendCall(deps, target, call, maximumAnswerBytes).catch((error: unknown) => {
+  const response = await sendCall(deps, target, call, maxResponseBytes).catch((error: unknown) => {
     throw error instanceof OutgoingError ? unreachable(target, error) : error
   })
-  if (answer.status < 200 || answer.status >= 300) {
-    throw new ApiError('Runtime', reasonOf(answer.body), { metadata: { status: answer.status } })
+  if (response.status < 200 || response.status >= 300) {
+    throw new ApiError('Runtime', reasonOf(response.body), {
+      metadata: { status: response.status },
+    })
   }
-  if (!answer.cut) return answer.body
-  throw new ApiError('Runtime', `The answer has more than ${maximumAnswerBytes} bytes.`)
+  if (!response.cut) return response.body
+  throw new ApiError('Runtime', `The response has more than ${maxResponseBytes} bytes.`)
 }
 
 function unreachable(target: Target, error: OutgoingError): ApiError {

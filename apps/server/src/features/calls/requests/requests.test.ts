@@ -6,7 +6,7 @@ import { type RemoteRequest, useRemote } from '../../../../test/remote/server.js
 
 const creation = { enabled: true, requiredTags: ['thread'] }
 
-describeEachEngine('integrations that ask for it', (engine) => {
+describeEachEngine('integrations that declare it', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
   const install = () => installMail(server(), remote())
@@ -17,7 +17,7 @@ describeEachEngine('integrations that ask for it', (engine) => {
     return `${type}: ${message}`
   }
 
-  /** Has the integration make what it is asked for, by calling back. */
+  /** Makes the integration create the requested object by calling back. */
   const makeWhatIsAsked = ({ inMail }: Mail) =>
     remote().behave(async ({ headers, json }: RemoteRequest) => {
       const { tags, channel } = Object(json)
@@ -36,7 +36,7 @@ describeEachEngine('integrations that ask for it', (engine) => {
       }
     })
 
-  it('make conversations and users for bots', async () => {
+  it('create conversations and users for bots', async () => {
     const mail = await install()
     const { admin, integration, inBot } = mail
     const ask = (tags: Record<string, string>, channel = 'inbox') => ({
@@ -94,7 +94,7 @@ describeEachEngine('integrations that ask for it', (engine) => {
     expect(await refusal(inBot.createUser(made))).toMatch('mail is switched off')
   })
 
-  it('are told of changes by others, in the order in which they happened', async () => {
+  it('are notified of changes by others, in the order in which they happened', async () => {
     const mail = await install()
     const { admin, integration, inBot, inMail, bot } = mail
     const { conversation } = await inMail.createConversation({ channel: 'inbox', tags: {} })

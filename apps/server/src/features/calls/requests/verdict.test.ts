@@ -6,7 +6,7 @@ import { judge } from './verdict.js'
 const judged = (status: number, body = '', headers = {}) =>
   judge({ status, headers, body: Buffer.from(body) })
 
-describe('the verdict on an answer', () => {
+describe('the verdict on a response', () => {
   it.each([200, 201, 204, 299])('takes %i as delivered', (status) => {
     expect(judged(status)).toEqual({ result: 'delivered' })
   })
@@ -19,7 +19,7 @@ describe('the verdict on an answer', () => {
     expect(judged(status)).toMatchObject({ result: 'retry', waitMs: 0 })
   })
 
-  it('says what the receiver says: a standard body, an SDK body, bare text, or nothing', () => {
+  it('contains the error of the receiver: a standard body, an SDK body, bare text, or nothing', () => {
     const errorOf = (body: string) => {
       const verdict = judged(400, body)
       return verdict.result === 'delivered' ? '' : verdict.error
@@ -33,7 +33,7 @@ describe('the verdict on an answer', () => {
     expect(errorOf('x'.repeat(4000))).toHaveLength('Status 400: '.length + 500)
   })
 
-  it('waits as long as the receiver wishes, in seconds', () => {
+  it('waits for as many seconds as the receiver requests', () => {
     expect(judged(503, '', { 'retry-after': '7' })).toMatchObject({ waitMs: 7000 })
     for (const odd of ['-1', 'soon', '1.5', ['7', '8']]) {
       expect(judged(503, '', { 'retry-after': odd })).toMatchObject({ waitMs: 0 })
@@ -42,7 +42,7 @@ describe('the verdict on an answer', () => {
 })
 
 describe('the signature', () => {
-  it('is what a receiver computes of the time and the body, once per secret', () => {
+  it('is what a receiver computes from the time and the body, once per secret', () => {
     const body = '{"event":{"id":"evt_1","text":"ü"}}'
     const mac = (secret: string) =>
       createHmac('sha256', secret).update(`1700000000.${body}`).digest('hex')

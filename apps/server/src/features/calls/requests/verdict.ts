@@ -8,22 +8,23 @@ export type Verdict =
   /** The receiver rejected it: another attempt would end the same. */
   | { result: 'refused'; error: string }
 
-/** Statuses below 500 that are about the moment and not about the request. */
+/** Statuses below 500 that are transient. */
 const transient = new Set([408, 425, 429])
 
 /**
- * Bots respond with 4xx to faults of their code or of the request, and with 5xx to what may pass.
- * Redirects are not followed; they usually mean that something in front of the bot is being set up.
+ * Bots respond with 4xx to faults of their code or of the request, and with 5xx to transient
+ * faults. Redirects are not followed; they usually mean that something in front of the bot is being
+ * set up.
  */
-export function judge(answer: Pick<OutgoingAnswer, 'status' | 'headers' | 'body'>): Verdict {
-  const { status } = answer
+export function judge(response: Pick<OutgoingAnswer, 'status' | 'headers' | 'body'>): Verdict {
+  const { status } = response
   if (status >= 200 && status < 300) return { result: 'delivered' }
-  const error = `Status ${status}: ${reasonOf(answer.body)}`
+  const error = `Status ${status}: ${reasonOf(response.body)}`
   if (isFinal(status)) return { result: 'refused', error }
-  return { result: 'retry', error, waitMs: waitOf(answer.headers['retry-after']) }
+  return { result: 'retry', error, waitMs: waitOf(response.headers['retry-after']) }
 }
 
-/** Whether another attempt after this status would end the same. */
+/** Whether another attempt after this status would have the same result. */
 export function isFinal(status: number): boolean {
   return status >= 400 && status < 500 && !transient.has(status)
 }
@@ -56,7 +57,7 @@ function messageIn(text: string): string | undefined {
   }
 }
 
-/** Milliseconds of a Retry-After header in seconds; its form as a date is too coarse to help. */
+/** Milliseconds of a Retry-After header in seconds; the date form is too coarse to be useful. */
 function waitOf(header: string | string[] | undefined): number {
   const seconds = typeof header === 'string' && /^\d{1,6}$/.test(header) ? Number(header) : 0
   return seconds * 1000

@@ -37,7 +37,7 @@ export async function targetOfInstallation(
   return targetOf(await integrations.known.of(row.integration_id), { ...row, configuration })
 }
 
-/** What of an installation every call about it carries. */
+/** The part of an installation that every call about it carries. */
 type Installed = Pick<
   InstallationRow,
   'bot_id' | 'alias' | 'integration_id' | 'webhook_id' | 'configuration_type'
@@ -56,7 +56,7 @@ function targetOf(
     url: integration.url,
     headers: {
       'x-bot-id': botId,
-      // The bot is a user of itself: what it writes has this author.
+      // The bot is one of its own users: the author of its messages.
       'x-bot-user-id': botId,
       'x-integration-id': installed.integration_id,
       'x-integration-alias': installed.alias,

@@ -6,7 +6,7 @@ import { createFactCache } from '../../../platform/fact-cache.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import type { Feature } from '../../feature.js'
 
-/** Where a receiver listens, and what every call to it carries. */
+/** The address of a receiver, and what every call to it carries. */
 export interface Target {
   url: string
   /** Headers that identify the receiver and carry its configuration. */
@@ -29,9 +29,11 @@ type FindTarget = (botId: string) => Promise<Target | undefined>
 export interface Targets extends Feature {
   /** Undefined if the receiver is gone, or has no address. */
   of(receiver: Receiver): Awaitable<Target | undefined>
-  /** Forgets what is cached of a bot and of what is installed in it. */
+  /** Clears the cached targets of a bot and its installations. */
   forget(botId: string): void
-  /** Has `find` return the targets of installations with this alias, instead of the integrations. */
+  /**
+   * Makes `find` return the targets of installations with this alias, instead of the integrations.
+   */
   provide(alias: string, find: FindTarget): void
 }
 
@@ -80,9 +82,9 @@ export function createTargets(deps: TargetsDeps): Targets {
   }
 }
 
-/** Seconds that a bot has for a call when it does not say how long it needs. */
+/** Seconds that a call to a bot may take unless the bot declares otherwise. */
 const defaultSeconds = 60
-/** Most seconds that a call may take, whatever the bot says. */
+/** Most seconds that a call may take, whatever the bot declares. */
 const maxSeconds = 15 * 60
 
 /** Returns how the server of a bot is called; undefined if it has none. */

@@ -16,27 +16,29 @@ export interface WebhooksDeps extends CallDeps {
   db: Db
   run: Run
   sealer: IntegrationTargetDeps['sealer']
-  integrations: IntegrationTargetDeps['integrations'] & { logs: Pick<IntegrationLogs, 'note'> }
+  integrations: IntegrationTargetDeps['integrations'] & { logs: Pick<IntegrationLogs, 'writeLine'> }
 }
 
 /** Requests from outside, at the public addresses of installations. */
 export interface Webhooks {
-  /** Hands a request to the integration that is installed there, and returns its response. */
+  /** Passes a request to the integration that is installed there, and returns its response. */
   receive(request: WebhookRequest): Promise<WebhookAnswer>
 }
 
-const maximumAnswerBytes = 4 * 1024 * 1024
-/** Of the trace that a request belongs to; integrations pass them on. */
+const maxResponseBytes = 4 * 1024 * 1024
+/** Trace headers of a request; integrations propagate them. */
 const traceHeaders = ['traceparent', 'tracestate']
-/** Headers that speak of one connection and not of the answer, or that the server writes itself. */
+/**
+ * Headers that describe one connection rather than the response, or that the server sets itself.
+ */
 const notRelayed = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade', 'content-length', 'date', 'x-request-id'],
 ])
 
-/** Why an integration gave no answer that can be relayed. */
-class UnansweredError extends Error {
-  override name = 'UnansweredError'
+/** Why there is no response of an integration to relay. */
+class NoResponseError extends Error {
+  override name = 'NoResponseError'
   readonly late: boolean
 
   constructor(reason: string, { late = false, cause }: { late?: boolean; cause?: unknown } = {}) {
@@ -50,7 +52,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
   async function call(row: InstallationRow, request: WebhookRequest): Promise<OutgoingAnswer> {
     const target = await targetOfInstallation(deps, row)
-    if (target === undefined) throw new UnansweredError('The integration has no address.')
+    if (target === undefined) throw new NoResponseError('The integration has no address.')
     const { webhookId: _, requestId: __, ...req } = request
     const operation = 'webhook_received'
     const headers = Object.fromEntries(
@@ -65,16 +67,16 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
         deps,
         target,
         { operation, type: operation, body, headers },
-        maximumAnswerBytes,
+        maxResponseBytes,
       )
     } catch (error) {
       if (!(error instanceof OutgoingError)) throw error
-      throw new UnansweredError(error.message, { late: error.failure === 'timeout', cause: error })
+      throw new NoResponseError(error.message, { late: error.failure === 'timeout', cause: error })
     }
   }
 
-  function noteFailure({ integration_id, bot_id }: InstallationRow, reason: string): void {
-    integrations.logs.note({
+  function logFailure({ integration_id, bot_id }: InstallationRow, reason: string): void {
+    integrations.logs.writeLine({
       integrationId: integration_id,
       botId: bot_id,
       level: 'error',
@@ -91,25 +93,25 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
           `There is no webhook ${request.webhookId}, or its integration is switched off.`,
         )
       }
-      let answer: OutgoingAnswer
+      let response: OutgoingAnswer
       try {
-        answer = await call(row, request)
-        if (answer.cut) {
-          throw new UnansweredError(`Its answer has more than ${maximumAnswerBytes} bytes.`)
+        response = await call(row, request)
+        if (response.cut) {
+          throw new NoResponseError(`Its response has more than ${maxResponseBytes} bytes.`)
         }
       } catch (error) {
-        if (!(error instanceof UnansweredError)) throw error
-        noteFailure(row, `${error.message} (request ${request.requestId})`)
+        if (!(error instanceof NoResponseError)) throw error
+        logFailure(row, `${error.message} (request ${request.requestId})`)
         throw withoutReason(error)
       }
-      if (answer.status >= 400) {
-        noteFailure(row, `status ${answer.status}: ${reasonOf(answer.body)}`)
+      if (response.status >= 400) {
+        logFailure(row, `status ${response.status}: ${reasonOf(response.body)}`)
       }
-      const identifier = answer.headers['x-bp-integration-identifier']
+      const identifier = response.headers['x-bp-integration-identifier']
       if (typeof identifier === 'string' && identifier !== row.identifier) {
         await run((tx) => patchInstallation(tx, row.bot_id, row.alias, { identifier }))
       }
-      return { status: answer.status, headers: relayed(answer.headers), body: answer.body }
+      return { status: response.status, headers: relayed(response.headers), body: response.body }
     },
   }
 }
@@ -125,14 +127,14 @@ function relayed(headers: OutgoingAnswer['headers']): WebhookAnswer['headers'] {
 }
 
 /**
- * Anyone may call a webhook, and the reason can contain addresses of the server's network. The operator
- * and the owner of the integration find it in the log, by the request id.
+ * Anyone may call a webhook, and the reason may contain addresses of the server's network. The
+ * operator and the owner of the integration find it in the log, by the request id.
  */
-function withoutReason(cause: UnansweredError): ApiError {
+function withoutReason(cause: NoResponseError): ApiError {
   const where = 'The log of the integration records the reason with the id of this response.'
   return cause.late
-    ? new ApiError('OperationTimeout', `The integration did not answer in time. ${where}`, {
+    ? new ApiError('OperationTimeout', `The integration did not respond in time. ${where}`, {
         cause,
       })
-    : new ApiError('Runtime', `The integration gave no answer. ${where}`, { status: 502, cause })
+    : new ApiError('Runtime', `The integration did not respond. ${where}`, { status: 502, cause })
 }

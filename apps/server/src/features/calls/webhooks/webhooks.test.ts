@@ -18,8 +18,8 @@ describeEachEngine('webhooks', (engine) => {
   }
 
   const brief =
-    'The integration gave no answer. The log of the integration records the reason with the id of this response.'
-  /** A refusal that tells strangers where the reason is, and not what it is. */
+    'The integration did not respond. The log of the integration records the reason with the id of this response.'
+  /** A refusal that tells strangers where to find the reason, but not the reason. */
   const reasonless = (type: string, code: number) => ({
     type,
     code,
@@ -27,13 +27,13 @@ describeEachEngine('webhooks', (engine) => {
     message: expect.stringMatching(/with the id of this response\.$/),
   })
 
-  /** What the integration got of the last request. */
+  /** The last request as the integration received it. */
   const received = () => {
     const { req } = remote().asked('webhook_received').at(-1)?.json ?? {}
     return Object(req)
   }
 
-  it('hand requests to the integration as they came, and its answer back', async () => {
+  it('pass requests to the integration unchanged, and return its response', async () => {
     const { call, webhookId } = await install()
     remote().behave(() => ({
       status: 202,
@@ -45,16 +45,16 @@ describeEachEngine('webhooks', (engine) => {
       },
       body: 'Taken',
     }))
-    const answer = await call('/a%20b//c/?x=%41&x=2&&', {
+    const response = await call('/a%20b//c/?x=%41&x=2&&', {
       method: 'POST',
       headers: { 'X-Hook': 'Yes', 'content-type': 'application/json', traceparent: '00-1-2-01' },
       body: '{"n": 1.0, "n": 2}',
     })
-    expect(answer.status).toBe(202)
-    expect(await answer.text()).toBe('Taken')
-    expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
-    expect(answer.headers.get('x-own')).toBe('kept')
-    expect(answer.headers.get('x-bp-secret')).toBeNull()
+    expect(response.status).toBe(202)
+    expect(await response.text()).toBe('Taken')
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+    expect(response.headers.get('x-own')).toBe('kept')
+    expect(response.headers.get('x-bp-secret')).toBeNull()
     expect(received()).toMatchObject({
       method: 'POST',
       path: '/a%20b//c/',
@@ -68,19 +68,19 @@ describeEachEngine('webhooks', (engine) => {
     })
   })
 
-  it('take every method, bodiless requests, and preflights, which the integration answers', async () => {
+  it('accept every method, requests without a body, and preflights', async () => {
     const { call } = await install()
     for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const headers = { origin: 'https://example.com', 'access-control-request-method': 'PUT' }
-      const answer = await call('', { method, headers })
-      expect(answer.status).toBe(200)
-      expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+      const response = await call('', { method, headers })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
       expect(received()).toMatchObject({ method, path: '/', query: '' })
       expect(received()).not.toHaveProperty('body')
     }
   })
 
-  it('pass on redirects and errors, and write failures down', async () => {
+  it('relay redirects and errors, and log failures', async () => {
     const { call, admin, integration } = await install()
     remote().behave(() => ({ status: 302, headers: { location: 'https://example.com/' } }))
     const moved = await call('/oauth')
@@ -122,7 +122,7 @@ describeEachEngine('webhooks', (engine) => {
     expect(logs).toHaveLength(1)
   })
 
-  it('refuse what cannot be handed on', async () => {
+  it('refuse requests that cannot be passed on', async () => {
     const { call, install: change } = await install()
     const asked = () => remote().asked('webhook_received').length
     const before = asked()
@@ -138,12 +138,12 @@ describeEachEngine('webhooks', (engine) => {
     expect(asked()).toBe(before)
   })
 
-  it('find the installation of an OAuth redirect, and note the account of an answer', async () => {
+  it('find the installation of an OAuth redirect, and store the account that a response names', async () => {
     const { webhookId, now } = await install()
     remote().behave(() => ({ headers: { 'x-bp-integration-identifier': 'acme' } }))
-    const answer = await server().fetch(`/webhooks/oauth/done?state=${webhookId}&code=1`)
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('x-bp-integration-identifier')).toBeNull()
+    const response = await server().fetch(`/webhooks/oauth/done?state=${webhookId}&code=1`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-bp-integration-identifier')).toBeNull()
     expect(received()).toMatchObject({ path: '/oauth/done', query: `state=${webhookId}&code=1` })
     expect((await now())?.identifier).toBe('acme')
   })

@@ -12,13 +12,13 @@ import * as store from './store.js'
 
 type ParticipantQuery = Query<typeof contract.conversations.listParticipants>
 
-/** A user who joins or leaves, by native id and by the id under which others know it. */
+/** A user who joins or leaves, by native and by public id. */
 interface Person {
   id: string
   publicId: string
 }
 
-/** Who writes a message, and whether the author takes part in the conversation already. */
+/** The author of a message, and whether the author already takes part in the conversation. */
 interface Author extends Person {
   participates: boolean
 }
@@ -31,7 +31,7 @@ export interface ParticipantsDeps {
   users: Pick<UsersService, 'findVisible' | 'findMember' | 'pageMembers' | 'provideParticipants'>
 }
 
-/** Who takes part in conversations, as chat users and as bots and integrations decide it. */
+/** Adds and removes participants of conversations, for chat users, bots and integrations. */
 export function createParticipants(
   { db, run, clock, pager, users }: ParticipantsDeps,
   appendEvent: AppendEvent,
@@ -40,7 +40,7 @@ export function createParticipants(
   const participantsOf = (id: string) => store.participantsOf(db, id)
   users.provideParticipants(participantsOf)
 
-  /** Adds a user and logs nothing; returns whether it takes part only now. */
+  /** Adds a user without logging it; returns whether the user was added. */
   async function join(tx: Tx, conversationId: string, member: Member): Promise<boolean> {
     return await store.insertParticipant(tx, {
       conversation_id: conversationId,
@@ -50,7 +50,7 @@ export function createParticipants(
     })
   }
 
-  /** Makes the user the owner of a conversation that has none yet; does nothing if it has one. */
+  /** Makes the user the owner of a conversation that has none; does nothing if it has one. */
   async function claim(tx: Tx, member: Member, conversationId: string): Promise<void> {
     const { botId, userId } = member
     const id = await store.claimConversation(tx, botId, conversationId, userId)
@@ -62,7 +62,7 @@ export function createParticipants(
     return await store.findConversationFor(executor, botId, conversationId, userId)
   }
 
-  /** Adds a user and logs it; undefined, and nothing is logged, if it took part already. */
+  /** Adds a user and logs it; undefined, without logging, if the user took part already. */
   async function addParticipantIn(
     tx: Tx,
     conversation: ConversationRef,
@@ -77,7 +77,7 @@ export function createParticipants(
     })
   }
 
-  /** Removes a user and logs it; undefined if it took no part. */
+  /** Removes a user and logs it; undefined if the user took no part. */
   async function removeParticipantIn(
     tx: Tx,
     conversation: ConversationRef,
@@ -145,7 +145,7 @@ export function createParticipants(
     return await listParticipants({ botId: actor.botId, id }, page)
   }
 
-  /** The users who take part in a conversation; the page says in which order. */
+  /** The users who take part in a conversation, in the order of the page. */
   async function listParticipants(
     conversation: ConversationRef,
     page: PageRequest<'created_at'>,
@@ -160,8 +160,8 @@ export function createParticipants(
   }
 
   /**
-   * Takes the slot of the next message of an author, who takes part from then on. Undefined if there is
-   * no such conversation. The bot takes part without being listed.
+   * Takes the slot of the next message of an author and adds the author as a participant. Undefined
+   * if there is no such conversation. The bot takes part without being listed.
    */
   async function takeSlot(
     tx: Tx,

@@ -17,7 +17,7 @@ describeEachEngine('conversations of a bot', (engine) => {
       headers: { authorization: `Bearer ${server.token}`, 'x-bot-id': botId },
     })
 
-  it('are made with what was given and shown the same everywhere', async () => {
+  it('are created with the given members and shown the same everywhere', async () => {
     const runtime = server.client({ botId })
     const { conversation } = await runtime.createConversation({
       channel: 'channel',
@@ -40,7 +40,7 @@ describeEachEngine('conversations of a bot', (engine) => {
     expect(conversations).toEqual([conversation])
   })
 
-  it('are made with 201, and once for one idempotency key', async () => {
+  it('are created with 201, and once per idempotency key', async () => {
     const body = JSON.stringify({ channel: 'once', tags: {} })
     const create = () =>
       server.fetch('/v1/chat/conversations', {
@@ -61,7 +61,7 @@ describeEachEngine('conversations of a bot', (engine) => {
     expect(conversations).toHaveLength(1)
   })
 
-  it('are made in each bot, and for each caller in it, whatever keys others used', async () => {
+  it('are created in each bot, and for each caller in it, whatever idempotency keys others used', async () => {
     const other = (await server.client().createBot({})).bot.id
     const create = async (headers: Record<string, string>) => {
       const response = await server.fetch('/v1/chat/conversations', {
@@ -87,7 +87,7 @@ describeEachEngine('conversations of a bot', (engine) => {
     expect(await Promise.all(callers.map(create))).toEqual(first)
   })
 
-  it('are filtered by tags in every way that callers write them', async () => {
+  it('are filtered by tags in every notation that callers use', async () => {
     const runtime = server.client({ botId })
     const { conversation } = await runtime.createConversation({
       channel: 'tagged',
@@ -120,7 +120,7 @@ describeEachEngine('conversations of a bot', (engine) => {
     ])
   })
 
-  it('keep to the length of channel and integration', async () => {
+  it('limit the length of channel and integration', async () => {
     const runtime = server.client({ botId })
     const longest = 'x'.repeat(200)
     const { conversation } = await runtime.createConversation({

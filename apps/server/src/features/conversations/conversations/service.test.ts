@@ -21,7 +21,7 @@ describeEachEngine('conversations', (engine) => {
     query: Parameters<Chats['conversations']['list']>[1] = {},
   ) => (await chats.conversations.list(actor, query)).rows.map(({ id }) => id)
 
-  it('belong to the chat unless another integration is named, which need not be there', async () => {
+  it('belong to the chat unless another integration is named, which need not be installed', async () => {
     const { actor } = await chats.bot()
     expect(await create(actor)).toMatchObject({ integration: 'chat', claimable: 1 })
     expect(await create(actor, { integrationName: 'fax' })).toMatchObject({
@@ -30,7 +30,7 @@ describeEachEngine('conversations', (engine) => {
     })
   })
 
-  it('made by an integration belong to it and wait for no chat user', async () => {
+  it('created by an integration belong to it and cannot be claimed by chat users', async () => {
     const { actor } = await chats.bot()
     const made = await create(asIntegration(actor, 'mail'), { integrationName: 'fax' })
     expect(made).toMatchObject({ integration: 'mail', claimable: 0 })
@@ -110,7 +110,7 @@ describeEachEngine('conversations', (engine) => {
     expect(await idsOf(bot.actor, { participantIds: ['user_unknown'] })).toEqual([])
   })
 
-  it('are listed by the number of their messages, bounds included', async () => {
+  it('are listed by number of messages, bounds included', async () => {
     const bot = await chats.bot()
     const ada = await chats.user(bot)
     const ids: string[] = []
@@ -127,7 +127,7 @@ describeEachEngine('conversations', (engine) => {
     expect(await idsOf(bot.actor, { minMessageCount: 1, maxMessageCount: 1 })).toEqual([one])
   })
 
-  it('are listed by the time they were made, bounds included, in any time zone', async () => {
+  it('are listed by creation time, bounds included, in any time zone', async () => {
     const { actor } = await chats.bot()
     const first = await create(actor)
     chats.clock.advance(60_000)
@@ -144,7 +144,7 @@ describeEachEngine('conversations', (engine) => {
     })
   })
 
-  it('move to the front of the list by time of change when somebody writes', async () => {
+  it('move to the front of the list sorted by time of change when somebody writes', async () => {
     const bot = await chats.bot()
     const ada = await chats.user(bot)
     const first = await chats.chat.createConversation(ada, {}, undefined)
@@ -160,7 +160,7 @@ describeEachEngine('conversations', (engine) => {
     expect(await idsOf(bot.actor, { sortField: 'createdAt' })).toEqual([second.id, first.id])
   })
 
-  it('are paged without a gap, and a token is good for its own list only', async () => {
+  it('are paged without a gap, and a page token is valid for its own list only', async () => {
     const { actor } = await chats.bot()
     const made: string[] = []
     for (let count = 0; count < 5; count++) made.unshift((await create(actor)).id)
@@ -178,7 +178,7 @@ describeEachEngine('conversations', (engine) => {
     await expect(chats.conversations.list(actor, misused)).rejects.toThrow('page token')
   })
 
-  it('of a deleted bot are deleted with all that is in them, also in a second attempt', async () => {
+  it('of a deleted bot are deleted with everything in them, also in a second attempt', async () => {
     const bot = await chats.bot()
     const { botId } = bot.actor
     const ada = await chats.user(bot)

@@ -36,7 +36,7 @@ type ConversationQuery = Query<typeof contract.conversations.list>
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** Raised when a conversation is deleted, so that what only makes sense with it is deleted too. */
+    /** A conversation is being deleted; subscribers delete what belongs to it. */
     'conversation.removed': ConversationRef
   }
 }
@@ -46,13 +46,13 @@ export interface ConversationsDeps extends ParticipantsDeps {
   ids: Ids
   /** Log of what happens in conversations. */
   events: EventPublisher
-  /** Events of bots, which may be about a conversation. */
+  /** Events of bots, whose subjects may be conversations. */
   botEvents: Pick<EventsService, 'provideSubject'>
   domainEvents: Pick<EventDispatcher, 'raise'>
   botProfiles: BotProfiles
-  changes: Pick<Changes, 'note'>
+  changes: Pick<Changes, 'record'>
   remoteCreator: RemoteCreator
-  /** Alias of the integration behind chat addresses: conversations belong to it unless said otherwise. */
+  /** Alias of the integration behind chat addresses: conversations belong to it by default. */
   chatAlias: string
 }
 
@@ -64,8 +64,7 @@ const purgedAtOnce = 100
 export type ConversationsService = ReturnType<typeof createConversationsService>
 
 /**
- * Conversations as chat users have them, by foreign or native id, and as bots and integrations have
- * them, by native id.
+ * Conversations: for chat users by foreign or native id, for bots and integrations by native id.
  */
 export function createConversationsService(deps: ConversationsDeps) {
   const { db, run, dialect, clock, ids, pager, botProfiles, changes, domainEvents, chatAlias } =
@@ -145,7 +144,8 @@ export function createConversationsService(deps: ConversationsDeps) {
       channel: input.channel,
       tags: encodeJson(newTags(alias, input.tags)),
       properties: encodeJson(patchedProperties({}, input.properties)),
-      // An integration other than the chat has users of its own for what it makes.
+      // Conversations of other integrations belong to users of that integration, never to chat
+      // users.
       claimable: encodeBoolean(alias === undefined || alias === chatAlias),
     }
   }
@@ -155,7 +155,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     await replaceTags(tx, tagged(conversation), {}, decodeJson<Tags>(conversation.tags))
   }
 
-  /** Stores what a patch changes; a patch that changes nothing writes nothing. */
+  /** Stores a patch; writes nothing if it changes nothing. */
   async function patchTagged(
     tx: Tx,
     actor: BotActor,
@@ -174,7 +174,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     await store.patchConversation(tx, conversation.bot_id, conversation.id, next)
     await replaceTags(tx, tagged(conversation), before, after)
     const changed = { ...conversation, ...next }
-    await changes.note(tx, actor, profile, {
+    await changes.record(tx, actor, profile, {
       kind: 'conversation_updated',
       integration: conversation.integration,
       conversationId: conversation.id,
@@ -189,7 +189,7 @@ export function createConversationsService(deps: ConversationsDeps) {
 
   /**
    * Opens a conversation that belongs to a user, who takes part in it.
-   * @param foreignId id to give it; throws `AlreadyExists` if it is taken
+   * @param foreignId chosen id of the conversation; throws `AlreadyExists` if it is taken
    */
   async function open(
     tx: Tx,
@@ -219,7 +219,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     return conversation
   }
 
-  /** Locks a conversation, so that everything else in it waits until the transaction ends. */
+  /** Locks a conversation until the transaction ends; all other changes in it wait. */
   async function hold(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
     await store.lockConversation(tx, botId, id)
   }
@@ -311,17 +311,17 @@ export function createConversationsService(deps: ConversationsDeps) {
     )
   }
 
-  /** For the slice of messages, which is built later. */
+  /** Plugs in the slice of messages, which is built later. */
   function provideEmptying(empty: EmptyConversations): void {
     emptyConversations = empty
   }
 
   /**
-   * Deletes the conversations of a deleted bot, after the messages in them, so that an interrupted
-   * purge can be repeated.
+   * Deletes the conversations of a deleted bot after their messages, so that an interrupted purge
+   * can be repeated.
    */
   async function purge(botId: string): Promise<void> {
-    // Participants first, so that nobody writes into a conversation that was emptied.
+    // Participants first, so that nobody writes to an emptied conversation.
     await purgeRows(run, (tx, limit) => store.deleteSomeParticipants(tx, botId, limit))
     for (;;) {
       const conversationIds = await store.listConversationIds(db, botId, purgedAtOnce)
@@ -359,8 +359,8 @@ function isVisible(actor: BotActor, conversation: store.ConversationRow): boolea
 }
 
 /**
- * What an integration declares of a channel. Throws `ReferenceNotFound` if it declares others only;
- * undefined if it declares none, or is not installed.
+ * The declaration of a channel by an integration; undefined if it declares no channels or is not
+ * installed. Throws `ReferenceNotFound` if it declares only other channels.
  */
 function requireChannel(installed: InstalledAs | undefined, alias: string, channel: string) {
   const channels = installed?.declares?.channels ?? {}
@@ -373,7 +373,7 @@ function requireChannel(installed: InstalledAs | undefined, alias: string, chann
   )
 }
 
-/** An id that is chosen must not name another conversation already. */
+/** Whether a chosen id is already the native id of a conversation. */
 async function isNativeId(tx: Tx, owner: Member, id: string): Promise<boolean> {
   return id.startsWith('conv_') && (await store.findConversation(tx, owner.botId, id)) !== undefined
 }
@@ -383,5 +383,5 @@ function tagged(conversation: store.ConversationRow) {
 }
 
 function taken(id: string | undefined, cause?: unknown): ApiError {
-  return new ApiError('AlreadyExists', `body.id: there is a conversation ${id} already.`, { cause })
+  return new ApiError('AlreadyExists', `body.id: the conversation ${id} exists already.`, { cause })
 }

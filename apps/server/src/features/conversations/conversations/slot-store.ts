@@ -18,7 +18,7 @@ export interface Member {
   userId: string
 }
 
-/** What a message gets from its conversation: its number, its time and who owns the conversation. */
+/** What a message gets from its conversation: its number, its time and the owning integration. */
 export interface MessageSlot {
   /** Native id of the conversation. */
   id: string
@@ -43,13 +43,13 @@ interface SlotRequest {
   updatedAt: string
 }
 
-/** A literal, because every parameter costs time. */
+/** A literal, because each parameter slows down the statement. */
 const one = sql.lit(1)
 
 /**
- * The one statement by which a message gets its slot: it counts the message, takes the next number
- * and a time after the last one, and does nothing unless the user takes part. The row lock that
- * comes with it makes messages of one conversation wait for each other, on either engine.
+ * The one statement that takes the slot of a message: it counts the message, takes the next number
+ * and a time after the last one, and does nothing unless the user takes part. Its row lock
+ * serialises the messages of one conversation, on either database.
  */
 const takeBy = (column: 'id' | 'foreign_id') =>
   prepared<SlotRequest>()<MessageSlot>((db, parameter, dialect) =>

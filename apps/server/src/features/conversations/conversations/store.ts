@@ -9,14 +9,14 @@ import type { ConversationsTable, ParticipantsTable } from './table.js'
 export type ConversationRow = Selectable<ConversationsTable>
 
 export interface ConversationFilter {
-  /** Alias of the installation it must belong to; undefined for any. */
+  /** Alias of the installation to which it must belong; undefined for any. */
   integration: string | undefined
   channel: string | undefined
   /** All must be equal. */
   tags: Record<string, string>
   /** Native ids of users, all of whom must take part. */
   participantIds: readonly string[]
-  /** Bounds of the creation, inclusive. */
+  /** Bounds of the creation time, inclusive. */
   after: string | undefined
   before: string | undefined
   /** Bounds of the number of messages, inclusive. */
@@ -93,7 +93,7 @@ export async function patchConversation(
     .execute()
 }
 
-/** The oldest conversation of an installation on a channel that carries the tags. */
+/** The oldest conversation of an installation on a channel that has the tags. */
 export async function matchConversation(
   tx: Tx,
   botId: string,
@@ -213,7 +213,7 @@ export async function pageOwnedConversations(
   return await paginate(query, page)
 }
 
-/** Leaves the conversations of a user without an owner. */
+/** Removes a user as the owner of conversations. */
 export async function disownConversations(tx: Tx, botId: string, userId: string): Promise<void> {
   await tx
     .updateTable('conversations')
@@ -223,7 +223,7 @@ export async function disownConversations(tx: Tx, botId: string, userId: string)
     .execute()
 }
 
-/** Native ids of those who take part in a conversation, to be joined to. */
+/** Native ids of the participants of a conversation, for joins. */
 export function participantsOf(db: Db, conversationId: string) {
   return db
     .selectFrom('participants')
@@ -233,8 +233,8 @@ export function participantsOf(db: Db, conversationId: string) {
 }
 
 /**
- * Ids of conversations with the alias of the installation that they belong to, to be joined to by slices
- * whose rows belong to conversations.
+ * Ids of conversations with the alias of their installation, for joins by slices whose rows belong
+ * to conversations.
  */
 export function conversationOwners(executor: Db | Tx) {
   return executor.selectFrom('conversations').select(['id', 'integration']).as('owners')
@@ -273,9 +273,9 @@ export async function findConversationFor(
 }
 
 /**
- * Gives a conversation that belongs to nobody to a user. Of several who try only one succeeds: the
- * others wait for its commit and then find that it belongs to somebody.
- * @returns native id of the conversation; undefined if it belongs to somebody already
+ * Makes a user the owner of a conversation without one. Only one of several concurrent callers
+ * succeeds: the others wait for its commit and then find an owner.
+ * @returns native id of the conversation; undefined if it has an owner already
  */
 export async function claimConversation(
   tx: Tx,
@@ -294,7 +294,7 @@ export async function claimConversation(
   return row?.id
 }
 
-/** @returns whether the user takes part only now */
+/** @returns whether the user was added */
 export async function insertParticipant(
   tx: Tx,
   row: Insertable<ParticipantsTable>,

@@ -4,14 +4,14 @@ export interface ConversationsTable {
   bot_id: string
   /** Id chosen by an app at the chat address; unique in the bot. */
   foreign_id: string | null
-  /** Alias of the installation it belongs to, or the name it was given. */
+  /** Alias of its installation, or the given name of an integration. */
   integration: string
   channel: string
   /** JSON map of strings. */
   tags: string
   /** JSON map of strings. */
   properties: string
-  /** The chat user it belongs to. */
+  /** The chat user that owns the conversation. */
   owner_user_id: string | null
   /** 1 until the first chat user who opens it or writes to it becomes its owner. */
   claimable: number
@@ -26,7 +26,9 @@ export interface ConversationsTable {
   updated_at: string
 }
 
-/** Who takes part in a conversation. The bot does everywhere; it is listed where it was added. */
+/**
+ * Participants of conversations. The bot takes part in all; it has a row only where it was added.
+ */
 export interface ParticipantsTable {
   conversation_id: string
   user_id: string

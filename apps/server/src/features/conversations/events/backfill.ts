@@ -8,13 +8,15 @@ import { listUnsentEvents, patchEvent, type RequestedEvents } from './store.js'
 /** Name of the job that backfills a bot with a new address a second time; its key is the bot's id. */
 export const backfillJob = 'events.missed'
 
-/** Milliseconds: other processes trust what they know of a bot for five seconds. */
+/** Milliseconds: other processes cache a bot for five seconds. */
 const secondLookDelay = 10_000
 
-/** Milliseconds before the first look in which a transaction may have begun that it did not see. */
+/**
+ * Milliseconds before the first look: transactions that began then may have been invisible to it.
+ */
 const unseenMs = 60_000
 
-/** Most events of one backfill: more would be a flood and no help. */
+/** Most events of one backfill: more would flood the bot. */
 const mostMissed = 1000
 
 /** A message of a user that no event reports. */
@@ -39,7 +41,7 @@ interface BackfillDeps {
   recorder: ReturnType<typeof createEventRecorder>
   listUnreported: ListUnreported
   requestedEvents: RequestedEvents
-  /** Milliseconds before a bot got an address whose events are sent to it after all. */
+  /** Age limit, in milliseconds, of the events that are sent to a bot when it gets an address. */
   windowMs: number
 }
 
@@ -53,13 +55,14 @@ export interface SecondLook {
 }
 
 /**
- * Sends a bot that gets an address the events that happened while it had none. No delivery is requested
- * for them at the time: most bots without an address never get one, and their messages must cost nothing.
+ * Sends a bot that gets an address the events that happened while it had none. Deliveries are not
+ * requested for them earlier, because most bots without an address never get one, and their
+ * messages must cost nothing.
  */
 export function createBackfill(deps: BackfillDeps) {
   const { clock, queue, recorder, listUnreported, requestedEvents, windowMs } = deps
 
-  /** Sends a bot what it missed since an ISO 8601 time, in the order in which it happened. */
+  /** Sends a bot the events that it missed since an ISO 8601 time, in order. */
   async function send(tx: Tx, botId: string, { wants }: Wants, since: string): Promise<void> {
     const messages = wants('message_created')
       ? await listUnreported(tx, botId, since, mostMissed)
@@ -91,13 +94,14 @@ export function createBackfill(deps: BackfillDeps) {
   }
 
   /**
-   * Sends a bot what it missed, in the transaction that gives it an address: later events follow in order.
-   * What other processes are writing now, not knowing of the address, follows a little later.
+   * Sends a bot the events that it missed, in the transaction that gives it an address, so that
+   * later events follow in order. Events that other processes write before they notice the address
+   * follow a little later.
    */
   async function begin(tx: Tx, botId: string, profile: Wants): Promise<void> {
     if (windowMs === 0) return
     const now = clock.now()
-    // Not further back: events that exceeded the limit of the first look are not sent later either.
+    // Not further back: events beyond the limit of the first look are not sent later either.
     const since = isoTime(now - Math.min(unseenMs, windowMs))
     const payload: SecondLook = { botId, since }
     await queue.enqueue(tx, {

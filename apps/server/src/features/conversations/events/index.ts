@@ -18,7 +18,7 @@ export interface Events extends Feature {
   service: EventsService
 }
 
-/** What happens in bots, at once or later. */
+/** The events of bots, immediate and scheduled. */
 export function createEvents(deps: EventsDeps): Events {
   const service = createEventsService(deps)
   const release: JobHandler<{ botId: string }> = {

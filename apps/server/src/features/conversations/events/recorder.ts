@@ -8,17 +8,17 @@ import { type EventRow, insertEvent, patchEvent } from './store.js'
 /** Something that happened in a bot. */
 export interface NewEvent {
   botId: string
-  /** As the bot knows it: `<alias>:<name>` for those of integrations. */
+  /** Name of the event for the bot: `<alias>:<name>` for events of integrations. */
   type: string
   /** JSON object as text; null when it is built from the message each time. */
   payload: string | null
-  /** Alias of the integration that makes it. */
+  /** Alias of the integration that creates it. */
   integration?: string | undefined
   conversationId?: string | undefined
   userId?: string | undefined
   messageId?: string | undefined
   workflowId?: string | undefined
-  /** Name of the recurring event that makes it. */
+  /** Name of the recurring event that creates it. */
   recurring?: string | undefined
 }
 
@@ -28,7 +28,7 @@ export interface EventRecorderDeps {
   domainEvents: Pick<EventDispatcher, 'raise'>
 }
 
-/** Stores what happens in bots, and requests deliveries to those that listen. */
+/** Stores the events of bots, and requests deliveries to bots with an address. */
 export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderDeps) {
   function draft(event: NewEvent, status: EventRow['status']): EventRow {
     return {
@@ -49,7 +49,7 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
     }
   }
 
-  /** What is about one conversation or workflow reaches the bot in order. */
+  /** Requests the delivery; events about one conversation or workflow reach the bot in order. */
   function send(tx: Tx, event: EventRow): Promise<unknown> {
     return domainEvents.raise(tx, 'delivery.requested', {
       botId: event.bot_id,
@@ -60,8 +60,8 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
   }
 
   /**
-   * Stores an event in the transaction of the change that it reports; it is delivered if the bot listens
-   * and wants its type. Without a bot that listens it stays pending: see `createBackfill`.
+   * Stores an event in the transaction of the change that it reports. It is delivered if the bot
+   * has an address and wants its type; without an address it stays pending: see `createBackfill`.
    */
   async function record(
     tx: Tx,
@@ -75,14 +75,14 @@ export function createEventRecorder({ clock, ids, domainEvents }: EventRecorderD
     return row
   }
 
-  /** Stores an event that is to happen later. */
+  /** Stores an event that happens later. */
   async function schedule(tx: Tx, event: NewEvent): Promise<EventRow> {
     const row = draft(event, 'scheduled')
     await insertEvent(tx, row)
     return row
   }
 
-  /** Sends the bot an event that it missed, and has wanted since. */
+  /** Sends the bot an event that it missed and wants. */
   async function sendLate(
     tx: Tx,
     { bot_id: botId, id }: Pick<EventRow, 'bot_id' | 'id'>,

@@ -25,7 +25,7 @@ describeEachEngine('events of bots', (engine) => {
     return { status: row.status, reason: row.failure_reason }
   }
 
-  it('note how their delivery to the bot ended, and a failure can be mended', async () => {
+  it('record how their delivery to the bot ended, and can be delivered again after a failure', async () => {
     const { row } = await create('noted')
     const { botId } = bot.actor
     const settle = (failure: string | null) =>
@@ -47,7 +47,7 @@ describeEachEngine('events of bots', (engine) => {
     expect(await statusOf(row.id)).toEqual({ status: 'pending', reason: null })
   })
 
-  it('are forgotten after 30 days, except for those that are still to come', async () => {
+  it('are deleted after 30 days, except for scheduled ones', async () => {
     const { row: old } = await create('old')
     const { row: planned } = await create('planned', { delay: 60 * day })
     chats.clock.advance(29 * day)
@@ -58,7 +58,7 @@ describeEachEngine('events of bots', (engine) => {
     expect(await statusOf(planned.id)).toMatchObject({ status: 'scheduled' })
   })
 
-  it('are kept while a delivery carries them, and for as long after they happened', async () => {
+  it('are kept while a delivery refers to them, and for as long after they happened', async () => {
     const { actor } = await chats.bot()
     const { botId, workspaceId } = actor
     const { botEvents: events } = chats
@@ -114,7 +114,7 @@ describeEachEngine('events of bots', (engine) => {
     expect(await happened()).toBe(1)
   })
 
-  it('that a bot missed are delivered up to a limit: the latest are, and the others never', async () => {
+  it('that a bot missed are delivered up to a limit: the latest ones only', async () => {
     const { botId, workspaceId } = (await chats.bot()).actor
     const minutesAgo = (minutes: number) =>
       new Date(chats.clock.now() - minutes * 60_000).toISOString()
@@ -155,7 +155,7 @@ describeEachEngine('events of bots', (engine) => {
     const actor = { kind: 'workspace', accountId: 'none', tokenId: 'none', workspaceId } as const
     await chats.bots.update(actor, botId, { url: 'http://127.0.0.1:9/' })
     expect(await delivered()).toHaveLength(1000)
-    // As somebody writes it who did not know yet that there is an address.
+    // As a process writes it that has not noticed the address yet.
     const [late] = missed(1, 0)
     if (late !== undefined) {
       await chats.run((tx) => tx.insertInto('bot_events').values(late).execute())
@@ -173,7 +173,7 @@ describeEachEngine('events of bots', (engine) => {
     expect(early.filter(({ id }) => all.includes(id))).toEqual([])
   })
 
-  it('that a bot missed stay undelivered where the operator wants none delivered', async () => {
+  it('that a bot missed stay undelivered when the operator switches the backfill off', async () => {
     const strict = await createChats(database(), { environment: { BOTSTEAD_MISSED_EVENTS: '0' } })
     const { actor } = await strict.bot()
     const { botId, workspaceId } = actor

@@ -22,20 +22,20 @@ type EventQuery = Query<typeof contract.events.list>
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
     /**
-     * The delivery of an event that a recurring one made ended.
-     * `failure` is why the bot did not accept it; null if it did.
+     * The delivery of an event of a recurring event ended. `failure` is why the bot did not accept
+     * it; null if it did.
      */
     'recurringEvent.settled': { botId: string; name: string; failure: string | null }
   }
 }
 
-/** An event with its content, as the bot sees it. */
+/** An event with its content, as sent to the bot. */
 export interface EventRecord {
   row: store.EventRow
   payload: Record<string, unknown>
 }
 
-/** Messages with their user and conversation, by id, for those that are still there. */
+/** Returns messages with their user and conversation, by id; deleted ones are left out. */
 type DescribeMessages = (
   executor: Db | Tx,
   botId: string,
@@ -48,7 +48,10 @@ export interface EventsDeps extends EventRecorderDeps {
   queue: Queue
   pager: Pager
   botProfiles: BotProfiles
-  /** Milliseconds before a bot got an address whose events are sent to it after all; 0 for none. */
+  /**
+   * Age limit, in milliseconds, of the events that are sent to a bot when it gets an address; 0 for
+   * none.
+   */
   missedEventsMs: number
   /** Most bytes of a payload. */
   maxPayloadBytes: number
@@ -77,7 +80,7 @@ export function createEventsService(deps: EventsDeps) {
     windowMs: deps.missedEventsMs,
   })
 
-  /** For the slice of messages, which is built later. */
+  /** Plugs in the slice of messages, which is built later. */
   function provideMessages(source: {
     describe: DescribeMessages
     listUnreported: ListUnreported
@@ -86,7 +89,7 @@ export function createEventsService(deps: EventsDeps) {
     listUnreported = source.listUnreported
   }
 
-  /** For the slice of deliveries, which is built later. */
+  /** Plugs in the slice of deliveries, which is built later. */
   function provideRequestedEvents(requested: store.RequestedEvents): void {
     requestedEvents = requested
   }
@@ -125,7 +128,7 @@ export function createEventsService(deps: EventsDeps) {
           maxAttempts: 100,
         })
       }
-      // A new event is shown as pending, also if nobody will receive it.
+      // A new event is shown as pending even if nobody will receive it.
       const status = dueAt === undefined ? 'pending' : row.status
       const made: EventRecord = { row: { ...row, status }, payload }
       await remember?.(tx, made)
@@ -157,7 +160,7 @@ export function createEventsService(deps: EventsDeps) {
     })
     const { conversationId, userId, messageId, workflowId } = filter
     await requireSubjects(db, actor, { conversationId, userId, messageId }, 'query')
-    // A workflow that does not exist is no error: events are kept longer than their workflows.
+    // A missing workflow is not an error, because events are kept longer than workflows.
     const found = await store.pageEvents(
       db,
       actor.botId,
@@ -183,11 +186,11 @@ export function createEventsService(deps: EventsDeps) {
       { mayUseReserve: true },
     )
     if (canceled === undefined && row.status !== 'canceled') {
-      throw new ApiError('RelationConflict', `The event ${id} is not scheduled any more.`)
+      throw new ApiError('RelationConflict', `The event ${id} is no longer scheduled.`)
     }
   }
 
-  /** Events with their content, for delivery; without those that were deleted. */
+  /** Events with their content, for delivery; deleted ones are left out. */
   async function findAll(
     executor: Db | Tx,
     botId: string,
@@ -196,7 +199,7 @@ export function createEventsService(deps: EventsDeps) {
     return await withPayloads(executor, botId, await store.findEvents(executor, botId, ids))
   }
 
-  /** The same for one; undefined if there is none. */
+  /** An event with its content; undefined if there is none. */
   async function find(
     executor: Db | Tx,
     botId: string,
@@ -217,7 +220,7 @@ export function createEventsService(deps: EventsDeps) {
     const described = await describeMessages(executor, botId, about)
     return rows.map((row) => ({
       row,
-      // A message that was deleted since leaves an empty payload.
+      // If the message was deleted since, the payload is empty.
       payload:
         row.payload === null
           ? { ...described.get(row.message_id ?? '') }
@@ -231,14 +234,14 @@ export function createEventsService(deps: EventsDeps) {
     await run((tx) => recorder.release(tx, profile, botId, id))
   }
 
-  /** Looks a second time for what a bot missed, as a job. */
+  /** Runs the second backfill, as its job. */
   async function backfillRest({ botId, since }: SecondLook): Promise<void> {
     const profile = await botProfiles.of(botId)
     if (profile.listens) await run((tx) => backfill.send(tx, botId, profile, since))
   }
 
   /**
-   * Records how the delivery of events to the bot ended.
+   * Records the result of delivering events to the bot.
    * @param failure why the bot did not accept them; null if it did
    */
   async function settle(
@@ -249,13 +252,13 @@ export function createEventsService(deps: EventsDeps) {
   ): Promise<void> {
     const reason = failure === null ? null : failure.slice(0, longestReason)
     const recurringNames = await store.settleEvents(tx, botId, ids, reason)
-    // Sorted, because others may be settling events of the same names.
+    // Sorted, so that transactions that settle events of the same names do not deadlock.
     for (const name of recurringNames.sort()) {
       await domainEvents.raise(tx, 'recurringEvent.settled', { botId, name, failure: reason })
     }
   }
 
-  /** Makes an event pending again, because it is sent once more. */
+  /** Makes an event pending again when it is sent once more. */
   async function reopen(tx: Tx, botId: string, id: string): Promise<void> {
     await store.patchEvent(tx, botId, id, ['processed', 'failed'], {
       status: 'pending',
@@ -264,8 +267,8 @@ export function createEventsService(deps: EventsDeps) {
   }
 
   /**
-   * Deletes events that happened before an ISO 8601 time, at most `limit`, except for those of
-   * `needed`; returns how many.
+   * Deletes events that happened before an ISO 8601 time, at most `limit`, except for `needed`;
+   * returns how many.
    */
   async function trim(
     tx: Tx,
@@ -295,7 +298,7 @@ export function createEventsService(deps: EventsDeps) {
     findAll,
     find,
     release,
-    /** Sends a bot that gets its address in this transaction what it missed without one. */
+    /** Sends a bot that gets its address in this transaction the events that it missed. */
     backfill: backfill.begin,
     backfillRest,
     settle,
@@ -306,9 +309,9 @@ export function createEventsService(deps: EventsDeps) {
 }
 
 /**
- * Throws `InvalidDataFormat` unless an event fits the schema that its creator declares for it. A type
- * that is not declared is not checked.
- * @param alias of the integration that makes it; undefined for the bot
+ * Throws `InvalidDataFormat` unless an event fits the schema that its creator declares. Undeclared
+ * types are not checked.
+ * @param alias of the integration that creates it; undefined for the bot
  */
 function requireEventShape(
   profile: BotProfile,

@@ -18,12 +18,12 @@ export type EventRow = Selectable<BotEventsTable>
 /** Ids of the events of a bot whose delivery was requested since an ISO 8601 time. */
 export type RequestedEvents = (tx: Tx, botId: string, since: string) => Expression<string>
 
-/** Where no deliveries are made. */
+/** For servers without deliveries. */
 export const noEvents: RequestedEvents = () => sql<string>`(select null where 1 = 0)`
 
 /** Filter of a list of events; undefined members match anything. */
 export interface EventFilter {
-  /** Alias of the integration that made them. */
+  /** Alias of the integration that created them. */
   integration: string | undefined
   type: string | undefined
   conversationId: string | undefined
@@ -33,7 +33,7 @@ export interface EventFilter {
   status: EventRow['status'] | undefined
 }
 
-/** Of the hot path of bots that listen. */
+/** On the hot path of bots with an address. */
 export const insertEvent = prepared<EventRow>()((db, parameter) =>
   db.insertInto('bot_events').values({
     id: parameter('id'),
@@ -84,7 +84,7 @@ export async function findEvents(
   return await selectAll(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
 
-/** What events are about, for queries that join it to something else. */
+/** Ids of what events are about, for joins. */
 export function eventSubjects(executor: Db | Tx) {
   return executor
     .selectFrom('bot_events')
@@ -141,8 +141,8 @@ export async function listUnsentEvents(
 }
 
 /**
- * Changes an event that has one of some statuses, and returns it as it is then; undefined if there
- * is none. Whoever else wants to change it waits, so that of two only one succeeds.
+ * Changes an event that has one of some statuses, and returns the new row; undefined if there is
+ * none. Concurrent changes wait, so that only one of them succeeds.
  */
 export async function patchEvent(
   tx: Tx,
@@ -189,7 +189,7 @@ const settle = prepared<{
 
 /**
  * Records that a bot accepted events, or why it did not.
- * @returns names of the recurring events that made some of them
+ * @returns names of the recurring events that created some of them
  */
 export async function settleEvents(
   tx: Tx,
@@ -223,7 +223,7 @@ export async function deleteSomeEvents(tx: Tx, botId: string, limit: number): Pr
 }
 
 /**
- * Deletes events that happened before an ISO 8601 time; those that are still to come stay.
+ * Deletes events that happened before an ISO 8601 time; scheduled ones stay.
  * @param needed other events that stay
  * @returns how many were deleted, at most `limit`
  */

@@ -10,7 +10,7 @@ export interface Subjects {
   workflowId?: string | undefined
 }
 
-/** Whether something is there for the caller to see. */
+/** Whether an object exists and is visible to the caller. */
 type Exists = (executor: Db | Tx, actor: BotActor, id: string) => Promise<boolean>
 
 const fields = ['conversationId', 'userId', 'messageId', 'workflowId'] as const
@@ -19,7 +19,7 @@ const fields = ['conversationId', 'userId', 'messageId', 'workflowId'] as const
 export function createSubjects() {
   const lookups = new Map<keyof Subjects, Exists>()
 
-  /** For the slice that owns a kind of subject: has `exists` look it up. */
+  /** Plugs in the slice that owns a kind of subject: `exists` looks it up. */
   function provideSubject(field: keyof Subjects, exists: Exists): void {
     lookups.set(field, exists)
   }
@@ -34,8 +34,8 @@ export function createSubjects() {
   }
 
   /**
-   * Throws `ReferenceNotFound` unless all subjects are there for the caller to see.
-   * @param where part of the request that names them, for the error
+   * Throws `ReferenceNotFound` unless all subjects exist and are visible to the caller.
+   * @param where part of the request that contains the ids, for the error
    */
   async function requireSubjects(
     executor: Db | Tx,

@@ -1,10 +1,10 @@
-/** What happened in a bot, as it is delivered to the bot and as it is listed. */
+/** An event in a bot, as delivered to the bot and as listed. */
 export interface BotEventsTable {
   id: string
   bot_id: string
-  /** Alias of the integration that made it; null for the bot and the server. */
+  /** Alias of the integration that created it; null for the bot and the server. */
   integration: string | null
-  /** As the bot knows it: those of integrations are named `<alias>:<name>`. */
+  /** Name of the event for the bot: `<alias>:<name>` for events of integrations. */
   type: string
   /** JSON object; null when it is built from the message each time. */
   payload: string | null
@@ -12,14 +12,14 @@ export interface BotEventsTable {
   user_id: string | null
   message_id: string | null
   workflow_id: string | null
-  /** Name of the recurring event that made it. */
+  /** Name of the recurring event that created it. */
   recurring: string | null
   status: 'pending' | 'processed' | 'ignored' | 'failed' | 'scheduled' | 'canceled'
   failure_reason: string | null
   created_at: string
   /**
-   * When it was released, if that was later: it was scheduled, or its bot had no address. Its age counts
-   * from then on.
+   * When it was released, if later than created: it was scheduled, or its bot had no address. The
+   * retention counts from then.
    */
   released_at: string | null
 }

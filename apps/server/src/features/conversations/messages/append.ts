@@ -8,19 +8,19 @@ import { conversationEvents, type MessageSlot } from '../conversations/index.js'
 import type { EventsService } from '../events/index.js'
 import { insertMessage, type MessageRow } from './store.js'
 
-/** A message in the shape in which bots and integrations see it. */
+/** A message in the shape for bots and integrations. */
 export interface NewMessage {
   botId: string
-  /** Native id of the author, or the id of the bot. */
+  /** Native id of the author; the id of the bot for its own messages. */
   userId: string
   direction: MessageRow['direction']
   type: string
   /** Content as JSON text, from {@link MessagesService.encode}. */
   payload: string
-  /** JSON map of strings, as they are stored; null or left out when there are none. */
+  /** JSON map of strings, as stored; null or left out when there are none. */
   tags?: string | null
   origin?: MessageRow['origin']
-  /** Id of a scheduled message, which had one before it had a slot. */
+  /** Id of a scheduled message, which got it before its slot. */
   id?: string
 }
 
@@ -38,9 +38,11 @@ export type Append = ReturnType<typeof createAppend>
 /** Type of the event that reports a message to a bot, and kind of the delivery to an integration. */
 const messageCreated = 'message_created'
 
-/** The hot path of the product: between a checked message and its row, its event and its delivery. */
+/**
+ * The hot path of the server: turns a validated message into its row, its event and its delivery.
+ */
 export function createAppend({ ids, events, botEvents, domainEvents }: AppendDeps) {
-  /** Stores a message in its slot, logs it in the conversation and has it delivered. */
+  /** Stores a message in its slot, logs it in the conversation and requests its delivery. */
   async function append(
     tx: Tx,
     slot: MessageSlot,
@@ -77,8 +79,8 @@ export function createAppend({ ids, events, botEvents, domainEvents }: AppendDep
   }
 
   /**
-   * Notifies the bot of what comes in, and the installation that owns the conversation of what goes
-   * out. Undefined when nobody listens, so that the hot path waits for nothing.
+   * Notifies the bot of incoming messages, and the installation that owns the conversation of
+   * outgoing ones. Undefined without a receiver, so that the hot path does not wait.
    */
   function deliver(
     tx: Tx,

@@ -7,11 +7,11 @@ import { builtInChat, chatShapes } from '../../bots/installations/index.js'
 import type { ConversationRow, ConversationsService } from '../conversations/index.js'
 import { publicIdOf, type UsersService } from '../users/index.js'
 
-/** Who writes a message. */
+/** The author of a message. */
 export interface Author {
   id: string
   publicId: string
-  /** Whether the author takes part in the conversation already. */
+  /** Whether the author already takes part in the conversation. */
   participates: boolean
   /** Where the author writes. */
   conversation: Pick<ConversationRow, 'integration' | 'channel'>
@@ -22,7 +22,9 @@ export interface AuthorsDeps {
   users: Pick<UsersService, 'findVisible'>
 }
 
-/** Checks that conversation and author of a message exist and are for the caller to see. */
+/**
+ * Throws unless the conversation and the author of a message exist and are visible to the caller.
+ */
 export function createRequireAuthor({ conversations, users }: AuthorsDeps) {
   return async function requireAuthor(
     tx: Tx,
@@ -35,7 +37,7 @@ export function createRequireAuthor({ conversations, users }: AuthorsDeps) {
     const conversation = found?.conversation
     if (
       conversation === undefined ||
-      // Ids that apps chose are valid at the chat address only.
+      // Foreign ids are valid at the chat address only.
       conversation.id !== conversationId ||
       (caller.type === 'integration' && conversation.integration !== caller.alias)
     ) {
@@ -52,9 +54,9 @@ export function createRequireAuthor({ conversations, users }: AuthorsDeps) {
 }
 
 /**
- * Throws unless a message is one of those that its channel declares, and fits the schema. Nothing
- * is checked for a channel that declares no messages, or of an integration that is not installed.
- * @param path of the object in the body that has `type` and `payload`, with a dot behind it
+ * Throws unless the channel declares the type of a message and its payload fits the schema. Nothing
+ * is checked for a channel without declared messages, or when the integration is not installed.
+ * @param path of the object in the body that has `type` and `payload`, with a trailing dot
  */
 export function requireMessageShape(
   profile: BotProfile,
@@ -80,7 +82,7 @@ export function requireMessageShape(
   requireShape(message.schema, payload, `${path}payload`, `messages of the type ${type}`)
 }
 
-/** The error for an id in a request that names nothing the caller sees. */
+/** The error for an id in a request that does not refer to anything visible to the caller. */
 export function unknownReference(
   field: string,
   message: string,

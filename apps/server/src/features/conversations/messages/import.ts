@@ -22,7 +22,7 @@ import { insertMessage, type MessageRow, matchMessage } from './store.js'
 type Imported = Body<typeof contract.messages.import>['messages'][number]
 type Initial = Body<typeof contract.messages.initializeIncoming>
 
-/** Result of a call that gets or creates all three at once. */
+/** Result of a call that gets or creates a user, a conversation and a message. */
 export interface Initialized {
   user: UserRow
   conversation: ConversationRow
@@ -55,7 +55,7 @@ interface MessageInput {
   path: string
 }
 
-/** Creation of single messages, from the service. */
+/** The functions of the service that create single messages. */
 interface Creation {
   createIn(tx: Tx, actor: BotActor, profile: BotProfile, input: MessageInput): Promise<MessageRow>
   getOrCreateIn(
@@ -69,7 +69,7 @@ interface Creation {
 /** Milliseconds by which the clock of another system may be ahead. */
 const tolerance = 60_000
 
-/** Messages from elsewhere, and several objects in one call. */
+/** Imports of messages, and calls that create several objects. */
 export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Creation) {
   const { run, clock, ids, dialect, conversations, users, botProfiles } = deps
   const requireAuthor = createRequireAuthor(deps)
@@ -89,7 +89,7 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
       throw new ApiError('InvalidPayload', `body.${field}.createdAt must not be in the future.`)
     }
     const author = await requireAuthor(tx, actor, conversationId, userId)
-    // A message without any tag cannot be matched and is new.
+    // A message without tags cannot be matched and is always new.
     if (input.discriminateByTags.length > 0 || Object.keys(input.tags).length > 0) {
       const match = tagMatchOf(alias, input.tags, input.discriminateByTags, `body.${field}`)
       const found = await matchMessage(tx, botId, conversationId, match)
@@ -117,12 +117,12 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
     return row
   }
 
-  /** Imports history from elsewhere: all of it or nothing, and nobody is notified. */
+  /** Imports history, all or nothing, without notifying anybody. */
   async function importMessages(
     actor: BotActor,
     messages: readonly Imported[],
   ): Promise<MessageRow[]> {
-    // In one order everywhere, so that two imports wait for each other and do not clash.
+    // Sorted, so that concurrent imports do not deadlock.
     const conversationIds = new Set(messages.map(({ conversationId }) => conversationId))
     const profile = await botProfiles.of(actor.botId)
     return await run(async (tx) => {
@@ -135,12 +135,12 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
     })
   }
 
-  /** Gets or creates a user, a conversation and a message in it: all of it or nothing. */
+  /** Gets or creates a user, a conversation and a message in it, all or nothing. */
   async function initializeIncoming(actor: BotActor, input: Initial): Promise<Initialized> {
     if (aliasOf(actor) === undefined) {
       throw new ApiError(
         'Forbidden',
-        'Messages come in by integrations only: send the header x-integration-id.',
+        'Only integrations can create incoming messages: send the header x-integration-id.',
       )
     }
     requireOne('user', input.user, input.userId)

@@ -30,7 +30,7 @@ export interface ScheduledMessagesDeps {
   users: Pick<UsersService, 'findAll'>
 }
 
-/** Messages that wait for their time, under the ids that they will have. */
+/** Scheduled messages, under the ids that they will have. */
 export function createScheduledMessages(
   { run, clock, ids, queue, botProfiles, conversations, users }: ScheduledMessagesDeps,
   append: Append,
@@ -63,8 +63,8 @@ export function createScheduledMessages(
   }
 
   /**
-   * Appends a scheduled message to its conversation. Does nothing if it was cancelled, if it is there
-   * already, or if its author or its conversation was deleted.
+   * Appends a scheduled message to its conversation. Does nothing if it was cancelled or already
+   * appended, or if its author or its conversation was deleted.
    */
   async function release(botId: string, id: string): Promise<void> {
     const profile = await botProfiles.of(botId)
@@ -96,7 +96,7 @@ export function createScheduledMessages(
   return { schedule, release, emptyConversation }
 }
 
-/** A scheduled message as it is shown until its time comes. */
+/** A scheduled message as shown until it is appended. */
 export function toMessageRow({ due_at: _, ...row }: ScheduledMessageRow): MessageRow {
   return { ...row, sequence: 0, updated_at: null }
 }

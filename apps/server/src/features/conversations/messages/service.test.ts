@@ -11,7 +11,7 @@ describeEachEngine('messages', (engine) => {
     chats = await createChats(database())
   })
 
-  it('have a payload of at most so many bytes of JSON, whatever its characters', () => {
+  it('limit the bytes of their payload as JSON, whatever its characters', () => {
     const around = fc.integer({ min: chats.maxPayloadBytes / 8, max: chats.maxPayloadBytes })
     fc.assert(
       fc.property(fc.constantFrom('a', 'é', '茶', '🍵', '"', '\n'), around, (letter, length) => {

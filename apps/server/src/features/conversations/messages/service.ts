@@ -39,7 +39,7 @@ type WantedMessage = Body<typeof contract.messages.getOrCreate>
 type MessagePatch = Body<typeof contract.messages.update>
 type MessageQuery = Query<typeof contract.messages.list>
 
-/** A message that is to be appended now or later. */
+/** A message to append now or later. */
 interface MessageDraft {
   userId: string
   conversationId: string
@@ -50,11 +50,11 @@ interface MessageDraft {
   origin?: 'synthetic' | undefined
   /** Milliseconds since the Unix epoch; undefined for now. */
   dueAt?: number | undefined
-  /** Where it stands in the body, with a dot behind it; undefined when it is the body. */
+  /** Path of the message in the body, with a trailing dot; undefined when it is the body. */
   path?: string
 }
 
-/** A message, and whether the call made it. */
+/** A message, and whether the call created it. */
 interface GetOrCreateResult {
   message: store.MessageRow
   created: boolean
@@ -64,7 +64,7 @@ export interface MessagesDeps extends AppendDeps, ScheduledMessagesDeps, ImportD
   db: Db
   pager: Pager
   botEvents: Pick<EventsService, 'record' | 'provideSubject' | 'provideMessages'>
-  changes: Pick<Changes, 'note'>
+  changes: Pick<Changes, 'record'>
   users: UsersService
   conversations: ConversationsService
 }
@@ -97,7 +97,7 @@ export function createMessagesService(deps: MessagesDeps) {
     })
   }
 
-  /** The same in a transaction. */
+  /** As above, in the transaction of the caller. */
   async function createIn(
     tx: Tx,
     actor: BotActor,
@@ -133,7 +133,9 @@ export function createMessagesService(deps: MessagesDeps) {
     return made
   }
 
-  /** The one that the tags mean, with the other tags merged into it; made if there is none. */
+  /**
+   * The message that the tags identify, with the other tags merged in; created if there is none.
+   */
   async function getOrCreate(actor: BotActor, input: WantedMessage): Promise<GetOrCreateResult> {
     const dueAt = dueTimeOf(input.schedule, clock.now())
     const profile = await botProfiles.of(actor.botId)
@@ -141,7 +143,7 @@ export function createMessagesService(deps: MessagesDeps) {
     return await run((tx) => getOrCreateIn(tx, actor, profile, wanted))
   }
 
-  /** The same in a transaction. */
+  /** As above, in the transaction of the caller. */
   async function getOrCreateIn(
     tx: Tx,
     actor: BotActor,
@@ -153,7 +155,7 @@ export function createMessagesService(deps: MessagesDeps) {
     const conversation = await conversations.findVisible(tx, actor, conversationId)
     if (conversation === undefined) throw unknownConversation(conversationId)
     const match = tagMatchOf(aliasOf(actor), tags, discriminateByTags)
-    // Locked before the lookup: of two that find nothing, the second looks after the first commit.
+    // Locked before the lookup, so that the second of two callers searches after the first commits.
     await dialect.holdName(tx, `messages ${conversationId}`)
     const found = await store.matchMessage(tx, botId, conversationId, match)
     if (found !== undefined) {
@@ -167,7 +169,7 @@ export function createMessagesService(deps: MessagesDeps) {
     return { message: await createIn(tx, actor, profile, wanted), created: true }
   }
 
-  /** The message with an id, also one that is scheduled, if the caller may see it. */
+  /** The message with an id, also a scheduled one, if it is visible to the caller. */
   async function get(actor: BotActor, id: string): Promise<store.MessageRow> {
     const found = await store.findWithIntegration(db, actor.botId, id)
     if (found !== undefined && isVisible(actor, found.integration)) return found.message
@@ -178,7 +180,7 @@ export function createMessagesService(deps: MessagesDeps) {
     throw unknownMessage(id)
   }
 
-  /** Whether the message is there for the caller to see. */
+  /** Whether the message exists and is visible to the caller. */
   async function exists(executor: Db | Tx, actor: BotActor, id: string): Promise<boolean> {
     const found = await store.findWithIntegration(executor, actor.botId, id)
     return found !== undefined && isVisible(actor, found.integration)
@@ -218,7 +220,7 @@ export function createMessagesService(deps: MessagesDeps) {
     )
   }
 
-  /** Messages of a conversation; the page says in which order. */
+  /** Messages of a conversation, in the order of the page. */
   async function listOf(
     botId: string,
     conversationId: string,
@@ -227,13 +229,13 @@ export function createMessagesService(deps: MessagesDeps) {
     return await store.pageMessages(db, botId, conversationId, page)
   }
 
-  /** Those of some messages that are still there. */
+  /** The given messages that still exist. */
   async function findAll(botId: string, ids: readonly string[]): Promise<store.MessageRow[]> {
     return await store.listMessages(db, botId, ids)
   }
 
   /**
-   * Messages with their author and conversation, by id, for those that are still there.
+   * Messages with their author and conversation, by id; deleted ones are left out.
    * @param alias of the receiving integration; undefined for the bot
    */
   function describe(
@@ -265,7 +267,7 @@ export function createMessagesService(deps: MessagesDeps) {
     })
   }
 
-  /** Stores what a patch changes; a patch that changes nothing writes nothing. */
+  /** Stores a patch; writes nothing if it changes nothing. */
   async function patch(
     tx: Tx,
     actor: BotActor,
@@ -283,7 +285,7 @@ export function createMessagesService(deps: MessagesDeps) {
     await store.patchMessage(tx, message.bot_id, message.id, next)
     await replaceTags(tx, { botId: message.bot_id, kind: 'message', id: message.id }, before, after)
     const changed = { ...message, ...next }
-    await changes.note(tx, actor, profile, {
+    await changes.record(tx, actor, profile, {
       kind: 'message_updated',
       integration,
       conversationId: message.conversation_id,
@@ -293,10 +295,10 @@ export function createMessagesService(deps: MessagesDeps) {
     return changed
   }
 
-  /** Removes a message for good and logs it. Throws `ResourceNotFound` if it is gone already. */
+  /** Deletes a message and logs it. Throws `ResourceNotFound` if it is already deleted. */
   async function remove(tx: Tx, message: store.MessageRow): Promise<EventPosition | undefined> {
     const { id, bot_id: botId, conversation_id, user_id: userId } = message
-    // The number first: everything that happens in a conversation waits for it in the same order.
+    // The number first: all changes in a conversation take this lock first.
     const position = await conversations.appendEvent(
       tx,
       { botId, id: conversation_id },
@@ -363,7 +365,7 @@ export function createMessagesService(deps: MessagesDeps) {
     remove,
     removeById,
     encode,
-    /** Who has to be notified of messages; from memory when it can be. */
+    /** The profile of the bot, which decides who is notified of messages. */
     profileOf: botProfiles.of,
     emptyConversations,
     purge,

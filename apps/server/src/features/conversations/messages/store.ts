@@ -17,17 +17,17 @@ export interface MessageFilter {
   integration: string | undefined
   conversationId: string | undefined
   tags: Record<string, string>
-  /** Bounds of the creation, inclusive. */
+  /** Bounds of the creation time, inclusive. */
   after: string | undefined
   before: string | undefined
 }
 
-/** What messages are about, for queries that join it to something else. */
+/** Ids of what messages are about, for joins. */
 export function messageSubjects(executor: Db | Tx) {
   return executor.selectFrom('messages').select(['id', 'bot_id', 'user_id', 'conversation_id'])
 }
 
-/** Of the hot path: nothing is awaited here that the caller awaits anyway. */
+/** On the hot path: returns the promise, because the caller awaits it anyway. */
 export const insertMessage = prepared<MessageRow>()((db, parameter) =>
   db.insertInto('messages').values({
     id: parameter('id'),
@@ -116,12 +116,12 @@ export async function listMessages(
 ): Promise<MessageRow[]> {
   const [first, ...others] = ids
   if (first === undefined) return []
-  // The listeners of a quiet conversation read each message alone.
+  // Listeners of a quiet conversation read one message at a time.
   if (others.length === 0) return await selectOne(db, { botId, id: first })
   return await selectSome(db, { botId, ids: JSON.stringify([...new Set(ids)]) })
 }
 
-/** The oldest message of a conversation that carries the tags. */
+/** The oldest message of a conversation that has the tags. */
 export async function matchMessage(
   tx: Tx,
   botId: string,
@@ -202,8 +202,8 @@ export async function pageMessages(
 }
 
 /**
- * Messages of users since an ISO 8601 time that no event reports to the bot, newest first. Those that
- * were imported are history and not reported.
+ * Messages of users since an ISO 8601 time that no event reports to the bot, newest first. Imported
+ * ones are history and are not reported.
  */
 export async function listUnreportedMessages(
   tx: Tx,
@@ -240,7 +240,7 @@ export async function patchMessage(
     .execute()
 }
 
-/** @returns whether it was there */
+/** @returns whether it existed */
 export async function deleteMessage(tx: Tx, botId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('messages')
@@ -293,7 +293,7 @@ export async function findScheduled(
   return { message, integration }
 }
 
-/** Deletes and returns a scheduled message; undefined if it is not there any more. */
+/** Deletes and returns a scheduled message; undefined if it no longer exists. */
 export async function takeScheduled(
   tx: Tx,
   botId: string,
@@ -307,7 +307,7 @@ export async function takeScheduled(
     .executeTakeFirst()
 }
 
-/** The oldest scheduled message of a conversation that carries the tags. */
+/** The oldest scheduled message of a conversation that has the tags. */
 export async function matchScheduled(
   tx: Tx,
   botId: string,

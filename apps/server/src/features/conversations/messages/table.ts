@@ -1,12 +1,12 @@
-/** A message of a conversation, in the shape in which bots and integrations see it. */
+/** A message of a conversation, in the shape for bots and integrations. */
 export interface MessagesTable {
   id: string
   bot_id: string
   conversation_id: string
-  /** Author; the id of the bot for what the bot says. */
+  /** Author; the id of the bot for its own messages. */
   user_id: string
   type: string
-  /** JSON object; facts beside the content are in its `metadata`. */
+  /** JSON object; data besides the content is in its `metadata`. */
   payload: string
   /** `incoming` goes to the bot, `outgoing` comes from it. */
   direction: 'incoming' | 'outgoing'
@@ -18,11 +18,11 @@ export interface MessagesTable {
   sequence: number
   /** Strictly increasing within a conversation. */
   created_at: string
-  /** Null as long as nothing was changed. */
+  /** Null until the first change. */
   updated_at: string | null
 }
 
-/** A message that is to be appended to its conversation later. */
+/** A message to append to its conversation later. */
 export interface ScheduledMessagesTable {
   /** Id that the message will have. */
   id: string

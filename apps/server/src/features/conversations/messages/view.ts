@@ -27,7 +27,7 @@ export function toMessage(row: MessageRow, alias: string | undefined): WireMessa
   }
 }
 
-/** A message with its author and its conversation, as receivers get it. */
+/** A message with its author and its conversation, as sent to receivers. */
 export interface DescribedMessage {
   message: ReturnType<typeof toMessage>
   user: ReturnType<typeof toUser>
@@ -35,7 +35,7 @@ export interface DescribedMessage {
 }
 
 /**
- * Messages with all that belongs to them, by id, for those that are still there.
+ * Messages with their author and conversation, by id; deleted ones are left out.
  * @param alias of the receiving integration; undefined for the bot
  */
 export async function describeMessages(
@@ -71,7 +71,7 @@ export async function describeMessages(
   return described
 }
 
-/** All that is known of a deleted author: the id, which the message carries. */
+/** A stand-in for a deleted author, of which only the id is known, from the message. */
 function departed({ user_id: id, created_at }: MessageRow) {
   return { id, createdAt: created_at, updatedAt: created_at, tags: {} }
 }

@@ -10,14 +10,14 @@ import type { BotProfile } from '../../bots/bots/index.js'
 import type { Feature } from '../../feature.js'
 import * as store from './store.js'
 
-/** What was changed. */
+/** A change of an object. */
 interface Changed {
   kind: 'message_updated' | 'conversation_updated'
   /** Alias of the installation that the conversation belongs to. */
   integration: string
   conversationId: string
   objectId: string
-  /** The object before and after, as the integration of that alias sees it. */
+  /** The object before and after the change, as the integration with the alias sees it. */
   view: (alias: string) => { before: object; after: object }
 }
 
@@ -36,18 +36,17 @@ export interface ChangesDeps {
   domainEvents: Pick<EventDispatcher, 'raise'>
 }
 
-/** Changes of messages and conversations that integrations are notified of. */
+/** Changes of messages and conversations of which integrations are notified. */
 export interface Changes extends Feature {
   /**
-   * Notifies an integration of a change, in the transaction of the change, if its definition asks for
-   * it by `extraOperations`; not of its own changes, because it would react to itself for ever.
+   * Notifies an integration of a change, in the transaction of the change, if its definition
+   * requests it in `extraOperations`; not of its own changes, because it would react to itself
+   * forever.
    */
-  note(tx: Tx, actor: BotActor, profile: BotProfile, changed: Changed): Promise<void>
-  /** Those of some changes that are still kept. */
+  record(tx: Tx, actor: BotActor, profile: BotProfile, changed: Changed): Promise<void>
+  /** The given changes that still exist. */
   findAll(executor: Db | Tx, botId: string, ids: readonly string[]): Promise<Change[]>
-  /**
-   * Deletes some changes from before an ISO 8601 time, except for those of `needed`; returns how many.
-   */
+  /** Deletes some changes from before an ISO 8601 time, except for `needed`; returns how many. */
   trim(tx: Tx, before: string, limit: number, needed: NeededSubjects): Promise<number>
 }
 
@@ -55,7 +54,7 @@ export function createChanges({ run, clock, ids, domainEvents }: ChangesDeps): C
   return {
     name: 'object-changes',
 
-    async note(tx, actor, profile, changed) {
+    async record(tx, actor, profile, changed) {
       const { kind, integration, conversationId, objectId } = changed
       const wanted = profile.installationOf(integration)?.declares?.extraOperations[kind]?.enabled
       if (!wanted || !profile.delivers(integration) || aliasOf(actor) === integration) return

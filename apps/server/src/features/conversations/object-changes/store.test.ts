@@ -5,10 +5,10 @@ import { isoTime } from '../../../platform/clock.js'
 import { subjectsOfDeliveries } from '../../deliveries/history-store.js'
 import { deleteOld, insertChange, listChanges } from './store.js'
 
-describeEachEngine('changes that have served their time', (engine) => {
+describeEachEngine('expired changes', (engine) => {
   const database = useDatabase(engine)
 
-  it('stay while a delivery is about them', async () => {
+  it('are kept while a delivery refers to them', async () => {
     const bench = await createDeliveriesBench(database())
     const write = (id: string) =>
       bench.run((tx) =>

@@ -1,4 +1,7 @@
-/** How a message or a conversation was changed, until the integrations that asked for it are notified. */
+/**
+ * Changes of messages and conversations, kept until the integrations that requested them are
+ * notified.
+ */
 export interface ObjectChangesTable {
   id: string
   bot_id: string

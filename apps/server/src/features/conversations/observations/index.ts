@@ -13,7 +13,7 @@ export interface Observations extends Feature {
   service: ObservationsService
 }
 
-/** Milliseconds that observations are kept: 30 days. Counts are kept for good. */
+/** Milliseconds for which observations are kept: 30 days. Counts are kept forever. */
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 const rowsAtOnce = 500
 

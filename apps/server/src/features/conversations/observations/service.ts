@@ -17,7 +17,7 @@ export interface ObservationsDeps {
   clock: Clock
   ids: Ids
   events: Pick<EventsService, 'requireSubjects' | 'get'>
-  /** Most bytes of the facts. */
+  /** Most bytes of the data. */
   maxPayloadBytes: number
 }
 
@@ -31,7 +31,7 @@ export function createObservationsService(deps: ObservationsDeps) {
     await run((tx) => store.addCount(tx, { bot_id: botId, day, name, count }))
   }
 
-  /** Stores what a bot noticed. */
+  /** Stores an observation of a bot. */
   async function capture(
     actor: BotActor,
     { id, name, data, ...about }: Observation,

@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import type { Schema, Tx } from '../../../platform/db/schema.js'
 
-/** Adds to what was counted under a name on a day. */
+/** Adds to the count of a name on a day. */
 export async function addCount(tx: Tx, row: Insertable<Schema['analytics']>): Promise<void> {
   await tx
     .insertInto('analytics')

@@ -1,4 +1,4 @@
-/** What a bot counts, added up by day. */
+/** Counts of a bot, by day. */
 interface AnalyticsTable {
   bot_id: string
   /** Day in UTC, such as `2026-03-01`. */
@@ -7,12 +7,12 @@ interface AnalyticsTable {
   count: number
 }
 
-/** What a bot noticed while it ran. */
+/** Observations that a bot reports while it runs. */
 interface ObservationsTable {
   bot_id: string
   id: string
   name: string
-  /** JSON object: the facts, and the ids of what they are about. */
+  /** JSON object: the data, and the ids of its subjects. */
   data: string
   created_at: string
 }

@@ -12,7 +12,7 @@ export interface Recurring extends Feature {
   service: RecurringService
 }
 
-/** Events that bots get again and again, by the schedules that they declare. */
+/** Recurring events, sent to bots on the schedules that they declare. */
 export function createRecurring(deps: RecurringDeps): Recurring {
   const service = createRecurringService(deps)
   const fire: JobHandler<RecurringJob> = {

@@ -13,7 +13,7 @@ export type DeclaredRecurring = Readonly<
   Record<string, { schedule: { cron: string }; type: string; payload: Record<string, unknown> }>
 >
 
-/** How the deliveries of a recurring event went. */
+/** Health of the deliveries of a recurring event. */
 export interface RecurringHealth {
   failedAttempts: number
   lastFailureReason: string | null
@@ -55,7 +55,10 @@ export function createRecurringService(deps: RecurringDeps) {
     })
   }
 
-  /** Makes the recurring events of a bot what it declares now; those that stay keep their schedule. */
+  /**
+   * Replaces the recurring events of a bot by the declared ones; those that stay keep their
+   * schedule.
+   */
   async function declare(tx: Tx, botId: string, declared: DeclaredRecurring): Promise<void> {
     const known = new Map((await store.listRecurring(tx, botId)).map((row) => [row.name, row]))
     for (const [name, { schedule, type, payload }] of Object.entries(declared)) {
@@ -83,8 +86,8 @@ export function createRecurringService(deps: RecurringDeps) {
   }
 
   /**
-   * Fires a recurring event, as its job: once, however many times it was missed, and not before its time
-   * if that has changed since the job was enqueued.
+   * Fires a recurring event, as its job: once, however often it was missed, and not early if its
+   * time has changed since the job was enqueued.
    */
   async function fire(botId: string, name: string): Promise<void> {
     const profile = await botProfiles.of(botId)
@@ -120,7 +123,7 @@ export function createRecurringService(deps: RecurringDeps) {
     }
   }
 
-  /** How the deliveries of the recurring events of a bot went, by name. */
+  /** Health of the deliveries of the recurring events of a bot, by name. */
   async function healthOf(executor: Db | Tx, botId: string): Promise<Map<string, RecurringHealth>> {
     const rows = await store.listRecurring(executor, botId)
     return new Map(
@@ -140,8 +143,8 @@ export function createRecurringService(deps: RecurringDeps) {
 }
 
 /**
- * When a cron expression is due next after a time, both in milliseconds since the Unix epoch; null
- * for never. Five fields, so that nothing is due more often than once a minute; in UTC.
+ * When a cron expression is next due after a time, both in milliseconds since the Unix epoch; null
+ * for never. In UTC, with five fields, so that nothing is due more than once a minute.
  */
 function nextTime(cron: string, after: number): number | null {
   const next = new Cron(cron, { mode: '5-part', timezone: 'UTC', paused: true }).nextRun(

@@ -1,4 +1,4 @@
-/** Events that a bot gets again and again. */
+/** The recurring events of bots. */
 export interface RecurringEventsTable {
   bot_id: string
   name: string

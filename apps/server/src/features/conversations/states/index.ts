@@ -12,7 +12,7 @@ export interface States extends Feature {
   service: StatesService
 }
 
-/** What bots and integrations store for something, until that is deleted. */
+/** States: data that bots and integrations store for an owner, until the owner is deleted. */
 export function createStates(deps: StatesDeps): States {
   const service = createStatesService(deps)
   const expire: JobHandler<{ botId: string }> = {

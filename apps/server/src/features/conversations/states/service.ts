@@ -14,7 +14,7 @@ import type { EventsService } from '../events/index.js'
 import * as store from './store.js'
 import { toState } from './view.js'
 
-/** Which state a call is about. */
+/** Identifies the state of a call. */
 type StateRef = Params<typeof contract.states.get>
 type NewState = Body<typeof contract.states.getOrSet>
 type StatePatch = Body<typeof contract.states.patch>
@@ -65,7 +65,7 @@ export function createStatesService(deps: StatesDeps) {
 
   async function keyOf(executor: Db | Tx, actor: BotActor, ref: StateRef) {
     const { type, id, name } = ref
-    // The same error whether it does not exist or belongs to another caller.
+    // The same error for a missing owner and for one of another caller.
     if (!(await isOwn(executor, actor, ref))) {
       throw new ApiError('ResourceNotFound', `There is no ${type} ${id} in this bot.`)
     }
@@ -97,9 +97,7 @@ export function createStatesService(deps: StatesDeps) {
     })
   }
 
-  /**
-   * Does `work` with the state of a key while others that change it wait; ends an expired one first.
-   */
+  /** Runs `work` on the locked state of a key, after ending an expired one. */
   async function change<T>(
     actor: BotActor,
     ref: StateRef,
@@ -127,7 +125,7 @@ export function createStatesService(deps: StatesDeps) {
     })
   }
 
-  /** The columns of the expiry of a state, and the job that ends it. */
+  /** Returns the expiry columns of a state, and enqueues the job that ends it. */
   async function planExpiry(tx: Tx, botId: string, id: string, expiry: number | null) {
     if (expiry === null) return { expiry, expires_at: null }
     const runAt = clock.now() + expiry
@@ -171,7 +169,7 @@ export function createStatesService(deps: StatesDeps) {
     return { ...row, ...patch }
   }
 
-  /** What the caller declares of a state: the bot, or the integration. */
+  /** The declaration of a state by the caller, which is the bot or an integration. */
   async function declarationFor(
     actor: BotActor,
     { type, name }: StateRef,
@@ -228,7 +226,7 @@ export function createStatesService(deps: StatesDeps) {
     )
   }
 
-  /** The state as it is, or as it is set if there is none. */
+  /** The state; set first if there is none. */
   async function getOrSet(
     actor: BotActor,
     ref: StateRef,
@@ -244,7 +242,7 @@ export function createStatesService(deps: StatesDeps) {
     )
   }
 
-  /** Replaces members of a state; the time until it expires begins anew. */
+  /** Replaces members of a state and restarts its expiry. */
   async function patch(
     actor: BotActor,
     ref: StateRef,
@@ -270,7 +268,7 @@ export function createStatesService(deps: StatesDeps) {
     })
   }
 
-  /** Ends an expired state, as its job; waits once more if the state was changed since. */
+  /** Ends an expired state, as its job; enqueues the job again if the state was changed since. */
   async function expire(botId: string, id: string): Promise<void> {
     const profile = await botProfiles.of(botId)
     await run(

@@ -1,9 +1,9 @@
-/** What a bot or an integration stores for a conversation, a user and so on. */
+/** A state that a bot or an integration stores for an owner, such as a conversation or a user. */
 export interface StatesTable {
   id: string
   bot_id: string
   type: 'conversation' | 'user' | 'bot' | 'integration' | 'workflow'
-  /** Id of the conversation, user and so on that it belongs to. */
+  /** Id of the owner. */
   owner_id: string
   /** Alias of the integration that stores it; empty for the bot. */
   integration: string

@@ -32,7 +32,7 @@ export interface TagsDeps {
   pager: Pager
 }
 
-/** The tags of a bot's objects, and how objects are found by them. */
+/** The tags of a bot's objects, and searches by tags. */
 export function createTags({ db, run, pager }: TagsDeps): Feature {
   /** The values of a tag; an integration uses the bare names of its own tags. */
   async function listValues(

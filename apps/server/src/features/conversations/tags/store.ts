@@ -7,7 +7,7 @@ import type { TagIndexTable } from './table.js'
 
 export type TagKind = TagIndexTable['kind']
 
-/** The object that carries tags. */
+/** An object with tags. */
 export interface TaggedObject {
   botId: string
   kind: TagKind
@@ -16,15 +16,15 @@ export interface TaggedObject {
 
 /** The tags that identify the object of a get-or-create. */
 export interface TagMatch {
-  /** Tags as they are stored, all of which must be equal. */
+  /** Tags as stored, all of which must match. */
   tags: [name: string, value: string][]
-  /** Whether the caller must see no further tag on it. */
+  /** Whether the object must have no other tags that the caller sees. */
   exact: boolean
-  /** Beginning of the names that the caller sees; undefined for a bot, which sees all. */
+  /** Prefix of the names that the caller sees; undefined for a bot, which sees all. */
   prefix: string | undefined
 }
 
-/** Updates the index to the tags that the object carries now; tags that stay are not touched. */
+/** Updates the index to the current tags of the object; unchanged tags are not written. */
 export async function replaceTags(
   tx: Tx,
   object: TaggedObject,
@@ -85,8 +85,8 @@ export async function deleteSomeTags(tx: Tx, botId: string, limit: number): Prom
 }
 
 /**
- * The objects that carry the first of several tags, to be joined to, so that a few objects are not
- * searched for among all. The further tags are for {@link carriesAll}.
+ * The objects that have the first of several tags, for a join, so that few rows are read. {@link
+ * carriesAll} checks the other tags.
  */
 export function objectsWithTag(
   executor: Db | Tx,
@@ -104,7 +104,7 @@ export function objectsWithTag(
     .as('tagged')
 }
 
-/** Whether an object carries all of these tags. */
+/** Whether an object has all of these tags. */
 export function carriesAll(
   objectId: Expression<string>,
   tags: readonly (readonly [string, string])[],
@@ -116,7 +116,7 @@ export function carriesAll(
   return conditions.length === 0 ? sql`1 = 1` : sql`(${sql.join(conditions, sql` and `)})`
 }
 
-/** Whether an object carries nothing that the caller of a get-or-create sees beyond its tags. */
+/** Whether an object has no other tags that the caller of a get-or-create sees. */
 export function carriesNoMore(
   objectId: Expression<string>,
   { exact, prefix, tags }: TagMatch,

@@ -11,7 +11,7 @@ const value = fc.constantFrom('1', '2', "it's", 'é%_')
 const tags = fc.dictionary(name, value)
 const patch = fc.dictionary(name, fc.oneof(value, fc.constant(null), fc.constant('')))
 
-it('merge: what is given wins, null and "" remove, everything else stays', () => {
+it('merges tags: given values win, null and "" remove, everything else stays', () => {
   fc.assert(
     fc.property(tags, tags, patch, (own, others, change) => {
       const prefixed = (given: Tags) =>
@@ -42,7 +42,7 @@ describeEachEngine('get-or-create', (engine) => {
     discriminators: fc.option(fc.uniqueArray(name, { maxLength: 3 }), { nil: undefined }),
   })
 
-  /** The plain meaning of the rules, on a list of what was made. */
+  /** A simple model of the rules, on a list of the created objects. */
   function expectedOf(made: { id: string; tags: Tags }[], { tags, discriminators }: Asked) {
     if (discriminators?.length) {
       return made.find((one) => discriminators.every((key) => one.tags[key] === tags[key]))
@@ -55,7 +55,7 @@ describeEachEngine('get-or-create', (engine) => {
     )
   }
 
-  it('finds what the plain rules find, and merges the other tags into it', async () => {
+  it('finds what the model finds, and merges the other tags into it', async () => {
     let places = 0
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 8 }), async (calls) => {

@@ -27,7 +27,7 @@ interface UserKeysDeps {
   unknown(id: string): ApiError
 }
 
-/** What bots and integrations decide about the keys of users. */
+/** Revokes keys of users and bans users, for bots and integrations. */
 export function createUserKeys(deps: UserKeysDeps) {
   const { run, clock, domainEvents, requireVisible, isOfCaller, unknown } = deps
 
@@ -44,14 +44,14 @@ export function createUserKeys(deps: UserKeysDeps) {
     )
   }
 
-  /** Bans a user from the chat, or lifts the ban; also one that was deleted, by its id. */
+  /** Bans a user from the chat, or lifts the ban; also a deleted user, by its id. */
   async function setBan(actor: BotActor, id: string, isBanned: boolean): Promise<void> {
     const { botId } = actor
     const banned = isBanned ? 1 : 0
     await run(
       async (tx) => {
         const retired = await store.findRetiredId(tx, botId, id)
-        // A deleted user had two ids, and somebody else may have the foreign one by now.
+        // A deleted user had two ids, and another user may have the foreign one by now.
         if (retired?.user_id === id && isOfCaller(actor, retired)) {
           await store.banRetiredIds(tx, botId, id, banned)
           return
@@ -99,21 +99,21 @@ export function requireNotBanned({ banned }: Pick<KeyState, 'banned'>): void {
   if (banned === 1) throw new ApiError('Forbidden', 'This user is banned from the chat.')
 }
 
-/** A key that does not say when it was issued counts as old. */
+/** A key without an issue time counts as old. */
 function isRevoked({ keys_revoked_at }: KeyState, issuedAt: number | undefined): boolean {
   if (keys_revoked_at === null) return false
   return issuedAt === undefined || issuedAt <= Date.parse(keys_revoked_at)
 }
 
 /**
- * Whether a chosen id is the native id of a user or of the bot, as whom its chooser would act.
+ * Whether a chosen id is the native id of a user or of the bot, whom its holder could impersonate.
  */
 export async function isNativeId(tx: Tx, botId: string, id: string): Promise<boolean> {
   if (id === botId) return true
   return id.startsWith('user_') && (await store.findUser(tx, botId, id)) !== undefined
 }
 
-/** Throws unless an id that an app chose by a key may be the id of a user. */
+/** Throws unless the id in a key that an app signed may be the id of a user. */
 export function requireForeignId(botId: string, id: string): void {
   if (!foreignId.test(id) || id === botId) {
     throw new ApiError(
@@ -124,11 +124,11 @@ export function requireForeignId(botId: string, id: string): void {
   }
 }
 
-/** The error for a chosen id that names somebody else already. */
+/** The error for a chosen id that is taken by another user. */
 export function takenId(id: string | null, cause?: unknown): ApiError {
   return new ApiError(
     'AlreadyExists',
-    `body.id: there is a user ${id} already. Its key was returned only to the caller that created it: choose another id.`,
+    `body.id: the user ${id} exists already. Its key was returned only to the caller that created it: choose another id.`,
     { cause },
   )
 }

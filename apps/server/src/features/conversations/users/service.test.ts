@@ -21,7 +21,7 @@ describeEachEngine('users', (engine) => {
       return user
     })
 
-  it('are found by either of their ids', async () => {
+  it('are found by both of their ids', async () => {
     const user = await insert('both')
     expect(await chats.users.find(chats.db, origin.botId, 'both')).toEqual(user)
     expect(await chats.users.find(chats.db, origin.botId, user.id)).toEqual(user)
@@ -35,12 +35,12 @@ describeEachEngine('users', (engine) => {
     await insert('here', { ...origin, botId: other.actor.botId })
   })
 
-  it('have an id of their own once in a bot', async () => {
+  it('have a unique chosen id within a bot', async () => {
     await insert('once')
     await expect(insert('once')).rejects.toMatchObject({ type: 'AlreadyExists' })
   })
 
-  it('cannot choose the id that the server gave to somebody else, or that of the bot', async () => {
+  it('cannot choose the native id of another user or of the bot', async () => {
     const victim = await insert()
     const taken = { type: 'AlreadyExists' }
     await expect(insert(victim.id)).rejects.toMatchObject(taken)
@@ -52,7 +52,7 @@ describeEachEngine('users', (engine) => {
     })
   })
 
-  it('are made once by concurrent calls', async () => {
+  it('are created once by concurrent calls', async () => {
     const others = await createChats(database())
     const made = await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
@@ -67,7 +67,7 @@ describeEachEngine('users', (engine) => {
     expect(new Set(made.map(({ id }) => id)).size).toBe(1)
   })
 
-  it('keep what a repeated get-or-create does not mention', async () => {
+  it('keep members that a repeated get-or-create leaves out', async () => {
     const first = await chats.users.getOrCreate(
       origin,
       'merged',
@@ -85,7 +85,7 @@ describeEachEngine('users', (engine) => {
   })
 
   it.each(['a'.repeat(71), 'white space', 'ümlaut', 'a.b'])(
-    'are not made under the id %j, which breaks the rules',
+    'cannot be created under the invalid id %j',
     async (id) => {
       await expect(chats.users.getOrCreate(origin, id, {}, undefined)).rejects.toMatchObject({
         type: 'InvalidPayload',
@@ -93,14 +93,14 @@ describeEachEngine('users', (engine) => {
     },
   )
 
-  it('are made under an id of 70 of the allowed characters', async () => {
+  it('can be created under an id of 70 of the allowed characters', async () => {
     const id = 'aZ09_-/\\'.padEnd(70, 'x')
     expect(await chats.users.getOrCreate(origin, id, {}, undefined)).toMatchObject({
       foreign_id: id,
     })
   })
 
-  it('are shown under their own ids where they have one', async () => {
+  it('are shown under their chosen ids where they have one', async () => {
     const named = await insert('shown')
     const nameless = await insert()
     const ids = [named.id, nameless.id, origin.botId, named.id]
@@ -113,7 +113,7 @@ describeEachEngine('users', (engine) => {
     )
   })
 
-  it('of a deleted bot are removed, those of others stay', async () => {
+  it('of a deleted bot are deleted, those of other bots stay', async () => {
     const [gone, kept] = [await chats.bot(), await chats.bot()]
     const [leaver, stayer] = [await chats.user(gone, 'same'), await chats.user(kept, 'same')]
     await chats.users.purge(gone.actor.botId)

@@ -39,12 +39,12 @@ type UserQuery = Query<typeof contract.users.list>
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** Raised when a user is deleted, so that what only makes sense with it is deleted too. */
+    /** A user is being deleted; subscribers delete what belongs to it. */
     'user.removed': { botId: string; userId: string }
   }
 }
 
-/** What others see of a user; a member that is left out stays as it is. */
+/** The public members of a user; omitted members stay unchanged. */
 export interface Profile {
   name?: string
   pictureUrl?: string
@@ -54,7 +54,7 @@ export interface Profile {
 /** Where a user comes from. */
 export interface UserOrigin {
   botId: string
-  /** Alias of the installation; empty for the bot and the users that it makes. */
+  /** Alias of the installation; empty for the bot and the users that it creates. */
   alias: string
 }
 
@@ -73,10 +73,7 @@ export interface UsersDeps {
 
 export type UsersService = ReturnType<typeof createUsersService>
 
-/**
- * Users as chat clients have them, by foreign or native id, and as bots and integrations have them, by
- * native id.
- */
+/** Users: for chat clients by foreign or native id, for bots and integrations by native id. */
 export function createUsersService(deps: UsersDeps) {
   const { db, run, dialect, clock, ids, pager, domainEvents, events } = deps
   let participantsOf: ((conversationId: string) => store.Members) | undefined
@@ -147,7 +144,7 @@ export function createUsersService(deps: UsersDeps) {
     await replaceTags(tx, tagged(user), {}, decodeJson<Tags>(user.tags))
   }
 
-  /** Stores what a patch changes; a patch that changes nothing writes nothing. */
+  /** Stores a patch; writes nothing if it changes nothing. */
   async function patchTagged(
     tx: Tx,
     alias: string | undefined,
@@ -170,14 +167,14 @@ export function createUsersService(deps: UsersDeps) {
     return { ...user, ...patch }
   }
 
-  /** Makes the user that a new bot is. */
+  /** Creates the user that represents a new bot. */
   async function insertBot(tx: Tx, botId: string): Promise<void> {
     await store.insertBotUser(tx, { ...draft({ botId, alias: '' }, undefined, {}), id: botId })
   }
 
   /**
-   * Stores a draft. Throws `AlreadyExists` if its foreign id already names somebody, and `Forbidden`
-   * if an earlier user of it is banned.
+   * Stores a draft. Throws `AlreadyExists` if its foreign id is taken, and `Forbidden` if an
+   * earlier user of the id is banned.
    */
   async function insert(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
     if (user.foreign_id !== null && (await isNativeId(tx, user.bot_id, user.foreign_id))) {
@@ -195,9 +192,9 @@ export function createUsersService(deps: UsersDeps) {
   }
 
   /**
-   * The user that a key names by its foreign or native id, with the given members overwritten; made
-   * if there is none. Of parallel calls one makes the user and the others find it. Throws for a key
-   * that is no longer valid.
+   * The user of a key, by foreign or native id, with the given members overwritten; created if
+   * there is none. Of concurrent calls one creates the user and the others find it. Throws if the
+   * key is no longer valid.
    * @param issuedAt of the key, milliseconds since the Unix epoch
    */
   async function getOrCreate(
@@ -228,7 +225,7 @@ export function createUsersService(deps: UsersDeps) {
     })
   }
 
-  /** A new user with the revocation and the ban of earlier users of its id. */
+  /** Adds the revocation and the ban of earlier users of the id to a new user. */
   async function withPast(tx: Tx, user: store.UserRow): Promise<store.UserRow> {
     if (user.foreign_id === null) return user
     // After the insert: a concurrent deletion of the earlier user has committed by then.
@@ -250,7 +247,10 @@ export function createUsersService(deps: UsersDeps) {
     return await store.patchUser(tx, botId, id, changes)
   }
 
-  /** For the slice of conversations, which is built later: `of` returns who takes part in one. */
+  /**
+   * Plugs in the slice of conversations, which is built later: `of` returns the participants of
+   * one.
+   */
   function provideParticipants(of: (conversationId: string) => store.Members): void {
     participantsOf = of
   }
@@ -310,7 +310,7 @@ export function createUsersService(deps: UsersDeps) {
 
   async function removeById(actor: BotActor, id: string): Promise<void> {
     if (id === actor.botId) {
-      throw new ApiError('ReferenceConstraint', 'The user that the bot is cannot be deleted.')
+      throw new ApiError('ReferenceConstraint', 'The user of the bot itself cannot be deleted.')
     }
     await run(
       async (tx) => {

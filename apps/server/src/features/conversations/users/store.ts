@@ -8,17 +8,17 @@ import type { UsersTable } from './table.js'
 
 export type UserRow = Selectable<UsersTable>
 
-/** Members of a user that others are shown. */
+/** Public members of a user. */
 export type ProfilePatch = Pick<Updateable<UsersTable>, 'name' | 'picture_url' | 'profile'>
 
 export type RetiredIdRow = Selectable<Schema['retired_user_ids']>
 
-/** Native ids of users who have something in common, to be joined to. */
+/** Native ids of users, for joins. */
 export type Members = AliasedExpression<{ user_id: string }, 'members'>
 
 /** Filter of a list of users; undefined members match anything. */
 export interface UserFilter {
-  /** Alias of the installation through which they came. */
+  /** Alias of the installation that they came through. */
   integration: string | undefined
   /** They must be among these. */
   members: Members | undefined
@@ -33,7 +33,7 @@ export async function insertUser(tx: Tx, row: Insertable<UsersTable>): Promise<v
   await tx.insertInto('users').values(row).execute()
 }
 
-/** Makes the user that the bot itself is, unless it is there. */
+/** Creates the user that represents the bot, unless it exists. */
 export async function insertBotUser(tx: Tx, row: UserRow): Promise<void> {
   await tx
     .insertInto('users')
@@ -42,7 +42,7 @@ export async function insertBotUser(tx: Tx, row: UserRow): Promise<void> {
     .execute()
 }
 
-/** Inserts a user, or patches the one who has its foreign id already; returns what is stored. */
+/** Inserts a user, or patches the user with the same foreign id; returns the stored row. */
 export async function upsertUser(
   tx: Tx,
   row: Insertable<UsersTable>,
@@ -120,7 +120,7 @@ export async function lockUser(tx: Tx, botId: string, id: string): Promise<UserR
   return await dialectOf(tx).lockRows(query).executeTakeFirst()
 }
 
-/** The oldest user of an installation that carries the tags. */
+/** The oldest user of an installation that has the tags. */
 export async function matchUser(
   executor: Db | Tx,
   botId: string,
@@ -181,7 +181,7 @@ export async function pageUsers(
   return await paginate(query, page, 'users')
 }
 
-/** Those of some users who belong to a bot, with the bot's own user. */
+/** The given users of a bot, including the bot's own user. */
 export async function pageMembers(
   db: Db,
   botId: string,
@@ -196,7 +196,7 @@ export async function pageMembers(
   return await paginate(query, page, 'users')
 }
 
-/** The user with this native id, if it is among some. */
+/** The user with this native id, if it is among the given ones. */
 export async function findMember(
   db: Db,
   botId: string,
@@ -212,7 +212,7 @@ export async function findMember(
     .executeTakeFirst()
 }
 
-/** Foreign ids of those of the given users that have one. */
+/** Foreign ids of the given users that have one. */
 export async function listForeignIds(
   executor: Db | Tx,
   botId: string,

@@ -1,10 +1,13 @@
-/** Somebody who takes part in conversations of a bot: a chat user or a user of another integration. */
+/** A participant in conversations of a bot: a chat user or a user of another integration. */
 export interface UsersTable {
   id: string
   bot_id: string
   /** Id chosen by an app at the chat address; unique in the bot. */
   foreign_id: string | null
-  /** Alias of the installation through which the user came; empty for the bot and what it makes. */
+  /**
+   * Alias of the installation that the user came through; empty for the bot and the users that it
+   * creates.
+   */
   integration: string
   name: string | null
   picture_url: string | null
@@ -14,7 +17,7 @@ export interface UsersTable {
   tags: string
   /** JSON map of strings. */
   properties: string
-  /** JSON map of strings; deprecated twin of the properties. */
+  /** JSON map of strings; the deprecated form of the properties. */
   attributes: string
   /** Keys issued until then are refused; null if none were revoked. */
   keys_revoked_at: string | null
@@ -24,15 +27,15 @@ export interface UsersTable {
   updated_at: string
 }
 
-/** An id, native or chosen, by which keys may still name a user who was deleted. */
+/** A native or chosen id of a deleted user, which keys may still contain. */
 interface RetiredUserIdsTable {
   bot_id: string
   id: string
   /** Native id of the user. */
   user_id: string
-  /** Alias of the installation through which the user came. */
+  /** Alias of the installation that the user came through. */
   integration: string
-  /** Keys issued until then are refused, whoever has the id by now. */
+  /** Keys issued until then are refused, also for a later user of the id. */
   keys_revoked_at: string
   /** 1 while nobody may have the id. */
   banned: number

@@ -12,7 +12,7 @@ export interface Workflows extends Feature {
   service: WorkflowsService
 }
 
-/** Work of bots that takes longer than one event. */
+/** Workflows: work of bots that takes longer than one event. */
 export function createWorkflows(deps: WorkflowsDeps): Workflows {
   const service = createWorkflowsService(deps)
   const timeout: JobHandler<{ botId: string }> = {

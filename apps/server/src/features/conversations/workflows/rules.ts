@@ -5,11 +5,11 @@ import type { WorkflowRow } from './store.js'
 type Status = WorkflowRow['status']
 
 const day = 24 * 60 * 60 * 1000
-/** Milliseconds that a workflow has unless the request names its end. */
+/** Default timeout of a workflow in milliseconds. */
 const defaultTimeout = day
 const longestTimeout = 366 * day
 
-/** Statuses of workflows that have ended, and of those that still run. */
+/** Statuses of ended workflows, and of running ones. */
 export const statusGroups = {
   finished: ['completed', 'failed', 'timedout', 'cancelled'],
   active: ['pending', 'in_progress', 'listening', 'paused'],
@@ -19,7 +19,7 @@ export function isFinished(status: Status): boolean {
   return statusGroups.finished.some((finished) => finished === status)
 }
 
-/** The columns that a change of the status comes to. One that has ended keeps its status. */
+/** The columns that a change of the status sets. An ended workflow keeps its status. */
 export function changesOf(
   row: WorkflowRow,
   { status, failureReason }: Body<typeof contract.workflows.update>,
@@ -28,7 +28,7 @@ export function changesOf(
   if (status !== undefined && status !== row.status && isFinished(row.status)) {
     throw new ApiError(
       'RelationConflict',
-      `body.status: the workflow is ${row.status} and cannot become ${status} any more.`,
+      `body.status: the workflow is ${row.status} and can no longer become ${status}.`,
       { metadata: { in: 'body', field: 'status' } },
     )
   }
@@ -41,7 +41,7 @@ export function changesOf(
   }
 }
 
-/** When a workflow ends by itself, in milliseconds since the Unix epoch. */
+/** When a workflow times out, in milliseconds since the Unix epoch. */
 export function timeoutOf(given: string | undefined, now: number): number {
   if (given === undefined) return now + defaultTimeout
   const time = bodyTimeOf('timeoutAt', given)
@@ -51,7 +51,9 @@ export function timeoutOf(given: string | undefined, now: number): number {
   })
 }
 
-/** Throws unless a request that sets a workflow to `in_progress` names the event that it goes on with. */
+/**
+ * Throws unless a request that sets a workflow to `in_progress` names the event that continues it.
+ */
 export function requireEventId(status: string | undefined, eventId: string | undefined): void {
   if (status !== 'in_progress' || eventId !== undefined) return
   throw new ApiError('InvalidPayload', 'body.eventId is required with the status in_progress.', {

@@ -27,7 +27,7 @@ type WorkflowQuery = Query<typeof contract.workflows.list>
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** Raised when a workflow is deleted, so that what only makes sense with it is deleted too. */
+    /** A workflow is being deleted; subscribers delete what belongs to it. */
     'workflow.removed': { botId: string; workflowId: string }
   }
 }
@@ -75,7 +75,9 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     })
   }
 
-  /** Throws `ReferenceNotFound` unless everything that is referred to is there for the caller to see. */
+  /**
+   * Throws `ReferenceNotFound` unless all referenced objects exist and are visible to the caller.
+   */
   async function requireReferences(
     executor: Db | Tx,
     actor: BotActor,
@@ -157,7 +159,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     return row
   }
 
-  /** Whether the workflow is there for the caller to see. */
+  /** Whether the workflow exists and is visible to the caller. */
   async function exists(executor: Db | Tx, actor: BotActor, id: string): Promise<boolean> {
     if (aliasOf(actor) !== undefined) return false
     return (await store.findWorkflow(executor, actor.botId, id)) !== undefined
@@ -193,7 +195,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     )
   }
 
-  /** The one of a name that the tags mean; made if there is none. */
+  /** The workflow with a name that the tags identify; created if there is none. */
   async function getOrCreate(actor: BotActor, wanted: WantedWorkflow) {
     requireBot(actor)
     const { botId } = actor
@@ -201,7 +203,8 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     const match = tagMatchOf(undefined, wanted.tags ?? {}, discriminateByTags)
     const profile = await botProfiles.of(botId)
     return await run(async (tx) => {
-      // Locked before the lookup: of two that find nothing, the second looks after the first commit.
+      // Locked before the lookup, so that the second of two callers searches after the first
+      // commits.
       await dialect.holdName(tx, `workflows ${botId} ${name}`)
       const statuses = group && statusGroups[group]
       const found = await store.matchWorkflow(tx, botId, name, statuses, match)
@@ -268,7 +271,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     )
   }
 
-  /** Removes a workflow; its children stay, and the bot is notified about its parent. */
+  /** Deletes a workflow; its children stay, and the bot is notified for its parent. */
   async function remove(actor: BotActor, id: string): Promise<void> {
     requireBot(actor)
     const { botId } = actor
@@ -288,7 +291,9 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
     )
   }
 
-  /** Ends a workflow that timed out, as its job; waits once more if the timeout was moved. */
+  /**
+   * Ends a workflow that timed out, as its job; enqueues the job again if the timeout was moved.
+   */
   async function expire(botId: string, id: string): Promise<void> {
     const profile = await botProfiles.of(botId)
     await run(async (tx) => {
@@ -318,7 +323,7 @@ export function createWorkflowsService(deps: WorkflowsDeps) {
 
 function requireBot(actor: BotActor): void {
   if (aliasOf(actor) === undefined) return
-  throw new ApiError('Forbidden', 'Workflows are of the bot: an integration has none.')
+  throw new ApiError('Forbidden', 'Workflows belong to bots: an integration has none.')
 }
 
 function tagged(row: store.WorkflowRow) {

@@ -83,7 +83,7 @@ export async function patchWorkflow(
     .execute()
 }
 
-/** The oldest workflow of a name that carries the tags, with one of some statuses. */
+/** The oldest workflow of a name that has the tags and one of some statuses. */
 export async function matchWorkflow(
   tx: Tx,
   botId: string,
@@ -149,7 +149,7 @@ export async function deleteWorkflow(tx: Tx, botId: string, id: string): Promise
   await tx.deleteFrom('workflows').where('id', '=', id).where('bot_id', '=', botId).execute()
 }
 
-/** Leaves the children of a workflow without a parent. */
+/** Removes the parent of the children of a workflow. */
 export async function orphanChildren(tx: Tx, botId: string, id: string): Promise<void> {
   await tx
     .updateTable('workflows')

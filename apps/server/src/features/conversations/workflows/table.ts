@@ -1,4 +1,4 @@
-/** Work of a bot that takes longer than one event. */
+/** A workflow: work of a bot that takes longer than one event. */
 export interface WorkflowsTable {
   id: string
   bot_id: string
@@ -19,7 +19,7 @@ export interface WorkflowsTable {
   parent_workflow_id: string | null
   conversation_id: string | null
   user_id: string | null
-  /** The event that the bot last continued it with. */
+  /** The event with which the bot last continued it. */
   event_id: string | null
   /** JSON map of strings. */
   tags: string

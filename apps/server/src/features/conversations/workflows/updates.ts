@@ -8,7 +8,7 @@ import { statusGroups } from './rules.js'
 import { findNewestOf, findWorkflow, type WorkflowRow } from './store.js'
 import { toWorkflow } from './view.js'
 
-/** What a bot is notified of. */
+/** A notification of the bot about a workflow. */
 type Update =
   | 'workflow_started'
   | 'workflow_continued'
@@ -22,9 +22,9 @@ export interface WorkflowUpdatesDeps {
   conversations: Pick<ConversationsService, 'findAll' | 'showWorkflow'>
 }
 
-/** What follows from the change of a workflow, in its transaction. */
+/** Handles the consequences of a change of a workflow, in its transaction. */
 export function createWorkflowUpdates({ events, users, conversations }: WorkflowUpdatesDeps) {
-  /** Updates which workflow the conversation of a workflow that begins or ends shows as current. */
+  /** Updates the current workflow of the conversation when a workflow begins or ends. */
   async function showCurrent(tx: Tx, row: WorkflowRow): Promise<void> {
     const { bot_id: botId, conversation_id: id } = row
     if (id === null) return
@@ -57,7 +57,7 @@ export function createWorkflowUpdates({ events, users, conversations }: Workflow
     })
   }
 
-  /** Conversation and user of a workflow as the bot sees them, those that are there. */
+  /** Conversation and user of a workflow as the bot sees them, if it has them. */
   async function describe(
     tx: Tx,
     { bot_id: botId, conversation_id, user_id }: WorkflowRow,

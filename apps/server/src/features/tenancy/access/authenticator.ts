@@ -29,7 +29,7 @@ export interface TokenAuthenticator
 export interface AuthenticatorDeps {
   db: Db
   clock: Clock
-  usage: Pick<TokenUsage, 'note'>
+  usage: Pick<TokenUsage, 'record'>
   workspaces: Pick<WorkspacesService, 'roleOf'>
   bots: BotDirectory
 }
@@ -63,7 +63,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     read: async (token) => {
       const row = await findTokenByHash(db, hashToken(token))
       if (row === undefined) return undefined
-      usage.note(row)
+      usage.record(row)
       return toHolder(row)
     },
   })

@@ -6,7 +6,7 @@ import { markUsed, type TokenRow } from './store.js'
 /** Keeps the time of last use of tokens, off the path of requests. */
 export interface TokenUsage {
   /** Notes that a token was just used; what is stored is at most a minute older than that. */
-  note(token: Pick<TokenRow, 'id' | 'last_used_at'>): void
+  record(token: Pick<TokenRow, 'id' | 'last_used_at'>): void
   /** Stores what was noted. Never rejects: what fails is noted again at the next use. */
   flush(): Promise<void>
   /** Stores what was noted and stops. */
@@ -44,7 +44,7 @@ export function createTokenUsage({ run, clock, timers, log }: TokenUsageDeps): T
   }
 
   return {
-    note({ id, last_used_at }) {
+    record({ id, last_used_at }) {
       if (stopped || (last_used_at && clock.now() - Date.parse(last_used_at) < precision)) return
       used.add(id)
       cancel ??= timers.after(gathering, () => void flush())

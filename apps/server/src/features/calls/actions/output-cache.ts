@@ -4,42 +4,42 @@ import type { Clock } from '../../../platform/clock.js'
 
 type JsonMap = Record<string, unknown>
 
-/** Milliseconds that an answer may be used again. */
+/** Milliseconds for which an output is reused. */
 const lifetime = 5 * 60_000
-/** Characters of JSON that are remembered, of one answer and of all together. */
+/** Characters of JSON that are cached, for one output and for all together. */
 const most = { ofOne: 256 * 1024, ofAll: 16 * 1024 * 1024 }
 
-/** What a question was put to. */
-interface Asked {
+/** A call of an action. */
+interface CacheableCall {
   botId: string
   /** Full name of the action. */
   type: string
   input: JsonMap
 }
 
-/** Earlier answers of actions that are cacheable, in the memory of this process. */
-export interface ActionAnswers {
-  find(asked: Asked): JsonMap | undefined
-  keep(asked: Asked, output: JsonMap): void
-  /** To be told when a bot or what is installed in it was changed or removed. */
+/** Caches the outputs of cacheable actions in the memory of this process. */
+export interface OutputCache {
+  find(call: CacheableCall): JsonMap | undefined
+  keep(call: CacheableCall, output: JsonMap): void
+  /** Called when a bot or one of its installations was changed or removed. */
   forget(botId: string): void
 }
 
-export function createActionAnswers({ clock }: { clock: Clock }): ActionAnswers {
+export function createOutputCache({ clock }: { clock: Clock }): OutputCache {
   const known = new LRUCache<string, { text: string; until: number }>({
     maxSize: most.ofAll,
     sizeCalculation: ({ text }) => text.length + 100,
   })
   return {
-    find(asked) {
-      const found = known.get(keyOf(asked))
+    find(call) {
+      const found = known.get(keyOf(call))
       if (found === undefined || found.until <= clock.now()) return undefined
       return JSON.parse(found.text)
     },
-    keep(asked, output) {
+    keep(call, output) {
       const text = JSON.stringify(output)
       if (text.length > most.ofOne) return
-      known.set(keyOf(asked), { text, until: clock.now() + lifetime })
+      known.set(keyOf(call), { text, until: clock.now() + lifetime })
     },
     forget(botId) {
       for (const key of known.keys()) if (key.startsWith(`${botId} `)) known.delete(key)
@@ -47,12 +47,12 @@ export function createActionAnswers({ clock }: { clock: Clock }): ActionAnswers 
   }
 }
 
-function keyOf({ botId, type, input }: Asked): string {
+function keyOf({ botId, type, input }: CacheableCall): string {
   const digest = createHash('sha256').update(`${type}\n${JSON.stringify(sorted(input))}`)
   return `${botId} ${digest.digest('base64')}`
 }
 
-/** Members in the order of their names: the same question may be written in many ways. */
+/** Sorts members by name, because equal inputs may differ in the order of members. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
