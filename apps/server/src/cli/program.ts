@@ -22,7 +22,7 @@ it. Settings come from the environment; "botstead config --help" lists them.`
 /** The `botstead` command. Answers the exit status: 0, or 1 when the command failed. */
 export async function run(argv: readonly string[]): Promise<number> {
   const program = new Command('botstead')
-    .description('The self-hosted home for bots: files, search, conversations and chat.')
+    .description('A self-hosted server for bots: files, search, conversations and chat.')
     .version(version, '-v, --version', 'show the version')
     .addHelpText('after', hints)
     .exitOverride()

@@ -68,7 +68,7 @@ export function createOpenApi(
     info: {
       title: 'Botstead',
       version: options.version,
-      summary: 'The self-hosted home for bots',
+      summary: 'A self-hosted server for bots',
       description,
       license: { name: 'MIT', identifier: 'MIT' },
     },
