@@ -80,7 +80,7 @@ describe('botstead deliveries', () => {
     ])
     expect(again).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('is pending already'),
+      stderr: expect.stringContaining('is already pending'),
     })
     expect(rest).toMatchObject({ status: 0, stdout: '1 delivery is pending again.\n' })
     expect(paused.stdout).toMatch(/^! bot: paused \(operator\)\n/)

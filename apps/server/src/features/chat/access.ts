@@ -13,7 +13,7 @@ export interface ChatAccessDeps {
 
 export type ChatAccess = ReturnType<typeof createChatAccess>
 
-/** Finds the user of a key, and what that user may do with a conversation. */
+/** Resolves the user of a key, and checks what the user may do with a conversation. */
 export function createChatAccess({ db, run, users, conversations }: ChatAccessDeps) {
   /** The user of a key; undefined if there is none. Throws if the key is no longer valid. */
   async function findUser(
@@ -30,11 +30,11 @@ export function createChatAccess({ db, run, users, conversations }: ChatAccessDe
     if (user !== undefined) return user
     throw new ApiError(
       'ResourceNotFound',
-      `There is no user ${actor.userKeyId}: make it with get-or-create.`,
+      `There is no user ${actor.userKeyId}: create it with get-or-create.`,
     )
   }
 
-  /** A conversation as the user of a key sees it; an unknown user takes part in nothing. */
+  /** A conversation for the user of a key; an unknown user takes part in none. */
   async function findConversation(
     actor: ChatUserActor,
     conversationId: string,
@@ -48,7 +48,7 @@ export function createChatAccess({ db, run, users, conversations }: ChatAccessDe
 
   /**
    * Opens a conversation: the first user to open one that has no owner yet becomes its owner.
-   * Undefined if there is no such conversation; throws `Forbidden` for those who take no part.
+   * Undefined if there is no such conversation; throws `Forbidden` unless the user takes part.
    */
   async function openConversation(
     actor: ChatUserActor,
@@ -67,7 +67,9 @@ export function createChatAccess({ db, run, users, conversations }: ChatAccessDe
     })
   }
 
-  /** A conversation that the user takes part in; an unknown one is refused like one of others. */
+  /**
+   * A conversation that the user takes part in; a missing one is refused like one of other users.
+   */
   async function requireParticipant(
     actor: ChatUserActor,
     conversationId: string,

@@ -9,11 +9,11 @@ interface ChatActionsDeps {
   sendEvent(botId: string, input: { conversationId: string; payload: JsonMap }): Promise<unknown>
 }
 
-/** What bots can do by actions of the built-in chat, by name. */
+/** The actions of the built-in chat, by name. */
 export function createChatActions(chat: ChatActionsDeps): Readonly<Record<string, ServerAction>> {
   return {
     async publishMessageStream(botId, input) {
-      // The contents of the signal are checked where it is published.
+      // The content of the signal is validated where it is published.
       await chat.publishMessageStream(botId, {
         conversationId: requireConversation(input),
         signal: requireMap(input, 'signal') as MessageStreamInput['signal'],

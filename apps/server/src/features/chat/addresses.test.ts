@@ -31,7 +31,7 @@ describe('chat addresses', () => {
     })
   })
 
-  it('are read once and then known for five seconds', async () => {
+  it('are read once and then cached for five seconds', async () => {
     const first = await addresses.get('hook')
     time.advance(4999)
     expect(addresses.get('hook')).toBe(first)
@@ -41,13 +41,13 @@ describe('chat addresses', () => {
     expect(reads).toBe(2)
   })
 
-  it('are read once by all who ask at the same time', async () => {
+  it('are read once for concurrent requests', async () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => addresses.get('hook')))
     expect(new Set(all).size).toBe(1)
     expect(reads).toBe(1)
   })
 
-  it('stay the same object as long as nothing about them changes', async () => {
+  it('stay the same object until they change', async () => {
     const first = await addresses.get('hook')
     time.advance(5000)
     expect(await addresses.get('hook')).toBe(first)
@@ -56,19 +56,19 @@ describe('chat addresses', () => {
     expect(await addresses.get('hook')).toMatchObject({ encryptionKey: 'new' })
   })
 
-  it('take an empty encryption key for none', async () => {
+  it('treat an empty encryption key as none', async () => {
     if (stored) stored.configuration = { encryptionKey: '' }
     expect(await addresses.get('hook')).toMatchObject({ encryptionKey: undefined })
   })
 
-  it('are not there when nothing has them, or when they are switched off', async () => {
+  it('are not found when they are unknown or switched off', async () => {
     if (stored) stored.enabled = false
     await expect(addresses.get('hook')).rejects.toMatchObject(absent)
     stored = undefined
     await expect(addresses.get('hook')).rejects.toMatchObject(absent)
   })
 
-  it('of a removed bot are gone at once', async () => {
+  it('of a removed bot are refused at once', async () => {
     await addresses.get('hook')
     stored = undefined
     addresses.forget('another')
@@ -77,7 +77,7 @@ describe('chat addresses', () => {
     await expect(addresses.get('hook')).rejects.toMatchObject(absent)
   })
 
-  it('read before a change are not remembered after it', async () => {
+  it('are not cached after a change when they were read before it', async () => {
     const early = addresses.get('hook')
     stored = undefined
     addresses.forget('bot')

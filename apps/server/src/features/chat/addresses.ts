@@ -14,18 +14,18 @@ export interface ChatAddressesDeps {
   clock: Clock
 }
 
-/** Chat addresses by webhook id, remembered for a few seconds. */
+/** Chat addresses by webhook id, cached for a few seconds. */
 export interface ChatAddresses {
   /**
-   * Returns from memory when it can. As long as nothing about an address changes, it is the same
-   * object. Rejects with `ResourceNotFound` for a webhook id that names nothing or is switched off.
+   * Returns a cached address without waiting. It is the same object until the address changes.
+   * Rejects with `ResourceNotFound` for a webhook id that is unknown or switched off.
    */
   get(webhookId: string): ChatAddress | Promise<ChatAddress>
   /** Forgets the addresses of a bot that was changed or removed. */
   forget(botId: string): void
 }
 
-/** What is known of a webhook id. */
+/** The cached state of a webhook id. */
 interface KnownAddress {
   botId: string
   /** Undefined while the installation is switched off. */
@@ -39,7 +39,7 @@ export function createChatAddresses({ findInstallation, clock }: ChatAddressesDe
       const found = await findInstallation(webhookId)
       return found && { botId: found.botId, address: found.enabled ? toAddress(found) : undefined }
     },
-    // What was verified for an address counts as long as the address is the same object.
+    // Verified keys are cached per address object, so a changed address invalidates them.
     isEqual: (before, now) => isSameAddress(before.address, now.address),
   })
 
@@ -84,7 +84,7 @@ function isSameAddress(before: ChatAddress | undefined, now: ChatAddress | undef
   )
 }
 
-/** Identifies callers at chat addresses; without I/O when address and key were seen before. */
+/** Authenticates callers at chat addresses; without I/O when address and key are cached. */
 export function createChatAuthenticator(
   addresses: ChatAddresses,
   keys: UserKeys,

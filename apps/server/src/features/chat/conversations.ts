@@ -20,7 +20,7 @@ export interface ConversationOperationsDeps extends ChatAccessDeps {
 
 const perPage = 50
 
-/** What users do with conversations, and their owners with who takes part in them. */
+/** Operations of users on conversations, and of owners on participants. */
 export function conversationOperations(deps: ConversationOperationsDeps, access: ChatAccess) {
   const { db, run, pager, users, conversations, streams } = deps
 
@@ -29,7 +29,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
       const user = await access.requireUser(tx, actor)
       const { botId, alias } = actor.chat
       const member = { botId, userId: user.id }
-      // By its native id too: otherwise a second conversation would get that as its chosen id.
+      // Also by its native id; otherwise a second conversation could get that as its chosen id.
       await conversations.claim(tx, member, id)
       const found = await conversations.findFor(tx, member, id)
       if (found === undefined)
@@ -57,7 +57,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
       try {
         return await findOrOpen(actor, id)
       } catch (error) {
-        // Somebody opened it at the same time, so it can be found now.
+        // A concurrent request opened it, so it can be found now.
         if (error instanceof ApiError && error.type === 'AlreadyExists') {
           return await findOrOpen(actor, id)
         }
@@ -65,7 +65,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
       }
     },
 
-    /** Those that the user owns, newest first. */
+    /** The conversations that the user owns, newest first. */
     async listConversations(
       actor: ChatUserActor,
       query: ListQuery,
@@ -89,7 +89,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
       throw new ApiError('ResourceNotFound', `There is no conversation ${id}.`)
     },
 
-    /** Removes a conversation of the user with everything in it. */
+    /** Deletes a conversation of the user with everything in it. */
     async deleteConversation(actor: ChatUserActor, id: string): Promise<void> {
       await run(
         async (tx) => {
@@ -128,7 +128,7 @@ export function conversationOperations(deps: ConversationOperationsDeps, access:
       return user
     },
 
-    /** Adding somebody who takes part already changes nothing and notifies nobody. */
+    /** Adding a participant again changes nothing and notifies nobody. */
     async addParticipant(
       actor: ChatUserActor,
       conversationId: string,

@@ -16,7 +16,7 @@ import type { ConversationStreams } from './streams/index.js'
 
 type NewEvent = Body<typeof contract.chat.createEvent>
 
-/** A custom event as its participants know it. */
+/** A custom event with public ids. */
 export interface ChatEventRecord {
   id: string
   createdAt: string
@@ -25,7 +25,7 @@ export interface ChatEventRecord {
   payload: Record<string, unknown>
 }
 
-/** What the bot gets with a custom event: native ids. */
+/** The payload of a custom event for the bot, with native ids. */
 interface CustomEventData {
   userId: string
   conversationId: string
@@ -33,7 +33,7 @@ interface CustomEventData {
 }
 
 export interface EventOperationsDeps extends ChatAccessDeps {
-  /** Keeps custom events among everything that happens in a bot, as events `custom` of the installation. */
+  /** Stores custom events as bot events `custom` of the installation. */
   botEvents: Pick<EventsService, 'record' | 'find'>
   botProfiles: Pick<BotProfiles, 'of'>
   /** Most bytes of a payload. */
@@ -41,7 +41,7 @@ export interface EventOperationsDeps extends ChatAccessDeps {
   streams: Pick<ConversationStreams, 'waitForListeners'>
 }
 
-/** What users and bots send each other beside messages. */
+/** Operations on custom events, which users and bots send each other. */
 export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
   const { db, run, users, conversations, botEvents, botProfiles, maxPayloadBytes, streams } = deps
 
@@ -56,7 +56,8 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
       const profile = await botProfiles.of(botId)
       const { position, made } = await run(async (tx) => {
         const { user, conversation } = await access.requireParticipant(actor, conversationId, tx)
-        // Before the event, which takes its position among the deliveries to the bot: messages do the same.
+        // Before the event, which joins the queue of deliveries to the bot: messages lock in the
+        // same order.
         await conversations.hold(tx, { botId, id: conversation.id })
         const data = { userId: user.id, conversationId: conversation.id, payload }
         const event = await botEvents.record(tx, profile, {
@@ -93,7 +94,7 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
       return made
     },
 
-    /** With its true sender, whoever asks. */
+    /** With its true sender, for every caller. */
     async getEvent(actor: ChatUserActor, id: string): Promise<ChatEventRecord> {
       const { botId, alias } = actor.chat
       const found = await botEvents.find(db, botId, id)
@@ -117,8 +118,8 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
     },
 
     /**
-     * Sends the participants of a conversation, named by its native id, what the bot has for them beside
-     * messages. Nothing is stored that could be fetched later.
+     * Sends a custom event of the bot to the participants of a conversation, named by its native
+     * id. It is not stored and cannot be fetched later.
      */
     async sendEvent(
       botId: string,
@@ -143,12 +144,12 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
   }
 }
 
-/** Type of the custom events that come through an installation. */
+/** Type of the custom events of an installation. */
 function customEventOf(alias: string): string {
   return `${alias}:custom`
 }
 
-/** Integrations may make events of this type that hold something else. */
+/** Integrations may create events of this type with other payloads. */
 function isCustomEvent(value: object): value is CustomEventData {
   const { userId, conversationId, payload }: Partial<Record<string, unknown>> = { ...value }
   return (

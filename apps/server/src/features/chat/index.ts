@@ -41,20 +41,20 @@ export interface ChatDeps extends Omit<ChatServiceDeps, 'keys' | 'addresses' | '
   log: Log
   timers?: Timers
   sharedSecret: Uint8Array
-  /** Milliseconds for which a user key that the server made is valid; undefined for ever. */
+  /** Milliseconds for which user keys of the server are valid; undefined forever. */
   userKeyLifetimeMs?: number | undefined
   limits: ConversationStreamsOptions['limits']
   /** Version of the program, for the description of the interface. */
   version: string
 }
 
-/** What web chats call, at the chat address of one bot. */
+/** The chat interface: what web chats call at the chat address of one bot. */
 export interface Chat extends Feature {
   service: ChatService
   /** Identifies callers at chat addresses. */
   authenticator: Pick<Authenticator, 'chat' | 'chatUser' | 'holderOf'>
   streams: ConversationStreams
-  /** A signal by its position in the log of its conversation, for its delivery. */
+  /** Builds a signal, by its position in the log of its conversation, for its delivery. */
   describeSignal(botId: string, position: string): Promise<string | undefined>
 }
 
@@ -78,7 +78,7 @@ export function createChat(deps: ChatDeps): Chat {
   deps.targets.provide(builtInChat.alias, signals.findTarget)
   deps.deliveries.provideSignals(signals.describe)
 
-  /** Ends the open streams of a user who may not chat any more. */
+  /** Ends the open streams of a user who may no longer chat. */
   async function disconnect(tx: Tx, { userId }: { userId: string }): Promise<void> {
     afterCommit(tx, () => announceRevokedUser(deps.bus, userId))
   }
@@ -118,7 +118,7 @@ export function createChat(deps: ChatDeps): Chat {
       if (owner.kind !== 'bot') return
       await purge(run, (tx, limit) => store.deleteSomeStreams(tx, owner.id, limit))
     },
-    // Streams have no end of their own: a stopping server would wait for them.
+    // Streams do not end by themselves, so a stopping server would wait for them.
     drain: streams.stop,
   }
 }

@@ -29,7 +29,7 @@ describeEachEngine('keys of chat users', (engine) => {
   const comeBack = (actor: ChatUserActor, process = chats) =>
     process.chat.getOrCreateUser(actor, {})
 
-  /** A user in a conversation, who listens in both processes. */
+  /** A user in a conversation who listens in both processes. */
   async function talker(id?: string) {
     const actor = await chats.user(bot, id)
     const conversation = (await chats.chat.createConversation(actor, {}, undefined)).id
@@ -43,7 +43,7 @@ describeEachEngine('keys of chat users', (engine) => {
         { conversationId: conversation, payload: text('hi') },
         undefined,
       )
-    // Both processes know who the key belongs to, and both tell both listeners.
+    // Both processes have cached the key, and both notify both listeners.
     await say()
     await say(others)
     for (const sink of sinks) await vi.waitFor(() => expect(sink.heard).toHaveLength(2))
@@ -52,7 +52,7 @@ describeEachEngine('keys of chat users', (engine) => {
     return { actor, conversation, say, ended, id: await nativeId(actor) }
   }
 
-  it('are refused by all processes once they were revoked, and their streams end', async () => {
+  it('are refused by all processes after they were revoked, and their streams end', async () => {
     const { actor, conversation, say, ended, id } = await talker()
     const bystander = await talker()
     await others.users.revokeKeys(bot.actor, id)
@@ -71,7 +71,7 @@ describeEachEngine('keys of chat users', (engine) => {
     await expect(bystander.say()).resolves.toMatchObject({ userId: bystander.id })
   })
 
-  it('that an app signs are good again when they are newer, and not without a time', async () => {
+  it('that an app signs are valid again when they are newer, but not without an issue time', async () => {
     const own = await chats.bot({ encryptionKey: 'four' })
     const holder = async (iat: number | undefined) => {
       const claims = { id: 'ada', ...(iat !== undefined && { iat }) }
@@ -114,7 +114,7 @@ describeEachEngine('keys of chat users', (engine) => {
     await expect(comeBack(actor)).rejects.toMatchObject(revoked)
   })
 
-  it('of a banned user are refused until it is let in again', async () => {
+  it('of a banned user are refused until the ban is lifted', async () => {
     const { actor, say, ended, id } = await talker('eve')
     await others.users.setBan(bot.actor, id, true)
     await ended()
@@ -127,7 +127,7 @@ describeEachEngine('keys of chat users', (engine) => {
     await expect(say()).resolves.toMatchObject({ userId: 'eve' })
   })
 
-  it('are not made for the id of a banned user who was deleted', async () => {
+  it('are not issued for the id of a banned user who was deleted', async () => {
     const actor = await chats.user(bot, 'mallory')
     const id = await nativeId(actor)
     await chats.users.setBan(bot.actor, id, true)
@@ -153,7 +153,7 @@ describeEachEngine('keys of chat users', (engine) => {
     await expect(say()).rejects.toMatchObject(banned)
   })
 
-  it('are ended by the bot and by the integration of the user alone', async () => {
+  it('can only be revoked by the bot and by the integration of the user', async () => {
     const { say, id } = await talker()
     const strangers = [asIntegration(bot.actor, 'mail'), (await chats.bot()).actor]
     for (const stranger of strangers) {

@@ -14,11 +14,11 @@ export interface ListenOperationsDeps extends ChatAccessDeps {
   streams: Pick<ConversationStreams, 'subscribe'>
 }
 
-/** How users listen to conversations. */
+/** Operations for listening to conversations. */
 export function listenOperations(deps: ListenOperationsDeps, access: ChatAccess) {
   const { db, clock, users, conversations, addresses, streams } = deps
 
-  /** Addresses turn a backslash into a slash, and clients do not encode the id here. */
+  /** URL parsers turn a backslash into a slash, and clients do not encode the id here. */
   async function openConversation(actor: ChatUserActor, id: string) {
     const opened = await access.openConversation(actor, id)
     if (opened !== undefined || !id.includes('/')) return opened
@@ -39,8 +39,8 @@ export function listenOperations(deps: ListenOperationsDeps, access: ChatAccess)
 
   return {
     /**
-     * Subscribes a participant and returns what serves the connection. The first user to open a
-     * conversation that has no owner yet becomes its owner.
+     * Subscribes a participant and returns the function that serves the connection. The first user
+     * to open a conversation that has no owner yet becomes its owner.
      * @param after number of the last event that the client has
      */
     async listen(

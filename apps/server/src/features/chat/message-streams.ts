@@ -8,7 +8,7 @@ import {
 import * as store from './stream-store.js'
 import { type FollowedConversation, type Piece, streamLifetime } from './streams/index.js'
 
-/** What a bot publishes while it writes a message. */
+/** A part of a message that a bot publishes while it writes. */
 export interface MessageStreamInput {
   /** Native id. */
   conversationId: string
@@ -19,7 +19,7 @@ interface StreamDelta {
   type: 'delta'
   streamId: string
   createdAt: string
-  /** Place of the piece among those of the message. */
+  /** Position of the piece in the message. */
   sequence: number
   delta: string
   clientMessageId?: string
@@ -30,15 +30,15 @@ export interface MessageStreamsDeps {
   run: Run
   clock: Clock
   conversations: Pick<ConversationsService, 'appendEvent'>
-  /** Characters that all pieces of one message may have together: no message could be longer. */
+  /** Most characters of all pieces of one message together: the limit of a complete message. */
   maxCharacters: number
 }
 
-/** Bounds of what a bot may publish; a message that is complete has bounds of its own. */
+/** Limits of what a bot may publish; complete messages have limits of their own. */
 const most = { idLength: 200, pieceCharacters: 16_384, pieces: 20_000, openStreams: 50 }
 const sweptAtOnce = 100
 
-/** Messages that bots write piece by piece. */
+/** Operations on messages that bots write piece by piece. */
 export function messageStreams(deps: MessageStreamsDeps) {
   const { db, run, clock, conversations, maxCharacters } = deps
 
@@ -62,15 +62,16 @@ export function messageStreams(deps: MessageStreamsDeps) {
     if ((await store.countStreams(tx, conversationId, isoTime(now))) > most.openStreams) {
       throw new ApiError(
         'LimitExceeded',
-        `A conversation has at most ${most.openStreams} messages that are being written.`,
+        `A conversation has at most ${most.openStreams} messages in progress.`,
       )
     }
   }
 
   return {
     /**
-     * Sends the listeners of a conversation the next piece of a message, or that it will not be
-     * completed. It is complete when the bot creates a message whose `metadata.streamId` names it.
+     * Sends the listeners of a conversation the next piece of a message, or a signal that the
+     * message was abandoned. It is complete when the bot creates a message whose
+     * `metadata.streamId` names it.
      */
     async publishMessageStream(botId: string, input: MessageStreamInput): Promise<void> {
       requireSignal(input)
@@ -98,12 +99,12 @@ export function messageStreams(deps: MessageStreamsDeps) {
       })
     },
 
-    /** Number of the first piece that new listeners need. */
+    /** Log number of the first piece that new listeners need. */
     async firstOpenPiece(conversation: FollowedConversation): Promise<number | undefined> {
       return await store.findFirstPiece(db, conversation.id, isoTime(clock.now()))
     },
 
-    /** Empties the pieces of messages that have expired; returns how many messages. */
+    /** Empties the pieces of expired messages; returns how many messages. */
     async sweep(tx: Tx): Promise<number> {
       const expired = await store.listExpired(tx, isoTime(clock.now()), sweptAtOnce)
       for (const stream of expired)

@@ -4,7 +4,7 @@ import { type Chats, createChats, type TestBot, text } from '../../../test/chats
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import type { ChatUserActor } from '../../domain/actor.js'
 
-describeEachEngine('what a message holds', (engine) => {
+describeEachEngine('the content of a message', (engine) => {
   const database = useDatabase(engine)
   let chats: Chats
   let bot: TestBot
@@ -20,7 +20,7 @@ describeEachEngine('what a message holds', (engine) => {
   const list = async (actor: ChatUserActor, conversationId: string) =>
     (await chats.chat.listMessages(actor, conversationId, {})).rows
 
-  it('refuses a payload above the limit, and takes one that just fits', async () => {
+  it('refuses a payload above the limit, and accepts one that just fits', async () => {
     const ada = await chats.user(bot)
     const { id } = await open(ada)
     const frame = '{"text":""}'.length
@@ -37,7 +37,7 @@ describeEachEngine('what a message holds', (engine) => {
     expect(await list(ada, id)).toHaveLength(1)
   })
 
-  it('does not take metadata for a part of the payload', async () => {
+  it('does not accept metadata inside the payload', async () => {
     const ada = await chats.user(bot)
     const { id } = await open(ada)
     const payload = { ...text('x'), metadata: {} }
@@ -46,7 +46,7 @@ describeEachEngine('what a message holds', (engine) => {
     ).rejects.toMatchObject({ type: 'InvalidPayload' })
   })
 
-  it('answers and lists what was said as it was said', async () => {
+  it('returns and lists messages unchanged', async () => {
     const ada = await chats.user(bot)
     const { id } = await open(ada)
     const facts = fc

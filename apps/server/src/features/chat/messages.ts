@@ -40,19 +40,20 @@ interface KnownUser extends Pick<UserRow, 'id' | 'foreign_id'> {
 
 const perPage = 50
 
-/** What users do with messages. */
+/** Operations of users on messages. */
 export function messageOperations(deps: MessageOperationsDeps, access: ChatAccess) {
   const { db, run, clock, pager, users, conversations, messages, streams } = deps
   /**
-   * Which user a key belongs to, as long as authentication remembers the key. Another process may
-   * have removed the user since, so this only serves statements that check the participation themselves.
-   * A revocation or a ban clears it at once, by a hint; if the hint is lost, it expires after some seconds.
+   * The user of a key, cached for as long as authentication caches the key. Another process may
+   * have deleted the user since, so this only serves statements that check the participation
+   * themselves. A revocation or a ban clears it at once, by a hint; if the hint is lost, it expires
+   * after some seconds.
    */
   const knownUsers = new WeakMap<ChatUserActor, KnownUser>()
 
   /**
-   * The author and the position of a new message. A participant who has written before costs one
-   * statement; only when that finds nothing, the reason is looked up.
+   * The author and the position of a new message. One statement for a participant who has written
+   * before; the reason for a refusal is read only when it finds nothing.
    */
   async function reserveSlot(
     tx: Tx,
@@ -177,7 +178,7 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       return made
     },
 
-    /** With its true author, whoever asks. */
+    /** With its true author, for every caller. */
     async getMessage(actor: ChatUserActor, id: string): Promise<ChatMessageRecord> {
       const { message, found } = await require(actor, id)
       if (!found.participates) throw notParticipant(publicConversationId(found.conversation))
@@ -189,7 +190,7 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       )
     },
 
-    /** Only its author may; taking part is not necessary any more. */
+    /** Only its author may delete it, also after leaving the conversation. */
     async deleteMessage(actor: ChatUserActor, id: string): Promise<void> {
       const { message, user } = await require(actor, id)
       if (user === undefined || message.user_id !== user.id) {

@@ -8,7 +8,7 @@ const isValid = createValidator({ schema: contract.chat.createMessage.body, http
 
 const filled = fc.string({ minLength: 1 })
 const json = fc.jsonValue()
-/** Members that nobody declared; `metadata` has its own place beside the payload. */
+/** Undeclared members; not `metadata`, which is stored beside the payload. */
 const extra = fc.dictionary(
   fc.string().filter((name) => !['metadata', 'type', 'items', '__proto__'].includes(name)),
   json,
@@ -80,20 +80,20 @@ describe('content of messages', () => {
     ).toEqual({ type: 'carousel', payload: { items: [{ title: 'Tea', actions: [] }] } })
   })
 
-  it('gets the type of the cards that bots leave out', () => {
+  it('gets the type of cards that bots leave out', () => {
     const items = [{ title: 'Tea', actions: [] }]
     expect(toChatContent({ type: 'carousel', payload: { items } })).toEqual({
       payload: { type: 'carousel', items: [{ type: 'card', title: 'Tea', actions: [] }] },
     })
   })
 
-  it('has the type that stands beside it, whatever stands inside', () => {
+  it('has the type beside the payload, whatever type is inside', () => {
     expect(toChatContent({ type: 'text', payload: { text: 'hi', type: 'image' } })).toEqual({
       payload: { type: 'text', text: 'hi' },
     })
   })
 
-  it('passes whatever else a bot sends', () => {
+  it('passes other content of a bot unchanged', () => {
     const anything = fc.dictionary(
       fc.constantFrom('items', 'metadata', 'text', 'payload'),
       fc.oneof(json, fc.array(fc.oneof(json, fc.dictionary(fc.constant('payload'), json)))),

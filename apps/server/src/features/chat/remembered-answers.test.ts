@@ -4,7 +4,7 @@ import { type TestServer, useServer } from '../../../test/harness.js'
 
 const again = { idempotencyKey: '1' }
 
-describeEachEngine('answers that an Idempotency-Key of a chat user brings back', (engine) => {
+describeEachEngine('responses that an Idempotency-Key of a chat user repeats', (engine) => {
   const running = useServer(engine)
   let server: TestServer
   let botId: string
@@ -22,7 +22,7 @@ describeEachEngine('answers that an Idempotency-Key of a chat user brings back',
     return { id: user.id, chat: server.client({ webhookId, userKey: key }) }
   }
 
-  it('are for that user, and not for whoever has the id next', async () => {
+  it('are for that user, not for a later user of the same id', async () => {
     const former = await newUser('ada')
     const { conversation } = await former.chat.chatCreateConversation({}, again)
     const repeated = await former.chat.chatCreateConversation({}, again)
@@ -35,7 +35,7 @@ describeEachEngine('answers that an Idempotency-Key of a chat user brings back',
     expect(await next.chat.chatGetConversation({ id: own.conversation.id })).toEqual(own)
   })
 
-  it('are refused to keys that are not good any more', async () => {
+  it('are refused to keys that are no longer valid', async () => {
     const runtime = server.client({ botId })
     const endings = [
       { end: (id: string) => runtime.banUser({ id }), type: 'Forbidden' },

@@ -41,14 +41,14 @@ describeEachEngine('chat address', (engine) => {
       ...(body !== undefined && { body }),
     })
 
-  it('says hello, with a slash at the end or several between, and without a key', async () => {
+  it('responds to the hello request with extra slashes and without a key', async () => {
     for (const path of ['/hello', '/hello/', '//hello/']) {
       const response = await server.fetch(`/chat/${webhookId}${path}`)
       expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
     }
   })
 
-  it('that does not exist is not found by any operation, with or without a key', async () => {
+  it('that does not exist is refused as not found by all operations, with or without a key', async () => {
     const key = await keyFor('ada')
     const operations = allOperations.filter(({ path }) => path.startsWith('/chat/'))
     expect(operations).not.toHaveLength(0)
@@ -74,7 +74,7 @@ describeEachEngine('chat address', (engine) => {
     }
   })
 
-  it('goes away when it is switched off or its bot is deleted, and comes back', async () => {
+  it('is not found while it is switched off or after its bot is deleted', async () => {
     const { botId, webhookId } = await newBot()
     const admin = server.client()
     const chat = server.client({ webhookId })
@@ -87,7 +87,7 @@ describeEachEngine('chat address', (engine) => {
     await expect(chat.chatHello()).rejects.toMatchObject({ type: 'ResourceNotFound' })
   })
 
-  it('answers 400 without a key, and 401 for one that is empty or wrong', async () => {
+  it('responds with 400 without a key, and with 401 to an empty or wrong one', async () => {
     const me = `/chat/${webhookId}/users/me`
     const missing = await server.fetch(me)
     expect([missing.status, await missing.json()]).toMatchObject([
@@ -103,7 +103,7 @@ describeEachEngine('chat address', (engine) => {
     }
   })
 
-  it('makes users, whose key is signed over the id they are shown under', async () => {
+  it('creates users, whose key contains their public id', async () => {
     const { user, key, chat } = await newUser({ name: 'Ada' })
     expect(user).toEqual({
       id: expect.stringMatching(/^user_[0-9A-Z]{26}$/),
@@ -119,13 +119,13 @@ describeEachEngine('chat address', (engine) => {
     expect(decodeJwt(named.key)).toMatchObject({ id: 'ada/1' })
   })
 
-  it('wants a body, of which an empty object is enough', async () => {
+  it('requires a body, which may be an empty object', async () => {
     expect((await post('/users', undefined)).status).toBe(400)
     expect((await post('/users', '{}')).status).toBe(201)
   })
 
   it.each(['', 'white space', 'ümlaut', 'x'.repeat(71)])(
-    'makes no user under the id %j',
+    'refuses to create a user with the id %j',
     async (id) => {
       const response = await post('/users', JSON.stringify({ id }))
       expect([response.status, await response.json()]).toMatchObject([
@@ -135,7 +135,7 @@ describeEachEngine('chat address', (engine) => {
     },
   )
 
-  it('serves users of both kinds of keys where it shares its secret', async () => {
+  it('accepts keys of the server and of the app where it uses the shared secret', async () => {
     const chat = server.client({ webhookId, userKey: await keyFor('signed-by-app') })
     await expect(chat.chatGetUser()).rejects.toMatchObject({ type: 'ResourceNotFound' })
     const { user } = await chat.chatGetOrCreateUser({ name: 'First' })
@@ -144,7 +144,7 @@ describeEachEngine('chat address', (engine) => {
     expect((await chat.chatGetOrCreateUser({ name: 'Next' })).user).toMatchObject({ name: 'Next' })
   })
 
-  it('serves only users of keys signed with its own secret where it has one', async () => {
+  it('accepts only keys signed with its own secret where it has one', async () => {
     const { webhookId } = await newBot({ encryptionKey: 'four' })
     await expect(server.client({ webhookId }).chatCreateUser({})).rejects.toMatchObject({
       type: 'Unauthorized',
@@ -155,7 +155,7 @@ describeEachEngine('chat address', (engine) => {
     await expect(shared.chatGetUser()).rejects.toMatchObject({ type: 'Unauthorized' })
   })
 
-  it('does not accept the key of a namesake from another bot', async () => {
+  it('does not accept the key of a user with the same id in another bot', async () => {
     const { webhookId: elsewhere } = await newBot()
     await newUser({ id: 'namesake' })
     const { key } = await newUser({ id: 'namesake' }, elsewhere)
@@ -163,7 +163,7 @@ describeEachEngine('chat address', (engine) => {
     await expect(thief.chatGetUser()).rejects.toMatchObject({ type: 'Unauthorized' })
   })
 
-  it('takes a message into a conversation that the bot prepared', async () => {
+  it('accepts a message in a conversation that the bot prepared', async () => {
     const { user, chat } = await newUser()
     const runtime = server.client({ botId })
     const { conversation } = await runtime.createConversation({ channel: 'channel', tags: {} })
@@ -189,7 +189,7 @@ describeEachEngine('chat address', (engine) => {
     })
   })
 
-  it('decodes the ids in paths, each for itself', async () => {
+  it('decodes each id in a path separately', async () => {
     const { chat } = await newUser()
     const { conversation } = await chat.chatCreateConversation({ id: 'rooms/7' })
     expect(conversation.id).toBe('rooms/7')
@@ -211,7 +211,7 @@ describeEachEngine('chat address', (engine) => {
     ],
     [{ type: 'choice', text: 'x', options: [{}] }, 'body.payload.options.0.label is required.'],
     ['text', 'body.payload must be an object.'],
-  ])('names the field of a payload that is wrong: %j', async (payload, message) => {
+  ])('names the wrong field of a payload: %j', async (payload, message) => {
     const { key } = await newUser()
     const body = JSON.stringify({ conversationId: 'conv_1', payload })
     const response = await post('/messages', body, { 'x-user-key': key })
@@ -221,7 +221,7 @@ describeEachEngine('chat address', (engine) => {
     ])
   })
 
-  it.each([null, 'text', [], 1])('takes no metadata but an object, not %j', async (metadata) => {
+  it.each([null, 'text', [], 1])('refuses metadata that is not an object: %j', async (metadata) => {
     const { key } = await newUser()
     const body = JSON.stringify({ conversationId: 'conv_1', payload: hello, metadata })
     const response = await post('/messages', body, { 'x-user-key': key })
@@ -243,7 +243,7 @@ describeEachEngine('chat address', (engine) => {
     await expect(say(131_072)).rejects.toMatchObject({ type: 'LimitExceeded' })
   })
 
-  it('answers a repeated creation with what was made first', async () => {
+  it('returns the first object again to a repeated creation', async () => {
     const { chat } = await newUser({}, (await newBot()).webhookId)
     const rooms = await Promise.all(
       Array.from({ length: 5 }, () =>

@@ -7,10 +7,10 @@ import type { ChatEventRecord } from './events.js'
 import type { ChatService } from './service.js'
 import { type ChatMessageRecord, toConversation, toMessage, toUser } from './view.js'
 
-/** @param describe makes the description of the interface */
+/** @param describe returns the OpenAPI document */
 export function chatRoutes(service: ChatService, describe: () => object): Route[] {
   return [
-    // Getting here is the proof: authentication knows the address.
+    // A request that gets here is at a known address: authentication has checked it.
     route(contract.chat.hello, async () => ({ status: 'ok' as const })),
     ...referenceRoutes(describe),
     ...userRoutes(service),
@@ -144,7 +144,7 @@ function eventRoutes(service: ChatService): Route[] {
   ]
 }
 
-/** @param describe makes the OpenAPI document, at the first call */
+/** @param describe returns the OpenAPI document; called on the first request */
 function referenceRoutes(describe: () => object): Route[] {
   let text: string | undefined
   return [
@@ -166,7 +166,7 @@ function toDownload(contentType: string, text: string) {
   }
 }
 
-/** A page that leads to the rendered reference, where clients look for one. */
+/** A page that links to the rendered reference, at the path where clients look for it. */
 const referencePage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

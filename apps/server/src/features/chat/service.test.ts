@@ -23,7 +23,7 @@ describeEachEngine('chat', (engine) => {
   const open = (actor: ChatUserActor, id?: string) =>
     chats.chat.createConversation(actor, id === undefined ? {} : { id }, undefined)
 
-  /** A conversation as a bot makes it: without participants. */
+  /** A conversation as a bot creates it: without participants. */
   const prepare = (of = bot) =>
     chats.conversations.create(of.actor, { channel: 'channel', tags: {} }, undefined)
 
@@ -33,7 +33,7 @@ describeEachEngine('chat', (engine) => {
   const list = async (actor: ChatUserActor, conversationId: string) =>
     (await chats.chat.listMessages(actor, conversationId, {})).rows
 
-  it('makes a user and a key that names it', async () => {
+  it('creates a user and a key that names it', async () => {
     const address = await chats.authenticator.chat(bot.webhookId, '')
     const { user, key } = await chats.chat.createUser(address, { name: 'Ada' })
     const holder = await chats.holderOf(bot.webhookId, key)
@@ -47,7 +47,7 @@ describeEachEngine('chat', (engine) => {
     })
   })
 
-  it('makes no users at an address that has its own encryption key', async () => {
+  it('refuses to create users at an address with its own encryption key', async () => {
     const { webhookId } = await chats.bot({ encryptionKey: 'four' })
     const address = await chats.authenticator.chat(webhookId, '')
     await expect(chats.chat.createUser(address, {})).rejects.toMatchObject({
@@ -55,7 +55,7 @@ describeEachEngine('chat', (engine) => {
     })
   })
 
-  it('does not take a valid key for a proof that its user exists', async () => {
+  it('does not accept a valid key of a user that does not exist', async () => {
     const ghost: ChatUserActor = { ...(await chats.user(bot)), userKeyId: 'ghost' }
     const { id } = await prepare()
     await expect(chats.chat.getUser(ghost)).rejects.toMatchObject(absent)
@@ -66,7 +66,7 @@ describeEachEngine('chat', (engine) => {
     expect(await chats.conversations.get(bot.actor, id)).toMatchObject({ claimable: 1 })
   })
 
-  it('lets participants alone read and write', async () => {
+  it('lets only participants read and write', async () => {
     const [ada, eve] = [await chats.user(bot), await chats.user(bot)]
     const { id } = await open(ada)
     await send(ada, id)
@@ -76,7 +76,7 @@ describeEachEngine('chat', (engine) => {
     expect(await list(ada, id)).toHaveLength(1)
   })
 
-  it('answers for a conversation that is not there as the interface says', async () => {
+  it('refuses a missing conversation as the interface specifies', async () => {
     const ada = await chats.user(bot)
     await expect(chats.chat.getConversation(ada, 'nowhere')).rejects.toMatchObject(absent)
     await expect(send(ada, 'nowhere')).rejects.toMatchObject(forbidden)
@@ -84,7 +84,7 @@ describeEachEngine('chat', (engine) => {
     await expect(list(ada, 'nowhere')).rejects.toMatchObject(forbidden)
   })
 
-  it('keeps the conversations of one bot from the users of another', async () => {
+  it('hides the conversations of one bot from the users of another', async () => {
     const other = await chats.bot()
     const [ada, eve] = [await chats.user(bot, 'namesake'), await chats.user(other, 'namesake')]
     const { id } = await open(ada, 'same')
@@ -96,7 +96,7 @@ describeEachEngine('chat', (engine) => {
     expect(await list(eve, 'same')).toEqual([])
   })
 
-  it('knows a conversation under both of its ids and answers with the chosen one', async () => {
+  it('finds a conversation by both of its ids and returns the chosen one', async () => {
     const ada = await chats.user(bot, 'chooser')
     const conversation = await open(ada, 'conversation/7')
     for (const id of ['conversation/7', conversation.id]) {
@@ -113,13 +113,13 @@ describeEachEngine('chat', (engine) => {
     await expect(open(ada, conversation.id)).rejects.toMatchObject({ type: 'AlreadyExists' })
   })
 
-  it('finds a conversation whose chosen id looks like one of the server', async () => {
+  it('finds a conversation whose chosen id looks like a native one', async () => {
     const ada = await chats.user(bot)
     await open(ada, 'conv_chosen')
     expect(await send(ada, 'conv_chosen')).toMatchObject({ conversationId: 'conv_chosen' })
   })
 
-  it('gives a prepared conversation to the first user who writes, and to nobody after', async () => {
+  it('makes the first user who writes the owner of a prepared conversation', async () => {
     const [ada, eve] = [await chats.user(bot), await chats.user(bot)]
     const { id } = await prepare()
     await expect(list(ada, id)).rejects.toMatchObject(forbidden)
@@ -134,7 +134,7 @@ describeEachEngine('chat', (engine) => {
     })
   })
 
-  it('gives a prepared conversation to the first user who opens it', async () => {
+  it('makes the first user who opens it the owner of a prepared conversation', async () => {
     const [ada, eve] = [await chats.user(bot), await chats.user(bot)]
     const { id } = await prepare()
     expect(await chats.chat.getConversation(ada, id)).toMatchObject({
@@ -144,7 +144,7 @@ describeEachEngine('chat', (engine) => {
     await send(ada, id)
   })
 
-  it('has exactly one winner when many want a prepared conversation', async () => {
+  it('has exactly one new owner when many users open a prepared conversation at once', async () => {
     const users = await Promise.all(Array.from({ length: 8 }, () => chats.user(bot)))
     for (let round = 0; round < 5; round++) {
       const { id } = await prepare()
@@ -164,7 +164,7 @@ describeEachEngine('chat', (engine) => {
     }
   })
 
-  it('lets one user win against himself', async () => {
+  it('lets concurrent requests of one user succeed', async () => {
     const ada = await chats.user(bot)
     const { id } = await prepare()
     const attempts = Array.from({ length: 6 }, (_, at) =>
@@ -174,7 +174,7 @@ describeEachEngine('chat', (engine) => {
     expect(await list(ada, id)).toHaveLength(6)
   })
 
-  it('orders what 64 senders say at once, without a gap and without a tie', async () => {
+  it('orders messages of 64 concurrent senders without gaps and ties', async () => {
     const ada = await chats.user(bot)
     const { id } = await open(ada)
     const sent = await Promise.all(
@@ -219,7 +219,7 @@ describeEachEngine('chat', (engine) => {
     ).rejects.toThrow('page token')
   })
 
-  it('shows what the bot said under the id of the bot, with the types that clients need', async () => {
+  it('shows messages of the bot under its id, with the types that clients need', async () => {
     const ada = await chats.user(bot)
     const { id } = await open(ada)
     const { botId } = bot.actor
@@ -254,7 +254,7 @@ describeEachEngine('chat', (engine) => {
     ])
   })
 
-  it('tells whoever follows the conversation after the message is stored', async () => {
+  it('notifies the followers of the conversation after the message is stored', async () => {
     const ada = await chats.user(bot)
     const { id } = await open(ada)
     const heard: unknown[] = []
@@ -272,7 +272,7 @@ describeEachEngine('chat', (engine) => {
     ])
   })
 
-  it('does not write for a user whom another process removed', async () => {
+  it('refuses messages of a user whom another process deleted', async () => {
     const ada = await chats.user(bot, 'leaver')
     const { id } = await open(ada)
     await send(ada, id)

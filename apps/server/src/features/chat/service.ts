@@ -11,13 +11,13 @@ import type { UserKeys } from './user-keys.js'
 type NewUser = Body<typeof contract.chat.createUser>
 type UserProfile = Body<typeof contract.chat.getOrCreateUser>
 
-/** A user with the key by which it says who it is. */
+/** A user with its key. */
 interface NewChatUser {
   user: UserRow
   key: string
 }
 
-/** What users do with themselves. */
+/** Operations of users on themselves. */
 function userOperations(deps: ChatAccessDeps & { keys: UserKeys }, access: ChatAccess) {
   const { db, run, users, conversations, keys } = deps
   return {
@@ -41,7 +41,7 @@ function userOperations(deps: ChatAccessDeps & { keys: UserKeys }, access: ChatA
       return await access.requireUser(db, actor)
     },
 
-    /** Overwrites what is given; the rest stays as it is. */
+    /** Overwrites the given members; the rest stays unchanged. */
     async updateUser(actor: ChatUserActor, profile: UserProfile): Promise<UserRow> {
       return await run(async (tx) => {
         const user = await access.requireUser(tx, actor)
@@ -49,7 +49,7 @@ function userOperations(deps: ChatAccessDeps & { keys: UserKeys }, access: ChatA
       })
     },
 
-    /** Its messages stay and no event is sent; its id is free from then on, its keys are refused. */
+    /** Its messages stay and no event is sent. Its id becomes free, and its keys are refused. */
     async deleteUser(actor: ChatUserActor): Promise<void> {
       await run(
         async (tx) => {
@@ -74,7 +74,7 @@ export interface ChatServiceDeps
 
 export type ChatService = ReturnType<typeof createChatService>
 
-/** Everything that is done at chat addresses. */
+/** All operations at chat addresses. */
 export function createChatService(deps: ChatServiceDeps, access: ChatAccess) {
   return {
     ...userOperations(deps, access),

@@ -11,7 +11,10 @@ import { keepWaitingSignals } from '../deliveries/history-store.js'
 describeEachEngine('signals for the webhook of a chat', (engine) => {
   const database = useDatabase(engine)
 
-  /** Two processes on one database, and a conversation of a bot; its webhook is set in the first of them. */
+  /**
+   * Two processes on one database, and a conversation of a bot whose webhook is set in the first
+   * one.
+   */
   async function createPair(hintsPass: boolean) {
     const log = await createLog({ level: 'silent' })
     const time = new ManualTime()
@@ -47,7 +50,7 @@ describeEachEngine('signals for the webhook of a chat', (engine) => {
     return { one, two, time, botId, conversationId, say, configure, places }
   }
 
-  it('are put into the outbox by every process as soon as the webhook is set', async () => {
+  it('are enqueued by every process as soon as the webhook is set', async () => {
     const { one, two, conversationId, say, configure, places } = await createPair(true)
     await say(one, 'nobody posts this')
     await say(two, 'nor this')
@@ -59,7 +62,7 @@ describeEachEngine('signals for the webhook of a chat', (engine) => {
     expect(await places()).toEqual([`${conversationId}/3`, `${conversationId}/4`])
   })
 
-  it('are put there after some seconds also where no hint arrives', async () => {
+  it('are enqueued after some seconds where no hint arrives', async () => {
     const { two, time, conversationId, say, configure, places } = await createPair(false)
     await say(two, 'nobody posts this')
     await configure('https://app.example.com')
@@ -68,7 +71,7 @@ describeEachEngine('signals for the webhook of a chat', (engine) => {
     expect(await places()).toEqual([`${conversationId}/2`])
   })
 
-  it('are described as the log has them, as long as it has them', async () => {
+  it('are built from the log for as long as it contains them', async () => {
     const { one, time, botId, conversationId, say, configure } = await createPair(true)
     await configure('https://app.example.com')
     const message = await say(one, 'hello')
@@ -85,7 +88,7 @@ describeEachEngine('signals for the webhook of a chat', (engine) => {
     const before = isoTime(time.now())
     const trim = () =>
       database().run((tx) => trimEvents(tx, before, 100, [keepWaitingSignals('chat')]))
-    // While one waits, the log of its conversation stays whole.
+    // While a signal is pending, the log of its conversation is kept.
     expect(await trim()).toBe(0)
     expect(await one.describeSignal(botId, `${conversationId}/1`)).toBeDefined()
     const over = { status: 'delivered' as const, next_attempt_at: null }

@@ -30,25 +30,25 @@ export interface SignalDeliveriesDeps {
   render: Render
 }
 
-/** An event of the log, as its taps get it. */
+/** An event of the log, as passed to its taps. */
 type LoggedEvent = Parameters<Parameters<EventPublisher['tap']>[0]>[1]
 
 /** Topic of the hint that it may have changed whether the signals of a bot are posted; the key is the bot. */
 const postingTopic = 'signal-posting'
 const maxKnown = 10_000
-/** Milliseconds in which the webhook of an app has to answer. */
+/** Milliseconds in which the webhook of an app must respond. */
 const timeoutMs = 10_000
 
-/** Events that have no signal. */
+/** Events without a signal. */
 const withoutSignal: ReadonlySet<string> = new Set([conversationEvents.conversationDeleted])
 
 /**
- * Requests the delivery of every signal of bots whose chat has a webhook, in the transaction of the
- * event behind it: none is lost, and none is posted of something that did not happen.
+ * Requests the delivery of every signal of bots whose chat has a webhook, in the transaction of its
+ * event, so that no signal is lost and none is posted for a rolled-back event.
  */
 export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
   const { db, bus, clock, events, domainEvents, bots, conversations, messages, render } = deps
-  // Not a fact cache: what is missing is read in the transaction that asks.
+  // Not a fact cache: missing entries are read in the transaction of the caller.
   const known = new LRUCache<string, { posting: SignalPosting | undefined; readAt: number }>({
     max: maxKnown,
   })
@@ -67,7 +67,7 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
     }
     return found.posting && request(tx, event, found.posting)
   })
-  // Other processes change bots too.
+  // Other processes change bots, too.
   bus.subscribe(
     { topic: postingTopic },
     {
@@ -84,7 +84,7 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
     const before = forgotten
     const readAt = clock.now()
     const posting = await bots.findSignalPosting(tx, botId)
-    // What was read before the bot was forgotten may be stale already.
+    // A value read before the cache was cleared may be stale.
     if (forgotten === before) known.set(botId, { posting, readAt })
     if (posting !== undefined) await request(tx, event, posting)
   }
@@ -107,7 +107,7 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
     }
   }
 
-  /** Whether the event is the message of a bot that it has written piece by piece before. */
+  /** Whether the event is a message that completes a message stream. */
   async function completesStream(
     tx: Tx,
     { botId, type, subjectId }: LoggedEvent,
@@ -120,15 +120,15 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
   }
 
   return {
-    /** Forgets whether the signals of a bot are posted, in all processes. */
+    /** Clears the cache of whether the signals of a bot are posted, in all processes. */
     forgetBot(botId: string): void {
       forgetHere(botId)
       bus.publish({ topic: postingTopic, key: botId })
     },
 
     /**
-     * The signal at a position in the log of its conversation, as JSON text. Undefined when its subject
-     * was deleted since, or the log does not reach back to it any more.
+     * The signal at a position in the log of its conversation, as JSON text. Undefined when its
+     * subject was deleted since, or the log no longer reaches back to it.
      */
     async describe(botId: string, position: string): Promise<string | undefined> {
       const [conversationId = '', number, part] = position.split('/')
@@ -159,7 +159,7 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
 }
 
 /**
- * Last part of the position of a `message_stream_complete`, which goes before the `message_created` of the
- * same event.
+ * Last part of the position of a `message_stream_complete`, which precedes the `message_created` of
+ * the same event.
  */
 const complete = 'complete'

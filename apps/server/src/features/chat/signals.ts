@@ -19,23 +19,23 @@ export interface SignalsDeps {
   users: Pick<UsersService, 'publicIds'>
 }
 
-/** What an event is rendered from. */
+/** The data that an event is rendered from. */
 interface Facts {
   conversation: FollowedConversation
   event: StoredEvent
   /** Undefined if the event is not about a message, or the message is gone. */
   message: MessageRow | undefined
-  /** Id under which participants know a user. */
+  /** The public id of a user. */
   publicIdOf(userId: string): string
 }
 
 type Rendered = Pick<Entry, 'frames' | 'removed' | 'last' | 'piece' | 'finished'>
 
-/** Users whose public ids are remembered: these never change as long as the user exists. */
+/** Most cached public ids: they never change while the user exists. */
 const maxPublicIds = 50_000
 const noFrames: Rendered = { frames: [] }
 
-/** Turns events of the log into the signals that listeners get. */
+/** Renders events of the log as the signals for listeners. */
 export function createRender({ messages, users }: SignalsDeps): Render {
   const publicIds = new LRUCache<string, string>({ max: maxPublicIds })
 
@@ -92,7 +92,7 @@ function renderEvent(facts: Facts): Rendered {
       }
     }
     case conversationEvents.streamDelta: {
-      // Emptied long after the message was complete: see the sweep of message streams.
+      // Emptied after the message was complete: see the sweep of message streams.
       if (event.data === undefined) return noFrames
       const piece = event.data as Piece
       const { type, data } = toSignal(conversation, piece)
@@ -118,7 +118,7 @@ function renderMessage({ conversation, event, publicIdOf }: Facts, row: MessageR
   const streamId = isBot ? streamIdIn(message.metadata) : undefined
   if (streamId === undefined) return { frames }
   const complete = { type: 'message_stream_complete', data: { streamId, message } }
-  // Without a sequence number: a client that got only this frame must get the message as well.
+  // Without a sequence number: a client that got only this frame must still get the message.
   return { frames: [new Frame(complete, undefined), ...frames], finished: streamId }
 }
 

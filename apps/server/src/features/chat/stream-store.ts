@@ -6,7 +6,7 @@ import type { MessageStreamsTable } from './table.js'
 
 type StreamRow = Selectable<MessageStreamsTable>
 
-/** Counts a piece of a message and returns the counts of its stream. */
+/** Counts a piece of a message and returns the totals of its stream. */
 export async function countPiece(
   tx: Tx,
   row: Insertable<MessageStreamsTable>,
@@ -34,7 +34,7 @@ const selectFirst = prepared<{ conversationId: string; now: string }>()((db, par
     .where('expires_at', '>', parameter('now')),
 )
 
-/** Number of the first piece of those messages of a conversation that may still be written. */
+/** Log number of the first piece of the messages in progress in a conversation. */
 export async function findFirstPiece(
   db: Db,
   conversationId: string,
@@ -54,7 +54,7 @@ export async function countStreams(tx: Tx, conversationId: string, now: string):
   return Number(count)
 }
 
-/** Streams that have expired, at most `limit`. */
+/** Expired streams, at most `limit`. */
 export async function listExpired(tx: Tx, now: string, limit: number): Promise<StreamRow[]> {
   return await tx
     .selectFrom('message_streams')
@@ -65,7 +65,7 @@ export async function listExpired(tx: Tx, now: string, limit: number): Promise<S
     .execute()
 }
 
-/** Forgets a stream and empties its pieces, which stay in the log as numbers alone. */
+/** Deletes a stream and empties its pieces, of which only the numbers stay in the log. */
 export async function emptyStream(tx: Tx, stream: StreamRow, pieceType: string): Promise<void> {
   await emptyEvents(tx, {
     stream: stream.conversation_id,

@@ -1,4 +1,4 @@
-/** A message that a bot writes piece by piece, and where its pieces stand in the log. */
+/** A message that a bot writes piece by piece, and the positions of its pieces in the log. */
 export interface MessageStreamsTable {
   /** Native id. */
   conversation_id: string
@@ -10,7 +10,7 @@ export interface MessageStreamsTable {
   /** Of all pieces together. */
   characters: number
   pieces: number
-  /** Some time after the last piece; then the pieces are emptied. */
+  /** When the pieces are emptied: some time after the last one. */
   expires_at: string
 }
 

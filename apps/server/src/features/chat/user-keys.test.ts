@@ -26,12 +26,12 @@ const signed = (claims: JWTPayload, secret: Uint8Array = sharedSecret, alg = 'HS
 
 const seconds = (time: ManualTime) => time.now() / 1000
 
-/** What becomes of a key, also when the answer is thrown at once. */
+/** The result of verifying a key, also when it throws synchronously. */
 const verify = async (keys: ReturnType<typeof setUp>['keys'], chat: ChatAddress, key: string) =>
   keys.verify(chat, key)
 
 describe('user keys', () => {
-  it('say who their holder is', async () => {
+  it('identify their holder', async () => {
     const { keys, time } = setUp()
     const key = await keys.sign(shared, 'ada', null)
     expect(await keys.verify(shared, key)).toEqual({
@@ -42,7 +42,7 @@ describe('user keys', () => {
     })
   })
 
-  it('are known again at once, without waiting', async () => {
+  it('are verified from the cache without waiting', async () => {
     const { keys } = setUp()
     const key = await keys.sign(shared, 'ada', null)
     const first = await keys.verify(shared, key)
@@ -63,7 +63,7 @@ describe('user keys', () => {
     await expect(verify(keys, shared, own)).rejects.toMatchObject(refused)
   })
 
-  it('made by the server are good at the address where they were made only', async () => {
+  it('issued by the server are valid only at the address that issued them', async () => {
     const { keys } = setUp()
     const key = await keys.sign(shared, 'ada', null)
     const other = { ...shared, webhookId: 'another' }
@@ -81,7 +81,7 @@ describe('user keys', () => {
     await expect(verify(keys, shared, `${none}.${body}.`)).rejects.toMatchObject(refused)
   })
 
-  it('are refused when a bit of them was changed', async () => {
+  it('are refused after a change of a bit', async () => {
     const { keys } = setUp()
     const key = await keys.sign(shared, 'ada', null)
     const body = base64url.encode(JSON.stringify({ id: 'eve' }))
@@ -91,14 +91,14 @@ describe('user keys', () => {
   })
 
   it.each([{}, { id: '' }, { id: 7 }, { id: null }, { sub: 'ada' }])(
-    'are refused when they name nobody: %o',
+    'are refused when they name no user: %o',
     async (claims) => {
       const { keys } = setUp()
       await expect(verify(keys, shared, await signed(claims))).rejects.toMatchObject(refused)
     },
   )
 
-  it('begin and end when they say, also once they are known', async () => {
+  it('are valid between their times, also when they are cached', async () => {
     const { keys, time } = setUp()
     const start = seconds(time)
     const key = await signed({ id: 'ada', nbf: start + 10, exp: start + 20 })
@@ -114,14 +114,14 @@ describe('user keys', () => {
     })
   })
 
-  it('made by the server are later than what was revoked, to the millisecond', async () => {
+  it('issued by the server are later than a revocation, to the millisecond', async () => {
     const { keys, time } = setUp()
     const revoked = new Date(time.now() + 7).toISOString()
     const key = await keys.sign(shared, 'ada', revoked)
     expect(await keys.verify(shared, key)).toMatchObject({ keyIssuedAt: time.now() + 8 })
   })
 
-  it('made by the server end when the operator says, also those made before', async () => {
+  it('issued by the server expire as configured, also those issued before', async () => {
     const { keys, time } = setUp(60_000)
     const old = await createUserKeys({ sharedSecret, clock: time, lifetimeMs: undefined }).sign(
       shared,
@@ -144,7 +144,7 @@ describe('user keys', () => {
     expect(await keys.verify(shared, own)).toMatchObject({ keyExpiresAt: undefined })
   })
 
-  it('issued in the future are refused, but for clocks that are a little ahead', async () => {
+  it('issued in the future are refused, except for a small clock difference', async () => {
     const { keys, time } = setUp()
     const issuedIn = (ahead: number) => signed({ id: 'ada', iat: seconds(time) + ahead })
     expect(await keys.verify(shared, await issuedIn(60))).toMatchObject({ userKeyId: 'ada' })
@@ -154,7 +154,7 @@ describe('user keys', () => {
     })
   })
 
-  it('known from before are checked again when the secret of their address changed', async () => {
+  it('are verified again when the secret of their address changed', async () => {
     const { keys } = setUp()
     const key = await signed({ id: 'ada' }, Buffer.from('four'))
     await keys.verify(personal, key)
@@ -163,7 +163,7 @@ describe('user keys', () => {
     )
   })
 
-  it('that are no keys at all are refused like wrong ones', async () => {
+  it('that are malformed are refused like wrong ones', async () => {
     const { keys } = setUp()
     const part = fc.oneof(
       fc.string(),

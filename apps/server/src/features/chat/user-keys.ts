@@ -5,38 +5,41 @@ import type { ChatAddress, ChatUserActor } from '../../domain/actor.js'
 import type { Clock } from '../../platform/clock.js'
 
 export interface UserKeysDeps {
-  /** Secret of the keys of addresses that have no encryption key of their own. */
+  /** Secret of the keys for addresses without their own encryption key. */
   sharedSecret: Uint8Array
   clock: Clock
-  /** Milliseconds for which a key that the server made is good; undefined for ever. */
+  /** Milliseconds for which keys of the server are valid; undefined forever. */
   lifetimeMs: number | undefined
 }
 
-/** The keys by which chat users say who they are: JWTs signed with HS256. */
+/** User keys, which identify chat users: JWTs signed with HS256. */
 export interface UserKeys {
   /**
-   * A key that is good at this address only.
-   * @param revokedAt ISO 8601, when older keys of this id were revoked; the new one is later
+   * Issues a key that is valid only at this address.
+   * @param revokedAt ISO 8601 time when older keys of this id were revoked; the new one is later
    */
   sign(chat: ChatAddress, userId: string, revokedAt: string | null): Promise<string>
   /**
-   * The holder of a key, from memory when it was verified before. Throws `Unauthorized` for what is
-   * not a valid key of the address.
+   * The holder of a key, cached once it was verified. Throws `Unauthorized` unless the key is valid
+   * for the address.
    */
   verify(chat: ChatAddress, key: string): ChatUserActor | Promise<ChatUserActor>
 }
 
 interface Verified {
   actor: ChatUserActor
-  /** Seconds since the Unix epoch, as the key has them. */
+  /** Seconds since the Unix epoch, from the key. */
   expiresAt: number | undefined
   notBefore: number | undefined
 }
 
 const maxVerified = 20_000
-/** Keys of apps may carry further claims; absurdly long ones are not worth the memory. */
+/** Keys of apps may carry further claims; very long ones are not cached. */
 const maxRememberedLength = 2048
-/** Milliseconds by which the clock of an app may be ahead. A key from further ahead would outlive its revocation. */
+/**
+ * Milliseconds by which the clock of an app may be ahead. A key issued further ahead would outlive
+ * a revocation.
+ */
 const tolerance = 60_000
 
 export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps): UserKeys {
@@ -47,7 +50,7 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
 
   async function check(chat: ChatAddress, key: string): Promise<ChatUserActor> {
     const { payload } = await jwtVerify(key, secretOf(chat), {
-      // Nothing but this one: a key must not choose how it is checked.
+      // Only this algorithm: a key must not choose how it is verified.
       algorithms: ['HS256'],
       currentDate: new Date(clock.now()),
     }).catch((error: unknown): never => {
@@ -57,7 +60,7 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
     if (typeof id !== 'string' || id === '') {
       throw new ApiError('Unauthorized', 'The user key in the header x-user-key names no user.')
     }
-    // Addresses can share a secret, but a key made by the server is for the one it was made at.
+    // Addresses can share a secret, but a key of the server is valid only where it was issued.
     if (webhookId !== undefined && webhookId !== chat.webhookId) {
       throw new ApiError(
         'Unauthorized',
@@ -86,7 +89,7 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
     return actor
   }
 
-  /** When a key of the server expires, by its `exp` and by the current setting, in seconds. */
+  /** When a key of the server expires, by its `exp` and the current setting, in seconds. */
   function expiryOf(exp: number | undefined, iat: number | undefined): number | undefined {
     if (lifetimeMs === undefined || iat === undefined) return exp
     return Math.min(exp ?? Number.POSITIVE_INFINITY, iat + lifetimeMs / 1000)
@@ -95,7 +98,7 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
   return {
     async sign(chat, userId, revokedAt) {
       const after = revokedAt === null ? 0 : Date.parse(revokedAt) + 1
-      // With a fraction: seconds are too coarse to tell a key from one that was revoked just before.
+      // With a fraction: whole seconds could not distinguish a key from one revoked just before.
       const iat = Math.max(clock.now(), after) / 1000
       const token = new SignJWT({ id: userId, webhookId: chat.webhookId })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -107,7 +110,7 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
 
     verify(chat, key) {
       const entry = verified.get(key)
-      // Verified for another address, or for this one before it changed, it may be worth nothing.
+      // A verification for another address, or for this one before a change, does not count.
       if (entry === undefined || entry.actor.chat !== chat || !isTimely(entry, clock)) {
         return check(chat, key)
       }

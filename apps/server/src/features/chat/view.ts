@@ -30,7 +30,7 @@ export function toConversation(row: ConversationRow): WireConversation {
   }
 }
 
-/** A message as its participants know it: with public ids. */
+/** A message with public ids. */
 export interface ChatMessageRecord {
   id: string
   createdAt: string
@@ -39,7 +39,7 @@ export interface ChatMessageRecord {
   content: ChatContent
 }
 
-/** A stored message with the ids under which participants know its conversation and its author. */
+/** Converts a stored message to the public ids of its conversation and its author. */
 export function toMessageRecord(
   row: MessageRow,
   conversationId: string,
@@ -62,23 +62,26 @@ export function toMessage({ content, ...record }: ChatMessageRecord): WireMessag
   }
 }
 
-/** The content of a message in the two shapes of the interface; the bot-side one is stored. */
+/**
+ * The content of a message has two shapes: one at the chat address, and one for bots, which is
+ * stored.
+ */
 
 type JsonObject = Record<string, unknown>
 
-/** At the chat address: the type stands inside the payload, facts about the message beside it. */
+/** At the chat address: the type is inside the payload, the metadata beside it. */
 export interface ChatContent {
   payload: { type: string; [member: string]: unknown }
   metadata?: JsonObject
 }
 
-/** For bots and integrations: the type stands beside the payload, facts inside, under `metadata`. */
+/** For bots and integrations: the type is beside the payload, the metadata inside. */
 export interface StoredContent {
   type: string
   payload: JsonObject
 }
 
-/** From the chat address to bots. {@link toChatContent} is its inverse. */
+/** Converts content of the chat address for bots. {@link toChatContent} is the inverse. */
 export function toStoredContent({ payload, metadata }: ChatContent): StoredContent {
   const { type, ...content } = payload
   if (type === 'carousel') content.items = mapItems(content.items, toStoredCard)
@@ -87,7 +90,7 @@ export function toStoredContent({ payload, metadata }: ChatContent): StoredConte
   return { type, payload: content }
 }
 
-/** From bots to the chat address. Bots send what they like: unexpected values pass unchanged. */
+/** Converts content of bots for the chat address. Unexpected values pass unchanged. */
 export function toChatContent(stored: StoredContent): ChatContent {
   const { type: _, metadata, ...content } = stored.payload
   const payload = { type: stored.type, ...content, ...chatItems(stored) }

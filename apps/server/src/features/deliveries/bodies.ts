@@ -4,32 +4,32 @@ import type { DescribedMessage, MessagesService } from '../conversations/message
 import type { Changes } from '../conversations/object-changes/index.js'
 import type { DeliveryRow } from './store.js'
 
-/** Body of `event_received`, which a bot gets. */
+/** Body of `event_received`, for bots. */
 interface EventReceived {
   event: WireEvent
 }
 
-/** Body of `message_created`, which an integration gets: its own tags have no prefix. */
+/** Body of `message_created`, for integrations: their own tags have no prefix. */
 interface MessageCreated extends DescribedMessage {
   type: string
   payload: Record<string, unknown>
 }
 
-/** Body of `message_updated`, for integrations that ask for it. */
+/** Body of `message_updated`, for integrations that request it. */
 interface MessageUpdated extends Omit<MessageCreated, 'message'> {
   currentMessage: Record<string, unknown>
   previousMessage: Record<string, unknown>
 }
 
-/** Body of `conversation_updated`, for integrations that ask for it. */
+/** Body of `conversation_updated`, for integrations that request it. */
 interface ConversationUpdated {
   currentConversation: Record<string, unknown>
   previousConversation: Record<string, unknown>
 }
 
-/** What a delivery sends. */
+/** The body that a delivery sends. */
 export interface DeliveryBody {
-  /** Type of the event, or the kind of the delivery for what is no event. */
+  /** Type of the event; otherwise the kind of the delivery. */
   type: string
   /** JSON text. */
   body: string
@@ -53,7 +53,7 @@ export type DeliveryBodies = ReturnType<typeof createDeliveryBodies>
 /** Identifies what a delivery body is built from. */
 type BodySource = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration' | 'kind' | 'subject_id'>
 
-/** Builds bodies when deliveries are sent, from what the database contains then. */
+/** Builds bodies when deliveries are sent, from the current rows. */
 export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
   const { events, messages, changes, describeSignal } = deps
 
@@ -67,7 +67,7 @@ export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
     switch (kind) {
       case 'event_received':
         for (const { row, payload } of await events.findAll(executor, botId, ids)) {
-          // The message that an event is about may have been deleted.
+          // The message of an event may have been deleted.
           if (row.payload === null && isEmpty(payload)) continue
           const body: EventReceived = { event: toEvent(row, payload) }
           bodies.set(row.id, { type: row.type, body: JSON.stringify(body) })

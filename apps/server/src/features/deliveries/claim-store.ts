@@ -5,8 +5,8 @@ import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { type DeliveryRow, isPending } from './store.js'
 
-/*
- * The life of a claim: what is ready is found, claimed with a lease, prolonged, and ended.
+/**
+ * The life of a claim: a ready delivery is found, claimed with a lease, prolonged, and released.
  */
 
 /** A delivery that may be claimed. */
@@ -23,7 +23,7 @@ const ready = prepared<{ now: string; limit: number }>()((db, p) =>
     .limit(p('limit')),
 )
 
-/** Returns what may be sent now, longest due first. */
+/** Returns deliveries that may be sent now, longest due first. */
 export async function listReady(db: Db, now: string, limit: number): Promise<ReadyDelivery[]> {
   return await ready(db, { now, limit })
 }
@@ -42,7 +42,7 @@ const readyOf = prepared<{ botId: string; integration: string; now: string; limi
       .limit(p('limit')),
 )
 
-/** Returns what may be sent to one receiver now, longest due first. */
+/** Returns deliveries that may be sent to one receiver now, longest due first. */
 export async function listReadyOf(
   db: Db,
   { botId, integration }: Receiver,
@@ -53,8 +53,8 @@ export async function listReadyOf(
 }
 
 /**
- * Receivers that something is ready for. Each is found by one step in an index, however many
- * deliveries the one before it has.
+ * Receivers with ready deliveries. Each is found by one index step, however many deliveries the
+ * previous one has.
  */
 export async function listReadyReceivers(db: Db, now: string): Promise<Receiver[]> {
   const next = (column: 'bot_id' | 'integration', behind: Expression<SqlBool>) => sql`(
@@ -94,9 +94,9 @@ export async function findNextDue(db: Db, now: string): Promise<string | undefin
 }
 
 /**
- * Claims those deliveries that are still due, until `leaseUntil` or their end. Those that another
- * process is just claiming are skipped. One that still has an owner was left by a process that is
- * gone: that attempt has no outcome, and does not count towards giving the delivery up.
+ * Claims the deliveries that are still due, until `leaseUntil` or their end. Those that another
+ * process is claiming are skipped. A delivery that still has an owner was left by a dead process:
+ * that attempt has no outcome, and does not count towards giving the delivery up.
  */
 export async function claim(
   tx: Tx,
@@ -141,9 +141,9 @@ const claimDue = prepared<{ ids: string; owner: string; now: string; leaseUntil:
 )
 
 /**
- * Claims the first delivery to a paused receiver, to see whether it is accepted now: the oldest of those
- * that are parked, or else one that pauses after a failure. The attempt does not count towards giving
- * it up.
+ * Claims the first delivery to a paused receiver, to probe whether it is accepted now: the oldest
+ * parked one, or else one that waits after a failure. The attempt does not count towards giving it
+ * up.
  */
 export async function claimFirst(
   tx: Tx,
@@ -183,7 +183,10 @@ export async function claimFirst(
   return undefined
 }
 
-/** Prolongs the leases of what a process is sending; returns the ids that are still its own. */
+/**
+ * Prolongs the leases of the deliveries that a process is sending; returns the ids that it still
+ * owns.
+ */
 export async function prolong(
   tx: Tx,
   owner: string,
@@ -192,7 +195,7 @@ export async function prolong(
 ): Promise<Set<string>> {
   const rows = await tx
     .with('held', (cte) =>
-      // In the order in which they are settled, so that the two do not wait for each other.
+      // In the order in which they are settled, so that the two do not deadlock.
       dialectOf(tx).lockRows(
         cte
           .selectFrom('deliveries')
@@ -211,7 +214,7 @@ export async function prolong(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Frees what processes left that are certainly gone, as `claim` does. Returns how many. */
+/** Releases the claims of processes that are certainly dead, as `claim` does. Returns how many. */
 export async function freeAll(tx: Tx, now: string): Promise<number> {
   const result = await tx
     .updateTable('deliveries')
@@ -225,7 +228,7 @@ export async function freeAll(tx: Tx, now: string): Promise<number> {
 /** One claim of one delivery. */
 export type Claim = Pick<DeliveryRow, 'id' | 'attempts' | 'owner' | 'updated_at'>
 
-/** What becomes of a delivery when its claim ends. */
+/** The columns of a delivery when its claim ends. */
 export type Outcome = Pick<DeliveryRow, 'status' | 'last_error' | 'next_attempt_at'>
 
 const finish = prepared<
@@ -250,10 +253,11 @@ const finish = prepared<
 )
 
 /**
- * Ends a claim. What is still pending keeps the time of its last change: since then it has waited.
- * @param of `attempt`: it has an outcome. `interruption`: the receiver may have been called, so that the
- * next attempt may be a repeat, but it does not count towards giving the delivery up. `nothing`: the
- * receiver was not called
+ * Ends a claim. A delivery that is still pending keeps the time of its last change, since which it
+ * has waited.
+ * @param of `attempt`: it has an outcome. `interruption`: the receiver may have been called, so
+ * that the next attempt may be a repeat, but it does not count towards giving the delivery up.
+ * `nothing`: the receiver was not called
  * @returns false if the claim was lost to another process, or the delivery is gone
  */
 export async function endClaim(
@@ -275,7 +279,7 @@ export async function endClaim(
   return ended > 0
 }
 
-/** Types of what identifies a claim, for rows of JSON. */
+/** Column types of the key of a claim, for rows of JSON. */
 const claimKinds = { id: 'text', attempts: 'integer' } as const
 
 const finishDelivered = prepared<{ claims: string; owner: string; now: string }>()(
@@ -309,8 +313,8 @@ const finishDelivered = prepared<{ claims: string; owner: string; now: string }>
 )
 
 /**
- * Ends claims of one process whose attempts have an outcome, all that were delivered in one statement.
- * @returns the ids of those that were its own
+ * Ends claims of one process whose attempts have an outcome; one statement for all delivered ones.
+ * @returns the ids of those that it owned
  */
 export async function endClaims(
   tx: Tx,

@@ -8,11 +8,11 @@ import { ManualTime } from '../../../test/manual-time.js'
 import type { Run } from '../../platform/db/schema.js'
 import { announceDelivery } from './outbox.js'
 
-describeEachEngine('the dispatcher, among others,', (engine) => {
+describeEachEngine('the dispatcher, beside other processes,', (engine) => {
   const database = useDatabase(engine)
   const dispatching = useDispatching(engine, database)
 
-  it('gives back what is in flight when it stops; whoever claims it next sends it as a repeat', async () => {
+  it('releases deliveries in flight when it stops; the next process to claim them sends them as a repeat', async () => {
     const { bench, enqueue, callOf } = dispatching()
     const one = await bench.start({ name: 'one' })
     await enqueue('a')
@@ -47,7 +47,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     expect((await bench.find(id))?.last_error).toContain('Given up after 2 attempts.')
   })
 
-  it('goes on in a queue also when a heartbeat falls into the moment of settling', async () => {
+  it('continues a queue when a heartbeat coincides with settling', async () => {
     const { bench, enqueue, callOf } = dispatching()
     await bench.start()
     for (let turns = 0; turns < 8; turns++) {
@@ -61,7 +61,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     await eventually(() => expect(bench.finished).toHaveLength(16))
   })
 
-  it('begins no call when the time to stop is over, whatever becomes of a claim', async () => {
+  it('begins no call after the time to stop is over', async () => {
     const { bench, enqueue, callOf, turns } = dispatching()
     let held: Promise<void> | undefined
     let letGo = () => {}
@@ -78,7 +78,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
       letGo = resolve
     })
     call.answer(200)
-    // Settled, and the next one is claimed; but the dispatcher does not know yet.
+    // Settled, and the next one is claimed, but the dispatcher has not noticed yet.
     await eventually(async () => expect((await bench.find(id))?.owner).not.toBeNull())
     const settled = letGo
     held = undefined
@@ -95,7 +95,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     expect(await callOf('b')).toMatchObject({ by: 'two', attempt: 1 })
   })
 
-  it('pauses while what is due cannot be claimed, and goes on when it can', async () => {
+  it('pauses while due deliveries cannot be claimed, and continues when they can', async () => {
     const { bench, botId, enqueue, callOf, statusOf } = dispatching()
     let looks = 0
     const run: Run = (work) => {
@@ -117,7 +117,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     await atRest()
     expect(bench.calls).toEqual([])
     if (engine.name === 'sqlite') return
-    // Only here can another transaction hold it.
+    // Only this engine lets another transaction hold it.
     let letGo = () => {}
     const held = new Promise<void>((resolve) => {
       letGo = resolve
@@ -144,7 +144,7 @@ describeEachEngine('the dispatcher, among others,', (engine) => {
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
   })
 
-  it('claims what a silent process left, and ignores results of that process', async () => {
+  it('claims the deliveries of a process without heartbeat, and ignores results of that process', async () => {
     const { bench, enqueue, callOf, nextCallOf } = dispatching()
     const silent = new ManualTime()
     await bench.start({ name: 'silent', timers: silent })

@@ -12,7 +12,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
   const database = useDatabase(engine)
   const dispatching = useDispatching(engine, database)
 
-  it('pauses a receiver that fails for long, and goes on in order when it is back', async () => {
+  it('pauses a receiver that fails for long, and continues in order when it is back', async () => {
     const { bench, botId, enqueue, callOf, turns, begun } = dispatching()
     const pausing = { afterMs: 5 * minute, afterFailures: 5, probeEveryMs: 30_000 }
     await bench.start({ pausing, maximumAttempts: 100 })
@@ -43,7 +43,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
       await turns()
       for (const call of [...bench.calls]) call.fail('connection')
     }
-    // Nothing but pings came meanwhile, so that no attempt is used up.
+    // Only pings came meanwhile, so that no attempt is used up.
     const during = begun().slice(beforeHour)
     expect(during.filter(({ operation }) => operation !== 'ping')).toEqual([])
 
@@ -86,7 +86,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     expect(bench.time.now()).toBeLessThan(due)
   })
 
-  it('retries at once when somebody changes a receiver that fails', async () => {
+  it('retries at once when a failing receiver is changed', async () => {
     const { bench, botId, enqueue, callOf, turns, changed, begun } = dispatching()
     await bench.start()
     await enqueue('a')
@@ -128,7 +128,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
   })
 
-  it('ends a pause only by hand where a person began it', async () => {
+  it('ends a pause by a person only by hand', async () => {
     const { bench, botId, enqueue, callOf, turns, statusOf, begun } = dispatching()
     await bench.start()
     await enqueue('early', 'other')
@@ -137,7 +137,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
       expect(await bench.receiver(botId)).toMatchObject({ reason: expect.stringMatching('503') }),
     )
     await bench.pause(botId)
-    // What failed before is not why.
+    // Earlier failures are not the reason of the pause.
     expect(await bench.receiver(botId)).toMatchObject({ paused: 'operator', reason: null })
     const id = await enqueue('a')
     const before = begun().length
@@ -150,7 +150,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
   })
 
-  it('stops a queue after the delivery that is in flight when the receiver is paused', async () => {
+  it('stops a queue after the delivery in flight when the receiver is paused', async () => {
     const { bench, botId, enqueue, callOf, begun } = dispatching()
     await bench.start()
     await enqueue('a')
@@ -170,7 +170,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     expect(begun().map(({ subject }) => subject)).toEqual(['a'])
   })
 
-  it('stops trying a paused webhook that loses its address', async () => {
+  it('stops probing a paused webhook that loses its address', async () => {
     const { bench, botId, enqueue, statusOf, changed } = dispatching()
     let transactions = 0
     const run: Run = (work) => {
@@ -200,7 +200,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     expect(bench.calls).toEqual([])
   })
 
-  it('limits what it tries at a webhook where nothing gets as far as a call', async () => {
+  it('limits the probes of a webhook when no delivery gets as far as a call', async () => {
     const { bench, botId, enqueue, turns } = dispatching()
     let read = 0
     bench.withoutAddress.add(botId)
@@ -215,10 +215,10 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
       expect(await waiting.where('set_aside', '=', 1).execute()).toHaveLength(25)
     })
     bench.withoutAddress.delete(botId)
-    // Its sign of life and its next look: it rests.
+    // Its heartbeat and its next look: it is idle.
     await eventually(() => expect(bench.time.pending).toBe(2))
     bench.time.advance(30_000)
-    // Each is read twice: with others, and then alone.
+    // Each is read twice: in a batch, and then alone.
     await eventually(() => expect(read).toBe(40))
     await turns()
     expect(read).toBe(40)

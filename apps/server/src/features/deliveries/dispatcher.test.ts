@@ -17,7 +17,7 @@ describeEachEngine('the dispatcher', (engine) => {
       call.answer(200)
     }
     await eventually(async () => expect(await statusOf(ids[2] ?? '')).toBe('delivered'))
-    // Told after the commit, which others may see first.
+    // Called after the commit, which others may see first.
     await eventually(() =>
       expect(bench.finished).toEqual(
         ['a', 'b', 'c'].map((subject) => ({ subject, failure: null })),
@@ -25,7 +25,7 @@ describeEachEngine('the dispatcher', (engine) => {
     )
   })
 
-  it('sends different conversations side by side, at most so many to one receiver', async () => {
+  it('sends different conversations in parallel, within the limit of a receiver', async () => {
     const { bench, botId, enqueue, callOf, turns, statusOf } = dispatching()
     await bench.start({ limits: { perReceiver: 3 } })
     for (let i = 0; i < 6; i++) await enqueue(`s${i}`, `line ${i}`)
@@ -89,7 +89,7 @@ describeEachEngine('the dispatcher', (engine) => {
     ])
   })
 
-  it('gives up at once what is refused, and in the end what keeps failing; the next goes on', async () => {
+  it('gives up refused deliveries at once and failing ones in the end, and continues with the next', async () => {
     const { bench, enqueue, callOf, nextCallOf, statusOf } = dispatching()
     await bench.start({ maximumAttempts: 2 })
     const [a, b, c] = [await enqueue('a'), await enqueue('b'), await enqueue('c')]

@@ -33,27 +33,32 @@ export interface DispatcherDeps extends SettleDeps {
   outgoing: Outgoing
   bodies: DeliveryBodies
   targets: Pick<Targets, 'of' | 'forget'>
-  /** Whether no other process can be sending, as with SQLite: what a crash left is claimed at once. */
+  /**
+   * Whether no other process can be sending, as with SQLite: claims that a crash left are released
+   * at once.
+   */
   alone: boolean
   limits: {
     /** Deliveries in flight at a time. */
     concurrency: number
-    /** Of those, to one receiver. */
+    /** Deliveries in flight to one receiver. */
     perReceiver: number
-    /** Milliseconds without a heartbeat after which a process counts as gone. */
+    /** Milliseconds without a heartbeat after which a process counts as dead. */
     leaseMs: number
-    /** Milliseconds without a hint before looking all the same. */
+    /** Milliseconds without a hint after which the dispatcher looks anyway. */
     pollMs: number
   }
 }
 
-/** Milliseconds before another look at what others had locked. */
+/** Milliseconds before another look at rows that others had locked. */
 const contestedPauseMs = 50
 
-/** Sends what is pending until it is stopped. */
+/** Sends pending deliveries until it is stopped. */
 export interface Dispatcher {
   start(): Promise<void>
-  /** Claims nothing more and waits `timeLeft` milliseconds for what is in flight; then gives it back. */
+  /**
+   * Stops claiming and waits `timeLeft` milliseconds for deliveries in flight; then releases them.
+   */
   stop(timeLeft: number): Promise<void>
 }
 
@@ -63,15 +68,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const sending = new Map<string, Sending>()
   const concurrency = createReceiverConcurrency(limits.perReceiver)
   const findReady = createFindReady(db, concurrency)
-  /** Receivers with something in flight that had failed when last looked at: a success resets them. */
+  /** Receivers in flight that were failing when last read: a success resets them. */
   const failing = new Set<string>()
-  /** What the next look is for. */
+  /** Scope of the next look. */
   let scope: ReadyScope = new Set()
   let pausesWanted = false
-  /** Whether something may have been left because all places were taken. */
+  /** Whether deliveries may be left because the concurrency was exhausted. */
   let saturated = false
   let closed = false
-  /** Whether the time is over that a stop leaves for what is in flight. */
+  /** Whether the time that a stop leaves for deliveries in flight is over. */
   let over = false
   let unsubscribe: (() => void)[] = []
 
@@ -87,7 +92,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return ([id]) => kept.has(id)
     },
     lose([id, entry]) {
-      // One that was settled meanwhile may be in flight anew, with another claim.
+      // A delivery that was settled meanwhile may be in flight again, with another claim.
       if (sending.get(id) === entry) entry.abort.abort(new LeaseLostError())
     },
     fault: 'the leases of deliveries could not be prolonged',
@@ -133,20 +138,23 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     wake('everything')
   }
 
-  /** Wakes also for what changes rarely: pauses that begin or end. */
+  /** Also wakes for pauses that begin or end. */
   function wakeForReceivers(): void {
     pausesWanted = true
     wakeForAll()
   }
 
-  /** What is cached of a bot is stale, and its pause may have begun: its queues stop after this delivery. */
+  /**
+   * Called when caches of a bot are stale and it may be paused: its queues stop after the current
+   * delivery.
+   */
   function reconsider(botId: string): void {
     targets.forget(botId)
     for (const entry of sending.values()) if (entry.row.bot_id === botId) entry.chain = false
     wakeForReceivers()
   }
 
-  /** Claims what is ready; returns the milliseconds until there may be more. */
+  /** Claims ready deliveries; returns the milliseconds until there may be more. */
   async function look(): Promise<number> {
     const asked = scope
     scope = new Set()
@@ -157,12 +165,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const now = isoTime(clock.now())
     const isContested = !(await fill(asked, now))
     if (watch.isAwake()) return 0
-    // Seen from the beginning of this look: what fell due meanwhile is found too.
+    // Measured from the beginning of this look, so that deliveries that became due meanwhile are
+    // found.
     const pause = await untilNext(now)
     return isContested ? Math.min(pause, contestedPauseMs) : pause
   }
 
-  /** Claims what is due and begins to send it; false if others had locked all that it found. */
+  /** Claims due deliveries and begins to send them; false if others had locked all of them. */
   async function fill(asked: ReadyScope, now: string): Promise<boolean> {
     const free = limits.concurrency - sending.size
     if (asked === 'everything') saturated = false
@@ -190,9 +199,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       else failing.delete(key)
     }
     const { claimed, parked } = await claimAndBegin(chosen, toPark, now)
-    // Looking again at once would find the same, as often as there is time.
+    // Another look at once would find the same rows, in a busy loop.
     if (claimed + parked === 0) return false
-    // What was looked at is out of the way now, or another process has it: there may be more behind.
+    // The rows read are claimed now, here or by another process: there may be more behind them.
     const isContested = claimed < chosen.length
     if (isContested || parked > 0 || more) wakeForAll()
     return true
@@ -220,7 +229,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  /** Milliseconds until there may be more to do. */
+  /** Milliseconds until there may be more deliveries. */
   async function untilNext(lookedAt: string): Promise<number> {
     const times = [await claims.findNextDue(db, lookedAt), pauses.nextLook]
     const now = clock.now()
@@ -228,7 +237,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     return Math.max(0, Math.min(limits.pollMs, ...waits))
   }
 
-  /** Sends one delivery of a paused receiver, and nothing that is behind it. */
+  /** Sends one delivery of a paused receiver, without the rest of its queue. */
   async function sendAlone(row: DeliveryRow): Promise<boolean | undefined> {
     if (closed) {
       await settle.release(row, { called: false })
@@ -241,7 +250,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     return entry.responded
   }
 
-  /** Begins to send a delivery, which counts as in flight already. */
+  /** Begins to send a delivery that already counts as in flight. */
   function begin(row: DeliveryRow, chain = true): Sending {
     const abort = new AbortController()
     const entry: Sending = { row, abort, chain, responded: undefined, done: Promise.resolve() }
@@ -261,7 +270,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function leave(row: Pick<DeliveryRow, 'bot_id' | 'integration'>): void {
     concurrency.end(row)
     const key = receiverKeyOf(row)
-    // The next claim reads whether it fails; a receiver that is gone must not be remembered for ever.
+    // The next claim reads whether the receiver fails; a deleted receiver must not stay in the set
+    // forever.
     if (!concurrency.isBusy(key)) failing.delete(key)
   }
 

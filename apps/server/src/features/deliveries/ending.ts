@@ -17,20 +17,20 @@ export interface EndingDeps {
   writeLogLine: (tx: Tx, line: LogLine) => Promise<void>
 }
 
-/** A delivery that has just ended. */
+/** A delivery that just ended. */
 export interface Ended {
   row: DeliveryRow
-  /** Why the receiver did not accept it; null if it did, or had nothing to accept. */
+  /** Why the receiver did not accept it; null if it did, or if the delivery was cancelled. */
   failure: string | null
-  /** Line of the log of the bot; what was delivered has one per attempt anyway. */
+  /** Line for the log of the bot; attempts are in the log anyway. */
   line?: Pick<LogLine, 'level'> & { text: string }
   /** Claims the next delivery of the queue, if there is one. */
   nextClaim?: NextClaim | undefined
 }
 
 /**
- * What happens whenever deliveries end, in the transaction that ends them: their bots can read why, other
- * slices act on it, and those behind them in their queues become the heads.
+ * Handles the end of deliveries in the transaction that ends them: writes to the logs of bots,
+ * raises events for other slices, and makes the next deliveries the heads of their queues.
  * @returns the next deliveries that were claimed, by their queues
  */
 export async function endDeliveries(

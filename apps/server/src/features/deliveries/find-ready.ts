@@ -3,22 +3,22 @@ import type { Db } from '../../platform/db/schema.js'
 import { listReady, listReadyOf, listReadyReceivers, type ReadyDelivery } from './claim-store.js'
 import { type DeliveryRow, receiverKeyOf } from './store.js'
 
-/** Rows that are looked at for one claim. */
+/** Rows that are read for one claim. */
 const maxRows = 500
 
-/** What to look at: everything, or what may have come for receivers with these keys. */
+/** Scope of a look: all receivers, or those with these keys. */
 export type ReadyScope = 'everything' | ReadonlySet<string>
 
-/** What is due and may be sent, within the concurrency of each receiver. */
+/** Due deliveries within the concurrency of each receiver. */
 export interface ReadyDeliveries {
   due: ReadyDelivery[]
-  /** Whether there may be more behind it, once it is claimed. */
+  /** Whether there may be more after these are claimed. */
   more: boolean
 }
 
 /**
- * Finds what is due without reading what waits behind a saturated receiver: its backlog can be long, and
- * is looked at again with every delivery that ends.
+ * Finds due deliveries without reading the backlog of saturated receivers: it can be long, and
+ * would be read again after every delivery.
  */
 export function createFindReady(db: Db, concurrency: ReceiverConcurrency) {
   return async (scope: ReadyScope, now: string, free: number): Promise<ReadyDeliveries> => {
@@ -47,7 +47,7 @@ export function createFindReady(db: Db, concurrency: ReceiverConcurrency) {
     const limit = Math.min(free * 2, maxRows)
     const rows = await listReady(db, now, limit)
     add(rows)
-    // Receivers behind the backlog of others are not in sight yet.
+    // Receivers behind the backlog of others have not been read yet.
     if (rows.length === limit && due.size < free) {
       for (const receiver of await listReadyReceivers(db, now)) {
         if (due.size >= free) break
@@ -62,11 +62,11 @@ export type ReceiverConcurrency = ReturnType<typeof createReceiverConcurrency>
 
 type Addressed = Pick<DeliveryRow, 'bot_id' | 'integration'>
 
-/** Counts the deliveries in flight to each receiver, so that none takes all places. */
+/** Counts the deliveries in flight to each receiver, so that none uses the whole concurrency. */
 export function createReceiverConcurrency(perReceiver: number) {
   const inFlight = new Map<string, number>()
 
-  /** How many more can be sent to a receiver now. */
+  /** How many more deliveries may be sent to a receiver now. */
   function freeAt(key: string): number {
     return perReceiver - (inFlight.get(key) ?? 0)
   }
@@ -89,7 +89,7 @@ export function createReceiverConcurrency(perReceiver: number) {
       else inFlight.delete(key)
     },
 
-    /** Chooses as many of the due ones as their receivers may get now, `free` at most. */
+    /** Chooses due deliveries within the concurrency of their receivers, at most `free`. */
     choose(due: readonly ReadyDelivery[], free: number): ReadyDelivery[] {
       const left = new Map<string, number>()
       const chosen: ReadyDelivery[] = []

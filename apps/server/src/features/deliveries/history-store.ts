@@ -18,7 +18,7 @@ export interface DeliveryFilter {
   status?: DeliveryRow['status'] | undefined
   kind?: DeliveryRow['kind'] | undefined
   integration?: string | undefined
-  /** Of the bot, or of the integration if that is given. */
+  /** Receiver: an alias for an integration, empty for the bot. */
   conversationId?: string | undefined
   /** ISO 8601 times: from the first on, before the second. */
   since?: string | undefined
@@ -77,8 +77,8 @@ export async function listAttempts(
 }
 
 /**
- * Locks a delivery until the transaction ends; undefined if there is none. Who sends deliveries once
- * more locks them before their queues, as who settles them does.
+ * Locks a delivery until the transaction ends; undefined if there is none. Replays lock deliveries
+ * before their queues, as settling does.
  */
 export async function lockDelivery(
   tx: Tx,
@@ -93,7 +93,7 @@ export async function lockDelivery(
   return await dialectOf(tx).lockRows(own).executeTakeFirst()
 }
 
-/** Locks those of some deliveries that are finished; without those that somebody else has locked. */
+/** Locks the finished ones of the given deliveries; skips those that are locked. */
 export async function lockFinished(
   tx: Tx,
   botId: string,
@@ -113,7 +113,7 @@ export async function lockFinished(
   return await lockFreeRows(own).execute()
 }
 
-/** Makes a finished delivery, which the caller has locked, pending again at another position. */
+/** Makes a finished delivery, locked by the caller, pending again at another position. */
 export async function reopen(
   tx: Tx,
   { id, bot_id }: Pick<DeliveryRow, 'id' | 'bot_id'>,
@@ -129,7 +129,7 @@ export async function reopen(
       updated_at: now,
       position: next.position,
       next_attempt_at: next.nextAttemptAt,
-      // Prior attempts do not count towards giving it up; their numbers are not used again.
+      // Prior attempts do not count towards giving it up; their numbers are not reused.
       spent: eb.ref('attempts'),
     }))
     .where('id', '=', id)
@@ -138,8 +138,8 @@ export async function reopen(
 }
 
 /**
- * Deletes finished deliveries made before an ISO 8601 time, with their attempts; returns how many. One
- * that is just sent once more is skipped.
+ * Deletes finished deliveries from before an ISO 8601 time, with their attempts; returns how many.
+ * One that is being replayed is skipped.
  */
 export async function deleteOld(tx: Tx, before: string, limit: number): Promise<number> {
   const old = tx
@@ -159,8 +159,8 @@ export async function deleteOld(tx: Tx, before: string, limit: number): Promise<
 }
 
 /**
- * Locks deliveries made before an ISO 8601 time that nobody is sending, the head of each queue; those
- * that somebody is just claiming are skipped.
+ * Locks deliveries from before an ISO 8601 time that are not in flight, the head of each queue;
+ * those that are being claimed are skipped.
  */
 export async function listStale(tx: Tx, before: string, limit: number): Promise<DeliveryRow[]> {
   const stale = tx
@@ -176,7 +176,7 @@ export async function listStale(tx: Tx, before: string, limit: number): Promise<
   return await dialectOf(tx).lockFreeRows(stale).execute()
 }
 
-/** Gives up a delivery that nobody is sending; false if that has changed. */
+/** Gives up a delivery that is not in flight; false if it is by now. */
 export async function expire(tx: Tx, id: string, reason: string, now: string): Promise<boolean> {
   const result = await tx
     .updateTable('deliveries')
@@ -194,13 +194,12 @@ export async function expire(tx: Tx, id: string, reason: string, now: string): P
   return result.numUpdatedRows > 0n
 }
 
-/** Milliseconds by which a delivery may be written later than its subject, in one transaction. */
+/** Milliseconds by which a delivery may be later than its subject in the same transaction. */
 const slackMs = 60_000
 
 /**
- * Subjects from before an ISO 8601 time that deliveries of some kinds are about: they may still be
- * sent, or sent once more by hand. Narrowed by age, since few deliveries are so old; there is no index
- * on the subject.
+ * Subjects, from before an ISO 8601 time, of deliveries of some kinds, which may still be sent or
+ * replayed. Filtered by age, because few deliveries are so old and the subject has no index.
  */
 export function subjectsOfDeliveries(
   tx: Tx,
@@ -216,8 +215,8 @@ export function subjectsOfDeliveries(
 }
 
 /**
- * Keeps the log of a conversation while a signal of it is pending for the webhook of its chat: signals
- * are made of the log when they are sent.
+ * Keeps the log of a conversation while a signal of it is pending for the webhook of its chat,
+ * because signals are built from the log when they are sent.
  * @param alias of the built-in chat
  */
 export function keepWaitingSignals(alias: string): KeepStream {

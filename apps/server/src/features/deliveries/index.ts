@@ -25,7 +25,7 @@ import { countPending, deleteSomeOfBot } from './store.js'
 export { createSubjectRetention } from './retention.js'
 
 export interface Deliveries extends Feature {
-  /** Has `describe` make the bodies of signals. */
+  /** Plugs in the function that builds the bodies of signals. */
   provideSignals(describe: DescribeSignal): void
   purge(owner: Owner): Promise<void>
 }
@@ -38,12 +38,14 @@ interface DeliveriesDeps
   messages: Pick<MessagesService, 'describe'>
   changes: Pick<Changes, 'findAll' | 'trim'>
   pager: Pager
-  /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
+  /**
+   * Milliseconds for which finished deliveries are kept, and pending ones wait for their receiver.
+   */
   retentionMs: number
-  /** Milliseconds without a heartbeat after which others take over what a process was sending. */
+  /** Milliseconds without a heartbeat after which others take over the deliveries of a process. */
   leaseMs: number
   limits: {
-    /** Deliveries in flight at a time, and of those to one receiver. */
+    /** Deliveries in flight at a time, and to one receiver. */
     deliveries: number
     deliveriesPerReceiver: number
     /** Attempts before a delivery is given up. */
@@ -56,7 +58,7 @@ const batchSize = 500
 const second = 1000
 const minute = 60 * second
 
-/** Notifies bots and integrations of what happens, as webhooks that are repeated until they arrive. */
+/** Notifies bots and integrations by webhooks that are repeated until they are accepted. */
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { run, bus, log, clock, limits } = deps
   let describeSignal: DescribeSignal = async () => undefined
@@ -95,7 +97,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     routes: deliveriesRoutes(createDeliveriesService(deps)),
     on: {
       'delivery.requested': outbox.enqueue,
-      // A receiver that fails, or is paused for failures, is tried again at once.
+      // A changed receiver that fails, or is paused for failures, is retried at once.
       'bot.changed': async (tx, { botId }) =>
         afterCommit(tx, () => {
           retryFailing(botId).catch((err: unknown) =>
@@ -107,7 +109,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     metrics: [deliveryMetrics(deps)],
     start: dispatcher.start,
     stop: dispatcher.stop,
-    // The log of a conversation is kept while signals of it are pending.
+    // The log of a conversation is kept while its signals are pending.
     keepsEvents: keepWaitingSignals(builtInChat.alias),
     provideSignals(describe) {
       describeSignal = describe
@@ -118,7 +120,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   }
 }
 
-/** What the database holds for bots and integrations, whichever process sends it. */
+/** Counts deliveries in the database, whichever process sends them. */
 function deliveryMetrics({ db, clock }: { db: Db; clock: Clock }): Metric {
   return {
     async collect() {

@@ -56,7 +56,7 @@ interface Worker {
   stop: () => Promise<void>
 }
 
-/** Two dispatchers that do what a list of commands says, while every promise is checked. */
+/** Two dispatchers that follow a list of commands while every guarantee is checked. */
 async function createPlay(database: Database) {
   const work = watchWork(database)
   const bench = await createDeliveriesBench(database)
@@ -73,7 +73,7 @@ async function createPlay(database: Database) {
   async function startWorker(at: number): Promise<void> {
     const timers = new ManualTime()
     const name = `worker ${workers.length}`
-    // Nothing pauses by itself here: who is paused is what the commands say.
+    // No receiver pauses by itself here: only commands pause.
     const pausing = { afterMs: 1e12, afterFailures: 1e6, probeEveryMs: 1e9 }
     const { stop } = await bench.start({
       timers,
@@ -90,13 +90,16 @@ async function createPlay(database: Database) {
   const workerOf = (call: OpenCall) => workers.find(({ name }) => name === call.by)
   const queueOf = (subject: string) => subject.split(' ')[0] ?? ''
 
-  /** Waits until nobody has anything to do before time goes on, and looks at what has begun. */
+  /**
+   * Waits until all dispatchers are idle before time moves on, and checks the calls that have
+   * begun.
+   */
   async function rest(): Promise<void> {
     await work.rest()
     for (const call of begun.slice(looked)) {
       const before = seen.get(call.subject) ?? 0
-      // A worker that stalls takes an attempt along, of which nobody knows how it ended. So does one
-      // that another was quicker than, when as much time went by at once as claims last.
+      // A stalled worker leaves an attempt without an outcome. So does a slow one when more time
+      // passes at once than a lease lasts.
       const taken = begun.filter(
         ({ subject, signal }) => subject === call.subject && signal?.aborted,
       )
@@ -181,7 +184,9 @@ async function createPlay(database: Database) {
           return command satisfies never
       }
     },
-    /** Takes everything until nothing is left; then all was finished once, in the order of each line. */
+    /**
+     * Accepts all calls until nothing is left, then checks that each delivery ended once, in order.
+     */
     async finish(): Promise<void> {
       for (const botId of bots) await resume(botId)
       const count = () =>
@@ -219,7 +224,7 @@ async function createPlay(database: Database) {
 
 describeEachEngine('deliveries under any interleaving', (engine) => {
   const database = useDatabase(engine)
-  it('are made in order, one at a time for each ordering key, each ended exactly once', {
+  it('are sent in order, one at a time per ordering key, and end exactly once', {
     timeout: 120_000,
   }, async () => {
     await fc.assert(

@@ -21,7 +21,7 @@ const integrations = ['', 'chat', 'mail']
 
 type Bench = Awaited<ReturnType<typeof createDeliveriesBench>>
 
-/** A number below `count`, the same ones in every run. */
+/** Returns numbers below `count`, the same sequence in every run. */
 function numbers(seed: number) {
   let last = seed
   return (count: number) => {
@@ -30,7 +30,7 @@ function numbers(seed: number) {
   }
 }
 
-/** Everything that locks rows of deliveries, as one process does it, in no particular order. */
+/** All operations that lock rows of deliveries, as one process runs them, in random order. */
 function createCrowd(bench: Bench, next: (count: number) => number) {
   const { db, run, bus, time } = bench
   const ids = createIds(time)
@@ -68,7 +68,7 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
     for (let round = 0; round < rounds; round += 1) await work()
   }
 
-  /** Deletes a bot that is still being told of much. */
+  /** Deletes a bot with many pending deliveries. */
   async function purging(): Promise<void> {
     for (let count = 0; count < 60; count += 1) {
       const orderingKey = `${count % 20}`
@@ -135,7 +135,7 @@ async function deadlocksIn(url: string): Promise<number> {
 const postgres = engines.find(({ name }) => name === 'postgres')
 
 describe.skipIf(postgres === undefined)('transactions of deliveries', () => {
-  it('never wait for each other crosswise, whatever two processes do at once', async () => {
+  it('never deadlock, whatever two processes do at once', async () => {
     const place = await postgres?.createPlace(true)
     if (place === undefined) return
     onTestFinished(() => place.remove())

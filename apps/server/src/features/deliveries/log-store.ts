@@ -5,7 +5,7 @@ import { eventSubjects } from '../conversations/events/index.js'
 import { messageSubjects } from '../conversations/messages/index.js'
 import { orderingKeyColumn } from './ordering-store.js'
 
-/** An attempt as a line of the log of its bot. */
+/** An attempt as a line in the log of its bot. */
 interface AttemptLine {
   id: string
   bot_id: string
@@ -50,18 +50,18 @@ export async function pageAttempts(
     .selectFrom(lines.as('line'))
     .selectAll()
     .where((eb) => eb.and([...narrow(db)]))
-  // Repeated in a form that an index can follow.
+  // Repeated in a form that can use an index.
   if (page.after) query = query.where('created_at', '<=', String(page.after.value))
   return await paginate(query, page)
 }
 
-/** What the line of a delivery contains of its subject. */
+/** The part of the subject that the line of a delivery contains. */
 export type SubjectRow = Pick<AttemptLine, 'user_id' | 'workflow_id' | 'conversation_id'> & {
-  /** Type of the event; null of a message. */
+  /** Type of the event; null for a message. */
   type: string | null
 }
 
-/** Returns what a delivery is about; undefined of a signal, and if it is gone. */
+/** Returns the subject of a delivery; undefined for a signal, and if it was deleted. */
 export async function findSubject(
   tx: Tx,
   botId: string,

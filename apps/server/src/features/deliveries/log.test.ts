@@ -21,7 +21,7 @@ describe('the log of deliveries', () => {
   const database = useDatabase(sqlite)
   const dispatching = useDispatching(sqlite, database)
 
-  it('has the lines that the guide explains, and what failed goes on as it says', async () => {
+  it('has the lines that the guide explains, and failures are handled as it says', async () => {
     const { bench, botId, enqueue, callOf, nextCallOf, statusOf, changed } = dispatching()
     const fault = new Error('The disk is full')
     let broken = false
@@ -43,7 +43,8 @@ describe('the log of deliveries', () => {
         bench.time.advance(1000)
         throw new Error('There is no ping')
       })
-    // Less than the shortest pause between two attempts, so that the second failure ends in a pause.
+    // Shorter than the shortest pause between two attempts, so that the second failure pauses the
+    // receiver.
     const pausing = { afterMs: 500, afterFailures: 2, probeEveryMs: 30_000 }
     await bench.start({ run, pausing })
 

@@ -3,10 +3,10 @@ import { prepared } from '../../platform/db/prepared.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { DeliveryRow } from './store.js'
 
-/*
- * Deliveries to one receiver with the same ordering key form a queue. Only the head of a queue has a
- * time to be sent at; whoever ends it makes the next one the head. So a receiver that is gone for a day
- * leaves one row per queue to look at, not one per message.
+/**
+ * Deliveries to one receiver with the same ordering key form a queue. Only the head of a queue has
+ * a time at which to send it; when it ends, the next one becomes the head. So a receiver that is
+ * down for a day leaves one row per queue to read, not one per message.
  *
  * The column `order_key` names the queue: the receiver, and the ordering key of the request.
  */
@@ -29,8 +29,8 @@ export function orderingKeyOf({
 export const orderingKeyColumn = sql`substr(d.order_key, length(d.bot_id) + length(d.integration) + 3)`
 
 /**
- * Sorted by queue: the order in which every transaction that locks several queues locks them, so that
- * no two wait for each other. Those of one queue keep their order.
+ * Sorts by queue: the order in which all transactions lock several queues, so that none deadlock.
+ * Items of one queue keep their order.
  */
 export function inLockOrder<T extends { queue: string | null }>(items: readonly T[]): T[] {
   const nameOf = ({ queue }: T) => queue ?? ''
@@ -54,8 +54,8 @@ const join = prepared<{ order_key: string; bot_id: string }>()((db, p) =>
 )
 
 /**
- * Appends to a queue, and locks the queue until the end of the transaction: positions are in the order
- * of the commits, whatever the clocks say.
+ * Appends to a queue, and locks it until the end of the transaction, so that positions are in the
+ * order of the commits, independent of clocks.
  * @returns the position, and whether it is the head
  */
 export async function joinQueue(
@@ -71,7 +71,7 @@ export async function joinQueue(
 const leave = prepared<{ queues: string }>()((db, p, dialect) =>
   db
     .with('held', (cte) =>
-      // In one order, so that two transactions do not wait for each other.
+      // In one order, so that transactions do not deadlock.
       dialect.lockRows(
         cte
           .selectFrom('delivery_lines')
@@ -97,12 +97,12 @@ const remove = prepared<{ queues: string }>()((db, p, dialect) =>
 )
 
 /**
- * Removes the heads of queues, one of each, in the transaction that ends those deliveries.
- * @returns the queues that are not empty, which need another head
+ * Removes the heads of queues, one each, in the transaction that ends those deliveries.
+ * @returns the queues that are not empty and need a new head
  */
 export async function leaveQueues(tx: Tx, queues: readonly string[]): Promise<string[]> {
   if (queues.length === 0) return []
-  // A queue whose bot was deleted meanwhile is gone too.
+  // The queue of a bot that was deleted meanwhile is gone.
   const left = await leave(tx, { queues: JSON.stringify(queues) })
   const namesOf = (rows: typeof left) => rows.map(({ order_key }) => order_key)
   const empty = namesOf(left.filter(({ waiting }) => waiting <= 0))
@@ -134,13 +134,13 @@ const beginHeads = prepared<{ queues: string; at: string; owner: string | null; 
       .returningAll(),
 )
 
-/** Lets the new heads of queues be sent from an ISO 8601 time. */
+/** Makes the new heads of queues due at an ISO 8601 time. */
 export async function releaseHeads(tx: Tx, queues: readonly string[], at: string): Promise<void> {
   if (queues.length === 0) return
   await beginHeads(tx, { queues: JSON.stringify(queues), at, owner: null, begun: 0 })
 }
 
-/** Who sends the next of a queue at once, and until when it is theirs. */
+/** The owner and lease for claiming the next delivery of a queue. */
 export interface NextClaim {
   owner: string
   /** ISO 8601 time. */

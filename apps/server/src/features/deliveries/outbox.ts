@@ -7,9 +7,9 @@ import type { Ids } from '../../platform/ids.js'
 import { inLockOrder, joinQueue, queueOf } from './ordering-store.js'
 import { insertDelivery, receiverIn } from './store.js'
 
-/** Where deliveries are recorded together with what they are about. */
+/** Enqueues deliveries in the transaction of their subjects. */
 export interface Outbox {
-  /** Records a delivery in the transaction, at the latest when it commits. Returns its id. */
+  /** Enqueues a delivery in the transaction, at the latest when it commits. Returns its id. */
   enqueue(tx: Tx, delivery: DeliveryRequest): Promise<string>
 }
 
@@ -21,7 +21,7 @@ export interface OutboxDeps {
 
 type NewRow = Parameters<typeof insertDelivery>[1]
 
-/** A delivery that has no position in its queue yet. */
+/** A delivery without a position in its queue yet. */
 interface Joining {
   queue: string
   row: NewRow
@@ -36,7 +36,7 @@ export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
     afterCommit(tx, () => announceDelivery(bus, receiverIn(row)))
   }
 
-  /** Joins all queues in one order: whoever settles or replays deliveries locks them so too. */
+  /** Joins all queues in the order in which settling and replays lock them. */
   async function joinAll(tx: Tx, waiting: readonly Joining[]): Promise<void> {
     joining.delete(tx)
     for (const { queue, row } of inLockOrder(waiting)) {
@@ -48,7 +48,7 @@ export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
   return {
     async enqueue(tx, { botId, integration = '', kind, subjectId, orderingKey }) {
       const now = isoTime(clock.now())
-      // A queue of its own for each receiver: they do not wait for each other.
+      // Each receiver has its own queue, so that receivers do not delay each other.
       const queue = orderingKey === undefined ? null : queueOf(botId, integration, orderingKey)
       const row: NewRow = {
         id: ids.next('delivery'),
@@ -77,18 +77,21 @@ export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
   }
 }
 
-/** Topic of the hints that there is something to deliver; the key names the receiver. */
+/** Topic of the hints that there are deliveries; the key names the receiver. */
 export const deliveriesTopic = 'deliveries'
 
 /** Topic of the hints that a receiver was changed, paused or resumed; the key is the id of the bot. */
 export const receiversTopic = 'delivery-receivers'
 
-/** Wakes the processes that send. Called after the commit. */
+/** Wakes the dispatchers of all processes. Called after the commit. */
 export function announceDelivery(bus: EventBus, receiver: Receiver): void {
   bus.publish({ topic: deliveriesTopic, key: receiverKey(receiver) })
 }
 
-/** Tells the processes that send that what they cached of a bot is stale. Called after the commit. */
+/**
+ * Notifies the dispatchers of all processes that caches of a bot are stale. Called after the
+ * commit.
+ */
 export function announceReceiver(bus: EventBus, botId: string): void {
   bus.publish({ topic: receiversTopic, key: botId })
 }

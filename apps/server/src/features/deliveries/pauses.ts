@@ -22,20 +22,20 @@ interface PausesDeps extends Pick<EndingDeps, 'writeLogLine'> {
   pausing: PausePolicy
   /** Claims the first delivery to a paused receiver; undefined if there is none. */
   claimFirst: (receiver: Receiver) => Promise<DeliveryRow | undefined>
-  /** Sends a delivery; returns whether the receiver is there, undefined if it was not called. */
+  /** Sends a delivery; returns whether the receiver responded, undefined if it was not called. */
   send: (row: DeliveryRow) => Promise<boolean | undefined>
-  /** Called when there may be something to send again. */
+  /** Called when there may be deliveries to send again. */
   wake: () => void
 }
 
-/** Deliveries that are put back in one transaction. */
+/** Deliveries that are resumed in one transaction. */
 const batchSize = 500
-/** Deliveries that one probe tries where none of them gets as far as a call. */
+/** Most deliveries that one probe tries when none of them gets as far as a call. */
 const maxTries = 20
-/** A ping finds out only whether somebody is there. */
+/** A ping only checks whether the receiver responds. */
 const pingTimeoutMs = 10_000
 
-/** Ends the pauses of receivers: pings those that failed, and puts back what is parked. */
+/** Ends the pauses of receivers: pings failed ones, and resumes parked deliveries. */
 export function createPauses({
   db,
   run,
@@ -68,7 +68,7 @@ export function createPauses({
       const first = await claimFirst(receiver)
       if (first === undefined) return true
       const isThere = await send(first)
-      // One whose subject was deleted says nothing about the receiver.
+      // A delivery whose subject was deleted says nothing about the receiver.
       if (isThere !== undefined) return isThere
       // Without an address the same delivery would be claimed again and again.
       if ((await targets.of(receiver)) === undefined) return false
@@ -77,13 +77,13 @@ export function createPauses({
   }
 
   async function probe(receiver: Receiver): Promise<void> {
-    // What is cached may be older than the change that asked for this ping.
+    // The cache may be older than the change that requested this ping.
     targets.forget(receiver.botId)
     const target = await targets.of(receiver)
     if (target === undefined) return
     if (!(await (target.plain ? acceptsFirst(receiver) : respondsToPing(target)))) return
     const resumed = await run(async (tx) => {
-      // A pause by hand that began meanwhile stays.
+      // A manual pause that began meanwhile stays.
       if (!(await receivers.resume(tx, receiver, 'failures'))) return false
       await writeLogLine(tx, lineOfReceiver(receiver, 'info', 'it answers again, they go on.'))
       return true
@@ -104,8 +104,8 @@ export function createPauses({
   }
 
   /**
-   * Makes what is parked due again, some per transaction; what is left when the server stops, the
-   * next one moves.
+   * Makes parked deliveries due again, some per transaction; the next start continues if the server
+   * stops.
    */
   async function release(receiver: Receiver): Promise<void> {
     const now = isoTime(clock.now())
@@ -114,7 +114,7 @@ export function createPauses({
   }
 
   return {
-    /** Does what is due now; pings go on in the background. */
+    /** Starts due pings, which run in the background, and resumes parked deliveries. */
     async look(): Promise<void> {
       for (const receiver of await receivers.listReleasing(db)) await release(receiver)
       nextAt = await receivers.findNextProbe(db)
@@ -127,12 +127,12 @@ export function createPauses({
       nextAt = await receivers.findNextProbe(db)
     },
 
-    /** ISO 8601 time of the next ping, as the last look found it. */
+    /** ISO 8601 time of the next ping, as of the last look. */
     get nextLook(): string | undefined {
       return nextAt
     },
 
-    /** Aborts the pings that are in flight. */
+    /** Aborts pings in flight. */
     async stop(): Promise<void> {
       stopping.abort(new Error('The server stops.'))
       await Promise.all(probes)
@@ -152,7 +152,7 @@ export async function parkPaused(
     groups.set(key, [...(groups.get(key) ?? []), row.id])
   }
   let parked = 0
-  // In one order, so that two processes do not wait for each other.
+  // In one order, so that processes do not deadlock.
   for (const [key, ids] of [...groups].sort(([one], [other]) => (one < other ? -1 : 1))) {
     if (await receivers.holdPause(tx, receiverOf(key))) parked += await receivers.park(tx, ids, now)
   }

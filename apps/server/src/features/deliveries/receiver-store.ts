@@ -44,7 +44,8 @@ const countFailure = prepared<{
       conflict.columns(['bot_id', 'integration']).doUpdateSet((eb) => ({
         failures: eb('delivery_receivers.failures', '+', 1),
         failing_since: eb.fn.coalesce('delivery_receivers.failing_since', 'excluded.failing_since'),
-        // A pause by hand has no error as its reason, also not of what was on the way when it began.
+        // A manual pause has no error as its reason, not even of deliveries in flight when it
+        // began.
         reason: eb
           .case()
           .when('delivery_receivers.paused', '=', 'operator')
@@ -56,7 +57,7 @@ const countFailure = prepared<{
     .returningAll(),
 )
 
-/** Counts an attempt that failed for a reason that may pass; returns the receiver as it is then. */
+/** Counts an attempt with a transient failure; returns the updated receiver. */
 export async function recordFailure(
   tx: Tx,
   { botId, integration }: Receiver,
@@ -66,7 +67,7 @@ export async function recordFailure(
   return await countFailure.first(tx, { bot_id: botId, integration, now, reason })
 }
 
-/** Resets the failures of a receiver that works again. */
+/** Resets the failures of a receiver after a success. */
 export async function recordSuccess(tx: Tx, { botId, integration }: Receiver): Promise<void> {
   await tx
     .updateTable('delivery_receivers')
@@ -82,8 +83,9 @@ export async function recordSuccess(tx: Tx, { botId, integration }: Receiver): P
 
 /**
  * Stops sending to a receiver.
- * @param probeAt ISO 8601 time of the first ping that may end the pause; null if only people end it
- * @param reason why; null keeps the last failure, if it is not a pause by hand
+ * @param probeAt ISO 8601 time of the first ping that may end the pause; null if only a person may
+ * end it
+ * @param reason why; null keeps the last failure, except for a manual pause
  * @returns false if it was paused already
  */
 export async function pause(
@@ -122,8 +124,8 @@ export async function pause(
 }
 
 /**
- * Begins to send to a receiver again; what is parked is put back after this.
- * @param only whose pause is ended; left out, anybody's
+ * Ends the pause of a receiver; its parked deliveries are resumed afterwards.
+ * @param only ends only pauses by this; any pause if left out
  * @returns false if there was no such pause
  */
 export async function resume(
@@ -149,7 +151,7 @@ export async function resume(
   return Number((await query.executeTakeFirst()).numUpdatedRows) > 0
 }
 
-/** Returns receivers whose parked deliveries are being put back. */
+/** Returns receivers whose parked deliveries are being resumed. */
 export async function listReleasing(db: Db): Promise<Receiver[]> {
   const rows = await db
     .selectFrom('delivery_receivers')
@@ -160,9 +162,9 @@ export async function listReleasing(db: Db): Promise<Receiver[]> {
 }
 
 /**
- * Puts back some of what is parked for a receiver, and ends the pauses after failed attempts, in the
+ * Resumes some parked deliveries of a receiver, and ends the pauses after failed attempts, in the
  * transaction of the caller.
- * @returns false if nothing is left to do: all is back, or the receiver was paused again
+ * @returns false if nothing is left: all are resumed, or the receiver was paused again
  */
 export async function releaseSome(
   tx: Tx,
@@ -174,7 +176,8 @@ export async function releaseSome(
     .updateTable('delivery_receivers')
     .where('bot_id', '=', receiver.botId)
     .where('integration', '=', receiver.integration)
-  // Holds the row: nobody pauses it, or parks anything, until this transaction ends.
+  // Locks the row, so that nothing pauses the receiver or parks deliveries until this transaction
+  // ends.
   const held = await own.set({ releasing: 1 }).where('releasing', '=', 1).executeTakeFirst()
   if (held.numUpdatedRows === 0n) return false
   const { botId, integration } = receiver
@@ -193,14 +196,14 @@ const holdOne = prepared<{ bot_id: string; integration: string }>()((db, p) =>
     .where('paused', 'is not', null),
 )
 
-/** Locks the pause of a receiver until the transaction ends; false if it is not paused any more. */
+/** Locks the pause of a receiver until the transaction ends; false if it is no longer paused. */
 export async function holdPause(tx: Tx, { botId, integration }: Receiver): Promise<boolean> {
   return (await holdOne.affected(tx, { bot_id: botId, integration })) > 0
 }
 
 /**
- * Claims the pings that are due; each process gets others. A receiver that somebody just changes is
- * skipped until the next look.
+ * Claims due pings; each process gets different ones. A receiver that is being changed is skipped
+ * until the next look.
  * @param nextAt ISO 8601 time of the ping after this one, if it fails
  */
 export async function claimProbes(tx: Tx, now: string, nextAt: string): Promise<Receiver[]> {
@@ -242,8 +245,8 @@ export async function findNextProbe(db: Db): Promise<string | undefined> {
 }
 
 /**
- * Tries the failing receivers of a bot again at once: those that are paused for failures by a ping,
- * those that only fail so far by the next attempts, some per transaction.
+ * Retries the failing receivers of a bot at once: paused ones by a ping, others by their next
+ * attempts, some per transaction.
  * @returns whether there may be more attempts to make due
  */
 export async function retryNow(
@@ -254,7 +257,7 @@ export async function retryNow(
 ): Promise<boolean> {
   await tx
     .with('paused_ones', (cte) =>
-      // In the order in which pauses are held.
+      // In the order in which pauses are locked.
       dialectOf(tx).lockRows(
         cte
           .selectFrom('delivery_receivers')
@@ -294,9 +297,9 @@ export async function countPaused(db: Db) {
 }
 
 /**
- * Parks deliveries while their receiver is paused. Whoever had claimed one and was silent for too long
- * has lost it. The caller holds the pause, so that it cannot end meanwhile; what somebody is just
- * settling is skipped, since who settles may wait for that pause.
+ * Parks deliveries while their receiver is paused. A process whose lease expired loses its claim.
+ * The caller holds the pause, so that it cannot end meanwhile; deliveries that are being settled
+ * are skipped, because settling may wait for that pause.
  * @returns how many
  */
 export async function park(tx: Tx, ids: readonly string[], now: string): Promise<number> {
@@ -329,7 +332,7 @@ async function unpark(
 ): Promise<number> {
   const result = await tx
     .with('parked', (cte) =>
-      // Looked at once more when locked: a ping that is on the way may have claimed one.
+      // Checked again when locked: a probe may have claimed one.
       dialectOf(tx).lockRows(
         cte
           .selectFrom('deliveries')
@@ -349,8 +352,8 @@ async function unpark(
 }
 
 /**
- * Makes due what pauses after a failed attempt, at most `limit`; returns how many. Those that another
- * process is just claiming are skipped.
+ * Makes deliveries due that wait after a failed attempt, at most `limit`; returns how many. Those
+ * that another process is claiming are skipped.
  */
 async function makeRetriesDue(
   tx: Tx,

@@ -8,10 +8,10 @@ import { createRetention } from './retention.js'
 
 const day = 24 * 60 * 60 * 1000
 
-describeEachEngine('deliveries that have served their time', (engine) => {
+describeEachEngine('expired deliveries', (engine) => {
   const database = useDatabase(engine)
 
-  it('are deleted with their attempts; what is pending for so long is given up, and its queue goes on', async () => {
+  it('are deleted with their attempts; pending ones are given up, and their queue continues', async () => {
     const bench = await createDeliveriesBench(database())
     const sweeps = createRetention({
       clock: bench.time,
@@ -45,7 +45,7 @@ describeEachEngine('deliveries that have served their time', (engine) => {
     await stop()
 
     bench.time.advance(6 * day)
-    // A probe tries it in vain: it waits for no shorter time than before.
+    // A failed probe does not restart its waiting time.
     const now = isoTime(bench.time.now())
     const tried = await bench.run((tx) => claimFirst(tx, 'bot', '', 'prober', now))
     const again = { status: 'pending' as const, last_error: 'No', next_attempt_at: now }
@@ -67,7 +67,7 @@ describeEachEngine('deliveries that have served their time', (engine) => {
       level: 'error',
       message: failure && expect.any(String),
     })
-    // Its place is free: who stood behind it is next.
+    // Its position is free: the delivery behind it is next.
     expect(await bench.find(behind)).toMatchObject({ status: 'pending', set_aside: 0 })
     expect((await bench.find(behind))?.next_attempt_at).not.toBeNull()
   })

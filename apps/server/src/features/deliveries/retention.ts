@@ -9,7 +9,7 @@ import * as history from './history-store.js'
 import { announceDelivery } from './outbox.js'
 import { type DeliveryRow, receiverIn } from './store.js'
 
-/** A slice below whose rows deliveries are about. */
+/** A lower slice whose rows are the subjects of deliveries. */
 interface SubjectOwner {
   /** Deletes rows from before an ISO 8601 time, at most `limit`, except for `needed`; returns how many. */
   trim(tx: Tx, before: string, limit: number, needed: NeededSubjects): Promise<number>
@@ -18,13 +18,15 @@ interface SubjectOwner {
 interface RetentionDeps extends EndingDeps {
   clock: Clock
   bus: EventBus
-  /** Milliseconds that finished deliveries are kept, and that others wait for their receiver. */
+  /**
+   * Milliseconds for which finished deliveries are kept, and pending ones wait for their receiver.
+   */
   retentionMs: number
 }
 
 const rowsAtOnce = 500
 const tooOld = 'Given up: it has waited for longer than deliveries are kept.'
-/** Milliseconds that events and changes are kept at least: 30 days. */
+/** Milliseconds for which events and changes are kept at least: 30 days. */
 const subjectRetentionMs = 30 * 24 * 60 * 60 * 1000
 
 /** Retention of deliveries. */
@@ -34,7 +36,7 @@ export function createRetention(deps: RetentionDeps): Sweep[] {
   return [
     (tx) => history.deleteOld(tx, before(), rowsAtOnce),
 
-    /** Gives up what waits for a receiver that does not come back. */
+    /** Gives up deliveries to receivers that do not come back. */
     async (tx) => {
       const now = isoTime(clock.now())
       const stale = await history.listStale(tx, before(), rowsAtOnce)
@@ -56,8 +58,8 @@ export function createRetention(deps: RetentionDeps): Sweep[] {
 }
 
 /**
- * Retention of what deliveries are about, which is kept for as long as a delivery may be sent, or sent
- * once more. To run after the retention of deliveries.
+ * Retention of the subjects of deliveries, which are kept while a delivery of them may be sent or
+ * replayed. Runs after the retention of deliveries.
  */
 export function createSubjectRetention({
   clock,

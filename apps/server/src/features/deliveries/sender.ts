@@ -15,9 +15,9 @@ import { type DeliveryRow, receiverIn, receiverKeyOf } from './store.js'
 export interface Sending {
   row: DeliveryRow
   abort: AbortController
-  /** Whether the next one of its queue may be sent right after it. */
+  /** Whether the next delivery of its queue may be sent right after it. */
   chain: boolean
-  /** Whether the last call showed that the receiver is there; undefined if there was none. */
+  /** Whether the receiver responded to the last call; undefined without a call. */
   responded: boolean | undefined
   done: Promise<void>
 }
@@ -28,21 +28,21 @@ interface SenderDeps extends CallDeps {
   bodies: DeliveryBodies
   targets: Pick<Targets, 'of'>
   settle: Settle
-  /** What is in flight, by the id of the delivery. */
+  /** Deliveries in flight, by id. */
   sending: Map<string, Sending>
   /** Keys of receivers that have failed lately. */
   failing: Set<string>
-  /** How the next of a queue is claimed; undefined when nothing more is to be sent. */
+  /** Owner and lease for the next delivery of a queue; undefined when no more are to be sent. */
   nextClaim: () => NextClaim | undefined
-  /** Whether no call may begin any more, because the time of a stop is over. */
+  /** Whether no call may begin because the time to stop is over. */
   isOver: () => boolean
   /** Called when a receiver was paused. */
   onPaused: () => void
 }
 
-/** Deliveries of one queue in a row before others get the place. */
+/** Deliveries of one queue in a row before other queues get a turn. */
 const maxChain = 20
-/** Bodies that are read together. */
+/** Most bodies in one batch. */
 const maxBodies = 64
 
 /** Sends claimed deliveries: builds the body, calls the receiver and settles the result. */
@@ -57,12 +57,12 @@ export function createSender(deps: SenderDeps) {
     try {
       return await bodies.add(row)
     } catch {
-      // One that cannot be built does not fail the others of its batch.
+      // A body that cannot be built does not fail the others of its batch.
       return (await deps.bodies.of(db, [row])).get(row.id)
     }
   }
 
-  /** Sends one delivery; returns the next of its queue, if that is claimed already. */
+  /** Sends one delivery; returns the next of its queue if it was claimed. */
   async function deliver(entry: Sending, mayChain: boolean): Promise<DeliveryRow | undefined> {
     const { row } = entry
     const target = await targets.of(receiverIn(row))
@@ -75,13 +75,14 @@ export function createSender(deps: SenderDeps) {
       await settle.cancel(row)
       return undefined
     }
-    // A process that stood still for so long may have lost it: another one may be calling already. If
-    // none is, this was no attempt, and must not count towards giving the delivery up.
+    // A process that stalled for so long may have lost its claim to another one that is already
+    // calling. If it has not, this was not an attempt, and must not count towards giving the
+    // delivery up.
     if (isoTime(deps.clock.now()) >= (row.next_attempt_at ?? '')) {
       await settle.release(row, { called: false })
       return undefined
     }
-    // A stop has already aborted what it knew to be in flight.
+    // A stop has already aborted the deliveries that it saw in flight.
     if (deps.isOver()) {
       await settle.release(row, { called: false })
       announceDelivery(bus, receiverIn(row))
@@ -118,14 +119,14 @@ export function createSender(deps: SenderDeps) {
     }
   }
 
-  /** Sends a delivery and, while it goes well, those behind it in its queue. */
+  /** Sends a delivery and, while they succeed, those behind it in its queue. */
   return async (entry: Sending): Promise<void> => {
     for (let length = 1; ; length++) {
       const next = await deliver(entry, length < maxChain)
       if (next === undefined) return
       sending.delete(entry.row.id)
       entry.row = next
-      // A heartbeat during the settling did not find the claim of the last one any more.
+      // A heartbeat during settling no longer found the claim of the last delivery.
       if (entry.abort.signal.reason instanceof LeaseLostError) entry.abort = new AbortController()
       sending.set(next.id, entry)
     }

@@ -36,12 +36,12 @@ export interface DeliveriesServiceDeps extends EndingDeps {
   bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
 }
 
-/** Most deliveries that one call sends once more. */
+/** Most deliveries that one call replays. */
 const maxReplays = 1000
 
 export type DeliveriesService = ReturnType<typeof createDeliveriesService>
 
-/** What people do with deliveries: list them, send them again, pause and resume receivers. */
+/** Operations on deliveries: list, replay, pause and resume receivers. */
 export function createDeliveriesService(deps: DeliveriesServiceDeps) {
   const { db, run, bus, clock, ids, pager, targets, bots, writeLogLine } = deps
 
@@ -64,7 +64,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     return new ApiError('ResourceNotFound', `There is no delivery ${id} of this bot.`)
   }
 
-  /** Puts a finished delivery, which the caller has locked, at the end of its queue. */
+  /** Appends a finished delivery, locked by the caller, to its queue. */
   async function replayIn(tx: Tx, delivery: DeliveryRow): Promise<void> {
     const { bot_id: botId, order_key: queue } = delivery
     const now = isoTime(clock.now())
@@ -106,14 +106,14 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       return { delivery, attempts: await history.listAttempts(db, botId, id) }
     },
 
-    /** Sends a finished delivery once more, after what waits in its queue. */
+    /** Sends a finished delivery once more, at the end of its queue. */
     async replay(actor: WorkspaceActor, botId: string, id: string): Promise<DeliveryRow> {
       await bots.requireIn(actor, botId)
       return await run(async (tx) => {
         const delivery = await history.lockDelivery(tx, botId, id)
         if (delivery === undefined) throw unknown(id)
         if (delivery.status === 'pending') {
-          throw new ApiError('RelationConflict', `The delivery ${id} is pending already.`)
+          throw new ApiError('RelationConflict', `The delivery ${id} is already pending.`)
         }
         await replayIn(tx, delivery)
         return (await history.findDelivery(tx, botId, id)) ?? delivery
@@ -121,8 +121,8 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     },
 
     /**
-     * Sends once more what failed, the oldest first. The token continues after those of this call, so
-     * that what fails anew meanwhile is not sent again.
+     * Replays failed deliveries, oldest first. The token continues after those of this call, so
+     * that deliveries that fail again meanwhile are not replayed twice.
      */
     async replayFailed(actor: WorkspaceActor, botId: string, input: Replay) {
       await bots.requireIn(actor, botId)
@@ -190,7 +190,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       )
     },
 
-    /** Calls the bot with an event that nobody stores. */
+    /** Calls the bot with an event that is not stored. */
     async test(
       actor: WorkspaceActor,
       botId: string,

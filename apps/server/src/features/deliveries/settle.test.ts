@@ -4,10 +4,10 @@ import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import type { CallResult } from '../calls/requests/index.js'
 import { createSettle, pauseAfter } from './settle.js'
 
-describeEachEngine('what is settled together', (engine) => {
+describeEachEngine('deliveries that are settled together', (engine) => {
   const database = useDatabase(engine)
 
-  it('goes on once in a queue, also when a lost claim and the next one are settled together', async () => {
+  it('continue their queue once, also when a lost claim and the next one are settled together', async () => {
     const bench = await createDeliveriesBench(database())
     const [lost = '', own = '', next = ''] = [
       await bench.enqueue({ subjectId: 'lost', orderingKey: 'line' }),
@@ -20,7 +20,7 @@ describeEachEngine('what is settled together', (engine) => {
     await set(own, { owner: 'me', attempts: 1 })
     const [before, row] = [await bench.find(lost), await bench.find(own)]
     if (before === undefined || row === undefined) throw new Error('They were just made')
-    // Another process took the first one up and finished it, before it was answered here too.
+    // Another process took the first one over and finished it before the response arrived here.
     await set(lost, { status: 'delivered', attempts: 2 })
     await bench.run((tx) => tx.updateTable('delivery_lines').set({ waiting: 2 }).execute())
 
@@ -54,14 +54,14 @@ describeEachEngine('what is settled together', (engine) => {
 describe('the pause after an attempt', () => {
   const policy = { firstMs: 1000, longestMs: 600_000 }
 
-  it('doubles up to the longest, spread over its second half', () => {
+  it('doubles up to the longest pause, with jitter over its second half', () => {
     expect([1, 2, 3, 11, 500].map((attempt) => pauseAfter(policy, attempt, 0, 0))).toEqual([
       500, 1000, 2000, 300_000, 300_000,
     ])
     expect(pauseAfter(policy, 1, 0, 0.999)).toBe(1000)
   })
 
-  it('is as long as wished, but not longer than the longest', () => {
+  it('is as long as the receiver requests, up to the longest pause', () => {
     expect(pauseAfter(policy, 1, 90_000, 0)).toBe(90_000)
     expect(pauseAfter(policy, 1, 9_000_000, 0)).toBe(600_000)
   })

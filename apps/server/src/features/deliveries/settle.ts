@@ -14,19 +14,19 @@ import type { NextClaim } from './ordering-store.js'
 import * as receivers from './receiver-store.js'
 import { type DeliveryRow, receiverIn } from './store.js'
 
-/** How long a delivery is tried. */
+/** How often a delivery is tried. */
 interface RetryPolicy extends Backoff {
   /** Attempts before a delivery is given up; none is made while the receiver is paused. */
   maximumAttempts: number
 }
 
-/** When a receiver that fails is paused. */
+/** When a failing receiver is paused. */
 export interface PausePolicy {
   /** Milliseconds without a success. */
   afterMs: number
-  /** Failed attempts, so that a rare message that fails twice does not pause anything. */
+  /** Failed attempts, so that rare messages that fail twice do not pause the receiver. */
   afterFailures: number
-  /** Milliseconds between the pings that find out whether it is back. */
+  /** Milliseconds between the pings that check whether the receiver is back. */
   probeEveryMs: number
 }
 
@@ -50,7 +50,7 @@ interface Attempt {
 }
 
 export interface Settled {
-  /** The next delivery of the same queue, already claimed, if that was wanted. */
+  /** The next delivery of the same queue, claimed on request. */
   next: DeliveryRow | undefined
   /** Whether the receiver is paused from now on. */
   pausedNow: boolean
@@ -62,11 +62,13 @@ const noAddress = 'The receiver has no address.'
 
 export type Settle = ReturnType<typeof createSettle>
 
-/** Stores the end of a claim, and everything that follows from it, in one transaction. */
+/** Stores the end of a claim, with all consequences, in one transaction. */
 export function createSettle(deps: SettleDeps) {
   const { run, clock, log, retry, pausing, writeLogLine } = deps
 
-  /** What is delivered, which most is, shares transactions, and each kind of change one statement. */
+  /**
+   * Delivered ones, which most are, share transactions, with one statement for each kind of change.
+   */
   const delivered = createBatches(maxBatch, (attempts: readonly Attempt[]) =>
     run((tx) => settleIn(tx, attempts)),
   )
@@ -87,12 +89,14 @@ export function createSettle(deps: SettleDeps) {
     return settled
   }
 
-  /** Stores the results of attempts, at most one per queue; returns what came of each, in their order. */
+  /**
+   * Stores the results of attempts, at most one per queue; returns the outcomes in the same order.
+   */
   async function settleIn(tx: Tx, attempts: readonly Attempt[]): Promise<(Settled | undefined)[]> {
     const now = clock.now()
     const endings = attempts.map((made) => ({ made, row: made.row, outcome: outcomeOf(made, now) }))
     const ended = await claims.endClaims(tx, endings, isoTime(now))
-    // Others have claimed what is missing, and their results count.
+    // Missing ones were claimed by others, whose results count.
     const own = endings.filter(({ row }) => ended.has(row.id))
     await history.insertAttempts(
       tx,
@@ -112,7 +116,7 @@ export function createSettle(deps: SettleDeps) {
       isoTime(now),
     )
     return endings.map(({ row }) =>
-      // Who has lost its claim does not go on, also when the next one is of the same batch.
+      // A lost claim does not continue its queue, even if the next delivery is in the same batch.
       ended.has(row.id) ? { next: next.get(row.order_key), pausedNow: paused.has(row) } : undefined,
     )
   }
@@ -139,12 +143,12 @@ export function createSettle(deps: SettleDeps) {
     }
   }
 
-  /** Stores what an attempt says about its receiver; returns whether it is paused now. */
+  /** Stores the consequences of an attempt for its receiver; returns whether it is paused now. */
   async function recordReceiver(tx: Tx, made: Attempt, now: number): Promise<boolean> {
     const { verdict } = made.result
     const receiver = receiverIn(made.row)
     if (verdict.result === 'retry') return await recordFailure(tx, receiver, verdict.error, now)
-    // A refusal is a response too: the receiver is there.
+    // A refusal is a response: the receiver is up.
     if (made.wasFailing) await receivers.recordSuccess(tx, receiver)
     return false
   }
@@ -190,7 +194,8 @@ export function createSettle(deps: SettleDeps) {
   }
 
   /**
-   * Gives back a delivery that may be sent at once, also by others; does nothing if the claim is lost.
+   * Releases a delivery that may be sent at once, also by others; does nothing if the claim is
+   * lost.
    * @param called whether its call had begun, so that the receiver may have it
    */
   async function release(row: DeliveryRow, { called }: { called: boolean }): Promise<void> {
@@ -200,14 +205,16 @@ export function createSettle(deps: SettleDeps) {
     await run((tx) => claims.endClaim(tx, row, outcome, now, called ? 'interruption' : 'nothing'))
   }
 
-  /** Gives back a delivery to a receiver without an address, and pauses the receiver until it has one. */
+  /**
+   * Releases a delivery to a receiver without an address, and pauses the receiver until it has one.
+   */
   async function awaitAddress(row: DeliveryRow): Promise<void> {
     const receiver = receiverIn(row)
     await run(async (tx) => {
       const now = clock.now()
       const at = isoTime(now)
       const outcome = { status: 'pending', last_error: noAddress, next_attempt_at: at } as const
-      // A delivery that is gone belonged to a bot that is gone, and leaves nothing behind.
+      // A missing delivery belonged to a deleted bot, and has no consequences.
       if (!(await claims.endClaim(tx, row, outcome, at, 'nothing'))) return
       const probeAt = isoTime(now + pausing.probeEveryMs)
       if (!(await receivers.pause(tx, receiver, 'failures', at, probeAt, noAddress))) return
@@ -220,8 +227,8 @@ export function createSettle(deps: SettleDeps) {
 }
 
 /**
- * Milliseconds to wait after a failed attempt: at least what the receiver asked for, as far as that is
- * not longer than the longest pause.
+ * Milliseconds to wait after a failed attempt: at least what the receiver requested, up to the
+ * longest pause.
  */
 export function pauseAfter(
   retry: Backoff,
@@ -241,7 +248,7 @@ function endingOf(
   return {
     failure,
     line: { level: 'error', text: `given up. ${failure}` },
-    // A receiver that fails gets nothing more in a row.
+    // A failing receiver does not get the next delivery at once.
     ...(verdict.result === 'refused' && { nextClaim }),
   }
 }

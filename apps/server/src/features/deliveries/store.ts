@@ -20,14 +20,14 @@ export function receiverKeyOf(row: Pick<DeliveryRow, 'bot_id' | 'integration'>):
   return receiverKey(receiverIn(row))
 }
 
-/** A delivery as events of the domain name it. */
+/** Identifies a delivery in domain events. */
 export function refOf({ bot_id: botId, kind, subject_id: subjectId }: DeliveryRow): DeliveryRef {
   return { botId, kind, subjectId }
 }
 
 /**
- * The condition of the indexes that hold only what is pending. Written out, not a parameter: SQLite
- * would plan the query anew each time it runs to see whether such an index serves.
+ * The condition of the partial indexes on pending deliveries. A literal, not a parameter: SQLite
+ * would replan the query on each run to see whether such an index applies.
  */
 export const isPending = sql<boolean>`status = 'pending'`
 
@@ -71,7 +71,7 @@ export function insertDelivery(tx: Tx, row: NewRow): Promise<unknown> {
   return insert(tx, row)
 }
 
-/** Counts pending deliveries, and when the oldest of them was made, by whether they are parked. */
+/** Counts pending deliveries and returns the time of the oldest, by whether they are parked. */
 export async function countPending(db: Db) {
   return await db
     .selectFrom('deliveries')
@@ -86,14 +86,14 @@ export async function countPending(db: Db) {
 }
 
 /**
- * Deletes what a deleted bot left behind, of one table at a time; it waits for no lock while it holds
- * one that others wait for.
+ * Deletes rows of a deleted bot, one table at a time; it never waits for a lock while holding one
+ * that others wait for.
  * @returns how many rows were deleted, at most `limit`
  */
 export async function deleteSomeOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const { lockRows, lockFreeRows } = dialectOf(tx)
   const own = tx.selectFrom('deliveries').select('id').where('bot_id', '=', botId)
-  // What somebody has locked comes last, one by one.
+  // Locked rows come last, one by one.
   for (const query of [lockFreeRows(own.limit(limit)), lockRows(own.limit(1))]) {
     const deliveries = await tx
       .with('own', () => query)

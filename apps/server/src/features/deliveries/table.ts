@@ -1,10 +1,10 @@
-/** What a bot or an integration is notified of: one row per subject and receiver. */
+/** A notification of a bot or an integration: one row per subject and receiver. */
 export interface DeliveriesTable {
   id: string
   bot_id: string
   /** Alias of the installation that is notified; empty for the bot. */
   integration: string
-  /** Operation of the receiver: what is sent and how its body is built. */
+  /** Operation of the receiver, which determines how the body is built. */
   kind: 'event_received' | 'message_created' | 'message_updated' | 'conversation_updated' | 'signal'
   /**
    * Id of the event (`event_received`), the message (`message_created`) or the change (`..._updated`), or
@@ -12,8 +12,8 @@ export interface DeliveriesTable {
    */
   subject_id: string
   /**
-   * Queue that the delivery is in: its receiver with the ordering key of the request. Deliveries of a
-   * queue are made one after the other; null without an ordering key.
+   * Queue of the delivery: its receiver with the ordering key of the request. Deliveries of a queue
+   * are sent one after the other; null without an ordering key.
    */
   order_key: string | null
   /** Position in the queue, in the order of the commits; 0 without one. */
@@ -23,15 +23,15 @@ export interface DeliveriesTable {
   /** Attempts begun so far; with the owner it names one claim. */
   attempts: number
   /**
-   * Prior attempts, which do not count towards giving it up: made before it was sent once more by hand,
-   * or interrupted by the end of a process.
+   * Prior attempts, which do not count towards giving it up: made before a replay, or interrupted
+   * by the end of a process.
    */
   spent: number
-  /** Process that sends it now. */
+  /** Process that is sending it. */
   owner: string | null
   /**
-   * When it may be claimed: at once, after a pause, or when the lease of its owner expires; null when
-   * it is not the head of its queue, parked, or finished.
+   * When it may be claimed: at once, after a pause, or when the lease of its owner expires; null
+   * while it is parked or not the head of its queue, and when it is finished.
    */
   next_attempt_at: string | null
   /** 0 or 1: parked, because its receiver is paused. */
@@ -46,7 +46,7 @@ interface DeliveryQueuesTable {
   order_key: string
   bot_id: string
   last_position: number
-  /** Deliveries that are not finished, the one that is being sent included. */
+  /** Unfinished deliveries, including the one in flight. */
   waiting: number
 }
 
@@ -66,7 +66,7 @@ export interface DeliveryAttemptsTable {
   answer: string | null
 }
 
-/** Receivers that have failed lately or are paused. One that works has no row. */
+/** Receivers that have failed lately or are paused. A working one has no row. */
 export interface DeliveryReceiversTable {
   bot_id: string
   /** Alias of the installation; empty for the bot. */
@@ -74,14 +74,14 @@ export interface DeliveryReceiversTable {
   /** Attempts that have failed since the last success. */
   failures: number
   failing_since: string | null
-  /** Who paused it; null if nobody did. */
+  /** What paused it; null if it is not paused. */
   paused: 'failures' | 'operator' | null
   paused_at: string | null
   /** The last failure before the pause. */
   reason: string | null
-  /** When the next ping is due that may end the pause. */
+  /** When the next ping, which may end the pause, is due. */
   probe_at: string | null
-  /** 0 or 1: what was parked during a pause is being put back. */
+  /** 0 or 1: deliveries parked during a pause are being resumed. */
   releasing: number
 }
 

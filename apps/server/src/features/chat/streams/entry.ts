@@ -6,32 +6,32 @@ export interface FollowedConversation {
   botId: string
   /** Native id: the name of its log. */
   id: string
-  /** The id under which its participants know it. */
+  /** Its public id. */
   publicId: string
 }
 
-/** A piece of a message that a bot is still writing. */
+/** A piece of a message in progress. */
 export interface Piece {
   streamId: string
-  /** Id under which participants know the bot. */
+  /** Public id of the bot. */
   userId: string
   createdAt: string
-  /** Place of the piece among those of the message, as the bot counts them. */
+  /** Position of the piece in the message, as the bot counts. */
   sequence: number
   delta: string
   clientMessageId?: string
 }
 
-/** One event of the log, as listeners get it. */
+/** One event of the log, rendered for listeners. */
 export interface Entry {
   sequence: number
   /** Time of the change in milliseconds since the Unix epoch. */
   at: number
-  /** What is sent, in order; nothing if the subject of the event is gone. */
+  /** Frames to send, in order; none if the subject of the event was deleted. */
   frames: readonly Frame[]
   /** Native id of the user who was removed from the conversation. */
   removed?: string
-  /** Whether it is the last event of the conversation. */
+  /** Whether this is the last event of the conversation. */
   last?: boolean
   /** Set if the event is a piece of a message. */
   piece?: Piece
@@ -39,7 +39,7 @@ export interface Entry {
   finished?: string
 }
 
-/** Turns events of one conversation into entries: one for each, in the same order. */
+/** Renders events of one conversation as entries: one for each, in the same order. */
 export type Render = (
   conversation: FollowedConversation,
   events: readonly StoredEvent[],

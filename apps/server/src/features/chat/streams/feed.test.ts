@@ -13,7 +13,7 @@ import { Listener } from './listener.js'
 describeEachEngine('a feed', (engine) => {
   const database = useDatabase(engine)
 
-  it('that gets a hint while it begins reads the log once', async () => {
+  it('reads the log once when a hint arrives while it starts', async () => {
     const time = new ManualTime()
     const log = await createLog({ level: 'silent' })
     const chats = await createChats(database(), { clock: time, timers: time })
@@ -37,7 +37,7 @@ describeEachEngine('a feed', (engine) => {
         log,
         render: async (_, events) => {
           reads += 1
-          // A second reader would overtake this one, and somebody would listen by then.
+          // A second reader would overtake this one while somebody already listens.
           if (reads === 1) await Promise.race([isJoined, sleep(100)])
           return events.map(({ sequence }) => ({ sequence, at: time.now(), frames: [] }))
         },

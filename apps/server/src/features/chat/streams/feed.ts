@@ -16,27 +16,27 @@ export interface FeedDeps {
   timers: Timers
   log: Log
   render: Render
-  /** Number of the first piece of a message that a bot is still writing; undefined if there is none. */
+  /** Log number of the first piece of the messages in progress; undefined if there is none. */
   firstOpenPiece(conversation: FollowedConversation): Promise<number | undefined>
 }
 
-/** Milliseconds of the past that a new listener gets. */
+/** Milliseconds of recent events that a new listener gets. */
 const recentMilliseconds = 500
-/** Milliseconds that entries are kept: longer than that, for listeners that are subscribing meanwhile. */
+/** Milliseconds for which entries are kept: longer, for listeners that are still subscribing. */
 const keptMilliseconds = 2000
 /** Entries kept at most. */
 const maxKept = 1000
 /** Milliseconds after which the log is read without a hint. */
 const pollMilliseconds = 15_000
 const pageSize = 100
-/** Bytes that may wait for the network while a listener catches up. */
+/** Bytes that may be pending while a listener catches up. */
 const maxPendingCatchUp = 65_536
 /** Milliseconds without progress after which a listener that catches up is disconnected. */
 const stallMilliseconds = 30_000
 
 /**
- * Follows the log of one conversation for all of its listeners in this process: an event is read and
- * serialised once, however many they are. Hints only say when to read.
+ * Follows the log of one conversation for all of its listeners in this process. An event is read
+ * and serialised once for all of them. Hints only trigger reads.
  */
 export class Feed {
   readonly conversation: FollowedConversation
@@ -72,11 +72,11 @@ export class Feed {
       },
     )
     this.ready = this.#begin()
-    // Those who await it get the failure; without them it must not count as unhandled.
+    // Callers that await it get the failure; without callers it must not be unhandled.
     this.ready.catch(() => {})
   }
 
-  /** Serves a listener from its position in the log on. Resolves once it is live or gone. */
+  /** Serves a listener from its position in the log. Resolves once it is live or disconnected. */
   async join(listener: Listener): Promise<void> {
     this.listeners.add(listener)
     this.#usedAt = this.#deps.clock.now()
@@ -90,8 +90,8 @@ export class Feed {
   }
 
   /**
-   * Calls back once everything up to a number, which is not reached yet, has been offered to the listeners,
-   * or the feed is closed.
+   * Calls back once all events up to a future number have been offered to the listeners, or the
+   * feed is closed.
    * @returns cancels that
    */
   onReached(sequence: number, callback: () => void): () => void {
@@ -102,7 +102,9 @@ export class Feed {
     }
   }
 
-  /** Reads what is new and offers it to all listeners; called again meanwhile, it reads once more. */
+  /**
+   * Reads new events and offers them to all listeners; if called during a read, it reads once more.
+   */
   read(): void {
     this.#unread = true
     if (this.#reading) return
@@ -111,13 +113,13 @@ export class Feed {
         { err, conversationId: this.conversation.id },
         'a conversation cannot be read',
       )
-      // Not at once: the next tick of the poll tries again.
+      // No immediate retry: the next tick of the poll reads again.
       this.#unread = false
       this.#readAt = Number.NEGATIVE_INFINITY
     })
   }
 
-  /** To be called every second or so. */
+  /** Called about every second. */
   tick(now: number): void {
     if (now - this.#readAt >= pollMilliseconds) this.read()
     while (this.#recent[0] !== undefined && now - this.#recent[0].at > keptMilliseconds) {
@@ -145,8 +147,8 @@ export class Feed {
   }
 
   async #begin(): Promise<void> {
-    // A hint that comes meanwhile must not start a second reader: the slower of the two would find what
-    // the other has taken already, and would take that for a log that was trimmed.
+    // A hint during a read must not start a second reader: the slower one would miss the events
+    // that the other has read, and treat that as a trimmed log.
     this.#reading = true
     const { db, clock, firstOpenPiece } = this.#deps
     const present = isoTime(clock.now() - recentMilliseconds)
@@ -163,7 +165,7 @@ export class Feed {
     } finally {
       this.#reading = false
     }
-    // A hint that came after the last read and before this line has found it still reading.
+    // A hint between the last read and this line found the feed still reading.
     if (this.#unread) this.read()
   }
 
@@ -202,14 +204,16 @@ export class Feed {
     }
   }
 
-  /** The log was trimmed past the feed, which can only happen when it stood still for very long. */
+  /** The log was trimmed past the feed, which only happens after a very long stall. */
   #startOver(position: number): void {
     this.position = position
     this.#recent = []
     for (const listener of this.listeners) if (listener.live) this.#reset(listener)
   }
 
-  /** Sends recent events and the messages being written, then lets the listener follow: in one step. */
+  /**
+   * Sends recent events and the messages in progress, then makes the listener live, synchronously.
+   */
   #joinPresent(listener: Listener): void {
     this.#recheck(listener)
     const from = this.#deps.clock.now() - recentMilliseconds
@@ -226,18 +230,18 @@ export class Feed {
   }
 
   /**
-   * Sends a listener what it has missed, then lets it follow. It becomes live in the same step in which
-   * it is found to have all that the feed has, so that no event is lost or sent twice.
+   * Sends a listener the events that it missed, then makes it live. It becomes live in the same
+   * synchronous step that finds it up to date, so that no event is lost or sent twice.
    */
   async #catchUp(listener: Listener, after: number): Promise<void> {
     listener.position = after
-    // A number newer than the authorisation may lie behind the removal of its user.
+    // A number newer than the authorisation may be past the removal of its user.
     if (after > listener.subscriber.authorizedAt) this.#recheck(listener)
     while (!listener.closed) {
       const entries = this.#recentAfter(listener.position) ?? (await this.#page(listener.position))
       const [first] = entries
       if (first === undefined) {
-        // A number that was never given out, or whose successors are gone.
+        // A number that was never assigned, or whose successors were deleted.
         if (listener.position !== this.position && !(await this.#isAhead(listener))) {
           this.#reset(listener)
           return
@@ -258,14 +262,14 @@ export class Feed {
     }
   }
 
-  /** The feed of this process may be a step behind what another process has sent the client. */
+  /** The feed of this process may be behind another process that served the client. */
   async #isAhead(listener: Listener): Promise<boolean> {
     if (listener.position === 0 || listener.position <= this.position) return false
     const [newest] = await this.#page(listener.position - 1)
     return newest?.sequence === listener.position
   }
 
-  /** Some events after a number, as entries; listeners that miss the same share one read. */
+  /** Some events after a number, as entries; listeners at the same position share one read. */
   #page(after: number): Promise<Entry[]> {
     const running = this.#pages.get(after)
     if (running !== undefined) return running
@@ -274,7 +278,7 @@ export class Feed {
     return started
   }
 
-  /** The entries after a number from memory; undefined if some of them are no longer there. */
+  /** The cached entries after a number; undefined if some of them are no longer cached. */
   #recentAfter(after: number): Entry[] | undefined {
     if (after === this.position) return []
     const first = this.#recent[0]
@@ -282,7 +286,7 @@ export class Feed {
     return this.#recent.slice(after + 1 - first.sequence)
   }
 
-  /** Has a client fetch the present state, and goes on from there. */
+  /** Makes a client fetch the current state, and continues from there. */
   #reset(listener: Listener): void {
     const data = { conversationId: this.conversation.publicId }
     this.#recheck(listener)
@@ -293,8 +297,8 @@ export class Feed {
   }
 
   /**
-   * Ends a listener whose user was removed from the conversation by an event that the listener is not
-   * offered: one between the authorisation and the position from which it follows.
+   * Disconnects a listener whose user was removed by an event that the listener is not offered: one
+   * between the authorisation and the position from which it follows.
    */
   #recheck(listener: Listener): void {
     const { authorizedAt, userId } = listener.subscriber

@@ -3,10 +3,12 @@ import { Feed, type FeedDeps } from './feed.js'
 import type { Listener } from './listener.js'
 
 const tickMilliseconds = 1000
-/** Milliseconds for which a feed is kept without listeners, for those who are about to subscribe. */
+/**
+ * Milliseconds for which a feed is kept without listeners, for subscribers that are about to join.
+ */
 const lingerMilliseconds = 5000
 
-/** The conversations that have listeners in this process, each followed once. */
+/** The feeds of the conversations with listeners in this process, one for each conversation. */
 export class Feeds {
   readonly #deps: FeedDeps
   readonly #feeds = new Map<string, Feed>()
@@ -58,7 +60,7 @@ export class Feeds {
     feed.close()
   }
 
-  /** One timer for all feeds; none when there are no feeds. */
+  /** One timer for all feeds; none without feeds. */
   #tick(): void {
     const now = this.#deps.clock.now()
     for (const feed of [...this.#feeds.values()]) {

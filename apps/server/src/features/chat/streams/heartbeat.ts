@@ -7,8 +7,9 @@ const spokeMilliseconds = 1000
 const spokes = quietMilliseconds / spokeMilliseconds
 
 /**
- * Pings quiet listeners with one timer for all: a timer wheel with a spoke for each second. A listener is
- * on the spoke at which it would be due; if something was sent to it since, it moves to a later one.
+ * Pings quiet listeners with one timer for all: a timer wheel with a slot for each second. A
+ * listener is in the slot at which it would be due; if something was sent to it since, it moves to
+ * a later one.
  */
 export class Heartbeat {
   readonly #timers: Timers

@@ -26,17 +26,19 @@ export interface ConversationStreamsOptions extends Omit<FeedDeps, 'timers'> {
 
 export type ConversationStreams = ReturnType<typeof createConversationStreams>
 
-/** Milliseconds that an answer waits at most until the listeners of this process got the event. */
+/** Most milliseconds that a response waits until the listeners of this process got the event. */
 const listenersFirstMs = 500
 /** Topic of the hints that a user was deleted, or its keys revoked; the key is its native id. */
 const revokedUsersTopic = 'gone-users'
 
-/** Ends the streams of a user who may not listen any more, in all processes. To be called after the commit. */
+/**
+ * Ends the streams of a user who may no longer listen, in all processes. Called after the commit.
+ */
 export function announceRevokedUser(bus: EventBus, userId: string): void {
   bus.publish({ topic: revokedUsersTopic, key: userId })
 }
 
-/** Sends what happens in conversations to their listeners. */
+/** Streams the events of conversations to their listeners. */
 export function createConversationStreams(options: ConversationStreamsOptions) {
   const { timers = systemTimers, clock, limits, log } = options
   const feeds = new Feeds({ ...options, timers })
@@ -44,10 +46,10 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
   const countByUser = new Map<string, number>()
   let count = 0
   let stopped = false
-  /** How often users may have lost their participation without an event in a log. */
+  /** Counts how often users may have lost their participation without an event in a log. */
   let revocations = 0
 
-  /** A user was deleted or lost its keys: no log has an event of that. */
+  /** Called when a user was deleted or lost its keys, of which logs have no event. */
   function recheckUser(userId: string): void {
     revocations += 1
     if (!countByUser.has(userId)) return
@@ -56,7 +58,7 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
     }
   }
 
-  /** Any user may be gone. One after the other: the database has enough to do after a gap. */
+  /** Any user may be gone. One after the other, because the database is busy after a gap. */
   async function recheckAll(): Promise<void> {
     revocations += 1
     for (const listener of [...feeds.listeners()]) {
@@ -74,19 +76,15 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
     if (!isAuthorized) listener.end()
   }
 
-  /** Counts one more listener. Returns what counts it off again. */
+  /** Counts a listener. Returns the function that releases it. */
   function reserve(userId: string): () => void {
     const own = countByUser.get(userId) ?? 0
     if (own >= limits.perUser || count >= limits.perProcess) {
       const whose = own >= limits.perUser ? 'You have' : 'The server has'
       const most = own >= limits.perUser ? limits.perUser : limits.perProcess
-      throw new ApiError(
-        'RateLimited',
-        `${whose} ${most} open listeners already: close some first.`,
-        {
-          metadata: { retryAfterSeconds: 5 },
-        },
-      )
+      throw new ApiError('RateLimited', `${whose} ${most} open listeners: close some first.`, {
+        metadata: { retryAfterSeconds: 5 },
+      })
     }
     countByUser.set(userId, own + 1)
     count += 1
@@ -123,8 +121,8 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
 
   return {
     /**
-     * Returns what serves the connection of a subscriber, from the moment it is called. Rejects with
-     * `RateLimited` when there are too many listeners, and when the log cannot be read.
+     * Returns the function that serves the connection of a subscriber. Rejects with `RateLimited`
+     * when there are too many listeners, and when the log cannot be read.
      */
     async subscribe(
       conversation: FollowedConversation,
@@ -132,7 +130,7 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
     ): Promise<StartStream> {
       if (stopped) throw new ApiError('Internal', 'The server is stopping.')
       const verifiedAt = revocations
-      // Before the connection is answered, so that a failure is an answer and not a broken stream.
+      // Before the response begins, so that a failure is an error response and not a broken stream.
       await feeds.open(conversation)
       const release = reserve(subscriber.userId)
       return (sink) => {
@@ -145,8 +143,8 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
     },
 
     /**
-     * Resolves when the listeners of this process got an event, or after half a second: an answer that
-     * comes before the signal would let clients see things in the wrong order.
+     * Resolves when the listeners of this process got an event, or after half a second: with a
+     * response before the signal, clients would see events in the wrong order.
      */
     async waitForListeners(conversationId: string, sequence: number): Promise<void> {
       const feed = feeds.find(conversationId)
@@ -162,7 +160,7 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       })
     },
 
-    /** Disconnects those whose key or address is no longer valid, in the conversations of a bot. */
+    /** Disconnects listeners of a bot whose key or address is no longer valid. */
     recheckBot(botId: string): void {
       for (const feed of feeds.all) {
         if (feed.conversation.botId !== botId) continue
@@ -170,13 +168,13 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       }
     },
 
-    /** Grows whenever users may have been deleted or lost their keys: what is cached of them is stale. */
+    /** Grows whenever users may have been deleted or lost their keys: caches of them are stale. */
     revocations: () => revocations,
 
     /** How many listeners there are. */
     count: () => count,
 
-    /** Ends all streams, so that clients come back to another process or to the next start. */
+    /** Ends all streams, so that clients reconnect to another process or to the next start. */
     stop(): void {
       stopped = true
       heartbeat.stop()

@@ -2,7 +2,7 @@ import type { Frame } from '../../../platform/streams/frame.js'
 import type { Sink } from '../../../platform/streams/sink.js'
 import type { Entry } from './entry.js'
 
-/** A user who subscribes to a conversation, and how the permission was verified. */
+/** A user who subscribes to a conversation, and the state of the authorisation. */
 export interface Subscriber {
   /** Native id of the user. */
   userId: string
@@ -16,18 +16,18 @@ export interface Subscriber {
   isParticipant(): Promise<boolean>
 }
 
-/** One open connection of a subscriber. Frames are sent once and in order, whoever offers them. */
+/** One open connection of a subscriber. Sends each event once and in order, whoever offers it. */
 export class Listener {
   readonly subscriber: Subscriber
   readonly sink: Sink
   readonly #maxPending: number
   readonly #now: () => number
-  /** Number of the last event that was sent, or passed over. */
+  /** Number of the last event that was sent or skipped. */
   position = 0
   /** Whether events are offered as they come; before that, the listener catches up. */
   live = false
   closed = false
-  /** Milliseconds of the last byte. */
+  /** Time of the last byte, in milliseconds. */
   sentAt: number
 
   constructor(
@@ -42,11 +42,11 @@ export class Listener {
     this.sentAt = options.now()
   }
 
-  /** Sends an event unless the client has it already; ends with one that ends it. */
+  /** Sends an event unless the client has it; ends the connection after an event that ends it. */
   offer(entry: Entry): void {
     if (this.closed || entry.sequence <= this.position) return
     this.position = entry.sequence
-    // An older removal is history: the user was added again since.
+    // An older removal does not count: the user was added again since.
     if (entry.removed === this.subscriber.userId && entry.sequence > this.subscriber.authorizedAt) {
       this.end()
       return
@@ -55,7 +55,7 @@ export class Listener {
     if (entry.last) this.end()
   }
 
-  /** Goes past an event without sending it. */
+  /** Skips an event. */
   skip(entry: Entry): void {
     this.position = Math.max(this.position, entry.sequence)
   }
@@ -64,7 +64,7 @@ export class Listener {
     if (this.closed) return
     this.sink.send(frame)
     this.sentAt = this.#now()
-    // A client that does not read is disconnected, and goes on from there when it comes back.
+    // A client that does not read is disconnected, and continues from there when it reconnects.
     if (this.live && this.sink.pending > this.#maxPending) this.cut()
   }
 
@@ -86,7 +86,9 @@ export class Listener {
   }
 }
 
-/** Ends a listener whose user does not take part any more, or where that cannot be found out. */
+/**
+ * Disconnects a listener whose user no longer takes part, or whose participation cannot be read.
+ */
 export async function endUnlessParticipant(listener: Listener): Promise<void> {
   const takesPart = await listener.subscriber.isParticipant().catch(() => false)
   if (!takesPart) listener.end()

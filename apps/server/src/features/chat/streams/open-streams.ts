@@ -1,21 +1,21 @@
 import { Frame } from '../../../platform/streams/frame.js'
 import type { Entry, FollowedConversation, Piece } from './entry.js'
 
-/** Milliseconds after its last piece for which a message that is being written is kept. */
+/** Milliseconds after its last piece for which a message in progress is kept. */
 export const streamLifetime = 10 * 60 * 1000
 
 interface Written {
   pieces: Map<number, Piece>
   at: number
-  /** The text so far, once it was needed. */
+  /** The text so far, rendered on first use. */
   summary: Frame | undefined
 }
 
-/** The messages that bots are writing in one conversation, kept for listeners that join later. */
+/** The messages in progress of one conversation, kept for listeners that join later. */
 export class OpenStreams {
   readonly #written = new Map<string, Written>()
 
-  /** Takes the next event of the log into account. */
+  /** Processes the next event of the log. */
   record({ piece, finished, at }: Entry): void {
     if (finished !== undefined) this.#written.delete(finished)
     if (piece === undefined) return
@@ -30,19 +30,22 @@ export class OpenStreams {
     this.#written.set(piece.streamId, written)
   }
 
-  /** Whether the event is a piece of a message that is still being written. */
+  /** Whether the event is a piece of a message in progress. */
   includes({ piece }: Entry): boolean {
     return piece !== undefined && this.#written.has(piece.streamId)
   }
 
-  /** Drops messages that got no further piece for long. */
+  /** Drops messages without a recent piece. */
   sweep(now: number): void {
     for (const [streamId, { at }] of this.#written) {
       if (now - at >= streamLifetime) this.#written.delete(streamId)
     }
   }
 
-  /** The text so far of each message, as one piece: made once for all listeners that join before the next piece. */
+  /**
+   * The text so far of each message, as one piece: built once for all listeners that join before
+   * the next piece.
+   */
   summaries(conversation: FollowedConversation): Frame[] {
     return [...this.#written.values()].flatMap((written) => {
       written.summary ??= summaryOf(conversation, written.pieces.values())
@@ -59,7 +62,7 @@ function summaryOf(conversation: FollowedConversation, pieces: Iterable<Piece>):
   return new Frame(toSignal(conversation, { ...last, delta }), undefined)
 }
 
-/** A piece as clients get it. */
+/** A piece in the form for clients. */
 export function toSignal({ publicId }: FollowedConversation, piece: Piece) {
   const { streamId, userId, createdAt, sequence, delta, clientMessageId } = piece
   return {

@@ -56,7 +56,7 @@ describeEachEngine('listening', (engine) => {
     )
   const typesOf = (sink: MemorySink) => sink.heard.map(({ type }) => type)
 
-  it('begins with the last half second, and with nothing older', async () => {
+  it('begins with events of the last half second', async () => {
     await enter()
     await say('old')
     time.advance(600)
@@ -70,7 +70,7 @@ describeEachEngine('listening', (engine) => {
     }
   })
 
-  it('pings listeners that got nothing for half a minute, and no others', async () => {
+  it('pings only listeners that got nothing for half a minute', async () => {
     await enter()
     const quiet = await listen()
     time.advance(29_000)
@@ -85,7 +85,7 @@ describeEachEngine('listening', (engine) => {
     quiet.close()
   })
 
-  it('reads each event once, however many listen', async () => {
+  it('reads each event once for all listeners', async () => {
     await enter()
     const grace = await chats.user(bot)
     await chats.chat.addParticipant(ada, conversation, grace.userKeyId)
@@ -97,7 +97,7 @@ describeEachEngine('listening', (engine) => {
     for (const sink of sinks) sink.close()
   })
 
-  it('lets go who does not read, without holding up the others', async () => {
+  it('disconnects a listener that does not read, without delaying the others', async () => {
     await enter()
     const [slow, quick] = [await listen(), await listen()]
     slow.pending = 100_000
@@ -105,13 +105,13 @@ describeEachEngine('listening', (engine) => {
     expect(slow.ended).toBe('cut')
     expect(quick.heard).toHaveLength(1)
     await say('y')
-    // It comes back with what it had.
+    // It reconnects with its last number.
     const again = await listen(ada, 0)
     expect(again.heard.map(({ sequence }) => sequence)).toEqual([1, 2])
     for (const sink of [quick, again]) sink.close()
   })
 
-  it('ends for the user who is removed and does not get that event; the others get it', async () => {
+  it('ends for a removed user without the event of the removal, which the others get', async () => {
     await enter()
     const grace = await chats.user(bot)
     await chats.chat.addParticipant(ada, conversation, grace.userKeyId)
@@ -128,7 +128,7 @@ describeEachEngine('listening', (engine) => {
     own.close()
   })
 
-  it('ends for a user who is deleted, whatever number it says to have', async () => {
+  it('ends for a deleted user, whatever number it claims to have', async () => {
     await enter()
     const grace = await chats.user(bot)
     await chats.chat.addParticipant(ada, conversation, grace.userKeyId)
@@ -143,7 +143,7 @@ describeEachEngine('listening', (engine) => {
     own.close()
   })
 
-  it('ends for who was removed while it was let in, also if it claims to know of that', async () => {
+  it('ends for a user who was removed during the subscription, whatever number it claims to have', async () => {
     await enter()
     const grace = await chats.user(bot)
     await chats.chat.addParticipant(ada, conversation, grace.userKeyId)
@@ -198,7 +198,7 @@ describeEachEngine('listening', (engine) => {
     expect(sink.ended).toBe('end')
   })
 
-  it('ends when the server stops, which lets nobody in any more', async () => {
+  it('ends when the server stops, which then refuses new listeners', async () => {
     const stopping = await startProcess()
     await enter()
     const sink = new MemorySink()
@@ -212,7 +212,7 @@ describeEachEngine('listening', (engine) => {
     })
   })
 
-  it('says so when the log does not reach back, or never had the number', async () => {
+  it('sends a reset when the log does not reach back, or never had the number', async () => {
     await enter()
     await say('x')
     const lost = await listen(ada, 17)
@@ -235,7 +235,7 @@ describeEachEngine('listening', (engine) => {
     for (const sink of [lost, late]) sink.close()
   })
 
-  it('has a bound per user', async () => {
+  it('limits the listeners of a user', async () => {
     await enter()
     const sinks = await Promise.all(Array.from({ length: 6 }, () => listen()))
     await expect(listen()).rejects.toMatchObject({ type: 'RateLimited' })
@@ -257,7 +257,7 @@ describeEachEngine('listening', (engine) => {
         },
       })
 
-    it('tells each piece as it comes, and who is late the text so far', async () => {
+    it('sends each piece to listeners, and the text so far to late ones', async () => {
       await enter()
       const early = await listen()
       await piece(1, 'Hel')
@@ -286,21 +286,21 @@ describeEachEngine('listening', (engine) => {
       await settle()
       expect(late.heard.at(-1)).toMatchObject({ data: { sequence: 3, delta: ' wor' } })
       for (const sink of [early, late]) sink.close()
-      // Another process, or this one after a restart, knows it from the log.
+      // Another process, or this one after a restart, reads it from the log.
       const other = await startProcess()
       const sink = new MemorySink()
       const start = await other.chat.listen(ada, conversation, undefined)
       start(sink)
       await settle()
       expect(sink.heard.map(({ data }) => data.delta)).toEqual(['Hello wor'])
-      // Nobody has gone on writing for ten minutes.
+      // There was no piece for ten minutes.
       time.advance(10 * 60_000)
       const newcomer = await listen()
       expect(newcomer.heard).toEqual([])
       for (const each of [sink, newcomer]) each.close()
     })
 
-    it('tells that it is complete, then the message', async () => {
+    it('signals that the stream is complete, then the message', async () => {
       await enter()
       await piece(1, 'Hello')
       await chats.completeMessage(bot, conversation, 's-1')
@@ -320,7 +320,7 @@ describeEachEngine('listening', (engine) => {
       late.close()
     })
 
-    it('tells that it was given up, and forgets it', async () => {
+    it('signals that it was abandoned, and drops it', async () => {
       await enter()
       const sink = await listen()
       await piece(1, 'Hello')
@@ -337,7 +337,7 @@ describeEachEngine('listening', (engine) => {
       time.advance(3000)
       const late = await listen()
       expect(late.heard).toEqual([])
-      // The pieces are emptied some time later, and numbers stay without a gap.
+      // The pieces are emptied later, and the numbers stay without a gap.
       time.advance(11 * 60 * 1000)
       expect(await chats.run((tx) => chats.sweepStreams(tx))).toBeGreaterThan(0)
       const again = await listen(ada, 0)
@@ -363,7 +363,7 @@ describeEachEngine('listening', (engine) => {
       })
     })
 
-    it('refuses more text than a message could have, and conversations of nobody', async () => {
+    it('refuses more text than a message may have, and unknown conversations', async () => {
       await enter()
       await piece(1, 'x'.repeat(1500))
       await expect(piece(2, 'x'.repeat(600))).rejects.toMatchObject({ type: 'LimitExceeded' })
