@@ -76,7 +76,7 @@ describe('the commands, pasted in order,', () => {
     expect(written).not.toContain('undefined')
   })
 
-  it('of the guide to search answer passages in three shapes, and look after them', () => {
+  it('of the guide to search return passages in three shapes, and list and set them', () => {
     const written = outputOf('docs/guides/search.md')
     expect(written).toMatch(/\[\s+0\.\d+,\s+'ARCHITECTURE.md',\s+\{ type: 'chunk'/)
     expect(written).toContain('\n# Architecture\n\n## Processes\n')
@@ -96,7 +96,7 @@ describe('the commands, pasted in order,', () => {
     expect(new Set(ids).size).toBe(1)
   })
 
-  it('of the guide to the stream tell of a message that was missed', () => {
+  it('of the guide to the stream return a message that was missed', () => {
     const written = outputOf('docs/guides/stream.md')
     expect(written).toMatch(/id: 1\nevent: message\ndata: \{"type":"message_created",/)
   })
@@ -114,7 +114,7 @@ describe('the commands, pasted in order,', () => {
     expect(written).toMatch(/\nbp_iak_\n$/)
   })
 
-  it('of the guide to errors are refused as it says', () => {
+  it('of the guide to errors are refused as the guide says', () => {
     const written = outputOf('docs/guides/errors.md')
     expect(written).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nx-request-id: req_/)
     expect(written).toContain('"message":"body.size must be at least 0."')

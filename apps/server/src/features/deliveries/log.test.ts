@@ -10,7 +10,7 @@ import type { Run } from '../../platform/db/schema.js'
 /** The lines of the log that the guide explains, with their levels. */
 async function explainedLines(): Promise<{ msg: string; level: string }[]> {
   const guide = await readFile(join(checkout, 'docs/guides/deliveries.md'), 'utf8')
-  const chapter = guide.split('\n## ').find((text) => text.startsWith('At three in the morning'))
+  const chapter = guide.split('\n## ').find((text) => text.startsWith('Troubleshooting'))
   const rows = chapter?.matchAll(/^\| `([^`]+)` \((\w+)\) \|/gm) ?? []
   return [...rows].map(([, msg = '', level = '']) => ({ msg, level }))
 }
