@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-it('the benchmarks find all that they take from the server', async () => {
+it('the benchmarks find all modules that they import from the server', async () => {
   const script = "const { parts } = await import('./bench/parts.mjs'); console.log(parts.chat.name)"
   const { stdout } = await promisify(execFile)(
     process.execPath,

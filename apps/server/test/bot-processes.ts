@@ -6,9 +6,9 @@ import type { TestServer } from './harness.js'
 
 /** A bot as a process of its own. */
 export interface BotProcess extends AsyncDisposable {
-  /** What it has written so far. */
+  /** Its output so far. */
   output(): string
-  /** Ends it without any warning. */
+  /** Kills it without a warning. */
   kill(): Promise<void>
 }
 

@@ -3,17 +3,17 @@ import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
-/** What a bot is told of a message. */
+/** A message as a bot receives it. */
 export interface HeardMessage {
   conversationId: string
   payload: Record<string, unknown>
 }
 
 /**
- * A small bot: an HTTP server that is called for every message of a user. It answers the call once
- * `answer` is done. Ends with the test.
+ * A small bot: an HTTP server that is called for every message of a user. It responds once `answer`
+ * is done. Ends with the test.
  *
- * @returns its address, for the `url` of a bot
+ * @returns the address, for the `url` of a bot
  */
 export async function startBot(answer: (message: HeardMessage) => Promise<void>): Promise<string> {
   const server = createServer(async (request, response) => {

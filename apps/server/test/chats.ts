@@ -28,7 +28,7 @@ export async function createChats(
   const conversations = slices.conversations.service
   const messages = slices.messages.service
 
-  /** What the server knows of the holder of a key. */
+  /** The holder of a key, as the server sees it. */
   const holderOf = async (webhookId: string, key: string): Promise<ChatUserActor> =>
     await authenticator.chatUser(webhookId, key)
 
@@ -57,13 +57,13 @@ export async function createChats(
     botEvents: slices.botEvents.service,
     chat: service,
     streams,
-    /** As a bot does by the action of this name. */
+    /** Publishes as a bot does by the action of this name. */
     publishMessageStream: async (botId: string, input: MessageStreamInput) =>
       await chat.actions?.publishMessageStream?.(botId, { ...input }),
     describeSignal: chat.describeSignal,
     sweepStreams: async (tx: Tx) => (await chat.sweeps?.[0]?.(tx)) ?? 0,
     authenticator,
-    /** Has what is remembered of a bot forgotten, as by a change. */
+    /** Clears the caches of a bot, as a change does. */
     forgetBot: async (botId: string) =>
       await run((tx) => domainEvents.raise(tx, 'bot.changed', { botId })),
     maxPayloadBytes,

@@ -5,7 +5,7 @@ import type { TestEngine } from './engines.js'
 
 const secret = 'the secret that all processes share'
 
-/** Where one or several processes of the command keep what they have. */
+/** The data of one or several processes of the command. */
 export interface CommandPlace extends AsyncDisposable {
   dataDir: string
   /** The settings that name the place. */

@@ -22,10 +22,10 @@ import { createLog } from '../src/platform/telemetry/log.js'
 import { pass } from './jobs.js'
 import { ManualTime } from './manual-time.js'
 
-/** Milliseconds after which a bench's dispatchers lose what they give no sign of life for. */
+/** Milliseconds without a heartbeat after which the dispatchers of a bench lose their claims. */
 export const lease = 30_000
 
-/** A call to a receiver that the test answers. */
+/** A call to a receiver, which the test responds to. */
 export interface OpenCall {
   /** Name of the dispatcher that calls. */
   by: string
@@ -33,13 +33,13 @@ export interface OpenCall {
   operation: string
   deliveryId: string
   attempt: number
-  /** What the delivery tells of. */
+  /** Subject of the delivery. */
   subject: string
   /** When it was begun, by the clock of the bench. */
   at: number
   signal: AbortSignal | undefined
   answer(status: number, body?: string, headers?: Record<string, string>): void
-  /** Ends it without an answer. */
+  /** Ends the call without a response. */
   fail(failure: OutgoingError['failure']): void
 }
 
@@ -52,11 +52,11 @@ export interface BenchOptions {
   maximumAttempts?: number
   /** Called when bodies are read, between a claim and its call. */
   onRead?: () => void
-  /** Whether receivers are webhooks of apps, which know no pings. */
+  /** Whether receivers are webhooks of apps, which do not support pings. */
   plain?: boolean
 }
 
-/** An outbox on a database, dispatchers with time of their own, and receivers that the test plays. */
+/** An outbox on a database, dispatchers with manual time, and receivers that the test controls. */
 export async function createDeliveriesBench(database: Database) {
   const { db, run } = database
   const time = new ManualTime()

@@ -68,7 +68,7 @@ export function useEmbeddings(port: number): FakeEndpoint {
       const padding = endpoint.padding + (endpoint.mood === 'odd once' ? 1 : 0)
       if (endpoint.mood === 'odd once') endpoint.mood = 'well'
       const data = body.input.map((each, index) => ({ index, embedding: vectorOf(each, padding) }))
-      // The order of the answer is not that of the question.
+      // The order of the response differs from that of the request.
       answer(200, { data: data.reverse() })
     })
   })
@@ -88,7 +88,7 @@ function vectorOf(text: string, padding: number): number[] {
   return [...place, ...Array.from({ length: padding }, () => 0.01)]
 }
 
-/** A port that nobody listens on now. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

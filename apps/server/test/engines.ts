@@ -58,7 +58,7 @@ export interface TestDatabase extends Database {
 
 /**
  * Opens a fresh database for the tests of the surrounding `describe` and removes it after them.
- * Call the answer inside a test to get the database.
+ * Call the returned function inside a test to get the database.
  */
 export function useDatabase(
   engine: TestEngine,

@@ -64,13 +64,13 @@ export interface TestBot {
   as(caller?: Caller): Client
   /** Upserts a file and sends its content. */
   upload(input: Omit<UpsertInput, 'size'>, content: Content, caller?: Caller): Promise<Uploaded>
-  /** As `upload`, and waits until the file has a status of the end. */
+  /** As `upload`, and waits until the file has a final status. */
   uploadAndWait(
     input: Omit<UpsertInput, 'size'>,
     content: Content,
     caller?: Caller,
   ): Promise<Uploaded>
-  /** Waits until a file has a status, and answers it. */
+  /** Waits until a file has a status, and returns the file. */
   awaitStatus(idOrKey: string, status: string): Promise<Uploaded>
 }
 
@@ -93,7 +93,7 @@ export async function send(
   return await fetch(uploadUrl, { method: 'PUT', body: Buffer.from(content), headers })
 }
 
-/** What a bench does differently from others. */
+/** Options of a bench. */
 export interface BenchOptions {
   /** Where the lines of the log go; nowhere by default. */
   logTo?: DestinationStream
@@ -101,7 +101,9 @@ export interface BenchOptions {
   progressPauseMs?: number
 }
 
-/** The bench for the tests of the surrounding `describe`; call the answer inside a test. */
+/**
+ * The bench for the tests of the surrounding `describe`; call the returned function inside a test.
+ */
 export function useFiles(engine: TestEngine, options: BenchOptions = {}): () => FilesBench {
   const database = useDatabase(engine)
   let bench: (FilesBench & AsyncDisposable) | undefined
@@ -275,7 +277,7 @@ async function createBench(
     forgetBot: (bot) => void workspaces.delete(bot.id),
     async [Symbol.asyncDispose]() {
       const closed = app.close()
-      // A connection that finished its last answer just now would otherwise be kept for a while.
+      // A connection that has just finished its last response would otherwise be kept for a while.
       app.server.closeAllConnections()
       await closed
       await pauseJobs()

@@ -173,20 +173,20 @@ const WELL = 'run check'
 
 // Fifteen runs of the test runner take half a minute of processor time, for what hardly anybody changes.
 describe.runIf(process.env.CI)('the gate', () => {
-  it('is open where everything is well', async () => {
+  it('passes when everything is well', async () => {
     const root = await createCheckout()
     const [ci, verify] = await Promise.all([run(root, '.ci/run'), run(root, 'npm run verify')])
     expect(told(ci)).toEqual({ line: '1 passed, 0 failed', test: 0, check: 0, status: 0 })
     expect(verify.status).toBe(0)
   })
 
-  it.each(Object.entries(faults))('is closed by %s', async (_, { test, files, passed }) => {
+  it.each(Object.entries(faults))('fails because of %s', async (_, { test, files, passed }) => {
     const root = await createCheckout({ ...files, 'apps/server/test/bad.test.ts': test ?? '' })
     const ci = await run(root, '.ci/run', { WELL })
     expect(told(ci)).toEqual({ line: `${passed} passed, 1 failed`, test: 1, check: 0, status: 1 })
   })
 
-  it('is closed by a failing test beside a real PostgreSQL, whatever command is given', async () => {
+  it('fails because of a failing test beside a real PostgreSQL, with either command', async () => {
     const root = await createCheckout({ 'apps/server/test/bad.test.ts': failing }, [
       'apps/server/test/postgres-server.ts',
     ])
@@ -196,7 +196,7 @@ describe.runIf(process.env.CI)('the gate', () => {
     })
   })
 
-  it('is closed by a broken build on the machine of somebody at work, where tests still run', async () => {
+  it('fails because of a broken build on a developer machine, where tests still run', async () => {
     const root = await createCheckout(brokenBuild)
     expect(await run(root, 'npm test')).toMatchObject({
       status: 1,
@@ -204,12 +204,12 @@ describe.runIf(process.env.CI)('the gate', () => {
     })
   })
 
-  it('is closed by a failing check beside good tests', async () => {
+  it('fails because of a failing check beside passing tests', async () => {
     const ci = await run(await createCheckout(), '.ci/run', { BROKEN: 'tsc' })
     expect(told(ci)).toEqual({ line: '1 passed, 1 failed', test: 0, check: 1, status: 1 })
   })
 
-  it.each(['tsc', 'biome', 'knip'])('is closed by what %s finds', async (BROKEN) => {
+  it.each(['tsc', 'biome', 'knip'])('fails because of what %s finds', async (BROKEN) => {
     const root = await createCheckout({ 'apps/server/test/good.test.ts': '' })
     expect((await run(root, 'npm run verify', { BROKEN })).status).toBe(1)
   })

@@ -101,7 +101,9 @@ export async function startTestServer(
   }
 }
 
-/** A server for the tests of the surrounding `describe`; call the answer inside a test. */
+/**
+ * A server for the tests of the surrounding `describe`; call the returned function inside a test.
+ */
 export function useServer(
   engine: TestEngine | undefined = engines[0],
   environment: Record<string, string> = {},

@@ -9,7 +9,7 @@ import { createRunner, type Runner, type RunnerOptions } from '../src/platform/j
 import { createLog, type Log } from '../src/platform/telemetry/log.js'
 import { ManualTime } from './manual-time.js'
 
-/** Milliseconds after which a bench's runners lose what they give no sign of life for. */
+/** Milliseconds without a heartbeat after which the runners of a bench lose their jobs. */
 export const lease = 30_000
 
 /** A queue and its runners on a database, with time of their own. */
@@ -21,8 +21,8 @@ export interface JobsBench {
   readonly log: Log
   enqueue(job: NewJob): Promise<string>
   /**
-   * Starts a runner, which is stopped after the test. With timers of its own that nobody moves it
-   * gives no sign of life, as a process that was killed.
+   * Starts a runner, which is stopped after the test. With its own timers, which nobody moves, it
+   * sends no heartbeat, like a killed process.
    */
   start(
     handlers: RunnerOptions['handlers'],
@@ -30,7 +30,7 @@ export interface JobsBench {
   ): Runner
   /** Waits until the only runner, which has one kind and no job running, has set its alarm. */
   rest(): Promise<void>
-  /** Lets time pass from timer to timer until the run with this index begins, and answers it. */
+  /** Moves time from timer to timer until the run with this index begins, and returns it. */
   awaitRun(handler: ControlledHandler, index: number): Promise<ControlledRun>
   /** The job under a key, as it is stored. */
   find(kind: string, key: string): Promise<Record<string, unknown> | undefined>
@@ -48,7 +48,7 @@ export async function createJobsBench(database: Database): Promise<JobsBench> {
   const bus = createLocalBus(log)
   const queue = createQueue({ db, bus, clock: time, ids })
 
-  // One timer for the sign of life, one for the next look; the one of a deadline is gone by then.
+  // One timer for the heartbeat, one for the next look; that of a deadline is gone by then.
   function rest(): Promise<void> {
     return eventually(() => {
       if (time.pending !== 2) throw new Error(`The runner is busy, ${time.pending} timers are set`)
@@ -131,7 +131,7 @@ export interface ControlledHandler extends JobHandler {
   run(index: number): Promise<ControlledRun>
 }
 
-/** A handler that does nothing by itself. */
+/** A handler whose runs the test ends. */
 export function controlledHandler(options: Omit<JobHandler, 'handler'> = {}): ControlledHandler {
   const runs: ControlledRun[] = []
   return {
@@ -150,7 +150,7 @@ export function controlledHandler(options: Omit<JobHandler, 'handler'> = {}): Co
   }
 }
 
-/** Waits until the assertion holds and answers what it answers. */
+/** Waits until the assertion holds and returns its result. */
 export function eventually<T>(assertion: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(assertion, { timeout: 10_000, interval: 2 })
 }

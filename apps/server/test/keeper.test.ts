@@ -26,11 +26,11 @@ describe('the keeper of a run', () => {
     expect(await readdir(parent)).toEqual(['stopped'])
   })
 
-  it('goes even where the run ends before it has begun', async () => {
+  it('ends even when the run ends before it has started', async () => {
     await startKeeper().end()
   })
 
-  it('removes what was left by those that were killed, and nothing else', async () => {
+  it('removes only the leftovers of killed keepers', async () => {
     const old = new Date(Date.now() - 3_600_000)
     const names = ['botstead-run-dead', 'botstead-run-alive', 'botstead-data']
     for (const name of names) {
@@ -45,7 +45,7 @@ describe('the keeper of a run', () => {
     )
   })
 
-  it('tells how a program ended, and what it said', async () => {
+  it('reports how a program ended, and its output', async () => {
     const keeper = startKeeper()
     try {
       await keeper.run(shell(`echo done > ${parent}/done`))

@@ -9,7 +9,7 @@ const script = fileURLToPath(new URL('./processes/keeper.mjs', import.meta.url))
 
 /** Every folder of a run begins with it. */
 const prefix = 'botstead-run-'
-/** A folder without a sign of life for so many milliseconds belongs to a keeper that was killed. */
+/** A folder untouched for so many milliseconds belongs to a killed keeper. */
 const leftAloneMilliseconds = 600_000
 
 /** What a run starts outside of its own processes. */
@@ -19,7 +19,7 @@ interface Program {
   options?: Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'>
 }
 
-/** A process that lives as long as the run that started it, and clears up after that. */
+/** A process that cleans up after the test run that started it. */
 export interface Keeper {
   /** Makes a folder that is removed with the run, and removes there what killed ones have left. */
   createFolder(parent: string): Promise<string>
@@ -45,7 +45,7 @@ export function startKeeper(): Keeper {
   const gone = once(child, 'exit')
   const tell = (message: object) => {
     if (!child.connected) throw new Error('The keeper has ended')
-    // What it does not hear any more, its end makes known.
+    // If it no longer reads messages, its exit event reports that.
     child.send(message, () => {})
   }
   let programs = 0
@@ -89,7 +89,7 @@ export function startKeeper(): Keeper {
   }
 }
 
-/** Removes what keepers that were killed have left, as far as it is ours to remove. */
+/** Removes leftovers of killed keepers, as far as this user may remove them. */
 async function sweep(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(prefix)) continue

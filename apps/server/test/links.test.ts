@@ -56,7 +56,7 @@ describe.each(documents)('%s', (document) => {
     }
   })
 
-  it('names settings, metrics and scripts that there are', async () => {
+  it('names settings, metrics and scripts that exist', async () => {
     const text = await readFile(join(checkout, document), 'utf8')
     const { scripts } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8'))
     for (const [, script = ''] of text.matchAll(/npm run (?:-s )?([a-z:-]+)/g)) {

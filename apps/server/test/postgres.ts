@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
 /**
- * Creates a database on the server and answers its address.
+ * Creates a database on the server and returns its address.
  * @param template name of the database to copy; without it, the new one is empty
  */
 export async function createPostgresDatabase(

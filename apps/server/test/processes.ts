@@ -12,7 +12,7 @@ export interface ServerProcess extends AsyncDisposable {
   url: string
   /** Ends the process without any warning, as a power failure would. */
   kill(): Promise<void>
-  /** Asks the process to stop; answers its exit status. */
+  /** Asks the process to stop; returns its exit status. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   /** The exit status, once it has ended. */
   exited: Promise<number | null>
@@ -23,7 +23,7 @@ export interface ServerProcess extends AsyncDisposable {
 
 /**
  * Starts `botstead start` and waits until it serves, however busy the machine is.
- * @param probe what then answers that all is well
+ * @param probe path that responds with success once the server is ready
  */
 export async function startServerProcess(
   environment: Record<string, string>,
@@ -88,7 +88,7 @@ export async function runCommand(
   return { status, stdout, stderr }
 }
 
-/** A port that was free a moment ago. */
+/** A port that was just free. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')

@@ -18,7 +18,7 @@ export function request(line: string, headers: readonly string[] = [], body = ''
   return [`${line} HTTP/1.1`, 'Host: localhost', ...headers, ...length, '', body].join('\r\n')
 }
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface RawAnswer {
   status: number
   headers: Headers
@@ -39,7 +39,7 @@ export async function exchange(url: string, chunks: Iterable<string | Buffer>): 
   return parse(await readUntilClosed(url, chunks))
 }
 
-/** Several answers on one connection, each with its length, until the server closes it. */
+/** Several responses on one connection, each with its length, until the server closes it. */
 export async function exchangeMany(
   url: string,
   chunks: Iterable<string | Buffer>,
@@ -59,7 +59,7 @@ export async function exchangeMany(
 async function readUntilClosed(url: string, chunks: Iterable<string | Buffer>): Promise<string> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
-  // The server may close while this side still sends; what it answered counts.
+  // The server may close while this side still sends; its responses count.
   socket.on('error', () => undefined)
   const received: Buffer[] = []
   const closed = new Promise<void>((resolve) => {

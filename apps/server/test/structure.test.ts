@@ -44,7 +44,7 @@ describe('the files of the server', () => {
     expect(having(query, []).length).toBeGreaterThan(50)
   })
 
-  it('ask for the name of the engine only to tell it', () => {
+  it('use the name of the engine for display only', () => {
     const told = /\/src\/app\/(metrics|container)\.ts$/
     const asking = /\bdialect\.name\b|\.name === '(sqlite|postgres)'/
     expect(having(asking, [told, parts.database, parts.migrations])).toEqual([])

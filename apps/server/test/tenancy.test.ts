@@ -49,7 +49,7 @@ describeEachEngine('tenancy', (engine) => {
   const scope = ({ auth }: Operation, id: string): Record<string, string> =>
     ['account', 'token'].includes(auth) ? {} : { [headerOf(auth)]: id }
 
-  it.each(calledWithToken)('%s is closed without a valid token', async (_, operation) => {
+  it.each(calledWithToken)('%s refuses calls without a valid token', async (_, operation) => {
     const own = scope(operation, idOf(operation, ann))
     const attempts = [
       own,
@@ -67,7 +67,7 @@ describeEachEngine('tenancy', (engine) => {
   })
 
   it.each(calledInScope)(
-    '%s asks for a missing scope, and tells an unknown and a foreign one the same',
+    '%s refuses a missing scope, and unknown and foreign ones alike',
     async (_, operation) => {
       const rule = `The header ${headerOf(operation.auth)} must name a ${operation.auth} that the token may use.`
       const attempts: [Record<string, string>, string][] = [
@@ -86,7 +86,7 @@ describeEachEngine('tenancy', (engine) => {
     },
   )
 
-  it.each(calledByPeople)('%s is closed to the key of a bot', async (_, operation) => {
+  it.each(calledByPeople)('%s refuses the key of a bot', async (_, operation) => {
     const headers = { ...scope(operation, ann.workspaceId), ...bearer(ann.key) }
     expect(await refusal(server(), operation, headers)).toMatchObject({
       status: 403,
@@ -94,29 +94,32 @@ describeEachEngine('tenancy', (engine) => {
     })
   })
 
-  it('is tried with every operation that names an id', () => {
+  it('is tested with every operation that names an id', () => {
     const named = allOperations.filter(namesAnId).map(({ id }) => id)
     expect(Object.keys(reaches).toSorted()).toEqual(named.toSorted())
   })
 
   let before: unknown
-  it.each(Object.entries(reaches))('%s does not reach what others have', async (id, reach) => {
-    before ??= await inventory(bob)
-    const error = await reach(ann.client, bob).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    )
-    expect(error).toMatchObject({
-      type: expect.stringMatching(/^(ResourceNotFound|ReferenceNotFound|Forbidden)$/),
-    })
-    // What only reads is trusted to change nothing, which spares half of the reading here.
-    if (allOperations.find((operation) => operation.id === id)?.method === 'GET') return
-    const [expected, after] = [before, await inventory(bob)]
-    before = after
-    expect(after).toEqual(expected)
-  })
+  it.each(Object.entries(reaches))(
+    '%s does not reach the data of other tenants',
+    async (id, reach) => {
+      before ??= await inventory(bob)
+      const error = await reach(ann.client, bob).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      )
+      expect(error).toMatchObject({
+        type: expect.stringMatching(/^(ResourceNotFound|ReferenceNotFound|Forbidden)$/),
+      })
+      // What only reads is trusted to change nothing, which spares half of the reading here.
+      if (allOperations.find((operation) => operation.id === id)?.method === 'GET') return
+      const [expected, after] = [before, await inventory(bob)]
+      before = after
+      expect(after).toEqual(expected)
+    },
+  )
 
-  it('keeps lists apart, whatever they are filtered by', async () => {
+  it('keeps lists of tenants apart, with any filter', async () => {
     const { client } = ann
     const { workspaces } = await client.listWorkspaces({ pageSize: 100 })
     expect(workspaces.map(({ id }) => id)).toEqual([ann.workspaceId])
@@ -127,7 +130,7 @@ describeEachEngine('tenancy', (engine) => {
     expect(conversations).toEqual([])
   })
 
-  it('keeps states to the bot and the integrations that its caller has to do with', async () => {
+  it('limits states to the bot and the integrations of the caller', async () => {
     const state = { name: 'cursor', payload: { seen: 1 } }
     const call = (tenant: Tenant, type: 'bot' | 'integration', id: string) =>
       tenant.client.getOrSetState({ type, id, ...state }).then(

@@ -6,10 +6,10 @@ import { eventually } from './jobs.js'
 export const numbers = (count: number, name = 'm') =>
   Array.from({ length: count }, (_, i) => `${name}${i}`)
 
-/** What a bot has heard that was told everything at the first attempt. */
+/** Received messages, each at the first attempt. */
 export const firstTries = (texts: string[]) => texts.map((text) => ({ text, attempt: 1 }))
 
-/** Bots that people write to, and what their deliveries come to. */
+/** Bots with chat users who write to them, and their deliveries. */
 export function useToldBots(server: ReturnType<typeof useServer>) {
   async function meet(url: string | undefined, more: object = {}) {
     const { bot } = await server()
@@ -37,8 +37,8 @@ export function useToldBots(server: ReturnType<typeof useServer>) {
   }
 
   /**
-   * Lets time pass at each look until the assertion holds. A bot that is changed, even in nothing, has
-   * the server look what is due: nobody has to wait for the timer of a pause.
+   * Moves time until the assertion holds. An update of the bot, even without a change, makes the
+   * server look for due deliveries, without waiting for the timer of a pause.
    */
   const inTime = <T>(id: string, assertion: () => Promise<T>, step = 1000) =>
     eventually(async () => {

@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import type { Database } from '../src/platform/db/open.js'
 
-/** A statement that never ends, for killing a process in the middle of it; one at a time. */
+/** A statement that never ends, to kill a process in the middle of it; one at a time. */
 export interface Trap {
   /** Hangs whoever inserts a row with a value in a column. */
   hangOnInsert(table: string, column: string, value: number): Promise<void>
   /** Hangs whoever updates a column. */
   hangOnUpdate(table: string, column: string): Promise<void>
-  /** Removes it, once those who hang are dead. */
+  /** Removes it, once the hanging processes are dead. */
   disarm(): Promise<void>
 }
 
-/** So many rows that nobody lives to see them counted. */
+/** So many rows that counting them takes forever. */
 const endless = Array.from({ length: 12 }, (_, at) => `sqlite_schema as s${at}`).join(', ')
 
 /** A trap in the tables of a database that another process uses. */

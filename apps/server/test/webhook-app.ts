@@ -14,11 +14,11 @@ interface Posted {
 
 export interface WebhookApp {
   url: string
-  /** Calls that were answered with a status below 300. */
+  /** Calls with a response status below 300. */
   taken: Posted[]
   /** All calls. */
   posted: Posted[]
-  /** Statuses of the next answers; then it is 200. */
+  /** Statuses of the next responses; then 200. */
   answers: number[]
 }
 

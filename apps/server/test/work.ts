@@ -3,7 +3,7 @@ import type { CompiledQuery } from 'kysely'
 import type { Database } from '../src/platform/db/open.js'
 import type { Run } from '../src/platform/db/schema.js'
 
-/** Knows what is under way on a database. */
+/** Tracks the work in progress on a database. */
 export interface WatchedWork {
   /** As the database runs transactions, but counted. */
   run: Run

@@ -1,17 +1,17 @@
 import type { Log } from '../platform/telemetry/log.js'
 
-/** Something that has to be ended in order; what was started last ends first. */
+/** A part to stop in order; the part that was started last stops first. */
 interface Closer {
   name: string
   close: Close
 }
 
-/** Ends a part; `timeLeft` milliseconds are left for it and for all that end after it. */
+/** Stops a part; `timeLeft` milliseconds are left for it and for all that stop after it. */
 type Close = (timeLeft: number) => Promise<void>
 
 export type Closers = ReturnType<typeof createClosers>
 
-/** Ends what was started, in reverse order, each part within what is left of the time. */
+/** Stops the started parts in reverse order, each within the time that is left. */
 export function createClosers(log: Log) {
   const closers: Closer[] = []
   let closing: Promise<void> | undefined
@@ -28,11 +28,11 @@ export function createClosers(log: Log) {
   }
 
   return {
-    /** Registers how to end what has just been started. */
+    /** Registers how to stop a part that was just started. */
     add(name: string, close: Close): void {
       closers.push({ name, close })
     },
-    /** Ends everything; a second call waits for the first. */
+    /** Stops everything; a second call waits for the first. */
     closeAll(timeoutMilliseconds: number): Promise<void> {
       closing ??= closeAll(Date.now() + timeoutMilliseconds)
       return closing

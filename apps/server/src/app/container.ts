@@ -30,20 +30,20 @@ export interface ServerOptions extends ContextOptions, FeaturesOptions {
   extraRoutes?: readonly Route[]
 }
 
-/** A server that runs. */
+/** A running server. */
 export interface Server extends Pick<Context, 'config' | 'log'> {
   /** Base address as callers reach it, without a trailing slash. */
   address: string
-  /** What was made at the first start on an empty database; undefined later. */
+  /** What the first start on an empty database created; undefined later. */
   firstStart: FirstStart | undefined
   /** Ends in order: no new requests, open ones to their end, then jobs, then the database. */
   stop(timeoutMilliseconds: number): Promise<void>
 }
 
 /**
- * Builds everything, connects it and starts it. What the program must know of a slice is a member of
- * {@link Feature}: this file folds the list of them.
- * Rejects, with all that was started ended again, when a part cannot start.
+ * Builds, connects and starts the server. Whatever it uses of a slice is a member of {@link
+ * Feature}, whose list this file combines. Stops all started parts and rejects when a part cannot
+ * start.
  */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const closers = createClosers(options.log)
@@ -122,7 +122,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   })
 
   await listener.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
-    // The next start will not show it: it is not the first.
+    // The next start will not show the token, because it is not the first.
     if (made !== undefined) log.warn({ tokenFile: made.tokenFile }, 'the token was made and kept')
     throw error
   })
@@ -160,7 +160,7 @@ function renderAll(
     renderMetrics(metrics, (err) => context.log.warn({ err }, 'something cannot be measured now'))
 }
 
-/** With SQLite one server works on a folder; what ends first is everything else. */
+/** With SQLite only one server may use a folder. Registered first, so that it is released last. */
 async function holdDataFolder({ dataDir }: Config, closers: Closers): Promise<void> {
   await prepareDataFolder(dataDir)
   const { holdFolder } = await import('../platform/db/sqlite-files.js')
@@ -168,7 +168,7 @@ async function holdDataFolder({ dataDir }: Config, closers: Closers): Promise<vo
   closers.add('data folder', async () => hold.release())
 }
 
-/** Nobody is refused when the operator switched the limit off. */
+/** Undefined when the operator switched the limit off. */
 function createLimiter({ config, clock }: Context): RateLimiter | undefined {
   const { perMinute, burst } = config.rateLimit
   return perMinute === undefined ? undefined : createRateLimiter({ perMinute, burst, clock })

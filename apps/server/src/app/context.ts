@@ -22,7 +22,7 @@ import { deriveKey, loadServerSecret } from '../platform/security/secrets.js'
 import type { Log } from '../platform/telemetry/log.js'
 import type { Closers } from './closers.js'
 
-/** What slices are built from, beside each other. */
+/** The shared parts that slices are built from. */
 export interface Context {
   config: Config
   log: Log
@@ -39,19 +39,19 @@ export interface Context {
   bus: EventBus
   events: EventPublisher
   queue: Queue
-  /** What happens in slices, for the others. */
+  /** Events between slices. */
   domainEvents: EventDispatcher
-  /** Calls to servers that users have named. */
+  /** Calls to addresses that users configure. */
   outgoing: Outgoing
 }
 
-/** Milliseconds after which an unfinished blob of a shared folder counts as left behind. */
+/** Milliseconds after which an unfinished blob of a shared folder counts as abandoned. */
 const sharedLeftoverAgeMs = 60 * 60 * 1000
 
 export interface ContextOptions {
   config: Config
   log: Log
-  /** Where time comes from; tests move it. */
+  /** Source of time; tests move it. */
   clock?: Clock
 }
 
@@ -91,7 +91,7 @@ export async function openContext(
   return context
 }
 
-/** Builds the context of one process from what was opened for it. */
+/** Builds the context of one process from its opened parts. */
 export function createContext(
   parts: Pick<Context, 'config' | 'log' | 'clock' | 'timers' | 'keys' | 'database' | 'bus'>,
 ): Context {
@@ -115,14 +115,15 @@ export function createContext(
 
 /**
  * File contents, in the data folder or an object store.
- * @param options.sweep removes what interrupted uploads left behind: for the server that owns the folder
+ * @param options.sweep removes leftovers of interrupted uploads: for the server that owns the
+ * folder
  */
 export async function openBlobs(
   { config, keys }: Context,
   options: { sweep: boolean },
 ): Promise<BlobStore> {
   if (config.objectStore !== undefined) {
-    // Loaded only where it is used: the start without it stays as quick as it is.
+    // Loaded only when it is used, to keep other starts fast.
     const { openS3BlobStore } = await import('../platform/blobs/s3.js')
     // Leftovers are for the daily sweep, because a start must not wait for a list of the bucket.
     return await openS3BlobStore(config.objectStore, {
@@ -136,20 +137,22 @@ export async function openBlobs(
   return blobs
 }
 
-/** Hints end at the process on SQLite; on PostgreSQL they reach all processes of the database. */
+/**
+ * Hints stay in the process with SQLite; with PostgreSQL they reach all processes of the database.
+ */
 async function openBus(config: Config, log: Log): Promise<EventBus> {
   if (config.databaseUrl === undefined) return createLocalBus(log)
   const { openPostgresBus } = await import('../platform/bus/postgres.js')
   return await openPostgresBus(config.databaseUrl, log)
 }
 
-/** The keys of this server, one per purpose, all from its one secret. */
+/** The keys of this server, one per purpose, all derived from its secret. */
 interface Keys {
   pageTokens: Buffer
   fileAddresses: Buffer
-  /** Seals what lies in the database and must not be readable there. */
+  /** Seals secrets in the database. */
   sealing: Buffer
-  /** Tells this installation from others where they could meet, such as in an object store. */
+  /** Distinguishes this installation from others that share an object store. */
   installation: Buffer
   /** HS256 secret of user keys in shared mode. */
   userKeys: Uint8Array

@@ -59,7 +59,7 @@ export function createFeatures(
     return slice
   }
 
-  // Tenants and what they define.
+  // Tenants and their definitions.
   const accounts = add(createAccounts({ db, run, clock, ids }))
   const workspaces = add(createWorkspaces({ db, run, dialect, clock, ids, pager, domainEvents }))
   const integrations = add(
@@ -108,7 +108,7 @@ export function createFeatures(
     }),
   )
 
-  // Calls to their servers.
+  // Calls to the servers of bots and integrations.
   const targets = add(
     createTargets({
       clock,
@@ -262,7 +262,7 @@ export function createFeatures(
   )
   add(createObservations({ db, run, clock, ids, events: botEvents.service, maxPayloadBytes }))
 
-  // Notifying bots, integrations and chat users of it.
+  // Notifications of bots, integrations and chat users.
   const deliveries = add(
     createDeliveries({
       db,
@@ -389,7 +389,7 @@ export function createFeatures(
   }
 }
 
-/** The endpoint that the operator named, if there is one; the settings come together or not at all. */
+/** The embeddings endpoint, if configured; its settings are set together or not at all. */
 function embeddingsOf(config: Context['config']) {
   const { embeddingsUrl: url, embeddingsModel: model, embeddingsApiKey: apiKey } = config
   return url === undefined || model === undefined ? undefined : { url, model, apiKey }

@@ -52,7 +52,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       return { made, lines, tenants }
     }
 
-    it('makes an account, a workspace and a token that opens it', async () => {
+    it('creates an account, a workspace and a token for it', async () => {
       const dataDir = await newFolder()
       const { made, tenants } = await start(await open(await newPlace()), dataDir)
       const token = made?.token ?? ''
@@ -76,7 +76,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect((await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()).toBe(made?.token)
     })
 
-    it('takes the token that the operator gives', async () => {
+    it('uses the token that the operator gives', async () => {
       const dataDir = await newFolder()
       await writeFile(join(dataDir, 'admin-token'), 'a token of an earlier database\n')
       const { made, tenants } = await start(await open(await newPlace()), dataDir, given)
@@ -85,14 +85,14 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(await readFile(join(dataDir, 'admin-token'), 'utf8')).toBe(`${given}\n`)
     })
 
-    it('takes up the token of a start that ended before the account was stored', async () => {
+    it('reuses the token of a start that ended before the account was stored', async () => {
       const dataDir = await newFolder()
       await writeFile(join(dataDir, 'admin-token'), 'bp_pat_of-a-start-that-crashed\n')
       const { made } = await start(await open(await newPlace()), dataDir)
       expect(made?.token).toBe('bp_pat_of-a-start-that-crashed')
     })
 
-    it('does not go on with a token that was cut short', async () => {
+    it('refuses a truncated token', async () => {
       const dataDir = await newFolder()
       await writeFile(join(dataDir, 'admin-token'), 'bp_pat_')
       await expect(start(await open(await newPlace()), dataDir)).rejects.toThrow('is damaged')
@@ -113,7 +113,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       const { tenants } = await start(await open(place), folder)
       expect(await tenants.tokens.listAll()).toHaveLength(1)
       expect(await tenants.tokens.isKnown(made[0]?.token ?? '')).toBe(true)
-      // No other folder is left with a token that opens nothing.
+      // No other folder keeps a token without an account.
       const kept = await Promise.all(dataDirs.map((dataDir) => readdir(dataDir)))
       expect(kept.flat()).toEqual(['admin-token'])
     })

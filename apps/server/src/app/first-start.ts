@@ -8,13 +8,13 @@ import { newToken } from '../platform/ids.js'
 import { keepSecretFile, replaceSecretFile } from '../platform/security/secrets.js'
 import type { Log } from '../platform/telemetry/log.js'
 
-/** What was made at the first start. */
+/** What the first start created. */
 export interface FirstStart {
   token: string
-  /** Whether the server made the token: shown once, because only this process knows it. */
+  /** Whether the server generated the token: shown once, because only this process knows it. */
   isNew: boolean
   workspaceId: string
-  /** Where the token is kept. */
+  /** File of the token. */
   tokenFile: string
 }
 
@@ -24,20 +24,20 @@ export interface FirstStartDeps {
   workspaces: Pick<WorkspacesService, 'createFirst'>
   tokens: Pick<OperatorTokens, 'add' | 'isKnown'>
   dataDir: string
-  /** Token given by the operator; without it one is made at the first start. */
+  /** Token given by the operator; generated at the first start if left out. */
   adminToken: string | undefined
   log: Log
 }
 
-/** Shorter ones are what is left of a file that was cut off. */
+/** Shorter tokens come from a truncated file. */
 const minTokenLength = 20
 const givenNote = 'BOTSTEAD_ADMIN_TOKEN'
 
 /**
- * Makes an empty database usable: an account, the workspace `Default` and a token. Of several
- * processes that start together one does it. On a database in use, only a token that the operator
- * gave and that is not known yet is added.
- * @returns what was made, or undefined if the database was in use
+ * Prepares an empty database: an account, the workspace `Default` and a token. Of several processes
+ * that start together, one does so. On a database in use, only adds an unknown token that the
+ * operator gave.
+ * @returns what was created, or undefined if the database was in use
  */
 export async function firstStart(deps: FirstStartDeps): Promise<FirstStart | undefined> {
   const made = (await deps.accounts.findFirst()) ? undefined : await createFirst(deps)
@@ -48,8 +48,8 @@ export async function firstStart(deps: FirstStartDeps): Promise<FirstStart | und
 async function createFirst(deps: FirstStartDeps): Promise<FirstStart | undefined> {
   const { run, accounts, workspaces, tokens } = deps
   const tokenFile = join(deps.dataDir, 'admin-token')
-  // The file comes first: a crash in between leaves a token that the next start takes up, while
-  // the other way round would leave an account whose token nobody knows.
+  // The file comes first: a crash in between leaves a token that the next start uses. The other
+  // order would leave an account whose token nobody knows.
   const token = await keepToken(tokenFile, deps.adminToken)
   const workspaceId = await run(async (tx) => {
     const accountId = await accounts.createFirst(tx)
@@ -60,13 +60,13 @@ async function createFirst(deps: FirstStartDeps): Promise<FirstStart | undefined
   if (workspaceId !== undefined) {
     return { token, isNew: deps.adminToken === undefined, workspaceId, tokenFile }
   }
-  // Another process was first. With another data folder it has another token, and ours is none.
+  // Another process was first. With another data folder it has another token, and ours is invalid.
   if (!(await tokens.isKnown(token))) await rm(tokenFile, { force: true })
   return undefined
 }
 
 async function keepToken(path: string, given: string | undefined): Promise<string> {
-  // A file that is left of an earlier database must not contradict what the operator gives.
+  // A file of an earlier database must not contradict the token of the operator.
   if (given !== undefined) {
     await replaceSecretFile(path, given)
     return given
@@ -82,7 +82,7 @@ async function addGiven(deps: FirstStartDeps, value: string): Promise<void> {
   if (await deps.tokens.isKnown(value)) return
   const account = await deps.accounts.findFirst()
   if (account === undefined) return
-  // Also on a full disk: it may be the one token by which somebody can delete.
+  // Also on a full disk: it may be the only token with which somebody can delete.
   const add = (tx: Tx) => deps.tokens.add(tx, account.id, value, givenNote)
   if (!(await deps.run(add, { mayUseReserve: true }))) return
   deps.log.info(

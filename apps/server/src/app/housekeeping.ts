@@ -6,15 +6,15 @@ import type { IdempotencyStore } from '../platform/idempotency/store.js'
 import type { JobHandler } from '../platform/jobs/handler.js'
 import type { Queue } from '../platform/jobs/queue.js'
 
-/** Name of the hourly job that deletes what is old enough. */
+/** Name of the hourly job that deletes expired rows. */
 const housekeepingJob = 'server.housekeeping'
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour
-/** Days that jobs which were given up stay for the operator to look at. */
+/** Days for which dead jobs are kept for the operator. */
 const deadJobDays = 30
 const rowsAtOnce = 500
-/** Housekeeping that fails for a while, such as with a full disk, must not be given up. */
+/** Housekeeping that fails for a while, for example on a full disk, must not be given up. */
 const maxAttempts = 1000
 
 interface HousekeepingDeps {
@@ -22,15 +22,15 @@ interface HousekeepingDeps {
   clock: Clock
   queue: Queue
   idempotency: Pick<IdempotencyStore, 'sweep'>
-  /** Milliseconds that events are kept. */
+  /** Milliseconds for which events are kept. */
   eventRetentionMs: number
-  /** Which streams of events are kept for longer. */
+  /** Streams of events that are kept longer. */
   keepsEvents: readonly KeepStream[]
-  /** In this order. */
+  /** Run in this order. */
   sweeps: readonly Sweep[]
 }
 
-/** Deletes hourly what is old enough: rows of slices, events, remembered responses and dead jobs. */
+/** Deletes expired rows hourly: of slices, events, stored responses and dead jobs. */
 export function createHousekeeping(deps: HousekeepingDeps) {
   const { clock, queue, idempotency, eventRetentionMs, keepsEvents } = deps
 
@@ -60,14 +60,14 @@ export function createHousekeeping(deps: HousekeepingDeps) {
 
   return {
     jobs: { [housekeepingJob]: handler },
-    /** Enqueues the round that a start begins with. */
+    /** Enqueues the first run, at a start. */
     schedule: async (tx: Tx): Promise<void> => {
       await enqueue(tx, clock.now())
     },
   }
 }
 
-/** Deletes what is left of a bot, slice by slice. */
+/** Deletes the rows of a deleted bot, slice by slice. */
 export function purgeBotHandler(
   purges: readonly ((owner: Owner) => Promise<void>)[],
 ): JobHandler<{ botId: string }> {

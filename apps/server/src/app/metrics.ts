@@ -5,12 +5,12 @@ import type { Metric } from '../platform/telemetry/metrics.js'
 import { version } from '../version.js'
 import type { Context } from './context.js'
 
-/** What the server measures beside its slices, its requests and its process. */
+/** Metrics of the server beside those of slices, requests and the process. */
 export function serverMetrics(context: Context): Metric[] {
   return [buildInfo(context), diskMetrics(context), jobMetrics(context.queue)]
 }
 
-/** Room on the disks of this machine that the server writes to. */
+/** Free space on the disks of this machine that the server writes to. */
 function diskMetrics({ config, database }: Context): Metric {
   const folders = new Map<string, string>()
   if (database.file !== undefined) folders.set('database', config.dataDir)

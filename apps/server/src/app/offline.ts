@@ -31,7 +31,7 @@ export async function withOperatorTokens<T>(
 
 /** Opens the context for one command, and closes it again. */
 async function withContext<T>(config: Config, work: (context: Context) => Promise<T>): Promise<T> {
-  // What the commands print goes to standard output, where programs read it.
+  // Standard output is for the results of commands, which programs read.
   const log = await createLog({ level: 'warn', pretty: true, destination: process.stderr })
   const closers = createClosers(log)
   try {

@@ -7,17 +7,17 @@ import type { Closers } from './closers.js'
 import type { Context } from './context.js'
 import { createHousekeeping, purgeBotHandler } from './housekeeping.js'
 
-/** Share of the time that is left which running jobs get; the rest is for closing the database. */
+/** Share of the remaining time for running jobs; the rest is for closing the database. */
 export const shareForJobs = 0.7
 
-/** Begins to work off the jobs of all slices, and enqueues those that a start begins with. */
+/** Starts to run the jobs of all slices, and enqueues those that run at a start. */
 export async function startWorker(
   context: Context,
   features: readonly Feature[],
   idempotency: IdempotencyStore,
   closers: Pick<Closers, 'add'>,
 ): Promise<void> {
-  // What refers to others is deleted before them.
+  // Rows are deleted before those that they refer to.
   const dependentsFirst = features.toReversed()
   const housekeeping = createHousekeeping({
     run: context.run,
@@ -44,7 +44,7 @@ export async function startWorker(
       ...housekeeping.jobs,
     },
   })
-  // Also on a full disk: a server that cannot start cannot delete.
+  // Also on a full disk: a server that cannot start cannot free space.
   await context.run(
     async (tx) => {
       for (const feature of features) await feature.schedule?.(tx)
@@ -57,7 +57,7 @@ export async function startWorker(
   for (const feature of features) await feature.start?.()
 }
 
-/** The handlers of all slices by kind. Throws for a kind that two of them claim. */
+/** The handlers of all slices by kind. Throws if two slices have the same kind. */
 function jobsOf(features: readonly Feature[]): Record<string, JobHandler> {
   const handlers = new Map<string, JobHandler>()
   for (const { name, jobs } of features) {

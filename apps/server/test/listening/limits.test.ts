@@ -41,7 +41,7 @@ describe('chat addresses under load', () => {
     await room.say('x')
   })
 
-  it('answer requests that offer HTTP/2 as if they had not', async () => {
+  it('ignore an offer of HTTP/2 in a request', async () => {
     const { port, hostname } = new URL(server().url)
     const body = JSON.stringify({ name: 'Ada' })
     const room = await openRoom(server())

@@ -7,7 +7,7 @@ export class MemorySink implements Sink {
   readonly heard: Heard[] = []
   pings = 0
   pending = 0
-  /** How the server ended it. */
+  /** How the server closed it. */
   ended: 'end' | 'cut' | undefined
   #closed = false
   readonly #callbacks: (() => void)[] = []
@@ -16,7 +16,7 @@ export class MemorySink implements Sink {
     return !this.#closed
   }
 
-  /** The newest number it could go on from. */
+  /** The newest number from which it could continue. */
   get lastId(): number | undefined {
     return this.heard.findLast(({ sequence }) => sequence !== undefined)?.sequence
   }

@@ -23,7 +23,7 @@ const command = fc.oneof(
 )
 type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Somebody who listens all the time: reconnects with the last number whenever the stream ends. */
+/** A permanent listener: reconnects with the last number whenever the stream ends. */
 interface Ear {
   /** 0 is the owner, 1 the guest. */
   user: 0 | 1
@@ -36,7 +36,7 @@ interface Ear {
 describeEachEngine('a stream', (engine) => {
   const database = useDatabase(engine)
 
-  it('is the log, in order and once, whatever happens on the way', async () => {
+  it('delivers the log in order and once, whatever happens', async () => {
     const log = await createLog({ level: 'silent' })
     const runs = engine.name === 'sqlite' ? 30 : 12
     await fc.assert(
@@ -85,7 +85,9 @@ describeEachEngine('a stream', (engine) => {
       heard: [],
     }))
 
-    /** Processes that ended without a word, as by kill -9: what they stored stays, nobody hears more. */
+    /**
+     * Processes that ended abruptly, as by kill -9: what they stored stays, and they send no more.
+     */
     const dead = new Set<Chats>()
 
     async function connect(ear: Ear, process: Chats): Promise<void> {
@@ -102,7 +104,7 @@ describeEachEngine('a stream', (engine) => {
       start(ear.sink)
     }
 
-    /** Things that a user may not do right now are refused, and that is all. */
+    /** Ignores refusals of operations that are not allowed at the moment. */
     const tolerant = (work: Promise<unknown>) =>
       work.catch((error: unknown) => {
         if (!/not yours|no conversation|no message|takes part|is stopping/.test(String(error))) {
@@ -171,7 +173,7 @@ describeEachEngine('a stream', (engine) => {
       act,
       async settle() {
         await processes[0].chat.addParticipant(users[0], id, users[1].userKeyId)
-        // The last event is one that is always told.
+        // The last event is always sent.
         await processes[0].chat.createMessage(
           users[0],
           { conversationId: id, payload: text('end') },

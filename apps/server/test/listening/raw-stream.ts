@@ -1,22 +1,22 @@
 import { WebSocket } from 'ws'
 import type { TestServer } from '../harness.js'
 
-/** A signal as it came over the wire. */
+/** A signal as received. */
 export interface Heard {
   type: string
   data: Record<string, unknown>
-  /** Place in the conversation; undefined if the frame had none. */
+  /** Sequence number in the conversation; undefined if the frame had none. */
   sequence: number | undefined
 }
 
-/** Somebody who listens without any client, to see what really comes. */
+/** A listener without a client, to see the raw stream. */
 export interface RawListener {
   heard: Heard[]
   /** Frames that are no signals, such as `ping`. */
   other: string[]
   /** Number of the last signal that had one. */
   readonly lastId: number | undefined
-  /** Resolves once something that passes has been heard. */
+  /** Resolves once the received signals pass. */
   until(passes: (heard: readonly Heard[]) => boolean): Promise<void>
   /** Resolves when the connection has ended. */
   ended: Promise<void>

@@ -27,7 +27,7 @@ describeEachEngine('listening', (engine) => {
     const textsOf = (listener: RawListener) =>
       listener.heard.map(({ data }) => Reflect.get(Object(data.payload), 'text'))
 
-    it('tells of messages before they are answered', async () => {
+    it('sends messages before the response to their creation', async () => {
       const listener = await listen(room.address)
       const { message } = await room.say('first')
       await listener.until((heard) => heard.length === 1)
@@ -39,7 +39,7 @@ describeEachEngine('listening', (engine) => {
       listener.close()
     })
 
-    it('repeats what was missed, then follows, without a gap and nothing twice', async () => {
+    it('repeats missed events, then follows, without gaps and duplicates', async () => {
       const listener = await listen(room.address)
       await room.say('one')
       await listener.until((heard) => heard.some((_, i) => textsOf(listener)[i] === 'one'))

@@ -39,7 +39,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
       }
     })
 
-  it('gets all signals as listeners get them, in order, signed and with the secret', async () => {
+  it('gets the same signals as listeners, in order, signed and with the secret', async () => {
     const app = await startWebhookApp()
     const room = await openPostingRoom(app, { webhookSecret: 's3' })
     const listener = await listenRaw(room.address)
@@ -115,7 +115,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
     )
   })
 
-  it('gets what it could not take again, and nothing of what was deleted meanwhile', async () => {
+  it('gets failed signals again, except for those deleted meanwhile', async () => {
     const app = await startWebhookApp()
     app.answers.push(503)
     const room = await openPostingRoom(app)
@@ -137,7 +137,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
     })
   })
 
-  it('is told once more by hand of what it refused, apart from the bot', async () => {
+  it('gets refused signals again by a replay, apart from the bot', async () => {
     const app = await startWebhookApp()
     app.answers.push(401)
     const room = await openPostingRoom(app)
@@ -156,7 +156,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
     await eventually(() => expect(textsOf(app.taken)).toEqual(['refused']))
   })
 
-  it('is left alone when it fails for long, and found again by what waits first', async () => {
+  it('is paused when it fails for long, and probed with the first pending signal', async () => {
     const app = await startWebhookApp()
     const room = await openPostingRoom(app)
     app.answers.push(...Array<number>(100).fill(500))
@@ -190,7 +190,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
     expect(await receivers()).toEqual([])
   })
 
-  it('is told from the first signal after it was set, and of the chat alone', async () => {
+  it('gets signals from when it was set, and only those of the chat', async () => {
     const app = await startWebhookApp()
     const room = await openRoom(server())
     const { id } = room.bot

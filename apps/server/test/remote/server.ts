@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
-/** What the server of a bot or an integration was asked. */
+/** A request to the server of a bot or an integration. */
 export interface RemoteRequest {
   method: string
   url: string
@@ -18,7 +18,7 @@ interface RemoteBody {
   [member: string]: unknown
 }
 
-/** What it answers. */
+/** Its response. */
 interface RemoteAnswer {
   status?: number
   headers?: Record<string, string | string[]>
@@ -28,17 +28,17 @@ interface RemoteAnswer {
   breaks?: boolean
 }
 
-/** Undefined lets the caller wait for ever. */
+/** Undefined makes the caller wait forever. */
 type Behavior = (request: RemoteRequest) => RemoteAnswer | undefined | Promise<RemoteAnswer>
 
-/** An HTTP server in a process of its own whose answers the test decides. */
+/** An HTTP server in its own process, whose responses the test decides. */
 export interface Remote {
   url: string
-  /** What it was asked since the test began. */
+  /** Requests since the test began. */
   requests: RemoteRequest[]
   /** Those with one operation in `x-bp-operation`. */
   asked(operation: string): RemoteRequest[]
-  /** How it answers from now on, until the end of the test; at first with 200 and `{}`. */
+  /** Sets the responses until the end of the test; by default 200 and `{}`. */
   behave(behavior: Behavior): void
   close(): void
 }
@@ -77,7 +77,10 @@ async function startRemote(): Promise<Remote & { reset(): void }> {
   }
 }
 
-/** One for the tests of the surrounding `describe`, fresh in each; call the answer inside a test. */
+/**
+ * One for the tests of the surrounding `describe`, fresh in each; call the returned function inside
+ * a test.
+ */
 export function useRemote(): () => Remote {
   let running: Awaited<ReturnType<typeof startRemote>> | undefined
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { openDatabase } from '../../src/platform/db/open.js'
 import type { TestServer } from '../harness.js'
 import { createSlices, type Slices } from '../slices.js'
 
-/** Everything that a tenant can have, by the names under which operations ask for it. */
+/** Everything that a tenant can have, by the parameter names of operations. */
 export interface Tenant {
   token: string
   tokenId: string
@@ -41,7 +41,7 @@ export async function inDatabase<T>(
   return await work(await createSlices(database))
 }
 
-/** Somebody with one of each. */
+/** A tenant with one of each. */
 export async function furnish(server: TestServer): Promise<Tenant> {
   const { token, workspace } = await inDatabase(server, (tenants) => tenants.person())
   const { workspaceId } = workspace
@@ -106,7 +106,7 @@ export async function furnish(server: TestServer): Promise<Tenant> {
   }
 }
 
-/** What a tenant sees of their own: it must not change by what others try. */
+/** All data of a tenant: it must not change through attempts of others. */
 export async function inventory({ client, botId, ...own }: Tenant) {
   return {
     workspace: await client.getWorkspace({ id: own.workspaceId }),

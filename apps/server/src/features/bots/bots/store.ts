@@ -46,7 +46,7 @@ export async function findBot(
     .executeTakeFirst()
 }
 
-/** The workspace that a bot belongs to: what authentication needs before it has a scope. */
+/** The workspace of a bot: for authentication, which has no scope yet. */
 export async function findWorkspaceOf(db: Db, id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('bots')

@@ -33,7 +33,7 @@ describeEachEngine('authentication', (engine) => {
     return { id: bot.id, keyId: key.token.id, key: key.value }
   }
 
-  /** What a call is refused with, or undefined if it is let in. */
+  /** The error that refuses a call; undefined if it is accepted. */
   async function refusal(ask: () => unknown): Promise<unknown> {
     try {
       await ask()
@@ -45,7 +45,7 @@ describeEachEngine('authentication', (engine) => {
   const refused = (ask: () => unknown, type: string) =>
     expect(refusal(ask)).resolves.toMatchObject({ type })
 
-  it('knows the holder of a personal token, in their workspace and in their bot', async () => {
+  it('identifies the holder of a personal token, in their workspace and in their bot', async () => {
     const ann = await here.person()
     const bot = await newBot(ann)
     const { workspaceId } = ann.workspace
@@ -60,7 +60,7 @@ describeEachEngine('authentication', (engine) => {
     })
   })
 
-  it('answers without waiting when it has just been asked', async () => {
+  it('returns cached callers synchronously', async () => {
     const ann = await here.person()
     const bot = await newBot(ann)
     const ask = [
@@ -90,7 +90,7 @@ describeEachEngine('authentication', (engine) => {
     )
   })
 
-  it('refuses unknown and foreign ids with the same words', async () => {
+  it('refuses unknown and foreign ids with the same message', async () => {
     const ann = await here.person()
     const bob = await here.person()
     const bobsBot = await newBot(bob)
@@ -116,7 +116,7 @@ describeEachEngine('authentication', (engine) => {
     }
   })
 
-  it('refuses what was never a token', async () => {
+  it('refuses values that were never a token', async () => {
     for (const token of ['', 'x', 'bp_pat_'.padEnd(50, 'a'), 'a'.repeat(100_000), '❤'.repeat(9)]) {
       await refused(() => authenticator().account(token), 'Unauthorized')
       await refused(() => authenticator().account(token), 'Unauthorized')
@@ -180,7 +180,7 @@ describeEachEngine('authentication', (engine) => {
     expect(await refusal(() => authenticator().account(ann.token))).toBeUndefined()
   })
 
-  it('refuses within five seconds what was deleted elsewhere', async () => {
+  it('refuses what another process deleted within five seconds', async () => {
     const ann = await here.person()
     const kept = await newBot(ann)
     const gone = await newBot(ann)
@@ -199,7 +199,7 @@ describeEachEngine('authentication', (engine) => {
     for (const ask of asks) await refused(ask, 'Unauthorized')
   })
 
-  it('knows at once what was made elsewhere', async () => {
+  it('accepts at once what another process created', async () => {
     const ann = await here.person()
     await authenticator().account(ann.token)
     const bot = await newBot(ann, elsewhere)
@@ -237,7 +237,7 @@ describeEachEngine('authentication', (engine) => {
     }
   })
 
-  it('keeps the time of last use, written off the path of requests', async () => {
+  it('stores the time of last use in the background', async () => {
     const waiting: (() => void)[] = []
     const timers = {
       after: (_: number, callback: () => void) => {
@@ -257,7 +257,7 @@ describeEachEngine('authentication', (engine) => {
     await expect.poll(lastUse, { timeout: 10_000 }).not.toBeNull()
     const first = await lastUse()
 
-    // Within a minute of what is stored nothing is written.
+    // Nothing is written within a minute of the stored time.
     other.clock.advance(30_000)
     waiting.length = 0
     await other.access.authenticator.account(ann.token)
@@ -297,11 +297,11 @@ describe('the caller inside a bot', () => {
     { integrationId: 'int-2', integrationAlias: 'first' },
     { integrationId: 'int-1', integrationAlias: 'other' },
     { integrationId: 'int-2', integrationName: 'slack', userId: 'user_1' },
-  ])('is nobody where they name an integration that is not installed (%o)', (headers) => {
+  ])('is undefined where the headers name an integration that is not installed (%o)', (headers) => {
     expect(caller(headers)).toBeUndefined()
   })
 
-  it('is a user where no integration is named, else the bot', () => {
+  it('is a user where no integration is named, otherwise the bot', () => {
     const user = { ...noScope, userId: 'user_1', userRole: 'admin' }
     expect(callerOf(user, [])).toEqual({ type: 'user', id: 'user_1', role: 'admin' })
     expect(callerOf({ ...user, integrationId: 'int-1' }, installed)).toMatchObject({

@@ -15,14 +15,14 @@ import type { BotDirectory } from './bot-directory.js'
 import { findTokenByHash, type TokenRow } from './store.js'
 import type { TokenUsage } from './usage.js'
 
-/** Vouches for the holders of access tokens. */
+/** Authenticates the holders of access tokens. */
 export interface TokenAuthenticator
   extends Pick<Authenticator, 'account' | 'token' | 'workspace' | 'bot'> {
-  /** The token was revoked: it is refused from now on. */
+  /** Called when a token was revoked: it is refused from now on. */
   forgetToken(id: string): void
-  /** The bot was deleted: neither it nor its keys are known from now on. */
+  /** Called when a bot was deleted: it and its keys are refused from now on. */
   forgetBot(id: string): void
-  /** The workspace was deleted with its bots: nothing of it is known from now on. */
+  /** Called when a workspace was deleted with its bots: all of it is refused from now on. */
   forgetWorkspace(id: string): void
 }
 
@@ -34,7 +34,7 @@ export interface AuthenticatorDeps {
   bots: BotDirectory
 }
 
-/** Who a token is. */
+/** The holder of a token. */
 type Holder =
   | { kind: 'personal'; actor: AccountActor }
   | { kind: 'bot'; tokenId: string; workspaceId: string; botId: string }
@@ -45,15 +45,15 @@ interface BotFact {
   installed: InstalledIntegration[]
 }
 
-/** Longer than any token that was ever made; what is longer is not looked up, nor remembered. */
+/** Longer than any issued token; longer values are neither looked up nor cached. */
 const maxTokenLength = 512
 
 /**
- * Authentication from memory: a caller who was seen within the last seconds costs no read.
+ * Cached authentication: a caller who was seen within the last seconds needs no read.
  *
- * Facts are kept apart (token, role, bot) and each is read anew every five seconds, which is how
- * long a change in another process goes unseen. Tokens are remembered by their value, not their
- * hash: it saves hashing on every request, and whoever can read this memory can read the requests.
+ * Token, role and bot are cached separately for five seconds, which is how long a change by another
+ * process can go unnoticed. Tokens are cached by value, not by hash: this saves hashing on every
+ * request, and whoever can read this memory can also read the requests.
  */
 export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenticator {
   const { db, clock, usage } = deps
@@ -169,7 +169,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
   }
 }
 
-/** Goes on at once with a value that is there: the hot path waits for nothing. */
+/** Continues synchronously with a cached value, so that the hot path does not wait. */
 function after<Value, Next>(
   value: Value | Promise<Value>,
   next: (value: Value) => Next | Promise<Next>,
@@ -207,8 +207,8 @@ function toHolder(row: TokenRow): Holder | undefined {
 }
 
 /**
- * The holder of the key of an integration, in a bot where it is installed. Bots that do not exist and
- * bots where it is not installed are told the same.
+ * The holder of the key of an integration, in a bot where it is installed. The same error for bots
+ * that do not exist and bots where it is not installed.
  */
 function integrationActor(
   holder: Extract<Holder, { kind: 'integration' }>,
@@ -243,7 +243,9 @@ function keyOf(accountId: string, workspaceId: string): string {
   return accountId + separator + workspaceId
 }
 
-/** Ids of accounts hold no space, whatever a caller sends as the id of a workspace. */
+/**
+ * Unambiguous, because ids of accounts contain no space, whatever a caller sends as a workspace id.
+ */
 function partsOf(key: string): [accountId: string, workspaceId: string] {
   const end = key.indexOf(separator)
   return [key.slice(0, end), key.slice(end + 1)]
@@ -257,7 +259,7 @@ function foreignWorkspace(): ApiError {
   return new ApiError('Unauthorized', scopeRefusals['x-workspace-id'])
 }
 
-/** The same for one of another workspace and for one that does not exist. */
+/** The same error for an integration of another workspace and for one that does not exist. */
 function foreignIntegration(): ApiError {
   return new ApiError(
     'Forbidden',
@@ -277,9 +279,9 @@ export interface InstalledIntegration {
 }
 
 /**
- * On whose behalf a call is made, by its headers: a caller with access to the whole bot may act as one
- * of its integrations. Undefined if the headers name an integration that is not installed. An alias
- * without an id is ignored unless the bot has it: callers send aliases of their own.
+ * The caller that the headers name: a caller with access to the whole bot may act as one of its
+ * integrations. Undefined if the headers name an integration that is not installed. An alias
+ * without an id is ignored unless the bot has it, because callers also send their own aliases.
  */
 export function callerOf(
   scope: ScopeHeaders,
@@ -294,8 +296,8 @@ export function callerOf(
 }
 
 /**
- * The installation that the holder of an integration's own key acts for; undefined if the headers
- * name another, or none is there.
+ * The installation for which the holder of an integration key acts; undefined if the headers name
+ * another one, or it is not installed.
  */
 function ownInstallation(
   id: string,
@@ -305,7 +307,7 @@ function ownInstallation(
   return integrationId === id ? installationOf(id, integrationAlias, installed) : undefined
 }
 
-/** The first installation with this id and alias; an undefined one matches any. */
+/** The first installation with this id and alias; undefined matches any. */
 function installationOf(
   id: string | undefined,
   alias: string | undefined,

@@ -1,4 +1,4 @@
-/** What access has to know of bots, which are a slice above this one. */
+/** What access reads about bots, which are a slice above this one. */
 export interface BotDirectory {
   /** The workspace of a bot; undefined if there is no such bot. */
   workspaceOf(botId: string): Promise<string | undefined>

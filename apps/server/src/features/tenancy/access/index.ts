@@ -27,7 +27,7 @@ interface Deps extends Omit<AccessDeps, 'bots' | 'integrations' | 'forgetToken'>
   integrations: { service: AccessDeps['integrations'] }
 }
 
-/** Who holds which token, and what it opens. */
+/** Access tokens: their holders, and what they may access. */
 export function createAccess(deps: Deps): Access {
   const usage = createTokenUsage(deps)
   const named = {
@@ -58,7 +58,7 @@ export function createAccess(deps: Deps): Access {
     purge: async (owner) => {
       if (owner.kind === 'bot') await service.purge(owner.id)
     },
-    // Before the database is closed: stores what is not stored yet of the last uses of tokens.
+    // Before the database is closed: stores the pending last uses of tokens.
     stop: () => usage[Symbol.asyncDispose](),
   }
 }

@@ -16,43 +16,47 @@ export interface OperatorTokensDeps {
 export type OperatorTokens = ReturnType<typeof createOperatorTokens>
 
 /**
- * Tokens as the operator of the server manages them, without being a caller: at the first start and
- * from the command line, straight on the database. A server that runs beside it learns of a
- * revocation within five seconds.
+ * Tokens for the operator of the server, at the first start and from the command line, directly on
+ * the database. A running server notices a revocation within five seconds.
  */
 export function createOperatorTokens(deps: OperatorTokensDeps) {
   const { db, run } = deps
 
   return {
-    /** Makes a personal token of the first account. Rejects if the database has no account yet. */
+    /**
+     * Creates a personal token of the first account. Rejects if the database has no account yet.
+     */
     async createForFirstAccount(note: string): Promise<MadeToken> {
       const account = await deps.accounts.findFirst()
       if (account === undefined) {
-        throw new Error('There is no account yet: the first start of the server makes one.')
+        throw new Error('There is no account yet: the first start of the server creates one.')
       }
       const made = makeToken({ kind: 'personal', accountId: account.id }, note, deps)
       await run((tx) => store.insertToken(tx, made.token))
       return made
     },
 
-    /** Tokens of every kind and owner, newest first; of their values only the hashes are known. */
+    /**
+     * Tokens of every kind and owner, newest first; without their values, of which only hashes are
+     * stored.
+     */
     async listAll(): Promise<store.TokenRow[]> {
       return await store.listTokens(db)
     },
 
-    /** Deletes a token of any kind and owner. @returns whether there was one of this id */
+    /** Deletes a token of any kind and owner. @returns whether it existed */
     async revoke(id: string): Promise<boolean> {
       return await run((tx) => store.deleteToken(tx, id), { mayUseReserve: true })
     },
 
-    /** Whether there is a token of this value, of whatever kind and owner. */
+    /** Whether there is a token with this value, of any kind and owner. */
     async isKnown(value: string): Promise<boolean> {
       return (await store.findTokenByHash(db, hashToken(value))) !== undefined
     },
 
     /**
-     * Gives an account a token of a chosen value.
-     * @returns whether it was added: false if there is a token of this value
+     * Adds a token with a chosen value to an account.
+     * @returns whether it was added: false if there is a token with this value
      */
     async add(tx: Tx, accountId: string, value: string, note: string): Promise<boolean> {
       const { token } = makeToken({ kind: 'personal', accountId }, note, deps, value)

@@ -4,15 +4,15 @@ import { mayWrite, readsOnly, type WorkspacesService } from '../workspaces/index
 import type { BotDirectory } from './bot-directory.js'
 import { findToken } from './store.js'
 
-/** What the holder of a token may do beyond the bot that a call is about. */
+/** The access of a token holder to bots other than the one of the call. */
 export interface Reach {
-  /** Whether a call was made with the key of its bot, and not by a person. */
+  /** Whether a call was made with the key of its bot, rather than by a person. */
   isBotKey(actor: BotActor): Promise<boolean>
   /** The same caller in another bot; undefined unless the token may write there. */
   writerIn(actor: BotActor, botId: string): Promise<BotActor | undefined>
   /**
-   * The holder of a token in a bot; undefined unless the token is valid there. Throws `Forbidden` for
-   * people who may only read there.
+   * The holder of a token in a bot; undefined unless the token is valid there. Throws `Forbidden`
+   * for members who may only read there.
    */
   holderIn(tokenId: string, botId: string): Promise<Holder | undefined>
 }
@@ -38,7 +38,7 @@ export function createReach({ db, bots, workspaces }: ReachDeps): Reach {
       if (botId === actor.botId) return actor
       const token = await findToken(db, actor.tokenId)
       const workspaceId = await bots.workspaceOf(botId)
-      // The key of a bot opens that bot alone.
+      // The key of a bot gives access to that bot only.
       if (token === undefined || token.account_id === null || workspaceId === undefined) {
         return undefined
       }

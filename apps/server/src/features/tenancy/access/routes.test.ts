@@ -7,7 +7,7 @@ import { addViewer } from '../../../../test/tenant.js'
 describeEachEngine('tokens over HTTP', (engine) => {
   const server = useServer(engine)
 
-  it('of a person are made, work, are listed without their value and end at once', async () => {
+  it('of a person can be created, used, listed without their value, and revoked at once', async () => {
     const client = server().client({ workspaceId: undefined })
     const { pat } = await client.createPersonalAccessToken({ note: 'laptop' })
     expect(pat.value).toMatch(/^bp_pat_[\w-]{43}$/)
@@ -23,7 +23,7 @@ describeEachEngine('tokens over HTTP', (engine) => {
     await expect(owner.getAccount()).rejects.toMatchObject({ type: 'Unauthorized' })
   })
 
-  it('of a bot are made at top level, work in it and end at once', async () => {
+  it('of a bot can be created, used in it, and revoked at once', async () => {
     const client = server().client()
     const { bot } = await client.createBot({})
     const made = await client.createBotApiKey({ botId: bot.id, note: 'deploy' })
@@ -37,7 +37,7 @@ describeEachEngine('tokens over HTTP', (engine) => {
     await expect(inside.listConversations()).rejects.toMatchObject({ type: 'Unauthorized' })
   })
 
-  it('tell whose they are', async () => {
+  it('identify their holder', async () => {
     const client = server().client()
     const { account } = await client.getAccount()
     const { bot } = await client.createBot({})
@@ -45,7 +45,7 @@ describeEachEngine('tokens over HTTP', (engine) => {
     const { workspaceId } = server()
     const { value } = await client.createBotApiKey({ botId: bot.id })
     const byPerson = existingClient(server())
-    // The client of a service names no bot, or always the same, whichever it asks about.
+    // The client of a service names no bot, or always the same one, whichever bot it asks about.
     const byBot = existingClient(server(), { token: value, botId: other.id })
     const whose = { workspaceId, botId: bot.id }
     expect(await byPerson.introspect({ botId: bot.id })).toEqual({ ...whose, userId: account.id })
@@ -60,7 +60,7 @@ describeEachEngine('tokens over HTTP', (engine) => {
     })
   })
 
-  it('of an integration stands for the bots in which it is installed', async () => {
+  it('of an integration identify it in the bots in which it is installed', async () => {
     const admin = server().client()
     const { bot } = await admin.createBot({})
     const { bot: other } = await admin.createBot({})
@@ -77,7 +77,7 @@ describeEachEngine('tokens over HTTP', (engine) => {
     })
   })
 
-  it('of people who may only read stand for nobody in its bots', async () => {
+  it('of people who may only read are refused', async () => {
     const { bot } = await server().client().createBot({})
     const viewer = await addViewer(server(), server().workspaceId)
     const client = existingClient(server(), { ...viewer })
@@ -89,7 +89,7 @@ describeEachEngine('tokens over HTTP', (engine) => {
     expect((await server().client().createBotApiKey({ botId: bot.id })).note).toBe('')
   })
 
-  it('are answered once more to a call that is repeated with its key', async () => {
+  it('are returned again to a call that is repeated with its idempotency key', async () => {
     const client = server().client()
     const key = { idempotencyKey: 'token-once' }
     const first = await client.createPersonalAccessToken({ note: 'once' }, key)
@@ -98,7 +98,7 @@ describeEachEngine('tokens over HTTP', (engine) => {
     expect(pats.filter(({ note }) => note === 'once')).toHaveLength(1)
   })
 
-  it('tell when they were last used, once that is stored', async () => {
+  it('show when they were last used, once that is stored', async () => {
     const client = server().client()
     const { pat } = await client.createPersonalAccessToken({ note: 'used' })
     await server().client({ token: pat.value }).getAccount()
@@ -114,7 +114,7 @@ describe('the token that the operator chose', () => {
   const chosen = 'chosen-by-the-operator'
   const server = useServer(undefined, { BOTSTEAD_ADMIN_TOKEN: chosen })
 
-  it('opens the first account', async () => {
+  it('gives access to the first account', async () => {
     expect(server().token).toBe(chosen)
     const { pats } = await server().client().listPersonalAccessTokens()
     expect(pats.map(({ note }) => note)).toEqual(['BOTSTEAD_ADMIN_TOKEN'])

@@ -68,7 +68,7 @@ export function accessRoutes(service: AccessService, reach: Reach): Route[] {
 type WireToken = Output<typeof contract.tokens.listPersonal>['pats'][number]
 type WireNewToken = Output<typeof contract.tokens.createBotKey>
 
-/** Personal tokens and bot keys look the same. */
+/** Personal tokens and bot keys have the same form. */
 function toToken(row: TokenSummaryRow): WireToken {
   return {
     id: row.id,

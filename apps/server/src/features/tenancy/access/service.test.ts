@@ -31,7 +31,7 @@ describeEachEngine('tokens', (engine) => {
     expect(await tenants.access.service.listPersonal(bob.account)).toHaveLength(1)
   })
 
-  it('are stored as hashes, so that the database opens nothing', async () => {
+  it('are stored as hashes, so that the database contains no usable token', async () => {
     const ann = await tenants.person()
     const bot = await newBot(ann)
     const key = await tenants.access.service.createBotKey(ann.workspace, { botId: bot }, undefined)
@@ -60,7 +60,7 @@ describeEachEngine('tokens', (engine) => {
     )
   })
 
-  it('of a bot are those of one bot of the workspace', async () => {
+  it('of a bot are listed for one bot of the workspace', async () => {
     const ann = await tenants.person()
     const bot = await newBot(ann)
     const sibling = await newBot(ann)
@@ -97,7 +97,7 @@ describeEachEngine('tokens', (engine) => {
     await expect(service.removeBotKey(bob.workspace, key.token.id)).rejects.toMatchObject({
       type: 'ResourceNotFound',
     })
-    // The two kinds are deleted each by its own operation.
+    // Each kind is deleted by its own operation.
     await expect(service.removePersonal(ann.account, key.token.id)).rejects.toMatchObject({
       type: 'ResourceNotFound',
     })
@@ -117,7 +117,7 @@ describeEachEngine('tokens', (engine) => {
     expect(await tenants.tokens.isKnown(ann.token)).toBe(true)
   })
 
-  it('of all owners are seen and revoked by the operator', async () => {
+  it('of all owners can be listed and revoked by the operator', async () => {
     const ann = await tenants.person()
     const bot = await newBot(ann)
     const key = await tenants.access.service.createBotKey(ann.workspace, { botId: bot }, undefined)

@@ -23,17 +23,17 @@ export interface AccessDeps {
     /** Throws `ReferenceNotFound` unless the integration is one of the workspace. */
     requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void>
   }
-  /** Called after a token is gone, so that it is refused at once. */
+  /** Called after a token was deleted, so that it is refused at once. */
   forgetToken: (tokenId: string) => void
 }
 
 export type AccessService = ReturnType<typeof createAccessService>
 
-/** Tokens as their owners manage them. */
+/** Operations of owners on their tokens. */
 export function createAccessService(deps: AccessDeps) {
   const { db, run } = deps
 
-  /** @param field where the id of the bot was given */
+  /** @param field path of the id in the request */
   async function requireBot(actor: WorkspaceActor, botId: string, field: string): Promise<void> {
     if ((await deps.bots.workspaceOf(botId)) === actor.workspaceId) return
     throw new ApiError('ReferenceNotFound', `${field}: there is no bot ${botId} in this workspace.`)
@@ -141,20 +141,20 @@ export function createAccessService(deps: AccessDeps) {
       await store.deleteKeysOfWorkspace(tx, workspaceId)
     },
 
-    /** Removes the keys that a deleted bot left behind. */
+    /** Deletes the keys of a deleted bot. */
     async purge(botId: string): Promise<void> {
       await run((tx) => store.deleteKeysOfBot(tx, botId), { mayUseReserve: true })
     },
   }
 }
 
-/** A token that was just made: the only time that its value is known. */
+/** A new token: the only time that its value is known. */
 export interface MadeToken {
   token: TokenRow
   value: string
 }
 
-/** Whom a token acts for. */
+/** The owner of a token. */
 export type TokenOwner =
   | { kind: 'personal'; accountId: string }
   | { kind: 'bot'; workspaceId: string; botId: string }
@@ -172,7 +172,7 @@ interface Sources {
   clock: Clock
 }
 
-/** @param value given by the operator; a new one is made without it */
+/** @param value given by the operator; generated if left out */
 export function makeToken(
   owner: TokenOwner,
   note: string,

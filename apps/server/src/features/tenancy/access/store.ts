@@ -4,12 +4,12 @@ import type { AccessTokensTable } from './table.js'
 
 export type TokenRow = Selectable<AccessTokensTable>
 
-/** A token as lists show it. */
+/** The columns of a token that lists show. */
 export type TokenSummaryRow = Pick<TokenRow, 'id' | 'note' | 'created_at' | 'last_used_at'>
 
 const summary = ['id', 'note', 'created_at', 'last_used_at'] as const
 
-/** @returns whether the row was stored: false if there is a token of the same value */
+/** @returns whether the row was stored: false if there is a token with the same value */
 export async function insertToken(tx: Tx, row: Insertable<AccessTokensTable>): Promise<boolean> {
   const result = await tx
     .insertInto('access_tokens')
@@ -19,7 +19,7 @@ export async function insertToken(tx: Tx, row: Insertable<AccessTokensTable>): P
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
-/** The token of a value, whoever owns it: what authentication needs before it has a scope. */
+/** The token with a value, of any owner: for authentication, which has no scope yet. */
 export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | undefined> {
   return await db
     .selectFrom('access_tokens')
@@ -28,7 +28,7 @@ export async function findTokenByHash(db: Db, hash: string): Promise<TokenRow | 
     .executeTakeFirst()
 }
 
-/** The token that a call was made with, by the id that authentication found. */
+/** The token of a call, by the id that authentication found. */
 export async function findToken(db: Db, id: string): Promise<TokenRow | undefined> {
   return await db.selectFrom('access_tokens').selectAll().where('id', '=', id).executeTakeFirst()
 }
@@ -116,7 +116,7 @@ export async function deleteKey(
   return result.numDeletedRows > 0n
 }
 
-/** @returns whether there was such a token, whoever owned it: for the operator */
+/** @returns whether there was such a token, of any owner: for the operator */
 export async function deleteToken(tx: Tx, id: string): Promise<boolean> {
   const result = await tx.deleteFrom('access_tokens').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows > 0n
@@ -126,12 +126,12 @@ export async function deleteKeysOfWorkspace(tx: Tx, workspaceId: string): Promis
   await tx.deleteFrom('access_tokens').where('workspace_id', '=', workspaceId).execute()
 }
 
-/** Keys that a deleted bot left behind; its workspace is no longer known. */
+/** Deletes the keys of a deleted bot, whose workspace is no longer known. */
 export async function deleteKeysOfBot(tx: Tx, botId: string): Promise<void> {
   await tx.deleteFrom('access_tokens').where('bot_id', '=', botId).execute()
 }
 
-/** Keys of an integration that is being deleted. Answers their ids. */
+/** Deletes the keys of an integration that is being deleted. Returns their ids. */
 export async function deleteKeysOfIntegration(tx: Tx, integrationId: string): Promise<string[]> {
   const rows = await tx
     .deleteFrom('access_tokens')

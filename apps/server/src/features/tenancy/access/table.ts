@@ -7,7 +7,7 @@ export interface AccessTokensTable {
   hash: string
   /** Owner of a personal token. */
   account_id: string | null
-  /** Where the bot or the integration of a key is. */
+  /** The workspace of the bot or the integration of a key. */
   workspace_id: string | null
   /** The bot of a bot key. */
   bot_id: string | null

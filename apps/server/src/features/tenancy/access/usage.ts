@@ -3,13 +3,13 @@ import type { Run } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { markUsed, type TokenRow } from './store.js'
 
-/** Keeps the time of last use of tokens, off the path of requests. */
+/** Stores when tokens were last used, in the background. */
 export interface TokenUsage {
-  /** Notes that a token was just used; what is stored is at most a minute older than that. */
+  /** Records that a token was just used; the stored time is at most a minute older. */
   record(token: Pick<TokenRow, 'id' | 'last_used_at'>): void
-  /** Stores what was noted. Never rejects: what fails is noted again at the next use. */
+  /** Stores the recorded uses. Never rejects: a failed write is repeated after the next use. */
   flush(): Promise<void>
-  /** Stores what was noted and stops. */
+  /** Stores the recorded uses and stops. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export interface TokenUsageDeps {
 
 /** Milliseconds between two writes for the same token. */
 const precision = 60_000
-/** Milliseconds that uses are gathered for one write. */
+/** Milliseconds for which uses are collected for one write. */
 const gathering = 1000
 
 export function createTokenUsage({ run, clock, timers, log }: TokenUsageDeps): TokenUsage {

@@ -5,7 +5,7 @@ import { useServer } from '../../../../test/harness.js'
 describeEachEngine('the account of the caller', (engine) => {
   const server = useServer(engine)
 
-  it('is that of the first start, needs no workspace and can be changed', async () => {
+  it('is created by the first start, needs no workspace and can be changed', async () => {
     const client = server().client({ workspaceId: undefined })
     const { account } = await client.getAccount()
     expect(account.id).toMatch(/^accnt_[0-9A-Z]{26}$/)

@@ -10,7 +10,7 @@ describeEachEngine('accounts', (engine) => {
     tenants = await createSlices(database())
   })
 
-  it('change only what is given, and only of the caller', async () => {
+  it('change only given members, and only of the caller', async () => {
     const ann = await tenants.person()
     const bob = await tenants.person()
     await tenants.accounts.update(ann.account, { displayName: 'Ann' })
@@ -25,7 +25,7 @@ describeEachEngine('accounts', (engine) => {
     })
   })
 
-  it('that are gone are not vouched for', async () => {
+  it('that were deleted are refused', async () => {
     const ann = await tenants.person()
     const gone = { ...ann.account, accountId: tenants.ids.next('accnt') }
     await expect(tenants.accounts.get(gone)).rejects.toMatchObject({ type: 'Unauthorized' })

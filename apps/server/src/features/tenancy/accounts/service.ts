@@ -19,7 +19,9 @@ export interface AccountsDeps {
 
 export type AccountsService = ReturnType<typeof createAccountsService>
 
-/** The address of the first account. Being unique, it lets only one process make that account. */
+/**
+ * The address of the first account. It is unique, so that only one process creates that account.
+ */
 const firstEmail = 'admin@localhost'
 
 export function createAccountsService({ db, run, clock, ids }: AccountsDeps) {
@@ -37,14 +39,15 @@ export function createAccountsService({ db, run, clock, ids }: AccountsDeps) {
       return require(await run((tx) => store.patchAccount(tx, actor.accountId, changes)))
     },
 
-    /** The account that was made first, or undefined on an empty database. */
+    /** The first account, or undefined on an empty database. */
     async findFirst(): Promise<store.AccountRow | undefined> {
       return await store.findFirstAccount(db)
     },
 
     /**
-     * Makes the first account of an empty database.
-     * @returns its id, or undefined if there is an account, also one that another process is making
+     * Creates the first account of an empty database.
+     * @returns its id, or undefined if there is an account, including one that another process is
+     * creating
      */
     async createFirst(tx: Tx): Promise<string | undefined> {
       if ((await store.findFirstAccount(tx)) !== undefined) return undefined
@@ -64,7 +67,7 @@ export function createAccountsService({ db, run, clock, ids }: AccountsDeps) {
   }
 }
 
-/** The account behind a token can only be missing while its deletion is making its way. */
+/** The account of a token is missing only while other processes have not noticed its deletion. */
 function require(account: store.AccountRow | undefined): store.AccountRow {
   if (account === undefined) {
     throw new ApiError('Unauthorized', 'The account of the token in Authorization is gone.')

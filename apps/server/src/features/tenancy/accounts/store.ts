@@ -18,7 +18,7 @@ export async function findAccount(executor: Db | Tx, id: string): Promise<Accoun
   return await executor.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** The oldest account: that of the operator. */
+/** The oldest account, which is the operator's. */
 export async function findFirstAccount(executor: Db | Tx): Promise<AccountRow | undefined> {
   return await executor
     .selectFrom('accounts')
@@ -29,7 +29,7 @@ export async function findFirstAccount(executor: Db | Tx): Promise<AccountRow | 
     .executeTakeFirst()
 }
 
-/** @returns the account as it is now, or undefined if there is none */
+/** @returns the updated account, or undefined if there is none */
 export async function patchAccount(
   tx: Tx,
   id: string,

@@ -9,7 +9,7 @@ export interface Workspaces extends Feature {
   service: WorkspacesService
 }
 
-/** Tenants and who may reach them. */
+/** Workspaces, the tenants, and their members. */
 export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const service = createWorkspacesService(deps)
   return { name: 'workspaces', service, routes: workspacesRoutes(service) }

@@ -1,14 +1,14 @@
 import { ApiError } from '@botstead/contract'
 
-/** What a member is in a workspace. */
+/** The role of a member in a workspace. */
 export type Role = 'viewer' | 'billing' | 'developer' | 'manager' | 'administrator' | 'owner'
 
-/** Whether a member of this role may change what is in the workspace; all may read it. */
+/** Whether a member with this role may change the content of the workspace; all may read it. */
 export function mayWrite(role: Role): boolean {
   return role !== 'viewer'
 }
 
-/** Why a member whose role may not write is refused. */
+/** The error for a member whose role may not write. */
 export function readsOnly(role: Role): ApiError {
   return new ApiError('Forbidden', `The role ${role} in this workspace may only read.`)
 }

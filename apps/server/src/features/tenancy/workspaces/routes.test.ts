@@ -5,7 +5,7 @@ import { useServer } from '../../../../test/harness.js'
 describeEachEngine('workspaces over HTTP', (engine) => {
   const server = useServer(engine)
 
-  it('are answered without a wrapper, complete for existing clients', async () => {
+  it('are returned without a wrapper, complete for existing clients', async () => {
     const { token, workspaceId } = server()
     const answer = await server().fetch(`/v1/admin/workspaces/${workspaceId}`, {
       headers: { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId },
@@ -27,7 +27,7 @@ describeEachEngine('workspaces over HTTP', (engine) => {
     })
   })
 
-  it('are made, listed, changed and deleted', async () => {
+  it('are created, listed, changed and deleted', async () => {
     const client = server().client({ workspaceId: undefined })
     const made = await client.createWorkspace({ name: 'Made' })
     expect((await client.listWorkspaces()).workspaces[0]).toEqual(made)
@@ -51,7 +51,7 @@ describeEachEngine('workspaces over HTTP', (engine) => {
     expect(workspaces.map(({ id }) => id)).not.toContain(made.id)
   })
 
-  it('are known in the very next call, also as another one than the current', async () => {
+  it('can be used in the very next call, also when it is not the current one', async () => {
     const made = await server().client().createWorkspace({ name: 'Next' })
     expect(await server().client().getWorkspace({ id: made.id })).toEqual(made)
     expect(await server().client({ workspaceId: made.id }).listBots()).toEqual({
@@ -76,7 +76,7 @@ describeEachEngine('workspaces over HTTP', (engine) => {
     ).rejects.toMatchObject({ type: 'InvalidPayload', message: expect.stringContaining(field) })
   })
 
-  it('are made once per key', async () => {
+  it('are created once per idempotency key', async () => {
     const client = server().client()
     const key = { idempotencyKey: 'make-once' }
     const first = await client.createWorkspace({ name: 'Once' }, key)

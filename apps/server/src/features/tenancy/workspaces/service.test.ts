@@ -11,7 +11,7 @@ describeEachEngine('workspaces', (engine) => {
     tenants = await createSlices(database())
   })
 
-  it('belong to who makes them', async () => {
+  it('belong to the account that creates them', async () => {
     const ann = await tenants.person()
     const { workspace, botCount } = await tenants.workspaces.create(
       ann.account,
@@ -61,7 +61,7 @@ describeEachEngine('workspaces', (engine) => {
     expect(bobs.map(({ workspace }) => workspace.id)).toEqual([bob.workspace.workspaceId])
   })
 
-  it('refuse the page token of somebody else', async () => {
+  it('refuse the page token of another account', async () => {
     const ann = await tenants.person()
     const bob = await tenants.person()
     await tenants.workspaces.create(ann.account, { name: 'more' }, undefined)
@@ -72,7 +72,7 @@ describeEachEngine('workspaces', (engine) => {
     ).rejects.toThrow('token')
   })
 
-  it('are found by their handle, which only one can have', async () => {
+  it('are found by their handle, which is unique', async () => {
     const ann = await tenants.person()
     const bob = await tenants.person()
     const handle = `ann-${ann.account.accountId.toLowerCase()}`
@@ -95,7 +95,7 @@ describeEachEngine('workspaces', (engine) => {
     expect(await found(bob.account)).toEqual([])
   })
 
-  it('keep what a change leaves out', async () => {
+  it('keep members that a change leaves out', async () => {
     const ann = await tenants.person()
     const { workspaceId } = ann.workspace
     const all = {
@@ -126,7 +126,7 @@ describeEachEngine('workspaces', (engine) => {
     expect(workspace.updated_at > workspace.created_at).toBe(true)
   })
 
-  it('are not there for others', async () => {
+  it('cannot be seen by others', async () => {
     const ann = await tenants.person()
     const bob = await tenants.person()
     const foreign = bob.workspace.workspaceId
@@ -139,7 +139,7 @@ describeEachEngine('workspaces', (engine) => {
     expect((await tenants.workspaces.get(bob.workspace, foreign)).workspace.name).toBe('Own')
   })
 
-  it('are changed with the role in the workspace that is named, not in the current one', async () => {
+  it('are changed with the role in the named workspace, not in the current one', async () => {
     const ann = await tenants.person()
     const host = await tenants.person()
     await tenants.join(ann, host, 'viewer')

@@ -14,7 +14,9 @@ import * as store from './store.js'
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** What belongs to it is removed in the same transaction. */
+    /**
+     * A workspace is being deleted; subscribers delete what belongs to it in the same transaction.
+     */
     'workspace.removed': { workspaceId: string }
   }
 }
@@ -23,7 +25,7 @@ type NewWorkspace = Body<typeof contract.workspaces.create>
 type WorkspacePatch = Body<typeof contract.workspaces.update>
 type WorkspaceListQuery = Query<typeof contract.workspaces.list>
 
-/** A workspace with what is counted in it. */
+/** A workspace with its counts. */
 export interface WorkspaceRecord {
   workspace: store.WorkspaceRow
   botCount: number
@@ -141,7 +143,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       })
     },
 
-    /** The workspace of an account that is being made. @returns its id */
+    /** Creates the workspace of a new account. @returns its id */
     async createFirst(tx: Tx, ownerId: string): Promise<string> {
       const { id } = await createIn(tx, ownerId, 'Default')
       return id
@@ -153,7 +155,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       patch: WorkspacePatch,
     ): Promise<WorkspaceRecord> {
       const workspace = await run(async (tx) => {
-        // The path may name another workspace than the header, in which the role is another.
+        // The path may name another workspace than the header, with another role.
         const { role } = await require(tx, actor, id)
         if (!mayWrite(role)) throw forbidden('update', role)
         await store.patchWorkspace(tx, id, changesOf(patch, isoTime(clock.now())))
@@ -179,17 +181,20 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       )
     },
 
-    /** Plugs in the slice that has the bots. */
+    /** Plugs in the slice of bots. */
     provideBotCounts(count: CountBots): void {
       countBots = count
     },
 
-    /** The short name that a workspace chose; null if it has none. */
+    /** The handle of a workspace; null if it has none. */
     async handleOf(executor: Db | Tx, workspaceId: string): Promise<string | null> {
       return await store.findHandle(executor, workspaceId)
     },
 
-    /** What an account is in a workspace; undefined if it is no member or there is no workspace. */
+    /**
+     * The role of an account in a workspace; undefined if it is not a member or there is no
+     * workspace.
+     */
     async roleOf(accountId: string, workspaceId: string): Promise<Role | undefined> {
       return await store.findRole(db, accountId, workspaceId)
     },

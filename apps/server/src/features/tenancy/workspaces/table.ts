@@ -5,7 +5,7 @@ export interface WorkspacesTable {
   id: string
   owner_id: string
   name: string
-  /** Unique where there is one. */
+  /** Unique if not null. */
   handle: string | null
   about: string | null
   profile_picture: string | null
@@ -20,7 +20,7 @@ export interface WorkspacesTable {
   updated_at: string
 }
 
-/** Who may reach a workspace, and as what. */
+/** The members of workspaces, with their roles. */
 export interface WorkspaceMembersTable {
   workspace_id: string
   account_id: string
