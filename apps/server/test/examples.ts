@@ -23,7 +23,8 @@ export const examples: Examples = {
 /** The example of an operation; one that is missing is a mistake of the tests. */
 export function exampleOf({ id }: Operation): Example {
   const example = examples[id]
-  if (example === undefined) throw new Error(`The operation ${id} has no example`)
+  if (example === undefined)
+    throw new Error(`The operation ${id} has no example: add one in apps/server/test/examples`)
   return example
 }
 

@@ -87,7 +87,9 @@ describeEachEngine('rows of a bot', (engine) => {
 
       await client.deleteBot({ id: gone })
       server().clock.advance(60_000)
-      await vi.waitFor(async () => expect(await tablesWith(db, names, gone)).toEqual([]))
+      await vi.waitFor(async () =>
+        expect(await tablesWith(db, names, gone), 'tables that no slice purges').toEqual([]),
+      )
       expect(await tablesWith(db, names, other)).toEqual(others)
     })
   })
