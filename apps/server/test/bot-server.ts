@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
 /** A message as a bot receives it. */
-export interface HeardMessage {
+export interface ReceivedMessage {
   conversationId: string
   payload: Record<string, unknown>
 }
@@ -15,7 +15,9 @@ export interface HeardMessage {
  *
  * @returns the address, for the `url` of a bot
  */
-export async function startBot(answer: (message: HeardMessage) => Promise<void>): Promise<string> {
+export async function startBot(
+  answer: (message: ReceivedMessage) => Promise<void>,
+): Promise<string> {
   const server = createServer(async (request, response) => {
     const { event } = (await json(request)) as { event?: { type: string; payload: Told } }
     const message = event?.payload.message
@@ -34,5 +36,5 @@ export async function startBot(answer: (message: HeardMessage) => Promise<void>)
 }
 
 interface Told {
-  message?: HeardMessage
+  message?: ReceivedMessage
 }

@@ -158,7 +158,7 @@ async function run(
 }
 
 /** How `.ci/run` ends: what it counts, how the tests and the checks ended, and its status. */
-function told({ output, status }: Ended): Record<string, unknown> {
+function outcomeOf({ output, status }: Ended): Record<string, unknown> {
   const after = (start: RegExp) => Number(output.match(start)?.[1] ?? 0)
   return {
     line: output.match(/^\d+ passed, .+$/m)?.[0],
@@ -176,14 +176,19 @@ describe.runIf(process.env.CI)('the gate', () => {
   it('passes when everything is well', async () => {
     const root = await createCheckout()
     const [ci, verify] = await Promise.all([run(root, '.ci/run'), run(root, 'npm run verify')])
-    expect(told(ci)).toEqual({ line: '1 passed, 0 failed', test: 0, check: 0, status: 0 })
+    expect(outcomeOf(ci)).toEqual({ line: '1 passed, 0 failed', test: 0, check: 0, status: 0 })
     expect(verify.status).toBe(0)
   })
 
   it.each(Object.entries(faults))('fails because of %s', async (_, { test, files, passed }) => {
     const root = await createCheckout({ ...files, 'apps/server/test/bad.test.ts': test ?? '' })
     const ci = await run(root, '.ci/run', { WELL })
-    expect(told(ci)).toEqual({ line: `${passed} passed, 1 failed`, test: 1, check: 0, status: 1 })
+    expect(outcomeOf(ci)).toEqual({
+      line: `${passed} passed, 1 failed`,
+      test: 1,
+      check: 0,
+      status: 1,
+    })
   })
 
   it('fails because of a failing test beside a real PostgreSQL, with either command', async () => {
@@ -206,7 +211,7 @@ describe.runIf(process.env.CI)('the gate', () => {
 
   it('fails because of a failing check beside passing tests', async () => {
     const ci = await run(await createCheckout(), '.ci/run', { BROKEN: 'tsc' })
-    expect(told(ci)).toEqual({ line: '1 passed, 1 failed', test: 0, check: 1, status: 1 })
+    expect(outcomeOf(ci)).toEqual({ line: '1 passed, 1 failed', test: 0, check: 1, status: 1 })
   })
 
   it.each(['tsc', 'biome', 'knip'])('fails because of what %s finds', async (BROKEN) => {

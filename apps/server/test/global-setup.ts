@@ -40,7 +40,7 @@ async function prepare(project: TestProject, keeper: Keeper): Promise<() => Prom
       if (process.env.CI) throw error
       process.stderr.write(`\nPOSTGRES SKIPPED: ${reason(error)}\n\n`)
     }),
-    // The compiler writes what it can: while somebody is at work elsewhere, most tests still tell.
+    // The compiler writes what it can: while somebody is at work elsewhere, most tests are still meaningful.
     buildServer().catch((error) => {
       if (process.env.CI) throw error
       broken = `\nBUILT WITH ERRORS: ${reason(error)}\n\n`
@@ -62,7 +62,7 @@ async function prepare(project: TestProject, keeper: Keeper): Promise<() => Prom
   return async () => {
     await keeper.end()
     if (broken === '') return
-    // Whatever the tests told: what was built is not what is there.
+    // Whatever the tests report: what was built is not what is there.
     process.exitCode = 1
     process.stderr.write(broken)
   }

@@ -19,7 +19,7 @@ export interface HttpBot {
   /** Every call so far, but for pings and registrations. */
   calls(): Promise<BotCall[]>
   /** Texts of the messages of a conversation in the order of the calls, with the attempt of each. */
-  told(conversationId?: string): Promise<{ text: string; attempt: number }[]>
+  received(conversationId?: string): Promise<{ text: string; attempt: number }[]>
   kill(): Promise<void>
 }
 
@@ -95,8 +95,8 @@ async function spawnBot(manner: Manner, port: number) {
       port: own,
       calls,
       kill,
-      async told(conversationId) {
-        const told = (await calls()).map(({ headers, body }) => {
+      async received(conversationId) {
+        const received = (await calls()).map(({ headers, body }) => {
           // An event for a bot, or a signal for the webhook of a chat.
           const { event, data } = JSON.parse(body)
           const { payload } = event === undefined ? data : (event.payload?.message ?? {})
@@ -106,7 +106,7 @@ async function spawnBot(manner: Manner, port: number) {
             attempt: Number(headers['x-botstead-attempt']),
           }
         })
-        return told
+        return received
           .filter((call) => conversationId === undefined || call.conversationId === conversationId)
           .map(({ text, attempt }) => ({ text, attempt }))
       },

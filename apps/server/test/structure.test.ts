@@ -45,9 +45,9 @@ describe('the files of the server', () => {
   })
 
   it('use the name of the engine for display only', () => {
-    const told = /\/src\/app\/(metrics|container)\.ts$/
+    const display = /\/src\/app\/(metrics|container)\.ts$/
     const asking = /\bdialect\.name\b|\.name === '(sqlite|postgres)'/
-    expect(having(asking, [told, parts.database, parts.migrations])).toEqual([])
+    expect(having(asking, [display, parts.database, parts.migrations])).toEqual([])
   })
 
   it('are small', async () => {

@@ -2,8 +2,8 @@ import { allOperations, type Operation } from '@botstead/contract'
 import { beforeAll, expect, it } from 'vitest'
 import { describeEachEngine } from './engines.js'
 import { type TestServer, useServer } from './harness.js'
-import { furnish, inDatabase, inventory, type Tenant } from './tenancy/furnished.js'
 import { reaches } from './tenancy/reaches.js'
+import { inDatabase, inventory, seedTenant, type Tenant } from './tenancy/seed.js'
 
 /** Whether an operation is about something that is there, and not about what its caller names anew. */
 function namesAnId({ auth, params, query, body }: Operation): boolean {
@@ -39,8 +39,8 @@ describeEachEngine('tenancy', (engine) => {
   let bob: Tenant
 
   beforeAll(async () => {
-    ann = await furnish(server())
-    bob = await furnish(server())
+    ann = await seedTenant(server())
+    bob = await seedTenant(server())
   })
 
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

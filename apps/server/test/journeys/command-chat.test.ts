@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type HeardMessage, startBot } from '../bot-server.js'
+import { type ReceivedMessage, startBot } from '../bot-server.js'
 import { useServer } from '../harness.js'
 import { runCommand } from '../processes.js'
 
@@ -7,7 +7,7 @@ describe('botstead chat', () => {
   const server = useServer()
 
   /** A bot with a server; what it heard, and the options that name it. */
-  async function makeBot(reply: (message: HeardMessage) => Record<string, unknown>[]) {
+  async function makeBot(reply: (message: ReceivedMessage) => Record<string, unknown>[]) {
     const { bot } = await server().client().createBot({ name: 'Waiter' })
     const client = server().client({ botId: bot.id })
     const heard: unknown[] = []

@@ -12,7 +12,7 @@ describe('botstead deliveries', () => {
   const server = useServer()
   const bots = useHttpBots()
 
-  /** A bot that was told of some messages in one conversation. */
+  /** A bot that received some messages in one conversation. */
   async function tell(url: string, count: number) {
     const admin = server().client()
     const { bot } = await admin.createBot({ url })
@@ -87,7 +87,7 @@ describe('botstead deliveries', () => {
     expect(await good.calls()).toEqual([])
     expect(await deliveries('resume')).toMatchObject({ stdout: 'Deliveries are resumed.\n' })
     await untilOver()
-    expect(await good.told()).toEqual([
+    expect(await good.received()).toEqual([
       { text: 'm0', attempt: 2 },
       { text: 'm1', attempt: 2 },
     ])

@@ -51,18 +51,20 @@ async function say(baseUrl: string, place: Place, said: Map<string, string[]>, c
   await Promise.allSettled(conversationIds.map(speak))
 }
 
-/** What a conversation told the bot or the webhook, each text once, and how often with each attempt. */
-async function expectTold(bot: HttpBot, said: Map<string, string[]>): Promise<number> {
+/** Checks that a receiver got the texts of each conversation in order; returns how often any was repeated. */
+async function expectReceived(bot: HttpBot, said: Map<string, string[]>): Promise<number> {
   let repeats = 0
   for (const [conversationId, texts] of said) {
-    const told = await bot.told(conversationId)
-    const first = told.filter(({ text }, at) => told.findIndex((c) => c.text === text) === at)
+    const received = await bot.received(conversationId)
+    const first = received.filter(
+      ({ text }, at) => received.findIndex((c) => c.text === text) === at,
+    )
     expect(first.map(({ text }) => text)).toEqual(texts)
-    for (const [at, call] of told.entries()) {
+    for (const [at, call] of received.entries()) {
       if (first.includes(call)) continue
       // A repeat says so, and comes before anything that stands behind it.
       expect(call.attempt).toBeGreaterThan(1)
-      expect(call.text).toBe(told[at - 1]?.text)
+      expect(call.text).toBe(received[at - 1]?.text)
       repeats += 1
     }
   }
@@ -83,8 +85,10 @@ describe('deliveries of several processes', () => {
     await eventually(async () => expect((await bot.calls()).length).toBeGreaterThan(rooms))
     await first.kill()
     await using second = await startServerProcess(environment)
-    for (const told of [bot, app]) {
-      await eventually(async () => expect(await expectTold(told, said)).toBeLessThanOrEqual(rooms))
+    for (const receiver of [bot, app]) {
+      await eventually(async () =>
+        expect(await expectReceived(receiver, said)).toBeLessThanOrEqual(rooms),
+      )
     }
     expect(await second.stop()).toBe(0)
   })
@@ -105,7 +109,7 @@ describe('deliveries of several processes', () => {
       const said = new Map<string, string[]>()
       await say(one.url, made, said, 5)
       await say(two.url, made, said, 5)
-      await eventually(async () => expect(await expectTold(bot, said)).toBe(0))
+      await eventually(async () => expect(await expectReceived(bot, said)).toBe(0))
       expect(await bot.calls()).toHaveLength(rooms * 10)
 
       const slow = await startHttpBot('slow')
@@ -116,7 +120,9 @@ describe('deliveries of several processes', () => {
       await eventually(async () => expect((await slow.calls()).length).toBeGreaterThan(rooms))
       await one.kill()
       // Those that the killed one had on the way are sent again, and no others.
-      await eventually(async () => expect(await expectTold(slow, heard)).toBeLessThanOrEqual(rooms))
+      await eventually(async () =>
+        expect(await expectReceived(slow, heard)).toBeLessThanOrEqual(rooms),
+      )
       expect(await two.stop()).toBe(0)
     },
     120_000,

@@ -4,11 +4,11 @@ import { describeEachEngine } from '../engines.js'
 import { useServer } from '../harness.js'
 import { startHttpBot, useHttpBots } from '../http-bot.js'
 import { eventually } from '../jobs.js'
-import { firstTries, numbers, useToldBots } from '../told-bots.js'
+import { firstTries, numbers, useNotifiedBots } from '../notified-bots.js'
 
 const hour = 60 * 60 * 1000
 
-describeEachEngine('bots that are told over HTTP', (engine) => {
+describeEachEngine('bots that are notified over HTTP', (engine) => {
   // Longer than what the tests let pass at a time, so that nobody loses what it is just sending.
   const server = useServer(engine, { BOTSTEAD_JOB_LEASE_MS: '10m' })
   const bots = useHttpBots()
@@ -18,15 +18,15 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     admin = server().client()
   })
 
-  const { meet, inTime, failOften } = useToldBots(server)
+  const { meet, inTime, failOften } = useNotifiedBots(server)
 
   it('get every message of a conversation once, in order, as the platform speaks', async () => {
     const bot = bots.as()
     const { id, open, say, events } = await meet(bot.url)
     const conversationId = await open()
     await say(conversationId, ...numbers(20))
-    await eventually(async () => expect(await bot.told()).toHaveLength(20))
-    expect(await bot.told()).toEqual(firstTries(numbers(20)))
+    await eventually(async () => expect(await bot.received()).toHaveLength(20))
+    expect(await bot.received()).toEqual(firstTries(numbers(20)))
     const [{ headers, body } = { headers: {}, body: '' }] = await bot.calls()
     expect(headers).toMatchObject({
       'content-type': 'application/json',
@@ -52,10 +52,10 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     const rooms = await Promise.all(numbers(30).map(open))
     await Promise.all(rooms.map((room) => say(room, ...numbers(6))))
     await eventually(async () => expect(await bot.calls()).toHaveLength(180))
-    for (const room of rooms) expect(await bot.told(room)).toEqual(firstTries(numbers(6)))
+    for (const room of rooms) expect(await bot.received(room)).toEqual(firstTries(numbers(6)))
   })
 
-  it('that get an address later are told what happened shortly before, in order', async () => {
+  it('that get an address later receive recent events in order', async () => {
     const bot = bots.as()
     const { id, open, say } = await meet(undefined)
     const [room, other] = [await open(), await open()]
@@ -69,16 +69,16 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     await admin.updateBot({ id, url: bot.url })
     await say(room, 'm3')
     await eventually(async () => expect(await bot.calls()).toHaveLength(5))
-    expect((await bot.told(room)).map(({ text }) => text)).toEqual([
+    expect((await bot.received(room)).map(({ text }) => text)).toEqual([
       ...['m0', 'undefined', 'm1', 'm3'],
     ])
-    expect(await bot.told(other)).toEqual(firstTries(['m2']))
-    // The same for one that has lost its address: nothing is told again.
+    expect(await bot.received(other)).toEqual(firstTries(['m2']))
+    // The same for one that has lost its address: nothing is sent again.
     await admin.updateBot({ id, url: null })
     await say(room, 'm4')
     await admin.updateBot({ id, url: bot.url })
     await eventually(async () => expect(await bot.calls()).toHaveLength(6))
-    expect((await bot.told(room)).at(-1)).toEqual({ text: 'm4', attempt: 1 })
+    expect((await bot.received(room)).at(-1)).toEqual({ text: 'm4', attempt: 1 })
   })
 
   it('that are slow hold up their conversation and no other', async () => {
@@ -87,10 +87,10 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     const { open, say } = await meet(bot.url)
     const rooms = await Promise.all(numbers(8).map(open))
     await Promise.all(rooms.map((room) => say(room, ...numbers(4))))
-    await eventually(async () => expect(await bot.told()).toHaveLength(32))
-    for (const room of rooms) expect(await bot.told(room)).toEqual(firstTries(numbers(4)))
+    await eventually(async () => expect(await bot.received()).toHaveLength(32))
+    for (const room of rooms) expect(await bot.received(room)).toEqual(firstTries(numbers(4)))
     // Each round has one call of each conversation.
-    const texts = (await bot.told()).map(({ text }) => text)
+    const texts = (await bot.received()).map(({ text }) => text)
     expect(texts).toEqual(numbers(4).flatMap((text) => Array(8).fill(text)))
   })
 
@@ -103,7 +103,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
       expect((await listed()).map(({ status }) => status)).toEqual(Array(2).fill('delivered'))
     await inTime(id, isDone)
     const tries = manner === 'shaky' ? [1, 2, 3] : [1, 2]
-    expect(await bot.told()).toEqual(
+    expect(await bot.received()).toEqual(
       numbers(2).flatMap((text) => tries.map((attempt) => ({ text, attempt }))),
     )
   })
@@ -117,7 +117,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
         Array(2).fill(['failed', 'Status 400: I do not want this.']),
       )
     })
-    expect(await bot.told()).toEqual(firstTries(numbers(2)))
+    expect(await bot.received()).toEqual(firstTries(numbers(2)))
     const [first] = await listed()
     const { delivery } = await admin.getDelivery({ id, deliveryId: first?.id ?? '' })
     expect(delivery.attemptLog).toEqual([
@@ -133,7 +133,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
       await say(await open(), 'hello')
       await inTime(id, async () => expect((await listed())[0]?.status).toBe('delivered'), 100)
       const tries = [1, 2].map((attempt) => ({ text: 'hello', attempt }))
-      expect(await bot.told()).toEqual(tries)
+      expect(await bot.received()).toEqual(tries)
       const { delivery } = await admin.getDelivery({
         id,
         deliveryId: (await listed())[0]?.id ?? '',
@@ -152,7 +152,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
         expect((await listed()).map(({ status }) => status)).toEqual(['delivered', 'delivered']),
       )
       const tries = manner === 'babbling' ? [1, 2] : [1]
-      expect(await bot.told()).toEqual(
+      expect(await bot.received()).toEqual(
         numbers(2).flatMap((text) => tries.map((attempt) => ({ text, attempt }))),
       )
       const { delivery } = await admin.getDelivery({
@@ -180,11 +180,11 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     const isDone = async () =>
       expect((await listed()).map(({ status }) => status)).toEqual(Array(9).fill('delivered'))
     await inTime(id, isDone, 10_000)
-    expect((await after.told(room)).map(({ text }) => text)).toEqual([...numbers(3), 'late'])
+    expect((await after.received(room)).map(({ text }) => text)).toEqual([...numbers(3), 'late'])
     expect((await admin.listDeliveryReceivers({ id })).receivers).toEqual([])
   })
 
-  it('are told at once when they are given another address', async () => {
+  it('are notified at once when they get another address', async () => {
     const { id, open, say } = await meet('http://127.0.0.1:9/')
     const room = await open()
     await say(room, 'hello')
@@ -192,11 +192,11 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     const bot = bots.as()
     await admin.updateBot({ id, url: bot.url })
     await eventually(async () =>
-      expect((await bot.told(room)).map(({ text }) => text)).toEqual(['hello']),
+      expect((await bot.received(room)).map(({ text }) => text)).toEqual(['hello']),
     )
   })
 
-  it('can be paused, resumed and told again by hand, and tried with an event', async () => {
+  it('can be paused, resumed and sent again by hand, and tested with an event', async () => {
     const bot = bots.as()
     const { id, open, say, listed } = await meet(bot.url)
     const room = await open()
@@ -213,7 +213,7 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     const deliveryId = first?.id ?? ''
     await admin.replayDelivery({ id, deliveryId })
     await eventually(async () => expect(await bot.calls()).toHaveLength(4))
-    const texts = (await bot.told()).slice(1)
+    const texts = (await bot.received()).slice(1)
     expect(texts).toEqual([...firstTries(numbers(2)), { text: 'm0', attempt: 2 }])
     const again = (await bot.calls()).at(-1)
     expect(JSON.parse(again?.body ?? '').event).toMatchObject({
@@ -242,8 +242,8 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     const { replayed, nextToken } = await admin.replayFailedDeliveries({ id, limit: 2 })
     expect(replayed).toBe(2)
     expect(await admin.replayFailedDeliveries({ id, nextToken })).toEqual({ replayed: 1 })
-    await eventually(async () => expect(await bot.told()).toHaveLength(3))
-    expect((await bot.told()).map(({ text }) => text)).toEqual(numbers(3))
+    await eventually(async () => expect(await bot.received()).toHaveLength(3))
+    expect((await bot.received()).map(({ text }) => text)).toEqual(numbers(3))
   })
 
   it('get it once when two send it once more at a time, and what comes later too', async () => {
@@ -258,9 +258,9 @@ describeEachEngine('bots that are told over HTTP', (engine) => {
     const answers = await Promise.all(numbers(3).map(() => admin.replayFailedDeliveries({ id })))
     expect(answers.reduce((sum, { replayed }) => sum + replayed, 0)).toBe(12)
     await Promise.all(rooms.map((room) => say(room, 'later')))
-    await eventually(async () => expect(await bot.told()).toHaveLength(16))
+    await eventually(async () => expect(await bot.received()).toHaveLength(16))
     for (const room of rooms) {
-      expect((await bot.told(room)).map(({ text }) => text)).toEqual([...numbers(3), 'later'])
+      expect((await bot.received(room)).map(({ text }) => text)).toEqual([...numbers(3), 'later'])
     }
   })
 

@@ -202,8 +202,8 @@ describeEachEngine('a stream', (engine) => {
         const mayBeMissing = (event: (typeof events)[number]) =>
           event.type === 'message_created' && deleted.has(event.subjectId)
         for (const { heard } of ears) {
-          const told = new Set(heard.map(({ sequence }) => sequence))
-          const expected = events.filter((one) => told.has(one.sequence) || !mayBeMissing(one))
+          const sent = new Set(heard.map(({ sequence }) => sequence))
+          const expected = events.filter((one) => sent.has(one.sequence) || !mayBeMissing(one))
           expect(heard.map(({ sequence, type }) => [sequence, type])).toEqual(
             expected.map(({ sequence, type }) => [sequence, type]),
           )

@@ -2,7 +2,7 @@ import { type Kysely, sql, type TableMetadata } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../engines.js'
 import { useServer } from '../harness.js'
-import { inDatabase } from './furnished.js'
+import { inDatabase } from './seed.js'
 
 type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>
 

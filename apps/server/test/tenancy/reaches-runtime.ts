@@ -1,5 +1,5 @@
-import { noted } from './furnished.js'
 import type { Reaches } from './reaches.js'
+import { noted } from './seed.js'
 
 /** Of what bots do. */
 export const runtimeReaches: Reaches = {

@@ -72,13 +72,13 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
   async function purging(): Promise<void> {
     for (let count = 0; count < 60; count += 1) {
       const orderingKey = `${count % 20}`
-      const told = {
+      const sent = {
         botId: 'gone',
         orderingKey,
         kind: 'event_received' as const,
         subjectId: 'said',
       }
-      await run((tx) => outbox.enqueue(tx, told))
+      await run((tx) => outbox.enqueue(tx, sent))
     }
     while ((await run((tx) => deleteSomeOfBot(tx, 'gone', 20))) > 0);
   }

@@ -195,19 +195,19 @@ describeEachEngine('installed integrations', (engine) => {
       })
     }
     await vi.waitFor(() => expect(remote().asked('message_created')).toHaveLength(3))
-    const told = remote().asked('message_created')
-    expect(told.map(({ json }) => json.payload)).toEqual([
+    const sent = remote().asked('message_created')
+    expect(sent.map(({ json }) => json.payload)).toEqual([
       { text: 'one' },
       { text: 'two' },
       { text: 'three' },
     ])
-    expect(told[0]?.json).toMatchObject({
+    expect(sent[0]?.json).toMatchObject({
       type: 'text',
       conversation: { id: conversation.id, channel: 'inbox' },
       user: { id: bot.id },
       message: { direction: 'outgoing' },
     })
-    expect(told[0]?.headers['x-integration-alias']).toBe('mail')
+    expect(sent[0]?.headers['x-integration-alias']).toBe('mail')
   })
 
   it('run their actions', async () => {

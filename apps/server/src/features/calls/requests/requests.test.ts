@@ -133,13 +133,13 @@ describeEachEngine('integrations that declare it', (engine) => {
         }),
       { timeout: 10_000 },
     )
-    const told = remote().requests.filter(({ headers }) =>
+    const sent = remote().requests.filter(({ headers }) =>
       /^(message|conversation)_/.test(headers['x-bp-operation'] ?? ''),
     )
-    expect(told.map(({ headers }) => headers['x-bp-operation'])).toEqual([
+    expect(sent.map(({ headers }) => headers['x-bp-operation'])).toEqual([
       ...['message_created', 'message_updated', 'conversation_updated', 'message_created'],
     ])
-    expect(told[1]?.json).toMatchObject({
+    expect(sent[1]?.json).toMatchObject({
       type: 'text',
       payload: { text: 'heard' },
       conversation: { id: conversation.id },
@@ -147,7 +147,7 @@ describeEachEngine('integrations that declare it', (engine) => {
       previousMessage: { id: message.id, payload: { text: 'own' }, tags: { n: 'own' } },
       currentMessage: { id: message.id, payload: { text: 'heard' } },
     })
-    expect(told[2]?.json).toEqual({
+    expect(sent[2]?.json).toEqual({
       currentConversation: expect.objectContaining({ id: conversation.id }),
       previousConversation: expect.objectContaining({ tags: { n: 'own' } }),
     })

@@ -42,7 +42,7 @@ export async function inDatabase<T>(
 }
 
 /** A tenant with one of each. */
-export async function furnish(server: TestServer): Promise<Tenant> {
+export async function seedTenant(server: TestServer): Promise<Tenant> {
   const { token, workspace } = await inDatabase(server, (tenants) => tenants.person())
   const { workspaceId } = workspace
   const headers = { 'x-multiple-integrations': 'true' }

@@ -10,7 +10,7 @@ export const numbers = (count: number, name = 'm') =>
 export const firstTries = (texts: string[]) => texts.map((text) => ({ text, attempt: 1 }))
 
 /** Bots with chat users who write to them, and their deliveries. */
-export function useToldBots(server: ReturnType<typeof useServer>) {
+export function useNotifiedBots(server: ReturnType<typeof useServer>) {
   async function meet(url: string | undefined, more: object = {}) {
     const { bot } = await server()
       .client()
