@@ -39,7 +39,7 @@ describe('the files of the server', () => {
   it('have their queries in stores', () => {
     const query = /\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql(<[^>]+>)?`/
     const stores = /\/(store|[a-z-]+-store)\.ts$/
-    const log = /\/platform\/events\/(append|read|trim)\.ts$/
+    const log = /\/platform\/events\/(publisher|read|trim)\.ts$/
     expect(having(query, [stores, log, ...Object.values(parts)])).toEqual([])
     expect(having(query, []).length).toBeGreaterThan(50)
   })

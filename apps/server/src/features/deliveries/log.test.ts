@@ -90,7 +90,7 @@ describe('the log of deliveries', () => {
     unheard.answer(200)
     await logs('a paused receiver cannot be pinged')
     broken = false
-    // Any answer below 500 shows that somebody is there.
+    // Any response below 500 shows that the receiver is up.
     ;(await pingOf()).answer(404)
     ;(await callOf('failing')).answer(200)
     await eventually(async () => expect((await bench.receiver(botId))?.paused).toBeNull())
