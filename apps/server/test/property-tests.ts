@@ -5,7 +5,7 @@ const usualSeed = 20_261_121
 
 /**
  * What holds for every property of the suite. A run that hangs and a long search for the smallest
- * counterexample both end before the test does, so that a failure tells what it failed for.
+ * counterexample both end before the test does, so that a failure shows its reason.
  */
 fc.configureGlobal({
   seed: chosenSeed(process.env.BOTSTEAD_TEST_SEED),

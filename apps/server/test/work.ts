@@ -23,7 +23,7 @@ const limit = 30_000
 
 /**
  * Counts the transactions and reads of a database while a test plays with the time of what uses it:
- * time that moves while an answer is on its way over a socket would be another play each time.
+ * time that moves while a response is in transit over a socket would make each run different.
  */
 export function watchWork(database: Database): WatchedWork {
   const underWay = { reads: 0, transactions: 0 }

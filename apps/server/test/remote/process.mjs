@@ -1,5 +1,5 @@
 // A plain HTTP server in a process of its own, as bots and integrations are. It hands every request to
-// the test over IPC and answers what the test says.
+// the test over IPC and sends the response that the test returns.
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
@@ -12,7 +12,7 @@ const server = createServer(async (request, response) => {
   response.once('close', () => waiting.delete(id))
   const { method, url, headers } = request
   const body = await text(request)
-  // A call that comes while the test ends has nobody to be told of it.
+  // Nobody handles a call that arrives while the test ends.
   if (process.connected) process.send({ id, method, url, headers, body }, () => {})
 })
 

@@ -6,7 +6,7 @@ export const chatReaches: Reaches = {
     client.chatGetConversation({ id: chatConversationId }),
   chatDeleteConversation: (client, { chatConversationId }) =>
     client.chatDeleteConversation({ id: chatConversationId }),
-  // The client has no method for streams; a refusal is an answer like any other.
+  // The client has no method for streams; a refusal is a response like any other.
   chatListenConversation: (client, { chatConversationId }) =>
     client.chatListMessages({ conversationId: chatConversationId }),
   chatListParticipants: (client, { chatConversationId }) =>
