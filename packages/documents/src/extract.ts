@@ -2,10 +2,10 @@ import { extname } from 'node:path'
 import type { Extraction, Source } from './document/extraction.js'
 import { damaged, ExtractionError, isStackOverflow } from './document/extraction-error.js'
 import { requireUsable } from './document/limits.js'
-import { FORMATS, type Format, refusalAdvice, sniff } from './formats/formats.js'
+import { type Format, refusalAdvice, sniff, supportedFormats } from './formats/formats.js'
 
 /** Media types that say nothing: the extension decides, and without one the content is tried as text. */
-const VAGUE_TYPES: ReadonlySet<string> = new Set([
+const vagueTypes: ReadonlySet<string> = new Set([
   '',
   'text/plain',
   'application/octet-stream',
@@ -14,8 +14,8 @@ const VAGUE_TYPES: ReadonlySet<string> = new Set([
 ])
 
 /** Media types that programs also use for other formats, so that a known extension takes precedence. */
-const LOOSE_TYPES: ReadonlySet<string> = new Set([
-  ...VAGUE_TYPES,
+const looseTypes: ReadonlySet<string> = new Set([
+  ...vagueTypes,
   'application/zip',
   'application/x-zip-compressed',
   'application/vnd.ms-excel',
@@ -24,10 +24,10 @@ const LOOSE_TYPES: ReadonlySet<string> = new Set([
 ])
 
 /** Media types of the `text` family whose source is not readable prose. */
-const MARKUP_TYPES: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext', 'text/xml'])
+const markupTypes: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext', 'text/xml'])
 
 /** Advice for the author of an empty file, where its format has no other. */
-const WRITE_AND_RETRY = 'Upload it again once it has some.'
+const writeAndRetry = 'Upload it again once it has some.'
 
 /**
  * Reads a file of any supported format.
@@ -40,7 +40,7 @@ export async function extract(source: Source): Promise<Extraction> {
   const format = stated.name === 'plain text' ? (sniffFormat(source) ?? stated) : stated
   const extractor = await format.load()
   try {
-    return requireUsable(await extractor.extract(source), format.adviceWhenEmpty ?? WRITE_AND_RETRY)
+    return requireUsable(await extractor.extract(source), format.adviceWhenEmpty ?? writeAndRetry)
   } catch (error) {
     // Loaded on demand: most files are what they claim to be.
     const { explainMislabelled } = await import('./formats/mislabelled.js')
@@ -63,12 +63,13 @@ function asExtractionError(error: unknown, format: Format): unknown {
 export function formatOf(contentType: string, key: string): Format {
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
   const extension = extname(key).toLowerCase()
-  const byType = FORMATS.find((format) => format.contentTypes.includes(type)) ?? bySuffix(type)
-  const byExtension = FORMATS.find((format) => format.extensions.includes(extension))
-  const format = LOOSE_TYPES.has(type) ? (byExtension ?? byType) : byType
+  const byType =
+    supportedFormats.find((format) => format.contentTypes.includes(type)) ?? bySuffix(type)
+  const byExtension = supportedFormats.find((format) => format.extensions.includes(extension))
+  const format = looseTypes.has(type) ? (byExtension ?? byType) : byType
   if (format !== undefined && !(format.name === 'plain text' && isRefused(extension))) return format
-  const isText = type.startsWith('text/') && !MARKUP_TYPES.has(type)
-  if ((isText || VAGUE_TYPES.has(type)) && !isRefused(extension)) return formatNamed('plain text')
+  const isText = type.startsWith('text/') && !markupTypes.has(type)
+  if ((isText || vagueTypes.has(type)) && !isRefused(extension)) return formatNamed('plain text')
   throw unsupported(type, extension)
 }
 
@@ -78,7 +79,7 @@ function bySuffix(type: string): Format | undefined {
 }
 
 function formatNamed(name: Format['name']): Format {
-  const format = FORMATS.find((candidate) => candidate.name === name)
+  const format = supportedFormats.find((candidate) => candidate.name === name)
   if (format === undefined) throw new Error(`There is no format ${name}`)
   return format
 }
@@ -86,7 +87,7 @@ function formatNamed(name: Format['name']): Format {
 /** The format of a file that programs uploaded without an informative name and type. */
 function sniffFormat(source: Source): Format | undefined {
   const type = sniff(source.bytes)
-  return FORMATS.find((format) => type !== undefined && format.contentTypes.includes(type))
+  return supportedFormats.find((format) => type !== undefined && format.contentTypes.includes(type))
 }
 
 function isRefused(extension: string): boolean {
@@ -99,7 +100,7 @@ function unsupported(type: string, extension: string): ExtractionError {
   if (advice !== undefined) {
     return new ExtractionError('unsupported', `Files of type ${what} cannot be indexed. ${advice}`)
   }
-  const names = FORMATS.map((format) => format.name)
+  const names = supportedFormats.map((format) => format.name)
   const supported = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
   return new ExtractionError(
     'unsupported',

@@ -1,10 +1,10 @@
 import { type ZipParts, zip } from './zip.js'
 
-const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-const NAMESPACES =
+const xmlDeclaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+const relationsNamespace = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+const xmlNamespaces =
   'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" xmlns:v="urn:schemas-microsoft-com:vml" ' +
-  `xmlns:r="${RELATIONS}"`
+  `xmlns:r="${relationsNamespace}"`
 
 /** A relation as `id type target`, with `external` for an external target. */
 type Relation = readonly [id: string, type: string, target: string, external?: 'external']
@@ -12,16 +12,16 @@ type Relation = readonly [id: string, type: string, target: string, external?: '
 export function relations(...list: Relation[]): string {
   const each = list.map(([id, type, target, external]) => {
     const mode = external === undefined ? '' : ' TargetMode="External"'
-    return `<Relationship Id="${id}" Type="${RELATIONS}/${type}" Target="${target}"${mode}/>`
+    return `<Relationship Id="${id}" Type="${relationsNamespace}/${type}" Target="${target}"${mode}/>`
   })
-  return `${DECLARATION}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${each.join('')}</Relationships>`
+  return `${xmlDeclaration}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${each.join('')}</Relationships>`
 }
 
 export function part(root: string, content: string): string {
-  return `${DECLARATION}<${root} ${NAMESPACES}>${content}</${root}>`
+  return `${xmlDeclaration}<${root} ${xmlNamespaces}>${content}</${root}>`
 }
 
-const STYLES = `
+const stylesXml = `
   <w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style>
   <w:style w:type="paragraph" w:styleId="berschrift2"><w:name w:val="heading 2"/><w:basedOn w:val="berschrift1"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style>
   <w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
@@ -29,7 +29,7 @@ const STYLES = `
   <w:style w:type="paragraph" w:styleId="Zitat"><w:name w:val="Quote"/></w:style>
   <w:style w:type="paragraph" w:styleId="Listenabsatz"><w:name w:val="List Paragraph"/></w:style>`
 
-const NUMBERING = `
+const numberingXml = `
   <w:abstractNum w:abstractNumId="4"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>
   <w:abstractNum w:abstractNumId="5"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>
   <w:num w:numId="1"><w:abstractNumId w:val="4"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="5"/></w:num>`
@@ -37,7 +37,7 @@ const NUMBERING = `
 /** The parts of a Word document, as German Word writes it; `body` is the content of `w:body`. */
 export function docxParts(body: string, more: ZipParts = {}): ZipParts {
   return {
-    '[Content_Types].xml': `${DECLARATION}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
+    '[Content_Types].xml': `${xmlDeclaration}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
     '_rels/.rels': relations(['rId1', 'officeDocument', 'word/document.xml']),
     'word/document.xml': part('w:document', `<w:body>${body}<w:sectPr/></w:body>`),
     'word/_rels/document.xml.rels': relations(
@@ -46,8 +46,8 @@ export function docxParts(body: string, more: ZipParts = {}): ZipParts {
       ['rId3', 'hyperlink', 'https://pumps.example/manual', 'external'],
       ['rId4', 'footnotes', 'footnotes.xml'],
     ),
-    'word/styles.xml': part('w:styles', STYLES),
-    'word/numbering.xml': part('w:numbering', NUMBERING),
+    'word/styles.xml': part('w:styles', stylesXml),
+    'word/numbering.xml': part('w:numbering', numberingXml),
     'word/footnotes.xml': part(
       'w:footnotes',
       '<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:separator/></w:r></w:p></w:footnote><w:footnote w:id="2"><w:p><w:r><w:footnoteRef/></w:r><w:r><w:t xml:space="preserve"> Measured in 2024.</w:t></w:r></w:p></w:footnote>',
@@ -163,8 +163,8 @@ export function odt(text: string, manifest = ''): Buffer {
     '<office:automatic-styles><style:style style:name="P1" style:family="paragraph" style:parent-style-name="Title"/></office:automatic-styles>'
   return zip({
     mimetype: 'application/vnd.oasis.opendocument.text',
-    'content.xml': `${DECLARATION}<office:document-content ${namespaces}>${styles}<office:body><office:text>${text}</office:text></office:body></office:document-content>`,
-    'META-INF/manifest.xml': `${DECLARATION}<manifest:manifest ${namespaces}>${manifest}</manifest:manifest>`,
+    'content.xml': `${xmlDeclaration}<office:document-content ${namespaces}>${styles}<office:body><office:text>${text}</office:text></office:body></office:document-content>`,
+    'META-INF/manifest.xml': `${xmlDeclaration}<manifest:manifest ${namespaces}>${manifest}</manifest:manifest>`,
   })
 }
 
@@ -177,7 +177,7 @@ export function epub(chapters: readonly string[], more: ZipParts = {}): Buffer {
   const spine = chapters.map((_, at) => `<itemref idref="c${at}"/>`)
   const pages = chapters.map((body, at) => [
     `OEBPS/text/chapter ${at}.xhtml`,
-    `${DECLARATION}<!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body>${body}</body></html>`,
+    `${xmlDeclaration}<!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body>${body}</body></html>`,
   ])
   const points = chapters.map(
     (_, at) =>
@@ -185,10 +185,10 @@ export function epub(chapters: readonly string[], more: ZipParts = {}): Buffer {
   )
   return zip({
     mimetype: 'application/epub+zip',
-    'META-INF/container.xml': `${DECLARATION}<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>`,
-    'OEBPS/book.opf': `${DECLARATION}<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>The Pump</dc:title></metadata><manifest><item id="nav" href="nav.xhtml" properties="nav" media-type="application/xhtml+xml"/><item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>${items.join('')}</manifest><spine toc="ncx"><itemref idref="nav"/>${spine.join('')}</spine></package>`,
+    'META-INF/container.xml': `${xmlDeclaration}<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>`,
+    'OEBPS/book.opf': `${xmlDeclaration}<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>The Pump</dc:title></metadata><manifest><item id="nav" href="nav.xhtml" properties="nav" media-type="application/xhtml+xml"/><item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>${items.join('')}</manifest><spine toc="ncx"><itemref idref="nav"/>${spine.join('')}</spine></package>`,
     'OEBPS/nav.xhtml': '<html><body><nav><ol><li>Contents</li></ol></nav></body></html>',
-    'OEBPS/toc.ncx': `${DECLARATION}<ncx><navMap>${points.join('')}</navMap></ncx>`,
+    'OEBPS/toc.ncx': `${xmlDeclaration}<ncx><navMap>${points.join('')}</navMap></ncx>`,
     ...Object.fromEntries(pages),
     ...more,
   })

@@ -24,9 +24,9 @@ export function wrapText(text: string, width: number): string[] {
 }
 
 /** Lines below this length were ended by their author, longer ones by the width of a page. */
-const FULL_LINE = 60
+const fullLineLength = 60
 /** A line that begins something: a heading, an item, a quote, a row, code, or a rule. */
-const BEGINNING = /^\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|[>|]|`{3,}|~{3,}|[-=*_]{3,}\s*$)/
+const blockStart = /^\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|[>|]|`{3,}|~{3,}|[-=*_]{3,}\s*$)/
 
 /**
  * Markdown as it is shown in a terminal: text is wrapped, also where its author had broken the lines, while
@@ -54,13 +54,13 @@ function joinLines(lines: readonly string[]): string[] {
   for (const line of lines) {
     const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1]
     const last = joined.at(-1)
-    const goesOn = isFull && last !== undefined && line.trim() !== '' && !BEGINNING.test(line)
+    const goesOn = isFull && last !== undefined && line.trim() !== '' && !blockStart.test(line)
     if (goesOn && fence === undefined) joined[joined.length - 1] = `${last} ${line.trim()}`
     else joined.push(line)
     if (fence === undefined) fence = mark
     else if (mark?.startsWith(fence)) fence = undefined
     const isProse = fence === undefined && mark === undefined && !/^\s*(?:#{1,6}\s|\|)/.test(line)
-    isFull = isProse && line.length >= FULL_LINE && !/(?: {2}|\\)$/.test(line)
+    isFull = isProse && line.length >= fullLineLength && !/(?: {2}|\\)$/.test(line)
   }
   return joined
 }

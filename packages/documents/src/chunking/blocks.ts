@@ -13,12 +13,12 @@ import {
 import { createWriter, type PageMark, type Seam } from './writer.js'
 
 /** Length of a paragraph that may introduce the next block, in UTF-16 units. */
-const LONGEST_LEAD_IN = 300
+const maxLeadInLength = 300
 /** Headings are repeated in every passage below them, so only their beginning is kept. */
-const LONGEST_PATH_ENTRY = 200
+const maxPathEntryLength = 200
 
 /** A letter or a number that is not the number of a list item. */
-const WORD = /\p{L}|\p{N}(?!\p{N}*[.)]\s)/gu
+const wordPattern = /\p{L}|\p{N}(?!\p{N}*[.)]\s)/gu
 
 /** A top-level part of a document. */
 export interface Block {
@@ -38,10 +38,10 @@ export interface Block {
 }
 
 /** Separates two blocks in the normalized text of the document. */
-export const BLOCK_SEPARATOR = '\n\n'
+export const blockSeparator = '\n\n'
 
 /**
- * The blocks of a document in order. Their texts, joined by `BLOCK_SEPARATOR`, are the normalized text
+ * The blocks of a document in order. Their texts, joined by `blockSeparator`, are the normalized text
  * of the document, to which the offsets of passages refer.
  */
 export function toBlocks(extraction: Extraction): Block[] {
@@ -51,7 +51,7 @@ export function toBlocks(extraction: Extraction): Block[] {
   const add = (block: Omit<Block, 'start'>) => {
     if (block.text === '') return
     blocks.push({ ...block, start })
-    start += block.text.length + BLOCK_SEPARATOR.length
+    start += block.text.length + blockSeparator.length
   }
   const title = extraction.title
   if (title !== undefined && !isStatedIn(extraction.root, title)) add(titleBlock(title))
@@ -64,9 +64,9 @@ export function toBlocks(extraction: Extraction): Block[] {
 /** The page of the first word of a block at or after an offset of its text. */
 export function pageAt({ text, pages }: Block, offset: number): number | undefined {
   if (pages.length < 2) return pages[0]?.page
-  WORD.lastIndex = offset
+  wordPattern.lastIndex = offset
   // Markers of lists and quotes before the word belong to the page of the word.
-  const from = WORD.exec(text)?.index ?? offset
+  const from = wordPattern.exec(text)?.index ?? offset
   return (pages.findLast((mark) => mark.offset <= from) ?? pages[0])?.page
 }
 
@@ -128,7 +128,7 @@ function kindOf(node: Nodes): PassageKind {
 
 function isLeadIn(node: Nodes, text: string, next: Nodes | undefined): boolean {
   if (node.type !== 'paragraph' || next === undefined || next.type === 'heading') return false
-  return text.length <= LONGEST_LEAD_IN && (next.type === 'table' || /[:：]$/.test(text))
+  return text.length <= maxLeadInLength && (next.type === 'table' || /[:：]$/.test(text))
 }
 
 function repeatOf(node: Nodes, previous: Nodes | undefined): Block['repeat'] {
@@ -137,18 +137,18 @@ function repeatOf(node: Nodes, previous: Nodes | undefined): Block['repeat'] {
   }
   if (node.type !== 'table') return undefined
   const caption = previous?.type === 'paragraph' ? plainText(previous).trim() : ''
-  const kept = caption !== '' && caption.length <= LONGEST_LEAD_IN
+  const kept = caption !== '' && caption.length <= maxLeadInLength
   return {
-    before: `${kept ? `${caption}${BLOCK_SEPARATOR}` : ''}${renderTableHead(node)}\n`,
+    before: `${kept ? `${caption}${blockSeparator}` : ''}${renderTableHead(node)}\n`,
     after: '',
   }
 }
 
 function toPathEntry(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
-  if (line.length <= LONGEST_PATH_ENTRY) return line
+  if (line.length <= maxPathEntryLength) return line
   return `${[...line]
-    .slice(0, LONGEST_PATH_ENTRY - 1)
+    .slice(0, maxPathEntryLength - 1)
     .join('')
     .trimEnd()}…`
 }

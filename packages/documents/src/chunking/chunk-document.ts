@@ -1,6 +1,6 @@
 import type { Extraction } from '../document/extraction.js'
 import { ExtractionError } from '../document/extraction-error.js'
-import { BLOCK_SEPARATOR, type Block, pageAt, toBlocks } from './blocks.js'
+import { type Block, blockSeparator, pageAt, toBlocks } from './blocks.js'
 import { type Group, groupBlocks, type Lengths } from './groups.js'
 import {
   type ChunkOptions,
@@ -11,11 +11,11 @@ import {
 import { splitBlock } from './split.js'
 
 /** Number of passages above which short ones are joined. */
-const LONG = 20
+const manyPassages = 20
 /** Passages are short if their average length is below this share of the maximum ... */
-const SHORT = 0.4
+const shortShare = 0.4
 /** ... and are then joined up to this share. Figures: `docs/decisions/0002-document-pipeline.md`. */
-const PACKED = 0.5
+const packedShare = 0.5
 
 /** A passage without its position. */
 type Draft = Omit<Passage, 'position'>
@@ -37,7 +37,10 @@ export function chunkDocument(extraction: Extraction, options: ChunkOptions): Pa
   if (length > maximum * options.maximumPassages) throw tooMany(length, options)
   let drafts = toDrafts(blocks, { maximum, minimum })
   if (options.packsShort === true && isFragmented(drafts, maximum)) {
-    drafts = toDrafts(blocks, { maximum, minimum: Math.max(minimum, Math.ceil(maximum * PACKED)) })
+    drafts = toDrafts(blocks, {
+      maximum,
+      minimum: Math.max(minimum, Math.ceil(maximum * packedShare)),
+    })
   }
   if (drafts.length > options.maximumPassages) {
     // A long book of short paragraphs: fewer, longer passages are better than none.
@@ -50,7 +53,7 @@ export function chunkDocument(extraction: Extraction, options: ChunkOptions): Pa
 /** Whether a document consists of many short paragraphs, such as the options of a program. */
 function isFragmented(drafts: readonly Draft[], maximum: number): boolean {
   const length = drafts.reduce((sum, { content }) => sum + content.length, 0)
-  return drafts.length > LONG && length < drafts.length * maximum * SHORT
+  return drafts.length > manyPassages && length < drafts.length * maximum * shortShare
 }
 
 function toDrafts(blocks: readonly Block[], lengths: Lengths): Draft[] {
@@ -85,7 +88,7 @@ function closeGroup(group: Group, maximum: number): Draft[] {
     const pageNumber = paged && pageAt(paged, begins ? 0 : piece.start)
     const texts = begins ? lead.map((block) => block.text) : []
     return {
-      content: [...texts, piece.content].join(BLOCK_SEPARATOR),
+      content: [...texts, piece.content].join(blockSeparator),
       type: 'chunk',
       subtype: begins ? kindOf(group.blocks) : last.kind,
       ...(pageNumber === undefined ? {} : { pageNumber }),
@@ -101,7 +104,7 @@ function closeGroup(group: Group, maximum: number): Draft[] {
 function joinShort(previous: Draft, short: Draft, lengths: Lengths): Draft | undefined {
   if (short.content.length >= lengths.minimum || short.ownHeadings.length > 0) return undefined
   if (short.pageNumber !== previous.pageNumber || !isSameSection(previous, short)) return undefined
-  const content = `${previous.content}${BLOCK_SEPARATOR}${short.content}`
+  const content = `${previous.content}${blockSeparator}${short.content}`
   return content.length <= lengths.maximum ? { ...previous, content, end: short.end } : undefined
 }
 

@@ -1,7 +1,7 @@
 import { type Block, pageAt } from './blocks.js'
 
 /** Share of a passage that blocks before a too long block may take of its first passage. */
-const LARGEST_LEAD = 0.5
+const maxLeadShare = 0.5
 
 /** Blocks of one passage; only the last of them may be too long for it. */
 export interface Group {
@@ -55,7 +55,7 @@ function joins(open: readonly Block[], block: Block, lengths: Lengths): boolean 
   const unfinished = last.heading !== undefined || last.leadsIn || isShort(open, lengths.minimum)
   if (!unfinished) return false
   if (last.heading === undefined && pageAt(first, 0) !== pageAt(block, 0)) return false
-  const leadFits = block.start - first.start <= lengths.maximum * LARGEST_LEAD
+  const leadFits = block.start - first.start <= lengths.maximum * maxLeadShare
   return fits || (block.text.length > lengths.maximum && leadFits)
 }
 

@@ -2,7 +2,7 @@ import type { Block } from './blocks.js'
 import type { Seam } from './writer.js'
 
 /** Share of a passage that repeated text may take. */
-const LARGEST_REPEAT = 0.5
+const maxRepeatShare = 0.5
 
 /** One piece of a block that did not fit as a whole. */
 interface Piece {
@@ -38,7 +38,7 @@ export function splitBlock(block: Block, maximum: number, firstMaximum: number):
 
 function repeatWithin(block: Block, maximum: number): { before: string; after: string } {
   const { before, after } = block.repeat ?? { before: '', after: '' }
-  const fits = before.length + after.length <= maximum * LARGEST_REPEAT
+  const fits = before.length + after.length <= maximum * maxRepeatShare
   return fits ? { before, after } : { before: '', after: '' }
 }
 
@@ -59,14 +59,14 @@ function skipBlank(block: Block, from: number): number {
 }
 
 /** Share of the maximum length that a piece has at least, unless there is no other cut. */
-const LEAST_FILL = 0.4
+const minFill = 0.4
 
 /** Characters after a boundary that decide whether it is one, such as the rest of an emoji. */
-const LOOKAHEAD = 64
+const boundaryLookahead = 64
 
-const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' })
-const WORDS = new Intl.Segmenter('en', { granularity: 'word' })
-const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' })
+const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
+const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' })
+const graphemeSegmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** A text and the best offsets to cut it at. */
 interface Cuttable {
@@ -94,12 +94,12 @@ function findCut(block: Cuttable, from: number, maximum: number): number {
     if (cut !== undefined) return from + cut
   }
   // A line break in a paragraph does not end a sentence, although the segmenter takes it for one.
-  const following = text.slice(from, from + maximum + LOOKAHEAD).replaceAll('\n', ' ')
+  const following = text.slice(from, from + maximum + boundaryLookahead).replaceAll('\n', ' ')
   const cut =
-    choose(starts(SENTENCES, following), aim, maximum) ??
+    choose(starts(sentenceSegmenter, following), aim, maximum) ??
     choose(lineEnds(window), aim, maximum) ??
-    choose(starts(WORDS, following), aim, maximum) ??
-    starts(GRAPHEMES, following)
+    choose(starts(wordSegmenter, following), aim, maximum) ??
+    starts(graphemeSegmenter, following)
       .filter((offset) => offset <= maximum)
       .at(-1) ??
     wholeCharacters(window)
@@ -126,7 +126,7 @@ function seamsWithin(seams: readonly Seam[], from: number, to: number): Seam[] {
 
 /** The first offset that reaches the aim, else the last one before it that makes the piece long enough. */
 function choose(offsets: readonly number[], aim: number, maximum: number): number | undefined {
-  const fitting = offsets.filter((offset) => offset <= maximum && offset >= maximum * LEAST_FILL)
+  const fitting = offsets.filter((offset) => offset <= maximum && offset >= maximum * minFill)
   return fitting.find((offset) => offset >= aim) ?? fitting.at(-1)
 }
 

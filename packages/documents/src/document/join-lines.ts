@@ -1,6 +1,7 @@
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uffef]/u
-const SOFT_HYPHEN = /[\u00ad\u2010-]$/
-const WORD = /\p{L}[\p{L}\p{N}]*(?:-[\p{L}\p{N}]+)*/gu
+const unspacedScripts =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uffef]/u
+const softHyphen = /[\u00ad\u2010-]$/
+const wordPattern = /\p{L}[\p{L}\p{N}]*(?:-[\p{L}\p{N}]+)*/gu
 
 /** Joins the lines of a paragraph, and words that were hyphenated at their ends. */
 export interface LineJoiner {
@@ -21,8 +22,9 @@ export function createLineJoiner(texts: () => Iterable<string>): LineJoiner {
   function joinTwo(text: string, next: string): string {
     const head = /(\p{L}[\p{L}\p{N}-]*)[\u00ad\u2010-]$/u.exec(text)?.[1]
     const tail = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u.exec(next)?.[0]
-    if (head === undefined || tail === undefined || !SOFT_HYPHEN.test(text)) {
-      const isUnspaced = UNSPACED.test(text.slice(-1)) && UNSPACED.test(next.charAt(0))
+    if (head === undefined || tail === undefined || !softHyphen.test(text)) {
+      const isUnspaced =
+        unspacedScripts.test(text.slice(-1)) && unspacedScripts.test(next.charAt(0))
       return isUnspaced ? text + next : `${text} ${next}`
     }
     const isSoft = text.endsWith('\u00ad')
@@ -41,7 +43,7 @@ function wordsOf(texts: Iterable<string>): Set<string> {
   const words = new Set<string>()
   for (const text of texts) {
     const inside = text.replace(/\S+[\u00ad\u2010-]$/, '')
-    for (const [word] of inside.matchAll(WORD)) words.add(word.toLowerCase())
+    for (const [word] of inside.matchAll(wordPattern)) words.add(word.toLowerCase())
   }
   return words
 }

@@ -3,11 +3,11 @@ import type { Extraction, Source } from './extraction.js'
 import { ExtractionError } from './extraction-error.js'
 
 /** Chunking walks the tree recursively and relies on this bound. */
-const DEEPEST = 600
+const maxDepth = 600
 
 /** Introduces an embedded image or font: megabytes that are not text. */
-const EMBEDDED = ';base64,'
-const BASE64: ReadonlySet<string> = new Set(
+const embeddedMarker = ';base64,'
+const base64Codes: ReadonlySet<string> = new Set(
   'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=',
 )
 
@@ -39,10 +39,10 @@ export function requireUsable(extraction: Extraction, adviceWhenEmpty: string): 
   let level: Nodes[] = [extraction.root]
   // Level by level: a recursive walk is what this check protects.
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEEPEST) {
+    if (depth > maxDepth) {
       throw new ExtractionError(
         'too_deep',
-        `The document nests its parts more than ${DEEPEST} levels deep. Flatten it and upload it again.`,
+        `The document nests its parts more than ${maxDepth} levels deep. Flatten it and upload it again.`,
       )
     }
     empty &&= !level.some(hasContent)
@@ -61,11 +61,11 @@ function hasContent(node: Nodes): boolean {
 function withoutEmbeddedData(text: string): string {
   const parts: string[] = []
   let from = 0
-  for (let at = text.indexOf(EMBEDDED); at !== -1; at = text.indexOf(EMBEDDED, from)) {
-    const data = at + EMBEDDED.length
+  for (let at = text.indexOf(embeddedMarker); at !== -1; at = text.indexOf(embeddedMarker, from)) {
+    const data = at + embeddedMarker.length
     parts.push(text.slice(from, data))
     from = data
-    while (BASE64.has(text.charAt(from))) from += 1
+    while (base64Codes.has(text.charAt(from))) from += 1
   }
   return [...parts, text.slice(from)].join('')
 }

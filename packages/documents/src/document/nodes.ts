@@ -13,16 +13,16 @@ import type {
 } from 'mdast'
 
 /** Titles that programs write when nobody chose one. */
-const MEANINGLESS_TITLE =
+const meaninglessTitle =
   /^(untitled|powerpoint[ -]pr|presentation\d*$|document\d*$|microsoft |slide \d)/i
 
 /** Depths of lists; deeper levels are put on the deepest. */
-const DEEPEST_LIST = 12
-const DEPTHS = [1, 2, 3, 4, 5, 6] as const
+const maxListDepth = 12
+const headingDepths = [1, 2, 3, 4, 5, 6] as const
 
 /** A heading. Levels beyond the sixth become the sixth. */
 export function heading(level: number, children: string | PhrasingContent[]): Heading {
-  const depth = DEPTHS[Math.min(Math.max(Math.trunc(level), 1), 6) - 1] ?? 6
+  const depth = headingDepths[Math.min(Math.max(Math.trunc(level), 1), 6) - 1] ?? 6
   return { type: 'heading', depth, children: asPhrasing(children) }
 }
 
@@ -71,7 +71,7 @@ export function firstHeading(root: Root): string | undefined {
 /** A title in one line; undefined if it is empty or was filled in by a program. */
 export function toTitle(text: string | undefined): string | undefined {
   const title = (text ?? '').replace(/\s+/g, ' ').trim()
-  return title === '' || MEANINGLESS_TITLE.test(title) ? undefined : title
+  return title === '' || meaninglessTitle.test(title) ? undefined : title
 }
 
 /** A stretch of text in one format, a "run". Office programs often break a word into several. */
@@ -135,7 +135,7 @@ export function buildList(items: readonly FlatListItem[]): BlockContent[] {
   const roots: BlockContent[] = []
   const path: List[] = []
   for (const flat of items) {
-    const level = Math.min(Math.max(flat.level, 0), DEEPEST_LIST, path.length)
+    const level = Math.min(Math.max(flat.level, 0), maxListDepth, path.length)
     path.length = Math.min(path.length, level + 1)
     let list = path[level]
     if (list === undefined || list.ordered !== flat.ordered) {

@@ -9,15 +9,15 @@ export interface TextLine {
 }
 
 /** The underline of a heading: one repeated sign. */
-const UNDERLINE = /^(?:={3,}|-{3,}|~{3,}|\*{3,}|\+{3,})$/
+const underlinePattern = /^(?:={3,}|-{3,}|~{3,}|\*{3,}|\+{3,})$/
 /** Characters by which the lengths of a heading and its underline may differ. */
-const UNEVEN = 3
+const maxUnderlineDifference = 3
 /** The last step of a list, above a rule that happens to be as long. */
-const STEP = /^\s*\d{1,2}[.)]\s.*[.,;:]$/
+const listStep = /^\s*\d{1,2}[.)]\s.*[.,;:]$/
 /** Number and name of a subsection. */
-const SUBSECTION = /^(\d{1,2}(?:\.\d{1,2}){1,4})\.?[ \t]{1,4}(?=\p{L}).{1,80}(?<![.,;:])$/u
+const subsectionPattern = /^(\d{1,2}(?:\.\d{1,2}){1,4})\.?[ \t]{1,4}(?=\p{L}).{1,80}(?<![.,;:])$/u
 /** Number and name of a section without a section above it. */
-const SECTION = /^(\d{1,2})\.?[ \t]{1,4}(?=\p{L}).{1,80}(?<![.,;:])$/u
+const sectionPattern = /^(\d{1,2})\.?[ \t]{1,4}(?=\p{L}).{1,80}(?<![.,;:])$/u
 
 /** Splits a text into paragraphs at blank lines. */
 export function toParagraphs(text: string): Paragraph[] {
@@ -63,7 +63,7 @@ function toParts(
 function sectionsWithSubsections(parts: readonly (Heading | TextLine[])[]): ReadonlySet<string> {
   const numbers = parts.flatMap((part) => {
     if (!Array.isArray(part)) return []
-    return SUBSECTION.exec(textOf(part))?.[1]?.split('.')[0] ?? []
+    return subsectionPattern.exec(textOf(part))?.[1]?.split('.')[0] ?? []
   })
   return new Set(numbers)
 }
@@ -76,18 +76,20 @@ function toBlocks(
   const [first, second, ...rest] = lines
   if (first === undefined) return []
   const [title, rule] = [first.text, second?.text.trimEnd() ?? '']
-  const isLined = UNDERLINE.test(rule) && Math.abs(title.trimEnd().length - rule.length) <= UNEVEN
-  if (isLined && !STEP.test(title.trimEnd())) {
+  const isLined =
+    underlinePattern.test(rule) &&
+    Math.abs(title.trimEnd().length - rule.length) <= maxUnderlineDifference
+  if (isLined && !listStep.test(title.trimEnd())) {
     const named = toHeading(rule.startsWith('=') ? 1 : 2, first)
     return rest.length === 0 ? [named] : [named, toParagraph(rest)]
   }
   const text = textOf(lines)
-  const number = SUBSECTION.exec(text)?.[1] ?? sectionOf(text, sections)
+  const number = subsectionPattern.exec(text)?.[1] ?? sectionOf(text, sections)
   return [number === undefined ? toParagraph(lines) : toHeading(number.split('.').length, first)]
 }
 
 function sectionOf(text: string, sections: ReadonlySet<string>): string | undefined {
-  const number = SECTION.exec(text)?.[1]
+  const number = sectionPattern.exec(text)?.[1]
   return number !== undefined && sections.has(number) ? number : undefined
 }
 
@@ -118,38 +120,38 @@ function textOf(lines: readonly TextLine[]): string {
 }
 
 /** Share of the lines of an indented text, such as a manual, that begin to the right of its margin ... */
-const INDENTED_SHARE = 0.3
+const indentedShare = 0.3
 /** ... and the share of lines at the margin that are neither headings nor page headers. */
-const MOST_OTHERS = 0.1
+const maxOtherShare = 0.1
 /** Lines that are needed to tell whether a text is indented. */
-const LEAST_LINES = 8
+const minLines = 8
 /** Share of the lines that begin at the indentation of the text of sections; headings are further left. */
-const BODY_SHARE = 0.1
+const bodyShare = 0.1
 /** Headings of a text; a single one may be any line. */
-const LEAST_HEADINGS = 2
+const minHeadings = 2
 /** Occurrences of a heading; a line that occurs more often is a label, such as `NOTE`. */
-const MOST_REPEATS = 2
+const maxRepeats = 2
 /** Characters of a heading. */
-const LONGEST = 80
+const maxLength = 80
 /** Columns of a tab. */
-const TAB = 8
+const tabWidth = 8
 /** Words of a heading. */
-const MOST_WORDS = 9
+const maxHeadingWords = 9
 /** Words of a heading in capitals. */
-const MOST_CAPITAL_WORDS = 6
+const maxCapitalWords = 6
 
-const NUMBER =
+const sectionNumber =
   /^(?:Appendix )?((?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4})\.[ \t]{1,4}(?=\S)|^(\d{1,2}(?:\.\d{1,2}){1,4})[ \t]{1,4}(?=\S)/
 /** Signs of code, tables and sentences, which headings do not contain. */
-const FOREIGN = /[{}=;<>\\|$@#"`~]|\s{2}|\t|,\S|\d:\d|[.,;:!]$|\.{4}/
+const nonHeadingSigns = /[{}=;<>\\|$@#"`~]|\s{2}|\t|,\S|\d:\d|[.,;:!]$|\.{4}/
 /** Words at the beginning of log lines and warnings. */
-const LEVEL =
+const logLevel =
   /^(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FAIL(?:ED|URE)?|FATAL|CRITICAL|ALERT|SEVERE|PANIC|EXCEPTION|CAUTION|DANGER|ATTENTION|IMPORTANT|NOTE|ACHTUNG|WARNUNG|HINWEIS)\b/i
 /** Words of sentences that are in capitals for emphasis. */
-const SENTENCE =
+const sentenceWord =
   /\b(?:PLEASE|NOT|NEVER|ALWAYS|MUST|SHALL|SHOULD|CAN|WILL|IS|ARE|WAS|BE|YOU|YOUR|THIS|THAT|IT|WE|BITTE|NICHT|NIE|IMMER|MUSS|IST|SIND|NE PAS|NO)\b/
 /** The first line of a manual page: its name, its section, its name again. */
-const MANUAL = /^(\S{1,60}\(\w{1,8}\))\s{2,}\S.*\s\1$/i
+const manualTitle = /^(\S{1,60}\(\w{1,8}\))\s{2,}\S.*\s\1$/i
 
 /**
  * Finds headings without markup, with their levels from 1: in an indented text such as a manual or an RFC,
@@ -158,7 +160,7 @@ const MANUAL = /^(\S{1,60}\(\w{1,8}\))\s{2,}\S.*\s\1$/i
  */
 function findHeadings(lines: readonly TextLine[]): Map<number, number> {
   const filled = lines.flatMap(({ text }, at) => (text.trim() === '' ? [] : [at]))
-  const title = filled.slice(0, 1).filter((at) => MANUAL.test(textAt(lines, at)))
+  const title = filled.slice(0, 1).filter((at) => manualTitle.test(textAt(lines, at)))
   const rest = filled.slice(title.length)
   const headings = findOutdented(lines, rest) ?? findCapitals(lines, rest)
   if (headings.size === 0) return headings
@@ -177,12 +179,12 @@ function findOutdented(
     return indentAt(lines, at) < 2 && !isName(text.trim()) && !/\S {3,}\S/.test(text)
   })
   const isIndented =
-    indented.length >= filled.length * INDENTED_SHARE &&
-    others.length <= filled.length * MOST_OTHERS
-  if (filled.length < LEAST_LINES || !isIndented) return undefined
+    indented.length >= filled.length * indentedShare &&
+    others.length <= filled.length * maxOtherShare
+  if (filled.length < minLines || !isIndented) return undefined
   const counts = new Map<number, number>()
   for (const indent of indented) counts.set(indent, (counts.get(indent) ?? 0) + 1)
-  const common = [...counts].filter(([, count]) => count >= filled.length * BODY_SHARE)
+  const common = [...counts].filter(([, count]) => count >= filled.length * bodyShare)
   const body = Math.min(...common.map(([indent]) => indent))
   const isAbove = (at: number, next: number) => indentAt(lines, at) < indentAt(lines, next)
   // From the end, because a heading may be directly above another one.
@@ -225,19 +227,19 @@ function withoutLabels(
   const counts = new Map<string, number>()
   const keyOf = (at: number) => textAt(lines, at).trim()
   for (const at of headings.keys()) counts.set(keyOf(at), (counts.get(keyOf(at)) ?? 0) + 1)
-  const kept = [...headings].filter(([at]) => (counts.get(keyOf(at)) ?? 0) <= MOST_REPEATS)
+  const kept = [...headings].filter(([at]) => (counts.get(keyOf(at)) ?? 0) <= maxRepeats)
   const names = new Set(kept.map(([at]) => keyOf(at)))
-  return new Map(names.size < LEAST_HEADINGS ? [] : kept)
+  return new Map(names.size < minHeadings ? [] : kept)
 }
 
 /** Whether a line may be the name of a section. */
 function isName(text: string): boolean {
-  const number = NUMBER.exec(text)?.[0] ?? ''
+  const number = sectionNumber.exec(text)?.[0] ?? ''
   const name = text.slice(number.length)
-  if (text.length > LONGEST || FOREIGN.test(name) || LEVEL.test(name)) return false
+  if (text.length > maxLength || nonHeadingSigns.test(name) || logLevel.test(name)) return false
   return (
     /^[("']?[\p{Lu}\p{Lo}\p{N}]/u.test(name) &&
-    wordsOf(name).length <= MOST_WORDS &&
+    wordsOf(name).length <= maxHeadingWords &&
     /\p{L}/u.test(name)
   )
 }
@@ -245,14 +247,14 @@ function isName(text: string): boolean {
 function isInCapitals(text: string): boolean {
   const words = wordsOf(text)
   const isCapital = /^\p{Lu}/u.test(text) && !/[\p{Ll}\p{Lo}]/u.test(text)
-  if (!isCapital || !isName(text) || SENTENCE.test(text)) return false
+  if (!isCapital || !isName(text) || sentenceWord.test(text)) return false
   // Acronyms and codes are always in capitals.
-  return words.length <= MOST_CAPITAL_WORDS && words.some((word) => /^\p{Lu}{4,}$/u.test(word))
+  return words.length <= maxCapitalWords && words.some((word) => /^\p{Lu}{4,}$/u.test(word))
 }
 
 /** The number of a section, without its last full stop. */
 function numberOf(text: string): string | undefined {
-  const [, named, plain] = NUMBER.exec(text) ?? []
+  const [, named, plain] = sectionNumber.exec(text) ?? []
   return named ?? plain
 }
 
@@ -266,7 +268,7 @@ function opensBlock(lines: readonly TextLine[], at: number): boolean {
 
 function indentAt(lines: readonly TextLine[], at: number): number {
   const blank = /^[ \t]*/.exec(textAt(lines, at))?.[0] ?? ''
-  return blank.replaceAll('\t', ' '.repeat(TAB)).length
+  return blank.replaceAll('\t', ' '.repeat(tabWidth)).length
 }
 
 function textAt(lines: readonly TextLine[], at: number): string {

@@ -3,12 +3,12 @@ import type { Source } from '../document/extraction.js'
 import { damaged, ExtractionError, passwordProtected } from '../document/extraction-error.js'
 
 /** More parts than this are no document. */
-const MOST_ENTRIES = 20_000
-const DEFAULT_UNPACKED_BYTES = 256 * 1024 * 1024
+const maxEntries = 20_000
+const defaultUnpackedBytes = 256 * 1024 * 1024
 /** Text is compressed to about a tenth; what is compressed to less than this share is an attack. */
-const SMALLEST_SHARE = 1 / 1000
+const minCompressedShare = 1 / 1000
 /** Unpacked size below which a high compression ratio is harmless. */
-const HARMLESS_BYTES = 4 * 1024 * 1024
+const harmlessBytes = 4 * 1024 * 1024
 
 /** The parts of a packed document, which are unpacked on demand. */
 export interface Archive {
@@ -29,11 +29,11 @@ export interface Archive {
  */
 export async function openArchive(source: Source, what: string): Promise<Archive> {
   const zip = await open(source.bytes, what)
-  if (zip.entryCount > MOST_ENTRIES) {
-    throw tooLarge(`has ${zip.entryCount} parts; at most ${MOST_ENTRIES} can be read`)
+  if (zip.entryCount > maxEntries) {
+    throw tooLarge(`has ${zip.entryCount} parts; at most ${maxEntries} can be read`)
   }
   const entries = await list(zip, what)
-  const limit = source.maximumUnpackedBytes ?? DEFAULT_UNPACKED_BYTES
+  const limit = source.maximumUnpackedBytes ?? defaultUnpackedBytes
   let unpacked = 0
 
   return {
@@ -50,9 +50,9 @@ export async function openArchive(source: Source, what: string): Promise<Archive
           `unpacks to more than ${Math.floor(limit / 2 ** 20)} MiB, the most that can be read`,
         )
       }
-      if (size > HARMLESS_BYTES && entry.compressedSize < size * SMALLEST_SHARE) {
+      if (size > harmlessBytes && entry.compressedSize < size * minCompressedShare) {
         throw tooLarge(
-          `holds a part that unpacks to more than ${1 / SMALLEST_SHARE} times its size`,
+          `holds a part that unpacks to more than ${1 / minCompressedShare} times its size`,
         )
       }
       unpacked += size

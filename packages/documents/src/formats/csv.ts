@@ -6,17 +6,17 @@ import { charsetOf, decodeText } from './decode.js'
 import { toTables } from './sheet-tables.js'
 
 /** How many times longer than its text a table may be: separators and quotes. */
-const MARKUP = 2
-const SEPARATORS = [',', ';', '\t', '|']
+const maxMarkupRatio = 2
+const separatorCandidates = [',', ';', '\t', '|']
 /** Lines by which the separator is guessed. */
-const SAMPLE_LINES = 20
+const sampleLines = 20
 /** Characters of a record. An unclosed quote would make the rest of the file one record. */
-const LONGEST_RECORD = 1_000_000
+const maxRecordLength = 1_000_000
 
 /** Reads values separated by commas, semicolons, tabs or bars. The first row is the header. */
 export async function extract(source: Source): Promise<Extraction> {
   const decoded = decodeText(source.bytes, charsetOf(source.contentType))
-  const text = requireReadable(decoded, source, MARKUP)
+  const text = requireReadable(decoded, source, maxMarkupRatio)
   const stated = /^sep=(.)\n/i.exec(text)
   const body = stated === null ? text : text.slice(stated[0].length)
   const isTabbed = /tab-separated/i.test(source.contentType) || /\.tsv$/i.test(source.key)
@@ -33,7 +33,7 @@ function toRecords(text: string, delimiter: string): string[][] {
     delimiter,
     relax_column_count: true,
     relax_quotes: true,
-    max_record_size: LONGEST_RECORD,
+    max_record_size: maxRecordLength,
   }
   try {
     return readRecords(text, options)
@@ -53,7 +53,7 @@ function toExtractionError(error: unknown): unknown {
   if (error.code === 'CSV_MAX_RECORD_SIZE') {
     return new ExtractionError(
       'too_large',
-      `The record in line ${error.lines} has more than ${LONGEST_RECORD.toLocaleString('en')} characters, ` +
+      `The record in line ${error.lines} has more than ${maxRecordLength.toLocaleString('en')} characters, ` +
         'the most that a record may have. Give the table fewer columns, or one record a line, and upload it again.',
       { cause: error },
     )
@@ -73,8 +73,8 @@ function readRecords(text: string, options: Options): string[][] {
 
 /** The separator that divides the first lines into the most even number of columns. */
 function guessSeparator(text: string): string {
-  const lines = text.split('\n', SAMPLE_LINES).filter((line) => line.trim() !== '')
-  const scored = SEPARATORS.map((separator) => {
+  const lines = text.split('\n', sampleLines).filter((line) => line.trim() !== '')
+  const scored = separatorCandidates.map((separator) => {
     const counts = lines.map((line) => line.replace(/"[^"]*"/g, '').split(separator).length - 1)
     const least = Math.min(...counts)
     const most = Math.max(...counts)

@@ -6,14 +6,14 @@ import { heading, paragraph, table } from '../document/nodes.js'
 import { charsetOf, decodeText } from './decode.js'
 
 /** How many times longer than its text a file may be: quotes, braces and indentation. */
-const MARKUP = 4
+const maxMarkupRatio = 4
 /** Values that aliases may repeat; more are an attack. */
-const MOST_ALIASES = 100
+const maxAliases = 100
 
 /** Reads JSON, JSON lines and YAML: objects become sections and lists, lists of objects tables. */
 export async function extract(source: Source): Promise<Extraction> {
   const decoded = decodeText(source.bytes, charsetOf(source.contentType))
-  const text = requireReadable(decoded, source, MARKUP)
+  const text = requireReadable(decoded, source, maxMarkupRatio)
   const isYaml = /yaml/i.test(source.contentType) || /\.ya?ml$/i.test(source.key)
   const values = isYaml ? await parseYaml(text) : parseJson(text)
   const count = createTextLimit(source)
@@ -52,7 +52,7 @@ async function parseYaml(text: string): Promise<unknown[]> {
     const [error] = document.errors
     if (error !== undefined) return fail('YAML', error)
     try {
-      return document.toJS({ maxAliasCount: MOST_ALIASES })
+      return document.toJS({ maxAliasCount: maxAliases })
     } catch (failure) {
       if (failure instanceof ReferenceError) throw tooManyAliases(failure)
       return fail('YAML', failure)
@@ -70,7 +70,7 @@ function requireFlat(lexemes: Iterable<string>): void {
   for (const lexeme of lexemes) {
     if (lexeme === '[' || lexeme === '{') depth += 1
     else if (lexeme === ']' || lexeme === '}') depth -= 1
-    if (depth > DEEPEST) throw tooDeep()
+    if (depth > maxDepth) throw tooDeep()
   }
 }
 
@@ -85,7 +85,7 @@ function titleOf(values: readonly unknown[]): string | undefined {
 function tooManyAliases(cause: Error): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The aliases of the YAML repeat more than ${MOST_ALIASES} times what they stand for, or stand for nothing (${cause.message}). ` +
+    `The aliases of the YAML repeat more than ${maxAliases} times what they stand for, or stand for nothing (${cause.message}). ` +
       'Write out what they stand for, and upload it again.',
     { cause },
   )
@@ -104,11 +104,11 @@ function fail(format: string, error: unknown): never {
 }
 
 /** Levels of objects that become headings; what is deeper becomes nested lists. */
-const HEADING_LEVELS = 3
+const headingLevels = 3
 /** Levels of data, which are walked recursively. */
-const DEEPEST = 100
+const maxDepth = 100
 /** With more columns, a table is not easier to read than the objects one by one. */
-const MOST_COLUMNS = 40
+const maxColumns = 40
 
 type Scalar = string | number | boolean | null
 type Count = (text: string) => void
@@ -135,7 +135,7 @@ function objectBlocks(value: unknown, count: Count, level: number): BlockContent
     else nested.push(entry)
   }
   if (plain.length > 0) blocks.push(toList(plain, count, level))
-  if (level > HEADING_LEVELS) {
+  if (level > headingLevels) {
     if (nested.length > 0) blocks.push(toList(nested, count, level))
     return blocks
   }
@@ -153,7 +153,7 @@ function listBlocks(values: readonly unknown[], count: Count, level: number): Bl
     const rows = values.map((row) => columns.map((column) => cellText(Object(row)[column], count)))
     return [table([columns, ...rows])]
   }
-  if (level > HEADING_LEVELS || values.some((value) => isScalar(value) || Array.isArray(value))) {
+  if (level > headingLevels || values.some((value) => isScalar(value) || Array.isArray(value))) {
     return [toItems(values, count, level)]
   }
   // Objects with more content than a row can hold become a section each, under their name.
@@ -173,7 +173,7 @@ function columnsOf(values: readonly unknown[]): string[] | undefined {
       if (!isScalar(inner) && !isScalarList(inner)) return undefined
       columns.add(key)
     }
-    if (columns.size > MOST_COLUMNS) return undefined
+    if (columns.size > maxColumns) return undefined
   }
   return columns.size === 0 ? undefined : [...columns]
 }
@@ -188,7 +188,7 @@ function toList(entries: readonly [string, unknown][], count: Count, level: numb
 }
 
 function toItems(value: unknown, count: Count, level: number): List {
-  if (level > DEEPEST) throw tooDeep()
+  if (level > maxDepth) throw tooDeep()
   if (!Array.isArray(value)) return toList(Object.entries(value ?? {}), count, level)
   const children = value.map((inner, index): ListItem => {
     if (isScalar(inner)) return item(toText(inner, count))
@@ -229,10 +229,10 @@ function isScalarList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isScalar)
 }
 
-/** The error for data that is nested more deeply than `DEEPEST`. */
+/** The error for data that is nested more deeply than `maxDepth`. */
 function tooDeep(): ExtractionError {
   return new ExtractionError(
     'too_deep',
-    `The data is nested more than ${DEEPEST} levels deep. Flatten it and upload it again.`,
+    `The data is nested more than ${maxDepth} levels deep. Flatten it and upload it again.`,
   )
 }

@@ -3,23 +3,23 @@ import { analyse } from 'chardet'
 import { ExtractionError } from '../document/extraction-error.js'
 
 /** Bytes or characters that are examined; more would not change the answer. */
-const SAMPLE = 65_536
+const sampleSize = 65_536
 /** Share of characters that do not occur in text above which a content counts as binary. */
-const BINARY_SHARE = 0.02
+const binaryShare = 0.02
 /** Number of such characters that is allowed in any text. */
-const HARMLESS = 3
+const harmlessCount = 3
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const NOT_TEXT = /(?![\t\n\v\f\r\x1b\x85])[\p{Cc}\p{Cn}\p{Co}\ufffd]/gu
+const nonTextCharacters = /(?![\t\n\v\f\r\x1b\x85])[\p{Cc}\p{Cn}\p{Co}\ufffd]/gu
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such a character is what it looks for
-const OVERSTRUCK = /[^\n\x08]\x08/gu
+const overstruckCharacter = /[^\n\x08]\x08/gu
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such a character is what it looks for
-const COLOURS = /\x1b\[[\d;]{0,20}m/g
+const colourCodes = /\x1b\[[\d;]{0,20}m/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
-const CONTROLS = /[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]/g
-const LINE_ENDS = /\r\n?|\f|\x85|\u2028|\u2029/g
+const controlCharacters = /[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]/g
+const lineEndPattern = /\r\n?|\f|\x85|\u2028|\u2029/g
 
 /** The characters of windows-1252 from 0x80 on, where latin1 has control characters. */
-const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+const windows1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 
 interface Signature {
   bytes: string
@@ -30,7 +30,7 @@ interface Signature {
 }
 
 /** First bytes of formats that are often uploaded under a wrong name. */
-const SIGNATURES: readonly Signature[] = [
+const signatures: readonly Signature[] = [
   { bytes: '%PDF-', format: 'a PDF' },
   { bytes: 'PK\x03\x04', format: 'a ZIP archive or an Office document', type: 'application/zip' },
   { bytes: '\xd0\xcf\x11\xe0', format: 'an old Office document' },
@@ -61,17 +61,17 @@ export function decodeText(bytes: Uint8Array, declared?: string): string {
     decodeDetected(bytes) ??
     decodeWindows1252(bytes)
   const text = withoutOverstrike(decoded)
-  const sample = text.slice(0, SAMPLE)
-  if (count(sample, NOT_TEXT) > Math.max(HARMLESS, sample.length * BINARY_SHARE)) {
+  const sample = text.slice(0, sampleSize)
+  if (count(sample, nonTextCharacters) > Math.max(harmlessCount, sample.length * binaryShare)) {
     throw binary('The content is binary data, not text')
   }
-  return text.replace(LINE_ENDS, '\n').replace(CONTROLS, '')
+  return text.replace(lineEndPattern, '\n').replace(controlCharacters, '')
 }
 
 /** A format that is not text, recognised by the first bytes of a content. */
 export function signatureOf(bytes: Uint8Array): Signature | undefined {
   const head = latin1(bytes.subarray(0, 8))
-  return SIGNATURES.find((candidate) => head.startsWith(candidate.bytes))
+  return signatures.find((candidate) => head.startsWith(candidate.bytes))
 }
 
 /**
@@ -80,11 +80,11 @@ export function signatureOf(bytes: Uint8Array): Signature | undefined {
  */
 function withoutOverstrike(text: string): string {
   if (!text.includes('\b') && !text.includes('\u001b')) return text
-  return text.replace(COLOURS, '').replace(OVERSTRUCK, '')
+  return text.replace(colourCodes, '').replace(overstruckCharacter, '')
 }
 
 /** The encoding in an XML declaration; without one, XML is UTF-8 or UTF-16. */
-const XML_ENCODING = /^<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
+const xmlEncoding = /^<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
 
 /**
  * Decodes an XML document.
@@ -94,7 +94,7 @@ const XML_ENCODING = /^<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
 export function decodeXml(bytes: Uint8Array): string {
   const marked = decodeMarked(bytes)
   if (marked !== undefined) return marked
-  const declared = XML_ENCODING.exec(latin1(bytes.subarray(0, 200)))?.[1]
+  const declared = xmlEncoding.exec(latin1(bytes.subarray(0, 200)))?.[1]
   return decodeDeclared(bytes, declared) ?? new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 }
 
@@ -129,12 +129,12 @@ function decodeDeclared(bytes: Uint8Array, declared: string | undefined): string
 
 function decodeUtf16(bytes: Uint8Array): string | undefined {
   const zeros = [0, 0]
-  bytes.subarray(0, SAMPLE).forEach((byte, index) => {
+  bytes.subarray(0, sampleSize).forEach((byte, index) => {
     if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
   })
   const [even = 0, odd = 0] = zeros
   // A few zeros in valid UTF-8 are stray bytes.
-  if ((even + odd) * 5 < Math.min(bytes.length, SAMPLE) && isUtf8(bytes)) return undefined
+  if ((even + odd) * 5 < Math.min(bytes.length, sampleSize) && isUtf8(bytes)) return undefined
   if (odd > 0 && even === 0) return decode(bytes, 'utf-16le')
   if (even > 0 && odd === 0) return decode(bytes, 'utf-16be')
   return undefined
@@ -156,7 +156,7 @@ function decodeDetected(bytes: Uint8Array): string | undefined {
 /** Not by TextDecoder: that of Node 20 decodes windows-1252 as latin1. */
 function decodeWindows1252(bytes: Uint8Array): string {
   return latin1(bytes).replace(/[\x80-\x9f]/g, (character) => {
-    return WINDOWS_1252.charAt(character.charCodeAt(0) - 0x80)
+    return windows1252.charAt(character.charCodeAt(0) - 0x80)
   })
 }
 
@@ -176,15 +176,15 @@ function binary(cause: string): ExtractionError {
 }
 
 /** With fewer bytes beyond ASCII, any result is a guess, and the most common encoding the best one. */
-const LEAST_EVIDENCE = 8
+const minEvidence = 8
 /** Share of such bytes among the letters from which a text is not in Latin script. */
-const FOREIGN_SHARE = 0.3
+const foreignShare = 0.3
 /** Lead in confidence over the most common encoding that another one of Latin script needs, in percent. */
-const LEAST_LEAD = 10
+const minConfidenceLead = 10
 
-const LATIN = /^(?:iso-8859-(?:2|9)|windows-(?:1250|1254))$/i
-const COMMON = /^(?:iso-8859-1|windows-1252)$/i
-const FOREIGN =
+const latinEncodings = /^(?:iso-8859-(?:2|9)|windows-(?:1250|1254))$/i
+const commonEncoding = /^(?:iso-8859-1|windows-1252)$/i
+const nonLatinEncodings =
   /^(?:shift_jis|euc-jp|euc-kr|gb18030|big5|iso-2022-jp|koi8-r|iso-8859-(?:5|6|7|8)|windows-(?:1251|1253|1255|1256))$/i
 
 /** The probable encoding of a text without a byte order mark, unless it is the most common one. */
@@ -196,21 +196,23 @@ function detectEncoding(bytes: Uint8Array): string | undefined {
   if (candidates[0]?.name === 'ISO-2022-JP' && candidates[0].confidence > 50) {
     return candidates[0].name
   }
-  if (beyond < LEAST_EVIDENCE) return undefined
-  if (beyond / (beyond + lettersIn(sample)) >= FOREIGN_SHARE) {
-    return candidates.find(({ name }) => FOREIGN.test(name))?.name
+  if (beyond < minEvidence) return undefined
+  if (beyond / (beyond + lettersIn(sample)) >= foreignShare) {
+    return candidates.find(({ name }) => nonLatinEncodings.test(name))?.name
   }
-  const [best] = candidates.filter(({ name }) => LATIN.test(name) || COMMON.test(name))
-  const common = candidates.find(({ name }) => COMMON.test(name))?.confidence ?? 0
-  if (best === undefined || COMMON.test(best.name)) return undefined
-  return best.confidence - common >= LEAST_LEAD ? best.name : undefined
+  const [best] = candidates.filter(
+    ({ name }) => latinEncodings.test(name) || commonEncoding.test(name),
+  )
+  const common = candidates.find(({ name }) => commonEncoding.test(name))?.confidence ?? 0
+  if (best === undefined || commonEncoding.test(best.name)) return undefined
+  return best.confidence - common >= minConfidenceLead ? best.name : undefined
 }
 
 /** The bytes around the first one that is not ASCII, which decide. */
 function sampleOf(bytes: Uint8Array): Uint8Array {
   const first = bytes.findIndex((byte) => byte > 0x7f || byte === 0x1b)
   const start = Math.max(0, first - 64)
-  return bytes.subarray(start, start + SAMPLE)
+  return bytes.subarray(start, start + sampleSize)
 }
 
 function lettersIn(bytes: Uint8Array): number {

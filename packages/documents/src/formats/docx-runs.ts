@@ -24,7 +24,7 @@ export interface RunReader {
 }
 
 /** Elements whose text is not shown: deletions, instructions of fields, properties. */
-const HIDDEN: ReadonlySet<string> = new Set(
+const hiddenElements: ReadonlySet<string> = new Set(
   'del moveFrom instrText delText delInstrText pPr rPr sdtPr fldData annotationRef rt'.split(' '),
 )
 
@@ -46,7 +46,7 @@ export function createRunReader(
   }
 
   function readOne(element: XmlElement, format: Partial<Span>, content: ParagraphContent): void {
-    if (HIDDEN.has(element.name)) return
+    if (hiddenElements.has(element.name)) return
     switch (element.name) {
       case 'r': {
         const properties = descend(element, 'rPr')

@@ -16,16 +16,16 @@ import { createRunReader } from './docx-runs.js'
 import { documentTitle, type OfficePackage, openOffice } from './opc.js'
 import { attribute, descend, elements, findElements, readXml, type XmlElement } from './xml.js'
 
-const WHAT = 'a Word document (.docx)'
+const formatName = 'a Word document (.docx)'
 /** In a document without headings, a bold line of at most this length is one. */
-const LONGEST_BOLD_HEADING = 120
+const maxBoldHeadingLength = 120
 
 type Block = BlockContent | DefinitionContent
 
 /** Reads a Word document: headings, lists, tables, notes and text boxes, without tracked deletions. */
 export function extract(source: Source): Promise<Extraction> {
-  return readingAs(WHAT, async () => {
-    const office = await openOffice(source, WHAT)
+  return readingAs(formatName, async () => {
+    const office = await openOffice(source, formatName)
     const blocks = await readBody(office)
     if (!blocks.some((block) => block.type === 'heading')) promoteBoldLines(blocks)
     const root: Root = { type: 'root', children: blocks }
@@ -153,13 +153,13 @@ function promoteBoldLines(blocks: Block[]): void {
     if (only?.type !== 'strong' || rest.length > 0) return
     const [inner] = only.children
     const text = inner?.type === 'text' ? inner.value.trim() : ''
-    if (text === '' || text.length > LONGEST_BOLD_HEADING || /[.,;:!]$/.test(text)) return
+    if (text === '' || text.length > maxBoldHeadingLength || /[.,;:!]$/.test(text)) return
     blocks[at] = heading(2, text)
   })
 }
 
 /** More columns than this in one row are a mistake or an attack. */
-const MOST_COLUMNS = 1000
+const maxColumns = 1000
 
 /** A table, or the blocks in one that is used for layout only. */
 type TableContent = { type: 'table'; table: Table } | { type: 'layout'; blocks: XmlElement[] }
@@ -179,7 +179,7 @@ function readTable(element: XmlElement, runs: RunReader): TableContent {
       const isContinued = isMergedUpwards(properties)
       cells.push(isContinued ? (above[cells.length] ?? []) : toPhrasing(readCell(cell, runs)))
       const span = Number(attribute(descend(properties, 'gridSpan'), 'val') ?? 1)
-      for (let extra = 1; extra < span && cells.length < MOST_COLUMNS; extra += 1) cells.push([])
+      for (let extra = 1; extra < span && cells.length < maxColumns; extra += 1) cells.push([])
     }
     read.push(cells)
   }
@@ -238,7 +238,7 @@ interface NumberingReference {
 }
 
 /** Styles that a style is based on; a loop ends here. */
-const LONGEST_CHAIN = 20
+const maxStyleChain = 20
 
 /** Paragraph styles by id, with what they inherit. */
 function readStyles(root: XmlElement | undefined): Map<string, ParagraphStyle> {
@@ -265,7 +265,7 @@ function outlineLevel(properties: XmlElement | undefined): number | undefined {
 
 function resolve(id: string, sources: ReadonlyMap<string, XmlElement>): ParagraphStyle {
   const chain: XmlElement[] = []
-  for (let next: string | undefined = id; next !== undefined && chain.length < LONGEST_CHAIN; ) {
+  for (let next: string | undefined = id; next !== undefined && chain.length < maxStyleChain; ) {
     const style: XmlElement | undefined = sources.get(next)
     if (style === undefined) break
     chain.push(style)

@@ -7,17 +7,17 @@ import { heading, paragraph } from '../document/nodes.js'
 import { toParagraphs } from '../document/text-blocks.js'
 import { pageToMdast } from './html.js'
 
-const WHAT = 'an e-mail (.eml)'
+const formatName = 'an e-mail (.eml)'
 /** Levels of nested parts; real messages have five or six. */
-const DEEPEST = 50
-const LARGEST_HEADERS = 2 * 1024 * 1024
+const maxDepth = 50
+const maxHeaders = 2 * 1024 * 1024
 /** How many times longer than its text a message may be: mail programs write many tags. */
-const MARKUP = 16
+const maxMarkupRatio = 16
 
 /** Reads an e-mail: subject, sender, recipients, date, text and the names of attachments. */
 export function extract(source: Source): Promise<Extraction> {
-  return readingAs(WHAT, async () => {
-    const options = { maxNestingDepth: DEEPEST, maxHeadersSize: LARGEST_HEADERS }
+  return readingAs(formatName, async () => {
+    const options = { maxNestingDepth: maxDepth, maxHeadersSize: maxHeaders }
     const mail = await PostalMime.parse(source.bytes, options)
     if (mail.headers.length === 0) throw new Error('it has no header lines')
     const subject = mail.subject?.replace(/\s+/g, ' ').trim() || undefined
@@ -53,10 +53,12 @@ function nameOf(address: Address): string {
 
 /** The HTML part has tables and links; plain text is the fallback. */
 function readText(mail: Email, source: Source): RootContent[] {
-  const html = mail.html === undefined ? '' : requireReadable(mail.html, source, MARKUP)
+  const html = mail.html === undefined ? '' : requireReadable(mail.html, source, maxMarkupRatio)
   const children = html === '' ? [] : pageToMdast(html).children
   if (children.length > 0) return children
-  return toParagraphs(requireReadable(mail.text ?? '', source, MARKUP).replace(/\r\n?/g, '\n'))
+  return toParagraphs(
+    requireReadable(mail.text ?? '', source, maxMarkupRatio).replace(/\r\n?/g, '\n'),
+  )
 }
 
 function listAttachments(mail: Email): RootContent[] {

@@ -16,13 +16,13 @@ import {
   type XmlElement,
 } from './xml.js'
 
-const WHAT = 'an e-book (.epub)'
-const FONT_OBFUSCATION = /idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC/
+const formatName = 'an e-book (.epub)'
+const fontObfuscation = /idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC/
 
 /** Reads an e-book: its chapters in reading order, without its table of contents. */
 export function extract(source: Source): Promise<Extraction> {
-  return readingAs(WHAT, async () => {
-    const archive = await openArchive(source, WHAT)
+  return readingAs(formatName, async () => {
+    const archive = await openArchive(source, formatName)
     await requireReadableBook(archive)
     const container = parseXml(await archive.read('META-INF/container.xml'), 'container')
     const name = attribute(findElements(container, 'rootfile')[0], 'full-path') ?? ''
@@ -108,7 +108,7 @@ async function requireReadableBook(archive: Archive): Promise<void> {
   if (!archive.has('META-INF/encryption.xml')) return
   const encryption = parseXml(await archive.read('META-INF/encryption.xml'), 'encryption')
   const methods = allElements(encryption, 'EncryptionMethod')
-  if (methods.every((each) => FONT_OBFUSCATION.test(attribute(each, 'Algorithm') ?? ''))) return
+  if (methods.every((each) => fontObfuscation.test(attribute(each, 'Algorithm') ?? ''))) return
   throw new ExtractionError(
     'protected',
     'The e-book is encrypted by its shop (DRM), so its text cannot be read. Upload an edition without copy protection.',

@@ -12,10 +12,10 @@ export interface Format {
   load(): Promise<Extractor>
 }
 
-const OFFICE = 'application/vnd.openxmlformats-officedocument'
+const officeType = 'application/vnd.openxmlformats-officedocument'
 
 /** Every format that can be indexed. A new format is one module and one entry in this list. */
-export const FORMATS: readonly Format[] = [
+export const supportedFormats: readonly Format[] = [
   {
     name: 'Markdown',
     contentTypes: ['text/markdown', 'text/x-markdown', 'text/x-web-markdown'],
@@ -44,8 +44,8 @@ export const FORMATS: readonly Format[] = [
   {
     name: 'Word (.docx)',
     contentTypes: [
-      `${OFFICE}.wordprocessingml.document`,
-      `${OFFICE}.wordprocessingml.template`,
+      `${officeType}.wordprocessingml.document`,
+      `${officeType}.wordprocessingml.template`,
       'application/vnd.ms-word.document.macroenabled.12',
     ],
     extensions: ['.docx', '.docm', '.dotx'],
@@ -54,8 +54,8 @@ export const FORMATS: readonly Format[] = [
   {
     name: 'PowerPoint (.pptx)',
     contentTypes: [
-      `${OFFICE}.presentationml.presentation`,
-      `${OFFICE}.presentationml.slideshow`,
+      `${officeType}.presentationml.presentation`,
+      `${officeType}.presentationml.slideshow`,
       'application/vnd.ms-powerpoint.presentation.macroenabled.12',
     ],
     extensions: ['.pptx', '.pptm', '.ppsx'],
@@ -64,7 +64,7 @@ export const FORMATS: readonly Format[] = [
   {
     name: 'Excel (.xlsx)',
     contentTypes: [
-      `${OFFICE}.spreadsheetml.sheet`,
+      `${officeType}.spreadsheetml.sheet`,
       'application/vnd.ms-excel.sheet.macroenabled.12',
     ],
     extensions: ['.xlsx', '.xlsm'],
@@ -112,102 +112,103 @@ export const FORMATS: readonly Format[] = [
 ]
 
 /** Formats that people upload although they cannot be indexed, with advice for the author. */
-const REFUSALS: readonly { types: RegExp; extensions: readonly string[]; advice: string }[] = [
-  {
-    types: /^application\/msword$/,
-    extensions: ['.doc', '.dot'],
-    advice: 'This is Word as before 2007: save the document as .docx and upload it again.',
-  },
-  {
-    types: /^application\/vnd\.ms-excel$/,
-    extensions: ['.xls', '.xlsb'],
-    advice: 'Save the workbook as .xlsx and upload it again.',
-  },
-  {
-    types: /^application\/vnd\.ms-powerpoint$/,
-    extensions: ['.ppt', '.pps'],
-    advice: 'This is PowerPoint as before 2007: save the slides as .pptx and upload them again.',
-  },
-  {
-    types: /^(?:application|text)\/(?:rtf|richtext)$/,
-    extensions: ['.rtf'],
-    advice: 'Save the document as .docx or PDF and upload it again.',
-  },
-  {
-    types: /opendocument\.(?:spreadsheet|presentation|graphics)/,
-    extensions: ['.ods', '.odp', '.odg'],
-    advice: 'Save a table as .xlsx or .csv, slides as .pptx or PDF, and upload it again.',
-  },
-  {
-    types: /^application\/vnd\.apple\./,
-    extensions: ['.pages', '.numbers', '.key'],
-    advice: 'Export the document as PDF, .docx, .xlsx or .pptx and upload that.',
-  },
-  {
-    types: /^application\/vnd\.ms-outlook$/,
-    extensions: ['.msg', '.pst', '.mbox'],
-    advice: 'Save each message as .eml and upload it again.',
-  },
-  {
-    types: /mobipocket|^application\/vnd\.amazon/,
-    extensions: ['.mobi', '.azw', '.azw3'],
-    advice: 'Convert the book to EPUB and upload it again.',
-  },
-  {
-    types: /^image\//,
-    extensions: [
-      '.png',
-      '.jpg',
-      '.jpeg',
-      '.gif',
-      '.webp',
-      '.tif',
-      '.tiff',
-      '.bmp',
-      '.heic',
-      '.svg',
-    ],
-    advice:
-      'A picture has no text to index: run text recognition (OCR) and upload the result as PDF or text.',
-  },
-  {
-    types: /^(?:audio|video)\//,
-    extensions: ['.mp3', '.wav', '.ogg', '.m4a', '.mp4', '.mov', '.avi', '.webm', '.mkv'],
-    advice: 'Upload a transcript as text instead.',
-  },
-  {
-    types: /^application\/(?:zip|gzip|x-tar|x-7z-compressed|x-rar-compressed|vnd\.rar)$/,
-    extensions: ['.zip', '.gz', '.tgz', '.tar', '.7z', '.rar', '.bz2', '.xz'],
-    advice: 'Unpack the archive and upload the documents in it one by one.',
-  },
-  {
-    types: /^(?:application|text)\/xml$/,
-    extensions: ['.xml'],
-    advice: 'Convert the data to JSON or CSV, the document to HTML, and upload it again.',
-  },
-]
+const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; advice: string }[] =
+  [
+    {
+      types: /^application\/msword$/,
+      extensions: ['.doc', '.dot'],
+      advice: 'This is Word as before 2007: save the document as .docx and upload it again.',
+    },
+    {
+      types: /^application\/vnd\.ms-excel$/,
+      extensions: ['.xls', '.xlsb'],
+      advice: 'Save the workbook as .xlsx and upload it again.',
+    },
+    {
+      types: /^application\/vnd\.ms-powerpoint$/,
+      extensions: ['.ppt', '.pps'],
+      advice: 'This is PowerPoint as before 2007: save the slides as .pptx and upload them again.',
+    },
+    {
+      types: /^(?:application|text)\/(?:rtf|richtext)$/,
+      extensions: ['.rtf'],
+      advice: 'Save the document as .docx or PDF and upload it again.',
+    },
+    {
+      types: /opendocument\.(?:spreadsheet|presentation|graphics)/,
+      extensions: ['.ods', '.odp', '.odg'],
+      advice: 'Save a table as .xlsx or .csv, slides as .pptx or PDF, and upload it again.',
+    },
+    {
+      types: /^application\/vnd\.apple\./,
+      extensions: ['.pages', '.numbers', '.key'],
+      advice: 'Export the document as PDF, .docx, .xlsx or .pptx and upload that.',
+    },
+    {
+      types: /^application\/vnd\.ms-outlook$/,
+      extensions: ['.msg', '.pst', '.mbox'],
+      advice: 'Save each message as .eml and upload it again.',
+    },
+    {
+      types: /mobipocket|^application\/vnd\.amazon/,
+      extensions: ['.mobi', '.azw', '.azw3'],
+      advice: 'Convert the book to EPUB and upload it again.',
+    },
+    {
+      types: /^image\//,
+      extensions: [
+        '.png',
+        '.jpg',
+        '.jpeg',
+        '.gif',
+        '.webp',
+        '.tif',
+        '.tiff',
+        '.bmp',
+        '.heic',
+        '.svg',
+      ],
+      advice:
+        'A picture has no text to index: run text recognition (OCR) and upload the result as PDF or text.',
+    },
+    {
+      types: /^(?:audio|video)\//,
+      extensions: ['.mp3', '.wav', '.ogg', '.m4a', '.mp4', '.mov', '.avi', '.webm', '.mkv'],
+      advice: 'Upload a transcript as text instead.',
+    },
+    {
+      types: /^application\/(?:zip|gzip|x-tar|x-7z-compressed|x-rar-compressed|vnd\.rar)$/,
+      extensions: ['.zip', '.gz', '.tgz', '.tar', '.7z', '.rar', '.bz2', '.xz'],
+      advice: 'Unpack the archive and upload the documents in it one by one.',
+    },
+    {
+      types: /^(?:application|text)\/xml$/,
+      extensions: ['.xml'],
+      advice: 'Convert the data to JSON or CSV, the document to HTML, and upload it again.',
+    },
+  ]
 
 /** What the author of a file of a refused format can do, if more helps than to convert it. */
 export function refusalAdvice(type: string, extension: string): string | undefined {
-  const refusal = REFUSALS.find(
+  const refusal = refusedFormats.find(
     (each) => each.extensions.includes(extension) || each.types.test(type),
   )
   return refusal?.advice
 }
 
-const HEAD = 4096
+const headBytes = 4096
 
 /** Folders by which Office documents differ; each document has exactly one of them. */
-const OFFICE_FOLDERS: readonly [string, string][] = [
-  ['word/', `${OFFICE}.wordprocessingml.document`],
-  ['ppt/', `${OFFICE}.presentationml.presentation`],
-  ['xl/', `${OFFICE}.spreadsheetml.sheet`],
+const officeFolders: readonly [string, string][] = [
+  ['word/', `${officeType}.wordprocessingml.document`],
+  ['ppt/', `${officeType}.presentationml.presentation`],
+  ['xl/', `${officeType}.spreadsheetml.sheet`],
 ]
 
 /** The media type of a document by its bytes. */
 export function sniff(bytes: Uint8Array): string | undefined {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const head = content.subarray(0, HEAD).toString('latin1')
+  const head = content.subarray(0, headBytes).toString('latin1')
   // Some programs write a few bytes before the signature, and PDF readers look for it.
   if (head.slice(0, 1024).includes('%PDF-')) return 'application/pdf'
   if (!head.startsWith('PK\x03\x04')) return undefined
@@ -215,5 +216,5 @@ export function sniff(bytes: Uint8Array): string | undefined {
   if (stated !== undefined) return stated
   // The directory at the end of the archive lists the names of all parts.
   const directory = content.subarray(Math.max(0, content.length - 65_536)).toString('latin1')
-  return OFFICE_FOLDERS.find(([folder]) => directory.includes(folder))?.[1]
+  return officeFolders.find(([folder]) => directory.includes(folder))?.[1]
 }

@@ -11,15 +11,15 @@ import { charsetOf, decodeText, latin1 } from './decode.js'
 import { cleanFragment, find, mainContent, textOf } from './main-content.js'
 
 /** How many times longer than its text a page may be: tags, attributes and scripts. */
-const MARKUP = 8
+const maxMarkupRatio = 8
 /** Bytes in which browsers look for the declaration of a charset. */
-const HEAD_BYTES = 1024
-const META_CHARSET = /<(?:meta\s[^>]*charset|\?xml\s[^>]*encoding)\s*=\s*["']?\s*([\w.:-]+)/i
+const charsetHeadBytes = 1024
+const metaCharset = /<(?:meta\s[^>]*charset|\?xml\s[^>]*encoding)\s*=\s*["']?\s*([\w.:-]+)/i
 
 /** Reads an HTML page: its main content, with `<title>` or else the first heading as title. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = decodeText(source.bytes, declaredCharset(source))
-  const page = parseHtml(requireReadable(text, source, MARKUP))
+  const page = parseHtml(requireReadable(text, source, maxMarkupRatio))
   const root = toRoot(page)
   const title = statedTitle(page) ?? firstHeading(root)
   return title === undefined ? { root } : { root, title }
@@ -27,7 +27,7 @@ export async function extract(source: Source): Promise<Extraction> {
 
 /** Decodes a page inside another document, which has no media type of its own. */
 export function decodePage(bytes: Uint8Array): string {
-  return decodeText(bytes, META_CHARSET.exec(latin1(bytes.subarray(0, HEAD_BYTES)))?.[1])
+  return decodeText(bytes, metaCharset.exec(latin1(bytes.subarray(0, charsetHeadBytes)))?.[1])
 }
 
 /** The main content of a page inside another document. */
@@ -50,8 +50,8 @@ function statedTitle(page: HtmlRoot): string | undefined {
 }
 
 function declaredCharset(source: Source): string | undefined {
-  const head = latin1(source.bytes.subarray(0, HEAD_BYTES))
-  return charsetOf(source.contentType) ?? META_CHARSET.exec(head)?.[1]
+  const head = latin1(source.bytes.subarray(0, charsetHeadBytes))
+  return charsetOf(source.contentType) ?? metaCharset.exec(head)?.[1]
 }
 
 function toRoot(page: HtmlRoot): Root {
@@ -63,7 +63,7 @@ function toDocument(tree: ReturnType<typeof toMdast>): Root {
 }
 
 /** As in browsers. The conversion of the tree is recursive and would run out of stack far deeper. */
-const DEEPEST = 512
+const maxDepth = 512
 
 /**
  * @throws ExtractionError if elements are nested deeper than any browser shows them
@@ -102,10 +102,10 @@ function requireShallow(node: DefaultTreeAdapterTypes.ParentNode): void {
     depth += 1
     ancestor = 'parentNode' in ancestor ? ancestor.parentNode : null
   }
-  if (depth > DEEPEST) {
+  if (depth > maxDepth) {
     throw new ExtractionError(
       'too_deep',
-      `The HTML nests elements more than ${DEEPEST} levels deep. Flatten it and upload it again.`,
+      `The HTML nests elements more than ${maxDepth} levels deep. Flatten it and upload it again.`,
     )
   }
 }

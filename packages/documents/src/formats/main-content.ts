@@ -1,11 +1,11 @@
 import type { Element, ElementContent, Nodes, Root, RootContent } from 'hast'
 
 /** A `main` or `article` with a smaller share of the text of the page is not its subject. */
-const MAIN_SHARE = 0.3
+const mainShare = 0.3
 /** Spans become empty cells; more of them per cell are a mistake or an attack. */
-const LARGEST_AREA = 20
-const HEADINGS: ReadonlySet<string> = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
-const TABLE_PARTS: ReadonlySet<string> = new Set(
+const maxArea = 20
+const headingTags: ReadonlySet<string> = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
+const tableParts: ReadonlySet<string> = new Set(
   'table thead tbody tfoot tr td th colgroup col'.split(' '),
 )
 
@@ -20,7 +20,7 @@ export function mainContent(page: Root): Root {
   const articles = findAll(cleaned, (element) => element.tagName === 'article')
   const candidates = [main, articles.length === 1 ? articles[0] : undefined]
   const content = candidates.find(
-    (element) => element !== undefined && textOf(element).length >= total * MAIN_SHARE,
+    (element) => element !== undefined && textOf(element).length >= total * mainShare,
   )
   return content === undefined ? cleaned : { type: 'root', children: content.children }
 }
@@ -59,7 +59,7 @@ function cleanTable(table: Element): ElementContent[] {
   const described: ElementContent[] =
     caption === undefined ? [] : [{ ...caption, tagName: 'p', properties: {} }]
   if (isLayout(data)) return [...described, withoutTable(data)]
-  return [...described, area(data) > LARGEST_AREA ? withoutSpans(data) : data]
+  return [...described, area(data) > maxArea ? withoutSpans(data) : data]
 }
 
 function isLayout(table: Element): boolean {
@@ -71,14 +71,14 @@ function isLayout(table: Element): boolean {
   return (
     columns.every((count) => count < 2) ||
     table.children.some((part) =>
-      find(part, (element) => element.tagName === 'table' || HEADINGS.has(element.tagName)),
+      find(part, (element) => element.tagName === 'table' || headingTags.has(element.tagName)),
     )
   )
 }
 
 function withoutTable(element: Element): Element {
   const children = element.children.map((child) =>
-    child.type === 'element' && TABLE_PARTS.has(child.tagName) ? withoutTable(child) : child,
+    child.type === 'element' && tableParts.has(child.tagName) ? withoutTable(child) : child,
   )
   return { ...element, tagName: 'div', children }
 }
@@ -123,25 +123,25 @@ function findAll(node: Root | RootContent, matches: (element: Element) => boolea
 }
 
 /** Elements without text of the document, or with text for operating the page only. */
-const NEVER_CONTENT: ReadonlySet<string> = new Set(
+const neverContent: ReadonlySet<string> = new Set(
   `audio button canvas datalist dialog embed head iframe input link map meta nav noscript object
    option rp rt script select style svg template textarea title`.split(/\s+/),
 )
-const PAGE_ROLES: ReadonlySet<string> = new Set(
+const pageRoles: ReadonlySet<string> = new Set(
   'navigation banner contentinfo search complementary menu menubar toolbar'.split(' '),
 )
 /** Elements that belong to the page, or to the article if they are inside of one. */
-const PAGE_PARTS: ReadonlySet<string> = new Set(['header', 'footer', 'aside'])
-const NAVIGATION_NAME =
+const pageParts: ReadonlySet<string> = new Set(['header', 'footer', 'aside'])
+const navigationName =
   /^(?:(?:site|page|main|global|left|right|top|side)?-?(?:nav|navbar|navigation|menu|sidebar|header|footer)|breadcrumbs?|toc|table-of-contents|pagination|pager|share|social|related|skip-link|navheader|navfooter|cookies?|cookie-.*)$/
 /** Share of linked text above which an element that is named like navigation is navigation. */
-const NAVIGATION_LINKS = 0.5
+const navigationLinkShare = 0.5
 /** Relations of links that lead from page to page. */
-const PAGING_RELATIONS: ReadonlySet<string> = new Set(
+const pagingRelations: ReadonlySet<string> = new Set(
   'next prev previous up start first last contents index top'.split(' '),
 )
 /** The same share for links from page to page, which have words such as "Next:" beside them. */
-const PAGING_LINKS = 0.25
+const pagingLinkShare = 0.25
 
 /**
  * Whether an element belongs to the page around the document rather than to the document.
@@ -150,12 +150,12 @@ const PAGING_LINKS = 0.25
  * @param inContent whether the element is inside `main` or `article`
  */
 function isBoilerplate(element: Element, inContent: boolean): boolean {
-  if (NEVER_CONTENT.has(element.tagName)) return true
+  if (neverContent.has(element.tagName)) return true
   if (isPermalink(element) || isPaging(element)) return true
   if (inContent) return element.tagName === 'footer'
-  if (PAGE_PARTS.has(element.tagName)) return true
-  if (PAGE_ROLES.has(String(element.properties.role ?? ''))) return true
-  return hasNavigationName(element) && linkDensity(element) > NAVIGATION_LINKS
+  if (pageParts.has(element.tagName)) return true
+  if (pageRoles.has(String(element.properties.role ?? ''))) return true
+  return hasNavigationName(element) && linkDensity(element) > navigationLinkShare
 }
 
 /** The text of a node and its descendants, as written. */
@@ -177,8 +177,8 @@ function isPaging(element: Element): boolean {
   if (element.tagName !== 'p' && element.tagName !== 'div') return false
   const links = element.children.filter(isLink)
   const isPagingLink = ({ properties: { rel } }: Element) =>
-    Array.isArray(rel) && rel.some((name) => PAGING_RELATIONS.has(String(name).toLowerCase()))
-  return links.length > 0 && links.every(isPagingLink) && linkDensity(element) > PAGING_LINKS
+    Array.isArray(rel) && rel.some((name) => pagingRelations.has(String(name).toLowerCase()))
+  return links.length > 0 && links.every(isPagingLink) && linkDensity(element) > pagingLinkShare
 }
 
 function isLink(node: Nodes): node is Element {
@@ -188,7 +188,7 @@ function isLink(node: Nodes): node is Element {
 function hasNavigationName(element: Element): boolean {
   const { id, className } = element.properties
   const names = [id, ...(Array.isArray(className) ? className : [])]
-  return names.some((name) => NAVIGATION_NAME.test(String(name ?? '').toLowerCase()))
+  return names.some((name) => navigationName.test(String(name ?? '').toLowerCase()))
 }
 
 function linkDensity(element: Element): number {

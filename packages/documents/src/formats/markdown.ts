@@ -7,10 +7,10 @@ import { charsetOf, decodeText } from './decode.js'
 import { type HtmlReader, toBlocks } from './markdown-nodes.js'
 
 /** The parser omits what is nested deeper, so such a document is refused instead. */
-const DEEPEST = 100
+const maxDepth = 100
 
 /** How many times longer than its text a document may be: addresses, marks and blank lines. */
-const MARKUP = 2
+const maxMarkupRatio = 2
 
 /** Reads GitHub flavoured Markdown, with or without front matter. */
 export async function extract(source: Source): Promise<Extraction> {
@@ -24,14 +24,16 @@ export async function extractMarkdown(
   source: Source,
   options: { indentedCode: boolean },
 ): Promise<Extraction> {
-  const { body, title: stated } = await splitFrontMatter(requireReadable(given, source, MARKUP))
+  const { body, title: stated } = await splitFrontMatter(
+    requireReadable(given, source, maxMarkupRatio),
+  )
   const markdown = parser()
   if (!options.indentedCode) markdown.disable('code')
   const tokens = markdown.parse(body, {})
   if (tokens.some(isTooDeep)) {
     throw new ExtractionError(
       'too_deep',
-      `The Markdown nests its parts ${DEEPEST} levels deep. Flatten it and upload it again.`,
+      `The Markdown nests its parts ${maxDepth} levels deep. Flatten it and upload it again.`,
     )
   }
   const root = { type: 'root' as const, children: toBlocks(tokens, await htmlReader(tokens)) }
@@ -40,11 +42,11 @@ export async function extractMarkdown(
 }
 
 function isTooDeep(token: Token): boolean {
-  return token.level >= DEEPEST - 1 || token.children?.some(isTooDeep) === true
+  return token.level >= maxDepth - 1 || token.children?.some(isTooDeep) === true
 }
 
 function parser(): MarkdownIt {
-  const markdown = createParser({ html: true, maxNesting: DEEPEST })
+  const markdown = createParser({ html: true, maxNesting: maxDepth })
   markdown.block.ruler.before('reference', 'footnote', (state, line, end, silent) => {
     const start = (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0)
     if (!/^\[\^[^\]\s]+\]:/.test(state.src.slice(start, start + 200))) return false
@@ -62,10 +64,10 @@ async function htmlReader(tokens: readonly Token[]): Promise<HtmlReader> {
 }
 
 /** A longer block is content that happens to begin with a rule. */
-const LONGEST_BLOCK = 65_536
-const YAML_BLOCK = /^---[ \t]*\n(?:([\s\S]*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)/
-const TOML_BLOCK = /^\+\+\+[ \t]*\n(?:([\s\S]*?)\n)?\+\+\+[ \t]*(?:\n|$)/
-const TOML_TITLE = /^title[ \t]*=[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')/m
+const maxFrontMatterLength = 65_536
+const yamlBlock = /^---[ \t]*\n(?:([\s\S]*?)\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)/
+const tomlBlock = /^\+\+\+[ \t]*\n(?:([\s\S]*?)\n)?\+\+\+[ \t]*(?:\n|$)/
+const tomlTitlePattern = /^title[ \t]*=[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')/m
 
 /** A document and the title in its front matter. */
 interface FrontMatter {
@@ -76,12 +78,12 @@ interface FrontMatter {
 
 /** Removes the YAML or TOML block at the beginning of a document, and keeps only its title. */
 async function splitFrontMatter(text: string): Promise<FrontMatter> {
-  const head = text.slice(0, LONGEST_BLOCK)
-  const toml = TOML_BLOCK.exec(head)
+  const head = text.slice(0, maxFrontMatterLength)
+  const toml = tomlBlock.exec(head)
   if (toml !== null) {
     return { body: text.slice(toml[0].length), ...titled(tomlTitle(toml[1] ?? '')) }
   }
-  const yaml = YAML_BLOCK.exec(head)
+  const yaml = yamlBlock.exec(head)
   const fields = yaml === null ? undefined : await yamlFields(yaml[1] ?? '')
   if (yaml === null || fields === undefined) return { body: text }
   return { body: text.slice(yaml[0].length), ...titled(fields.title) }
@@ -98,7 +100,7 @@ async function yamlFields(block: string): Promise<{ title?: unknown } | undefine
 }
 
 function tomlTitle(block: string): string | undefined {
-  const match = TOML_TITLE.exec(block)
+  const match = tomlTitlePattern.exec(block)
   return match?.[1]?.replace(/\\(["\\])/g, '$1') ?? match?.[2]
 }
 

@@ -9,11 +9,11 @@ export async function extract(source: Source): Promise<Extraction> {
 }
 
 /** Attributes of components that contain text for the reader. */
-const TEXT_ATTRIBUTE =
+const textAttribute =
   /^(?:title|label|header|heading|summary|description|caption|alt|question|name)$/
-const FENCE = /^ {0,3}(`{3,}|~{3,})/
-const STATEMENT = /^(?:import|export)\s/
-const STRING = /^\s*(["'`])((?:(?!\1)[^\\]|\\.)*)\1\s*$/
+const fencePattern = /^ {0,3}(`{3,}|~{3,})/
+const statementPattern = /^(?:import|export)\s/
+const stringLiteral = /^\s*(["'`])((?:(?!\1)[^\\]|\\.)*)\1\s*$/
 
 /**
  * The Markdown in an MDX document. Code stays as it is. Elsewhere imports, exports, comments and
@@ -31,7 +31,7 @@ function withoutJsx(source: string): string {
     prose = []
   }
   lines.forEach((line, index) => {
-    const mark = FENCE.exec(line.trimStart())?.[1]
+    const mark = fencePattern.exec(line.trimStart())?.[1]
     if (fence !== undefined) {
       out.push(line)
       if (mark?.startsWith(fence) === true && line.trim() === mark) fence = undefined
@@ -45,8 +45,8 @@ function withoutJsx(source: string): string {
     }
     // A statement begins after a blank line and ends at the next one.
     const previous = lines[index - 1] ?? ''
-    const begins = previous.trim() === '' || STATEMENT.test(previous) || previous === '---'
-    if (begins && STATEMENT.test(line)) isStatement = true
+    const begins = previous.trim() === '' || statementPattern.test(previous) || previous === '---'
+    if (begins && statementPattern.test(line)) isStatement = true
     if (line.trim() === '') isStatement = false
     if (!isStatement) prose.push(line)
   })
@@ -72,7 +72,7 @@ function readProse(text: string): string {
     else if (character === '{' && !unended) {
       const end = endOfBraces(text, at)
       unended = end === undefined
-      if (end !== undefined) skipTo(end, STRING.exec(text.slice(at + 1, end - 1))?.[2] ?? '')
+      if (end !== undefined) skipTo(end, stringLiteral.exec(text.slice(at + 1, end - 1))?.[2] ?? '')
     } else if (character === '<' && !unended && isComponent(text, at)) {
       const tag = readTag(text, at)
       unended = tag === undefined
@@ -108,7 +108,7 @@ function readTag(text: string, start: number): { end: number; instead: string } 
     const quote = text.charAt(at)
     const end = text.indexOf(quote, at + 1)
     if (end === -1) return undefined
-    if (attribute?.[1] !== undefined && TEXT_ATTRIBUTE.test(attribute[1]))
+    if (attribute?.[1] !== undefined && textAttribute.test(attribute[1]))
       texts.push(text.slice(at + 1, end))
     at = end + 1
   }

@@ -2,12 +2,17 @@ import { extname } from 'node:path'
 import type { Source } from '../document/extraction.js'
 import { ExtractionError, type ExtractionFailure } from '../document/extraction-error.js'
 import { decodeText, signatureOf } from './decode.js'
-import { FORMATS, type Format, refusalAdvice, sniff } from './formats.js'
+import { type Format, refusalAdvice, sniff, supportedFormats } from './formats.js'
 
 /** Failures that may have the cause that the file is of another format than stated. */
-const DOUBTFUL: ReadonlySet<ExtractionFailure> = new Set(['damaged', 'binary', 'empty', 'no_text'])
+const ambiguousFailures: ReadonlySet<ExtractionFailure> = new Set([
+  'damaged',
+  'binary',
+  'empty',
+  'no_text',
+])
 /** Formats that are ZIP archives, so that a text cannot be one of them. */
-const PACKED: ReadonlySet<string> = new Set([
+const packedFormats: ReadonlySet<string> = new Set([
   'Word (.docx)',
   'PowerPoint (.pptx)',
   'Excel (.xlsx)',
@@ -15,9 +20,9 @@ const PACKED: ReadonlySet<string> = new Set([
   'EPUB',
 ])
 /** Larger contents are not parsed only to recognise JSON. */
-const LARGEST_JSON = 4 * 1024 * 1024
+const maxJson = 4 * 1024 * 1024
 /** Bytes that are examined to recognise text. */
-const SAMPLE = 65_536
+const sampleSize = 65_536
 
 /**
  * The error to report for a file that could not be read. If the content is of another format than the name
@@ -26,7 +31,7 @@ const SAMPLE = 65_536
  * @param stated the format by name and media type
  */
 export function explainMislabelled(error: unknown, source: Source, stated: Format): unknown {
-  if (!(error instanceof ExtractionError) || !DOUBTFUL.has(error.failure)) return error
+  if (!(error instanceof ExtractionError) || !ambiguousFailures.has(error.failure)) return error
   const explanation = describeActual(source, stated)
   if (explanation === undefined) return error
   return new ExtractionError(error.failure, explanation, { cause: error })
@@ -34,7 +39,9 @@ export function explainMislabelled(error: unknown, source: Source, stated: Forma
 
 function describeActual({ bytes, key }: Source, stated: Format): string | undefined {
   const type = sniff(bytes) ?? (isBinaryFormat(stated) ? textType(bytes) : webPage(bytes))
-  const actual = FORMATS.find((format) => type !== undefined && format.contentTypes.includes(type))
+  const actual = supportedFormats.find(
+    (format) => type !== undefined && format.contentTypes.includes(type),
+  )
   if (actual === stated) return undefined
   if (actual !== undefined) {
     const [contentType = ''] = actual.contentTypes
@@ -51,13 +58,13 @@ function describeActual({ bytes, key }: Source, stated: Format): string | undefi
 }
 
 function isBinaryFormat({ name }: Format): boolean {
-  return name === 'PDF' || PACKED.has(name)
+  return name === 'PDF' || packedFormats.has(name)
 }
 
 function textType(bytes: Uint8Array): string | undefined {
   const page = webPage(bytes)
   if (page !== undefined) return page
-  const head = textOf(bytes.subarray(0, SAMPLE))?.trim() ?? ''
+  const head = textOf(bytes.subarray(0, sampleSize))?.trim() ?? ''
   if (head === '') return undefined
   return /^[[{]/.test(head) && isJson(bytes) ? 'application/json' : 'text/plain'
 }
@@ -68,7 +75,7 @@ function webPage(bytes: Uint8Array): string | undefined {
 }
 
 function isJson(bytes: Uint8Array): boolean {
-  if (bytes.byteLength > LARGEST_JSON) return false
+  if (bytes.byteLength > maxJson) return false
   try {
     JSON.parse(decodeText(bytes))
     return true

@@ -22,10 +22,10 @@ import {
   type XmlElement,
 } from './xml.js'
 
-const WHAT = 'an OpenDocument text (.odt)'
+const formatName = 'an OpenDocument text (.odt)'
 
 /** Elements that are read as a whole. `tracked-changes` and indexes are among them to be skipped. */
-const PARTS: ReadonlySet<string> = new Set(
+const wholeElements: ReadonlySet<string> = new Set(
   'p h list table tracked-changes table-of-content alphabetical-index illustration-index table-index object-index user-index bibliography style forms'.split(
     ' ',
   ),
@@ -35,14 +35,14 @@ type Block = BlockContent | DefinitionContent
 
 /** Reads an OpenDocument text: headings, lists, tables, notes and text boxes. */
 export function extract(source: Source): Promise<Extraction> {
-  return readingAs(WHAT, async () => {
-    const archive = await openArchive(source, WHAT)
-    if (!archive.has('content.xml')) throw damaged(WHAT, new Error('its content is missing'))
-    if (await isEncrypted(archive)) throw passwordProtected(WHAT)
+  return readingAs(formatName, async () => {
+    const archive = await openArchive(source, formatName)
+    if (!archive.has('content.xml')) throw damaged(formatName, new Error('its content is missing'))
+    if (await isEncrypted(archive)) throw passwordProtected(formatName)
     const root: Root = { type: 'root', children: [] }
     const parents = new Map<string, string>()
     readXml(await archive.read('content.xml'), {
-      wanted: PARTS,
+      wanted: wholeElements,
       visit(element) {
         if (element.name === 'style') {
           const parent = attribute(element, 'parent-style-name')
@@ -119,7 +119,7 @@ async function isEncrypted(archive: Awaited<ReturnType<typeof openArchive>>): Pr
 }
 
 /** Repetitions of one cell: empty cells up to the edge of the sheet are written as one. */
-const MOST_REPEATED = 20
+const maxRepeated = 20
 
 /** A list with its nested lists. Their numbering is defined elsewhere, so all are bullet lists. */
 function readList(element: XmlElement): List[] {
@@ -165,7 +165,7 @@ function readRow(row: XmlElement, above: readonly PhrasingContent[][]): Phrasing
     if (!isCovered && cell.name !== 'table-cell') continue
     const content = isCovered ? (above[cells.length] ?? []) : readCell(cell)
     const times = Number(attribute(cell, 'number-columns-repeated') ?? 1) || 1
-    for (let count = 0; count < Math.min(times, MOST_REPEATED); count += 1) cells.push(content)
+    for (let count = 0; count < Math.min(times, maxRepeated); count += 1) cells.push(content)
   }
   return cells
 }
@@ -188,9 +188,14 @@ interface InlineContent {
 }
 
 /** Spaces that are written as one element; more are a mistake or an attack. */
-const MOST_SPACES = 100
+const maxSpaces = 100
 /** Elements that are not text of the document: comments, furigana, bookmarks. */
-const HIDDEN: ReadonlySet<string> = new Set(['annotation', 'ruby-text', 'bookmark', 'change'])
+const hiddenElements: ReadonlySet<string> = new Set([
+  'annotation',
+  'ruby-text',
+  'bookmark',
+  'change',
+])
 
 /** Reads the text of a paragraph or heading. */
 function readInline(element: XmlElement): InlineContent {
@@ -208,13 +213,13 @@ function readAll(parent: XmlElement, url: string | undefined, content: InlineCon
 }
 
 function readOne(element: XmlElement, url: string | undefined, content: InlineContent): void {
-  if (HIDDEN.has(element.name)) return
+  if (hiddenElements.has(element.name)) return
   switch (element.name) {
     case 'a':
       readAll(element, attribute(element, 'href'), content)
       return
     case 's': {
-      const count = Math.min(Number(attribute(element, 'c') ?? 1) || 1, MOST_SPACES)
+      const count = Math.min(Number(attribute(element, 'c') ?? 1) || 1, maxSpaces)
       content.spans.push(withLink(' '.repeat(count), url))
       return
     }

@@ -15,10 +15,10 @@ import { type Segment, toSegments } from '../layout/segments.js'
 import { countNodes, readTags, type TableTags, withTables } from '../layout/tagged-tables.js'
 
 /** Share of characters without meaning above which a text is not readable. */
-const UNREADABLE_SHARE = 0.3
-const MEANINGLESS = /[\p{Co}\p{Cn}\ufffd]/gu
+const unreadableShare = 0.3
+const meaninglessCharacters = /[\p{Co}\p{Cn}\ufffd]/gu
 /** Names of files, which programs often write as the title. */
-const FILE_NAME = /\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|pmd)$|^\S*$/i
+const fileNamePattern = /\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|pmd)$|^\S*$/i
 
 /** Reads the text of a PDF with its page numbers; see `docs/decisions/0013-formats-and-libraries.md` for how. */
 export async function extract(source: Source): Promise<Extraction> {
@@ -63,7 +63,7 @@ function requireText(pages: readonly Page[]): void {
         'Run text recognition (OCR) on it, for example with OCRmyPDF, and upload the result.',
     )
   }
-  if ((text.match(MEANINGLESS)?.length ?? 0) > text.length * UNREADABLE_SHARE) {
+  if ((text.match(meaninglessCharacters)?.length ?? 0) > text.length * unreadableShare) {
     throw new ExtractionError(
       'no_text',
       'The text of the PDF cannot be read: its fonts do not say which letters they show. ' +
@@ -75,21 +75,21 @@ function requireText(pages: readonly Page[]): void {
 async function statedTitle(document: PdfDocument): Promise<string | undefined> {
   const { info } = await document.getMetadata().catch(() => ({ info: {} }))
   const title = 'Title' in info && typeof info.Title === 'string' ? toTitle(info.Title) : undefined
-  return title === undefined || FILE_NAME.test(title) ? undefined : title
+  return title === undefined || fileNamePattern.test(title) ? undefined : title
 }
 
 /**
  * Nodes of structure trees that are read per document. The structure of a page names all rows of a table,
  * including those on other pages, so that reading all pages takes time quadratic in the length of the table.
  */
-const MOST_NODES = 2_000_000
+const maxStructureNodes = 2_000_000
 
 /** Reads the text of pages in order, with the tables that the document tags as such. */
 function createPageReader(): (page: PdfPage) => Promise<Segment[]> {
   let nodes = 0
 
   async function tagsOf(page: PdfPage): Promise<TableTags | undefined> {
-    if (nodes > MOST_NODES) return undefined
+    if (nodes > maxStructureNodes) return undefined
     // A damaged structure is ignored: the text can be read without it.
     const root = await page.getStructTree().catch(() => null)
     if (root === null) return undefined

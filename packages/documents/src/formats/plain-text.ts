@@ -5,13 +5,13 @@ import { toTextBlocks, toTextLines } from '../document/text-blocks.js'
 import { charsetOf, decodeText } from './decode.js'
 
 /** Characters from the beginning of a text in which hyphenated words are looked up. */
-const LOOKED_UP = 4 * 1024 * 1024
+const lookupCharacters = 4 * 1024 * 1024
 
 /** Two lines with more characters together are not joined, so that no text takes long. */
-const LONGEST = 1000
+const maxLength = 1000
 
 /** How many times longer than its content a text may be: blank lines and indentation. */
-const MARKUP = 2
+const maxMarkupRatio = 2
 
 /**
  * Reads plain text. Blank lines separate paragraphs. Lines that are underlined, numbered as sections, in
@@ -20,7 +20,7 @@ const MARKUP = 2
  */
 export async function extract(source: Source): Promise<Extraction> {
   const decoded = decodeText(source.bytes, charsetOf(source.contentType))
-  const text = requireReadable(decoded, source, MARKUP)
+  const text = requireReadable(decoded, source, maxMarkupRatio)
   return { root: { type: 'root', children: toTextBlocks(toTextLines(joinHyphenatedWords(text))) } }
 }
 
@@ -30,14 +30,14 @@ export async function extract(source: Source): Promise<Extraction> {
  */
 function joinHyphenatedWords(text: string): string {
   if (!/[\u00ad\u2010]$/m.test(text)) return text
-  const joiner = createLineJoiner(() => text.slice(0, LOOKED_UP).split('\n'))
+  const joiner = createLineJoiner(() => text.slice(0, lookupCharacters).split('\n'))
   const lines: string[] = []
   for (const line of text.split('\n')) {
     const head = lines.at(-1) ?? ''
     const tail = /^(\s*)(\p{L}\S*)/u.exec(line)
     if (
       tail === null ||
-      head.length + line.length > LONGEST ||
+      head.length + line.length > maxLength ||
       !/\p{L}[\u00ad\u2010]$/u.test(head)
     ) {
       lines.push(line)

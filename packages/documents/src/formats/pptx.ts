@@ -25,12 +25,12 @@ import {
   type XmlElement,
 } from './xml.js'
 
-const WHAT = 'a PowerPoint presentation (.pptx)'
+const formatName = 'a PowerPoint presentation (.pptx)'
 
 /** Reads a presentation: slides in their order as pages, with tables, diagrams and notes. */
 export function extract(source: Source): Promise<Extraction> {
-  return readingAs(WHAT, async () => {
-    const office = await openOffice(source, WHAT)
+  return readingAs(formatName, async () => {
+    const office = await openOffice(source, formatName)
     const slides = await slideParts(office)
     requirePages(slides.length, source, 'slides')
     const count = createTextLimit(source)
@@ -88,8 +88,8 @@ function readNotes(notes: XmlElement): BlockContent[] {
 type Relations = ReadonlyMap<string, { target: string; external: boolean }>
 
 /** Placeholders for headers and footers, which repeat on every slide. */
-const HEADERS_AND_FOOTERS: ReadonlySet<string> = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg'])
-const TITLES: ReadonlySet<string> = new Set(['title', 'ctrTitle'])
+const headersAndFooters: ReadonlySet<string> = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg'])
+const titleTypes: ReadonlySet<string> = new Set(['title', 'ctrTitle'])
 
 interface SlideContent {
   title: string | undefined
@@ -138,9 +138,9 @@ function readShape(shape: XmlElement, relations: Relations, content: SlideConten
 function readText(shape: XmlElement, relations: Relations, content: SlideContent): void {
   const placeholder = descend(shape, 'nvSpPr', 'nvPr', 'ph')
   const type = placeholder === undefined ? undefined : (attribute(placeholder, 'type') ?? 'obj')
-  if (type !== undefined && HEADERS_AND_FOOTERS.has(type)) return
+  if (type !== undefined && headersAndFooters.has(type)) return
   const paragraphs = elements(descend(shape, 'txBody'), 'p')
-  if (type !== undefined && TITLES.has(type) && content.title === undefined) {
+  if (type !== undefined && titleTypes.has(type) && content.title === undefined) {
     const text = paragraphs.map((each) => spanText(readSpans(each, relations))).join(' ')
     content.title = text.trim() || undefined
     return

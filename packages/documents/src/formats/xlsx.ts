@@ -16,14 +16,14 @@ import {
   type XmlElement,
 } from './xml.js'
 
-const WHAT = 'an Excel workbook (.xlsx)'
+const formatName = 'an Excel workbook (.xlsx)'
 /** Columns of a worksheet; a cell further to the right is a mistake or an attack. */
-const MOST_COLUMNS = 16_384
+const maxColumns = 16_384
 
 /** Reads a workbook: each visible sheet under its name, with its values as the program displays them. */
 export function extract(source: Source): Promise<Extraction> {
-  return readingAs(WHAT, async () => {
-    const office = await openOffice(source, WHAT)
+  return readingAs(formatName, async () => {
+    const office = await openOffice(source, formatName)
     const workbook = await office.parse(office.main, 'workbook')
     const sheets = await visibleSheets(office, workbook)
     requirePages(sheets.length, source, 'sheets')
@@ -84,7 +84,7 @@ function readSheet(
       const row: string[] = []
       for (const cell of elements(element, 'c')) {
         const column = columnOf(attribute(cell, 'r')) ?? row.length
-        if (column >= MOST_COLUMNS) throw new Error(`a cell is in column ${column}`)
+        if (column >= maxColumns) throw new Error(`a cell is in column ${column}`)
         const text = reader.text(cell).replace(/\s+/g, ' ').trim()
         if (text === '') continue
         count(text)
@@ -109,16 +109,16 @@ function columnOf(reference: string | undefined): number | undefined {
 }
 
 /** Numbers of formats that are dates in every workbook; other formats are recognised by their pattern. */
-const BUILT_IN_DATES = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47])
-const BUILT_IN_PERCENT = new Map([
+const builtInDates = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47])
+const builtInPercent = new Map([
   [9, '0%'],
   [10, '0.00%'],
 ])
-const DAY_MS = 86_400_000
+const dayMs = 86_400_000
 /** Day 0 in Unix time. It is 1899-12-30 because the format counts a 1900-02-29 that did not exist. */
-const EPOCH_MS = Date.UTC(1899, 11, 30)
-const EPOCH_1904_MS = Date.UTC(1904, 0, 1)
-const CURRENCIES = /[$€£¥₹₩₽₺₴฿]|\bCHF\b|\bUSD\b|\bEUR\b/
+const epochMs = Date.UTC(1899, 11, 30)
+const epoch1904Ms = Date.UTC(1904, 0, 1)
+const currencies = /[$€£¥₹₩₽₺₴฿]|\bCHF\b|\bUSD\b|\bEUR\b/
 
 /** Turns cells into the text that users of the workbook see. */
 interface CellReader {
@@ -139,7 +139,7 @@ function createCellReader(
   const countsFrom1904 = ['1', 'true'].includes(
     attribute(descend(workbook, 'workbookPr'), 'date1904') ?? '',
   )
-  const epoch = countsFrom1904 ? EPOCH_1904_MS : EPOCH_MS
+  const epoch = countsFrom1904 ? epoch1904Ms : epochMs
 
   return {
     text(cell) {
@@ -179,8 +179,8 @@ function readFormats(styles: XmlElement | undefined): string[] {
   )
   return elements(descend(styles, 'cellXfs'), 'xf').map((xf) => {
     const id = Number(attribute(xf, 'numFmtId') ?? 0)
-    if (BUILT_IN_DATES.has(id)) return id >= 18 && id <= 21 ? 'h:mm' : id === 22 ? 'y h' : 'y'
-    return own.get(id) ?? BUILT_IN_PERCENT.get(id) ?? ''
+    if (builtInDates.has(id)) return id >= 18 && id <= 21 ? 'h:mm' : id === 22 ? 'y h' : 'y'
+    return own.get(id) ?? builtInPercent.get(id) ?? ''
   })
 }
 
@@ -195,7 +195,7 @@ function toText(value: string, format: string, epoch: number): string {
   }
   const decimals = /\.([0]+)/.exec(pattern)?.[1]?.length
   if (pattern.includes('%')) return `${plain(number * 100, decimals ?? 0)}%`
-  const currency = CURRENCIES.exec(format)?.[0]
+  const currency = currencies.exec(format)?.[0]
   const amount = plain(number, /0/.test(pattern) ? (decimals ?? 0) : undefined)
   return currency === undefined ? amount : `${amount} ${currency}`
 }
@@ -207,7 +207,7 @@ function plain(number: number, decimals?: number): string {
 }
 
 function toDate(days: number, pattern: string, epoch: number): string {
-  const time = new Date(epoch + Math.round((days * DAY_MS) / 1000) * 1000)
+  const time = new Date(epoch + Math.round((days * dayMs) / 1000) * 1000)
   if (Number.isNaN(time.getTime())) return String(days)
   const [date = '', clock = ''] = time.toISOString().split('T')
   const hours = clock.slice(0, clock.startsWith('00:00:00') || !/s/i.test(pattern) ? 5 : 8)

@@ -3,9 +3,9 @@ import { ExtractionError } from '../document/extraction-error.js'
 import { decodeXml } from './decode.js'
 
 /** Deeper than any program nests a document; the functions that walk elements are recursive. */
-const DEEPEST = 250
+const maxDepth = 250
 /** Nodes of one wanted element, such as a table, which is held in memory as a whole. */
-const LARGEST_ELEMENT = 1_000_000
+const maxElement = 1_000_000
 
 /** An element without namespace prefixes, which differ from program to program. */
 export interface XmlElement {
@@ -38,11 +38,11 @@ export function readXml(bytes: Uint8Array, reader: XmlReader): void {
 
   const grow = () => {
     size += 1
-    if (size > LARGEST_ELEMENT) throw tooComplex()
+    if (size > maxElement) throw tooComplex()
   }
   parser.on('opentag', (tag: SaxesTagPlain) => {
     depth += 1
-    if (depth > DEEPEST) throw tooDeep()
+    if (depth > maxDepth) throw tooDeep()
     const name = localName(tag.name)
     if (open.length === 0 && !reader.wanted.has(name)) return
     const element: XmlElement = { name, attributes: tag.attributes, children: [] }
@@ -146,13 +146,13 @@ function localName(name: string): string {
 function tooDeep(): ExtractionError {
   return new ExtractionError(
     'too_deep',
-    `The document nests its parts more than ${DEEPEST} levels deep. Flatten it and upload it again.`,
+    `The document nests its parts more than ${maxDepth} levels deep. Flatten it and upload it again.`,
   )
 }
 
 function tooComplex(): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The document has a table or another part of more than ${LARGEST_ELEMENT} pieces. Split it into several files.`,
+    `The document has a table or another part of more than ${maxElement} pieces. Split it into several files.`,
   )
 }

@@ -3,22 +3,22 @@ import type { Segment } from './segments.js'
 import { toRows } from './segments.js'
 
 /** Rows with aligned gaps that make columns, where the parser returns several words as one piece ... */
-const LEAST_ROWS = 4
+const minRows = 4
 /** ... and where each word is a piece of its own, so that gaps between words align by chance. */
-const LEAST_ROWS_OF_WORDS = 10
+const minRowsOfWords = 10
 /** Share of the rows whose text is aligned on one side of the gap. */
-const LEAST_ALIGNED = 0.6
+const minAligned = 0.6
 /** Points by which aligned texts may differ. */
-const TOLERANCE = 0.75
+const tolerance = 0.75
 /** Narrower gaps are within words, in multiples of the font size. */
-const NARROWEST = 0.15
+const minGap = 0.15
 /** Distance of rows of one table, in multiples of the font size. */
-const WIDEST_ROW_GAP = 3.5
+const maxRowGap = 3.5
 /** Lines in a row that have text on one side of the gap only, such as of a long cell. */
-const MOST_CELL_LINES = 20
+const maxCellLines = 20
 /** Gaps of a page; with more, it is a drawing and would take long, as each gap is compared with all rows. */
-const MOST_GAPS = 5000
-const MARK = /^(?:[^\p{L}\p{N}]|\(?(?:\d{1,3}|\p{L}|[ivx]{1,4})[.)])$/u
+const maxGaps = 5000
+const listMark = /^(?:[^\p{L}\p{N}]|\(?(?:\d{1,3}|\p{L}|[ivx]{1,4})[.)])$/u
 
 /** Space between two pieces of a row. */
 interface Gap {
@@ -46,7 +46,7 @@ interface Row {
  */
 export function cutAtAlignedGaps(segments: readonly Segment[]): Segment[] {
   const rows = toRows(segments).map(toRow)
-  if (rows.reduce((count, { gaps }) => count + gaps.length, 0) > MOST_GAPS) return [...segments]
+  if (rows.reduce((count, { gaps }) => count + gaps.length, 0) > maxGaps) return [...segments]
   const cuts = new Map<Segment, Set<number>>()
   rows.forEach((row, at) => {
     for (const gap of row.gaps) {
@@ -74,7 +74,7 @@ function toRow(unsorted: readonly Segment[]): Row {
     const joints = segment.rightToLeft || segment.monospace ? [] : segment.joints
     joints.forEach(({ at: offset, x, end }, index) => {
       const following = joints[index + 1]?.end ?? segment.x1
-      if (x - end > size * NARROWEST)
+      if (x - end > size * minGap)
         gaps.push({ x0: end, x1: x, segment, at: offset, end: following })
     })
     if (next !== undefined && next.x0 > segment.x1) {
@@ -102,25 +102,25 @@ function alignedGaps(rows: readonly Row[], at: number, x: number): Gap[] | undef
     for (let index = step === 1 ? at : at - 1; ; index += step) {
       const row = rows[index]
       if (row === undefined) break
-      if (Math.abs(row.y - last.y) > Math.max(row.size, last.size) * WIDEST_ROW_GAP) break
+      if (Math.abs(row.y - last.y) > Math.max(row.size, last.size) * maxRowGap) break
       last = row
       const gap = row.gaps.find(({ x0, x1 }) => x0 < x && x1 > x)
       if (gap !== undefined) {
         run.push({ row, gap })
         beside = 0
-      } else if ((row.x0 >= x || row.x1 <= x) && beside < MOST_CELL_LINES) beside += 1
+      } else if ((row.x0 >= x || row.x1 <= x) && beside < maxCellLines) beside += 1
       else break
     }
   }
   const areWords = run.every(({ row }) => row.segments.every(hasPiecePerWord))
-  if (run.length < (areWords ? LEAST_ROWS_OF_WORDS : LEAST_ROWS)) return undefined
-  const least = run.length * LEAST_ALIGNED
+  if (run.length < (areWords ? minRowsOfWords : minRows)) return undefined
+  const least = run.length * minAligned
   const isAligned = [
     run.map(({ gap }) => gap.x1),
     run.map(({ gap }) => gap.x0),
     run.map(({ gap }) => gap.end),
-  ].some((edges) => largestCluster(edges, TOLERANCE) >= least)
-  const isList = run.every(({ row, gap }) => MARK.test(textBefore(row, gap)))
+  ].some((edges) => largestCluster(edges, tolerance) >= least)
+  const isList = run.every(({ row, gap }) => listMark.test(textBefore(row, gap)))
   return isAligned && !isList ? run.map(({ gap }) => gap) : undefined
 }
 

@@ -14,20 +14,20 @@ import type { Line } from './lines.js'
 import { isContentsEntry } from './lines.js'
 import { toColumns } from './listing.js'
 import type { Extent } from './measures.js'
-import { createParagraphRules, MARKED } from './paragraphs.js'
+import { createParagraphRules, listMarker } from './paragraphs.js'
 import type { TaggedTable } from './segments.js'
 import { continuesRow, type TableInLines, tableAt } from './tables.js'
 
 /** Lines of a heading; more lines are text in large type. */
-const MOST_HEADING_LINES = 4
+const maxHeadingLines = 4
 
 /** The link sign after headings in printed web documentation. */
 const linkToItself = /\s*¶$/u
 
 /** Characters of the longest line of code; fewer are more likely part of a formula. */
-const LEAST_CODE = 3
+const minCodeLength = 3
 /** Distance of lines of one piece of code, in multiples of the font size. */
-const WIDEST_CODE_GAP = 2
+const maxCodeGap = 2
 
 /** The block that further lines may continue. */
 interface OpenBlock {
@@ -71,7 +71,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       return
     }
     closeList()
-    const isCode = kind === 'code' && closed.some(({ text }) => text.trim().length >= LEAST_CODE)
+    const isCode = kind === 'code' && closed.some(({ text }) => text.trim().length >= minCodeLength)
     const block = isCode ? toCode(closed) : paragraph(toPhrases(closed, joiner))
     blocks.push(onPage(block, first.page))
   }
@@ -127,7 +127,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
     const level = at < largeTextEnd ? undefined : typography.levelOf(line, previous)
     if (level !== undefined) {
       const end = headingEnd(lines, at)
-      if (end - at > MOST_HEADING_LINES) largeTextEnd = end
+      if (end - at > maxHeadingLines) largeTextEnd = end
       else {
         close()
         closeList()
@@ -183,16 +183,16 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
 
 function kindOf(line: Line, open: OpenBlock | undefined): OpenBlock['kind'] {
   if (line.monospace) return 'code'
-  return MARKED.test(line.text) || open?.kind === 'item' ? 'item' : 'text'
+  return listMarker.test(line.text) || open?.kind === 'item' ? 'item' : 'text'
 }
 
 /** A line that begins a block is a list item only if it has a marker. */
 function startKind(line: Line, kind: OpenBlock['kind']): OpenBlock['kind'] {
-  return kind === 'item' && !MARKED.test(line.text) ? 'text' : kind
+  return kind === 'item' && !listMarker.test(line.text) ? 'text' : kind
 }
 
 function toItem(line: Line, lines: readonly Line[], joiner: LineJoiner): FlatListItem {
-  const mark = MARKED.exec(textOf(line))
+  const mark = listMarker.exec(textOf(line))
   const number = mark?.[2]
   const ordered = number !== undefined && /\d/.test(number)
   // Markdown numbers no items by letters, so letters stay part of the text.
@@ -240,7 +240,7 @@ function isInListing(lines: readonly Line[], start: number, end: number): boolea
     line?.monospace === true &&
     other !== undefined &&
     line.page === other.page &&
-    Math.abs(line.y - other.y) < other.size * WIDEST_CODE_GAP
+    Math.abs(line.y - other.y) < other.size * maxCodeGap
   return isOneWith(lines[start - 1], lines[start]) || isOneWith(lines[end], lines[end - 1])
 }
 

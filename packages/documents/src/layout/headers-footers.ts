@@ -2,21 +2,21 @@ import type { Line } from './lines.js'
 import { median } from './measures.js'
 
 /** Lines at the top and at the bottom of a page that may be headers and footers. */
-const MOST_LINES = 4
+const maxEdgeLines = 4
 /** Share of the height of the page in which they are, at either end. */
-const ZONE = 0.16
+const edgeZone = 0.16
 /** Pages on which a line must be at the same position. */
-const LEAST_PAGES = 3
+const minPages = 3
 /** Points by which that position may differ. */
-const TOLERANCE = 4
+const tolerance = 4
 /** Factor by which the type of a heading is larger than that of most lines. */
-const LARGER = 1.12
-const PAGE_NUMBER =
+const headingSizeRatio = 1.12
+const pageNumberPattern =
   /^[-–—]?\s*(?:(?:page|seite|página|pagina|p\.)\s*)?\d{1,4}(?:\s*(?:of|von|de|di|\/)\s*\d{1,4})?\s*[-–—]?$/i
-const ROMAN = /\b[ivxlcdm]+\b/g
+const romanNumber = /\b[ivxlcdm]+\b/g
 /** The page number at the end of a running header, or at its beginning on the left pages of a book. */
-const LAST_NUMBER = /\D\s(\d{1,4})$/
-const FIRST_NUMBER = /^(\d{1,4})\s+\p{L}/u
+const lastNumber = /\D\s(\d{1,4})$/
+const firstNumber = /^(\d{1,4})\s+\p{L}/u
 
 /** A page of lines in reading order. */
 export interface Page {
@@ -33,7 +33,7 @@ export interface Page {
 export function withoutHeadersAndFooters(pages: readonly Page[]): Line[][] {
   const pagesOfKey = new Map<string, Set<number>>()
   const size = median(pages.flatMap((page) => page.lines.map((line) => line.size)))
-  const isLarge = (line: Line) => line.size > size * LARGER
+  const isLarge = (line: Line) => line.size > size * headingSizeRatio
   const keysOf = (line: Line) => keys(line, isLarge(line))
   const candidates = pages.map((page) => edgeLines(page))
   const counting = countingLines(candidates, isLarge)
@@ -48,12 +48,12 @@ export function withoutHeadersAndFooters(pages: readonly Page[]): Line[][] {
   })
   const inside = countInside(pages, candidates)
   // A leaflet of two pages repeats itself on both.
-  const least = Math.min(LEAST_PAGES, Math.max(2, pages.length))
+  const least = Math.min(minPages, Math.max(2, pages.length))
   return pages.map(({ lines }, index) => {
     const edges = new Set(candidates[index])
     return lines.filter((line) => {
       if (!edges.has(line)) return true
-      if (PAGE_NUMBER.test(line.text)) return false
+      if (pageNumberPattern.test(line.text)) return false
       const most = Math.max(...keysOf(line).map((key) => pagesOfKey.get(key)?.size ?? 0))
       // Lines of a log or a listing are alike all over the page, so some are at the edges.
       const isText = (inside.get(patternOf(line)) ?? 0) >= most
@@ -66,10 +66,10 @@ function edgeLines({ lines, height }: Page): Line[] {
   if (lines.length === 0) return []
   const sorted = [...lines].sort((a, b) => a.y - b.y)
   const top = Math.min(0, sorted[0]?.y ?? 0)
-  const isTop = (line: Line) => line.y - top < height * ZONE
-  const isBottom = (line: Line) => line.y - top > height * (1 - ZONE)
-  const heads = sorted.slice(0, MOST_LINES).filter(isTop)
-  const feet = sorted.slice(-MOST_LINES).filter(isBottom)
+  const isTop = (line: Line) => line.y - top < height * edgeZone
+  const isBottom = (line: Line) => line.y - top > height * (1 - edgeZone)
+  const heads = sorted.slice(0, maxEdgeLines).filter(isTop)
+  const feet = sorted.slice(-maxEdgeLines).filter(isBottom)
   return [...heads, ...feet].filter((line) => !isTableRow(line, sorted))
 }
 
@@ -86,9 +86,9 @@ function countingLines(
   candidates.forEach((lines, index) => {
     for (const line of lines) {
       if (isLarge(line)) continue
-      const number = LAST_NUMBER.exec(line.text)?.[1]
+      const number = lastNumber.exec(line.text)?.[1]
       const isFirst = number === undefined
-      const count = number ?? FIRST_NUMBER.exec(line.text)?.[1]
+      const count = number ?? firstNumber.exec(line.text)?.[1]
       if (count === undefined) continue
       for (const cell of gridCells(line)) {
         const key = `${Number(count) - index}|${cell}`
@@ -99,7 +99,7 @@ function countingLines(
   })
   const counting = new Set<Line>()
   for (const [key, lines] of last) {
-    if (lines.size < LEAST_PAGES) continue
+    if (lines.size < minPages) continue
     for (const line of [...lines, ...(first.get(key) ?? [])]) counting.add(line)
   }
   return counting
@@ -133,7 +133,7 @@ function keys(line: Line, isLarge: boolean): string[] {
 
 /** The text of a line without its numbers. */
 function patternOf(line: Line): string {
-  return lower(line).replace(/\d+/g, '#').replace(ROMAN, '#')
+  return lower(line).replace(/\d+/g, '#').replace(romanNumber, '#')
 }
 
 function lower(line: Line): string {
@@ -159,6 +159,6 @@ function countInside(
 
 /** The cells of two shifted grids that a line is in, so that lines next to each other share at least one. */
 function gridCells(line: Line): string[] {
-  const position = line.y / TOLERANCE
+  const position = line.y / tolerance
   return [`${Math.floor(position)}`, `${Math.floor(position + 0.5)}+`]
 }

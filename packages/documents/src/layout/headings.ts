@@ -2,15 +2,15 @@ import type { Line } from './lines.js'
 import type { OutlineItem, PdfDocument } from './parser.js'
 
 /** Factor by which the type of headings is larger than that of the text. */
-const LARGER = 1.12
+const headingSizeRatio = 1.12
 /** Characters of a heading in larger type. */
-const LONGEST = 200
+const maxLength = 200
 /** A line in another font than the text, such as bold, is a heading only if it is short ... */
-const LONGEST_IN_OTHER_FONT = 90
+const maxLengthInOtherFont = 90
 /** ... and if that font is used for little else. */
-const LARGEST_SHARE = 0.15
+const maxFontShare = 0.15
 /** Space above such a line, in multiples of its font size. */
-const LEAST_SPACE = 1.5
+const minSpaceAbove = 1.5
 
 /** How the text of a document is set, and which lines differ from it as headings. */
 interface Typography {
@@ -36,7 +36,7 @@ export function readTypography(pages: readonly (readonly Line[])[], outline: Out
   const size = mostOf(sizes) ?? 0
   const font = mostOf(fonts) ?? ''
   const isLarge = (line: Line) =>
-    roundSize(line.size) >= size * LARGER && line.text.length <= LONGEST
+    roundSize(line.size) >= size * headingSizeRatio && line.text.length <= maxLength
   const levels = levelsBySize(pages, outline, isLarge)
 
   return {
@@ -48,7 +48,7 @@ export function readTypography(pages: readonly (readonly Line[])[], outline: Out
       if (named !== undefined) return named + levels.base
       if (isLarge(line)) return levels.bySize.get(roundSize(line.size)) ?? levels.deepest
       const share = (fonts.get(line.font) ?? 0) / Math.max(1, total)
-      const isOther = line.font !== font && share < LARGEST_SHARE && !line.monospace
+      const isOther = line.font !== font && share < maxFontShare && !line.monospace
       return isOther && isSetOff(line, previous, size) ? levels.deepest : undefined
     },
   }
@@ -57,11 +57,11 @@ export function readTypography(pages: readonly (readonly Line[])[], outline: Out
 /** Whether a line is short, of one segment and one font, with space above, and not a sentence. */
 function isSetOff(line: Line, previous: Line | undefined, size: number): boolean {
   const { text, segments } = line
-  if (text.length > LONGEST_IN_OTHER_FONT || segments.length > 1) return false
+  if (text.length > maxLengthInOtherFont || segments.length > 1) return false
   if (roundSize(line.size) < size * 0.95 || /[.,;:!]$/.test(text)) return false
   if (!line.uniform || !/^[\p{Lu}\p{Lo}\p{N}]/u.test(text)) return false
   const space = previous === undefined ? Number.POSITIVE_INFINITY : line.y - previous.y
-  return line.opensColumn || space < 0 || space >= line.size * LEAST_SPACE
+  return line.opensColumn || space < 0 || space >= line.size * minSpaceAbove
 }
 
 interface Levels {
@@ -115,8 +115,8 @@ function mostOf<Key>(counts: ReadonlyMap<Key, number>): Key | undefined {
 }
 
 /** Entries of the outline that are read. */
-const MOST_ENTRIES = 2000
-const DEEPEST = 6
+const maxEntries = 2000
+const maxDepth = 6
 
 /** Headings in the outline (bookmarks) of a PDF. */
 export interface Outline {
@@ -132,11 +132,11 @@ export async function readOutline(document: PdfDocument): Promise<Outline> {
   const add = async (items: readonly OutlineItem[], level: number): Promise<void> => {
     for (const item of items) {
       entries += 1
-      if (entries > MOST_ENTRIES) return
+      if (entries > maxEntries) return
       const title = simplify(item.title)
       const page = await pageOf(document, item.dest)
       if (title !== '') levels.set(keyOf(page, title), level)
-      if (level < DEEPEST) await add(item.items, level + 1)
+      if (level < maxDepth) await add(item.items, level + 1)
     }
   }
   const items = await document.getOutline().catch(() => null)

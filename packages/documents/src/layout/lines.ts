@@ -16,7 +16,7 @@ export interface Line extends TypesetText {
   table?: TaggedTable
 }
 
-const MARKER = /^(?:[•▪■‣◦●○–·∙*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])$/
+const loneMarker = /^(?:[•▪■‣◦●○–·∙*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])$/
 
 /** The lines of a page in reading order. */
 export function toLines(segments: readonly Segment[], page: number): Line[] {
@@ -64,33 +64,33 @@ function toLine(row: readonly Segment[]): Omit<Line, 'left' | 'right' | 'page' |
 /** Joins the marker of a list item to its text, however wide the gap. */
 function withMarkers(segments: Segment[]): Segment[] {
   const [first, second, ...rest] = segments
-  if (first === undefined || second === undefined || !MARKER.test(first.text.trim()))
+  if (first === undefined || second === undefined || !loneMarker.test(first.text.trim()))
     return segments
   const text = `${first.text.trim()} ${second.text}`
   return [{ ...second, text, x0: first.x0, joints: [] }, ...rest]
 }
 
 /** Nested divisions into columns; three columns take two. */
-const MOST_CUTS = 3
+const maxCuts = 3
 /** Rows of a column. */
-const LEAST_LINES = 4
+const minLines = 4
 /** Median length of the lines of a column, in characters and as a share of its width; cells of a table are shorter. */
-const LEAST_CHARACTERS = 14
-const LEAST_FILL = 0.5
+const minCharacters = 14
+const minFill = 0.5
 /** Share of the lines of a column that consist of one segment. */
-const LEAST_WHOLE = 0.5
+const minWholeShare = 0.5
 /** Share of the width at either side in which no gutter is searched. */
-const MARGIN = 0.18
+const sideMargin = 0.18
 /** Distance of lines that separates blocks of a page, in multiples of the font size. */
-const APART = 1.7
+const blockDistance = 1.7
 /** Share of its width that the words of a justified line fill at least. */
-const LOOSE = 0.65
+const minFillOfJustified = 0.65
 /** Crossing lines that a gutter may have more than the emptiest point. */
-const SLACK = 2
+const crossingSlack = 2
 /** In multiples of the font size. */
-const NARROWEST_GUTTER = 0.7
+const minGutter = 0.7
 /** Ratio of line distances of both sides above which they are columns of a table. */
-const SPARSER = 1.5
+const sparserRatio = 1.5
 
 /**
  * The columns of a page in reading order: between two lines over the whole width, first the left column,
@@ -98,7 +98,7 @@ const SPARSER = 1.5
  */
 function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][] {
   if (segments.length === 0) return []
-  const gutter = cuts < MOST_CUTS ? findGutter(segments) : undefined
+  const gutter = cuts < maxCuts ? findGutter(segments) : undefined
   if (gutter === undefined) return cuts === 0 ? orderInBlocks(segments) : [[...segments]]
   const ordered: Segment[][] = []
   let left: Segment[] = []
@@ -141,7 +141,8 @@ function orderInBlocks(segments: readonly Segment[]): Segment[][] {
   for (const row of toRows(segments)) {
     const [first] = row
     if (first === undefined) continue
-    const isApart = last === undefined || first.y - last.y > Math.max(first.size, last.size) * APART
+    const isApart =
+      last === undefined || first.y - last.y > Math.max(first.size, last.size) * blockDistance
     if (isApart) blocks.push([])
     blocks.at(-1)?.push(...row)
     last = first
@@ -166,32 +167,32 @@ function isLoose(segments: readonly Segment[]): boolean {
   const left = Math.min(...segments.map((segment) => segment.x0))
   const right = Math.max(...segments.map((segment) => segment.x1))
   const filled = segments.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0)
-  return filled < (right - left) * LOOSE
+  return filled < (right - left) * minFillOfJustified
 }
 
 /** The middle of the strip that the fewest segments cross, if there is a column of text on both sides. */
 function findGutter(segments: readonly Segment[]): number | undefined {
-  if (segments.length < 2 * LEAST_LINES) return undefined
+  if (segments.length < 2 * minLines) return undefined
   const start = Math.min(...segments.map((segment) => segment.x0))
   const width = Math.max(...segments.map((segment) => segment.x1)) - start
   if (!(width > 100 && width < 20_000)) return undefined
   const crossings = countCrossings(segments, start, Math.ceil(width))
-  const from = Math.floor(width * MARGIN)
-  const to = Math.ceil(width * (1 - MARGIN))
+  const from = Math.floor(width * sideMargin)
+  const to = Math.ceil(width * (1 - sideMargin))
   const strip = emptiestStrip(crossings, from, to)
   const size = median(segments.map((segment) => segment.size))
-  if (strip.end - strip.start < size * NARROWEST_GUTTER) return undefined
+  if (strip.end - strip.start < size * minGutter) return undefined
   const gutter = start + (strip.start + strip.end) / 2
   const onLeft = segments.filter((segment) => segment.x1 <= gutter)
   const onRight = segments.filter((segment) => segment.x0 >= gutter)
   if (!isColumn(onLeft) || !isColumn(onRight)) return undefined
   const pitches = [pitchOf(onLeft), pitchOf(onRight)]
-  return Math.max(...pitches) > Math.min(...pitches) * SPARSER ? undefined : gutter
+  return Math.max(...pitches) > Math.min(...pitches) * sparserRatio ? undefined : gutter
 }
 
 function isColumn(segments: readonly Segment[]): boolean {
   const rows = toRows(segments)
-  if (rows.length < LEAST_LINES) return false
+  if (rows.length < minLines) return false
   const left = Math.min(...segments.map((segment) => segment.x0))
   const right = Math.max(...segments.map((segment) => segment.x1))
   // Justified lines may be split into words; rows of a table always are.
@@ -199,9 +200,9 @@ function isColumn(segments: readonly Segment[]): boolean {
   const fills = rows.map((row) => row.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0))
   const lengths = rows.map((row) => row.reduce((sum, { text }) => sum + text.length, 0))
   return (
-    whole >= rows.length * LEAST_WHOLE &&
-    median(fills) >= (right - left) * LEAST_FILL &&
-    median(lengths) >= LEAST_CHARACTERS
+    whole >= rows.length * minWholeShare &&
+    median(fills) >= (right - left) * minFill &&
+    median(lengths) >= minCharacters
   )
 }
 
@@ -225,7 +226,7 @@ function countCrossings(segments: readonly Segment[], start: number, width: numb
   return counts
 }
 
-/** The longest strip with the fewest crossings, within `SLACK`. */
+/** The longest strip with the fewest crossings, within `crossingSlack`. */
 function emptiestStrip(
   counts: Int32Array,
   from: number,
@@ -234,7 +235,7 @@ function emptiestStrip(
   const least = counts
     .subarray(from, to)
     .reduce((low, count) => Math.min(low, count), counts.length)
-  const few = least + SLACK
+  const few = least + crossingSlack
   let best = { start: from, end: from }
   let start = from
   for (let at = from; at <= to; at += 1) {
@@ -245,9 +246,9 @@ function emptiestStrip(
   return best
 }
 
-const ENTRY = /(?:\.[ ]?){4,}\s*[\divxlc]+$/
+const contentsEntry = /(?:\.[ ]?){4,}\s*[\divxlc]+$/
 
 /** Whether a line belongs to a table of contents, which repeats the headings. */
 export function isContentsEntry({ text }: Line): boolean {
-  return ENTRY.test(text)
+  return contentsEntry.test(text)
 }

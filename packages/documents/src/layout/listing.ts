@@ -2,30 +2,30 @@ import type { Heading, Paragraph } from 'mdast'
 import type { TextLine } from '../document/text-blocks.js'
 import { toTextBlocks } from '../document/text-blocks.js'
 import type { Line } from './lines.js'
-import { SENTENCE_END } from './paragraphs.js'
+import { sentenceEnd } from './paragraphs.js'
 
 /** Column of text beyond which alignment is not kept. */
-const MOST_COLUMN = 160
+const maxColumn = 160
 /** Width of a letter, in multiples of its font size. */
-const LETTER = 0.6
+const letterWidth = 0.6
 /** Share of monospaced text above which a document is a printed text file. */
-const TYPED = 0.95
+const minMonospaceShare = 0.95
 /** Headings that distinguish a text from a listing. */
-const LEAST_HEADINGS = 2
+const minHeadings = 2
 /** Ratio of the distance of lines with an empty line between them to the usual distance. */
-const LARGER_SPACE = 1.5
+const emptyLineRatio = 1.5
 /** Distance below which two lines are one, in multiples of the font size. */
-const LEAST_PITCH = 0.8
+const minPitch = 0.8
 /** Share of the distances that may be smaller by chance. */
-const SMALLEST = 0.05
+const outlierShare = 0.05
 
 /** Monospaced lines as they were typed: segments stay in their columns. */
 export function toColumns(lines: readonly Line[]): string[] {
   const left = lines.reduce((least, { x0 }) => Math.min(least, x0), Number.POSITIVE_INFINITY)
   return lines.map(({ segments, size }) =>
     segments.reduce((text, { x0, text: own }) => {
-      const position = Math.round((x0 - left) / (size * LETTER))
-      const column = Math.min(MOST_COLUMN, Math.max(0, position))
+      const position = Math.round((x0 - left) / (size * letterWidth))
+      const column = Math.min(maxColumn, Math.max(0, position))
       return text.padEnd(text === '' ? column : Math.max(column, text.length + 1)) + own.trim()
     }, ''),
   )
@@ -46,16 +46,16 @@ export function toTypedBlocks(
     all += text.length
     if (monospace) typed += text.length
   }
-  if (typed < all * TYPED) return undefined
+  if (typed < all * minMonospaceShare) return undefined
   const blocks = toTextBlocks(toTextLines(lines))
   const headings = blocks.filter((block) => block.type === 'heading').length
-  return headings < LEAST_HEADINGS ? undefined : blocks
+  return headings < minHeadings ? undefined : blocks
 }
 
 /** Restores empty lines, which a PDF has only as larger space. */
 function toTextLines(lines: readonly Line[]): TextLine[] {
   const texts = toColumns(lines)
-  const pitch = pitchOf(lines) * LARGER_SPACE
+  const pitch = pitchOf(lines) * emptyLineRatio
   return lines.flatMap((line, at) => {
     const [text = '', previous = ''] = [texts[at], texts[at - 1]]
     const before = lines[at - 1]
@@ -63,7 +63,7 @@ function toTextLines(lines: readonly Line[]): TextLine[] {
     if (before === undefined) return [typed]
     const isInNewColumn = before.page !== line.page || line.y < before.y
     const isApart = isInNewColumn
-      ? SENTENCE_END.test(previous) || indentOf(previous) !== indentOf(text)
+      ? sentenceEnd.test(previous) || indentOf(previous) !== indentOf(text)
       : line.y - before.y > line.size * pitch
     return isApart ? [{ text: '', page: line.page }, typed] : [typed]
   })
@@ -78,9 +78,9 @@ function pitchOf(lines: readonly Line[]): number {
     const before = lines[at - 1]
     if (before === undefined || before.page !== line.page) return []
     const pitch = (line.y - before.y) / line.size
-    return pitch > LEAST_PITCH ? [pitch] : []
+    return pitch > minPitch ? [pitch] : []
   })
-  return pitches.sort((a, b) => a - b)[Math.floor(pitches.length * SMALLEST)] ?? 1
+  return pitches.sort((a, b) => a - b)[Math.floor(pitches.length * outlierShare)] ?? 1
 }
 
 function indentOf(text: string): number {

@@ -2,18 +2,18 @@ import type { Line } from './lines.js'
 import { median } from './measures.js'
 
 /** The marker at the beginning of a list item. */
-export const MARKED = /^(?:([•▪■‣◦●○–·∙*-])|\(?(\d{1,3}|[a-z])[.)])\s+(?=\S)/
+export const listMarker = /^(?:([•▪■‣◦●○–·∙*-])|\(?(\d{1,3}|[a-z])[.)])\s+(?=\S)/
 /** Ratio of the distance of paragraphs to the distance of lines. */
-const LARGER_SPACE = 1.3
+const paragraphSpaceRatio = 1.3
 /** Indentation of a first line, in multiples of the font size. */
-const LEAST_INDENT = 0.8
+const minIndent = 0.8
 /** A sentence that leaves this share of its column empty is the last line of its paragraph ... */
-const SHORT_LINE = 0.2
+const shortLine = 0.2
 /** ... and so is any line that leaves this share. */
-const VERY_SHORT_LINE = 0.45
+const veryShortLine = 0.45
 /** Column width below which every line is full, in multiples of the font size. */
-const NARROW_COLUMN = 20
-export const SENTENCE_END = /[.!?:;…。！？"”»)\]]$/
+const narrowColumn = 20
+export const sentenceEnd = /[.!?:;…。！？"”»)\]]$/
 
 /** Decides where paragraphs begin. */
 interface ParagraphRules {
@@ -43,22 +43,22 @@ export function createParagraphRules(pages: readonly (readonly Line[])[]): Parag
   return {
     begins(line, previous, earlier) {
       if (!isAlike(line, previous)) return true
-      if (MARKED.test(line.text) && !isInSentence(previous)) return true
+      if (listMarker.test(line.text) && !isInSentence(previous)) return true
       const isInNewColumn = line.page !== previous.page || line.opensColumn || line.y < previous.y
-      if (isInNewColumn) return SENTENCE_END.test(previous.text) || /^\p{Lu}/u.test(line.text)
-      if (line.y - previous.y > line.size * pitch * LARGER_SPACE) return true
+      if (isInNewColumn) return sentenceEnd.test(previous.text) || /^\p{Lu}/u.test(line.text)
+      if (line.y - previous.y > line.size * pitch * paragraphSpaceRatio) return true
       // A definition is indented, and the next term is not.
       const wasIndented = earlier !== undefined && Math.abs(earlier.x0 - previous.x0) < 1
-      if (wasIndented && line.x0 < previous.x0 - line.size * LEAST_INDENT) return true
-      if (MARKED.test(previous.text) && line.x0 > previous.x0 + 1) return false
-      const isIndented = line.x0 > previous.x0 + line.size * LEAST_INDENT
-      const wasFirst = line.x0 < previous.x0 - line.size * LEAST_INDENT
-      if (isIndented && !wasFirst && previous.x0 <= previous.left + line.size * LEAST_INDENT) {
-        return SENTENCE_END.test(previous.text)
+      if (wasIndented && line.x0 < previous.x0 - line.size * minIndent) return true
+      if (listMarker.test(previous.text) && line.x0 > previous.x0 + 1) return false
+      const isIndented = line.x0 > previous.x0 + line.size * minIndent
+      const wasFirst = line.x0 < previous.x0 - line.size * minIndent
+      if (isIndented && !wasFirst && previous.x0 <= previous.left + line.size * minIndent) {
+        return sentenceEnd.test(previous.text)
       }
       const empty = (previous.right - previous.x1) / (previous.right - previous.left)
       if (/^\p{Ll}/u.test(line.text) || /[\u00ad\u2010-]$/.test(previous.text)) return false
-      return empty > VERY_SHORT_LINE || (empty > SHORT_LINE && SENTENCE_END.test(previous.text))
+      return empty > veryShortLine || (empty > shortLine && sentenceEnd.test(previous.text))
     },
   }
 }
@@ -66,8 +66,8 @@ export function createParagraphRules(pages: readonly (readonly Line[])[]): Parag
 /** Whether a line ends within a sentence: a number that follows, such as a year, is part of the sentence. */
 function isInSentence(previous: Line): boolean {
   const { text, right, left, size, x1 } = previous
-  const isFull = right - left > size * NARROW_COLUMN && x1 > right - size * 4
-  return isFull && /\p{Ll}$/u.test(text) && !MARKED.test(text)
+  const isFull = right - left > size * narrowColumn && x1 > right - size * 4
+  return isFull && /\p{Ll}$/u.test(text) && !listMarker.test(text)
 }
 
 function isAlike(line: Line, previous: Line): boolean {

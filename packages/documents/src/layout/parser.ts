@@ -5,7 +5,7 @@ export type StructureNode =
   | { role: string; children: readonly StructureNode[] }
   | { type: string; id: string }
 
-const WHAT = 'a PDF'
+const formatName = 'a PDF'
 
 /** A piece of text as the parser returns it. */
 export interface TextItem {
@@ -68,7 +68,8 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
   try {
     return await getDocument(options).promise
   } catch (error) {
-    if (error instanceof Error && error.name === 'PasswordException') throw passwordProtected(WHAT)
-    throw damaged(WHAT, error)
+    if (error instanceof Error && error.name === 'PasswordException')
+      throw passwordProtected(formatName)
+    throw damaged(formatName, error)
   }
 }

@@ -37,11 +37,11 @@ export interface Segment extends TypesetText {
   table?: TaggedTable
 }
 
-const LETTER = /[\p{L}\p{N}]/u
+const letterPattern = /[\p{L}\p{N}]/u
 /** Wider gaps separate columns and cells, in multiples of the font size. */
-const WIDEST_GAP = 0.85
+const maxGap = 0.85
 /** Narrower gaps are the space between letters, in multiples of the font size. */
-const NARROWEST_SPACE = 0.12
+const minSpace = 0.12
 
 /** A segment that more pieces may be joined to. */
 interface Draft extends Segment {
@@ -115,7 +115,7 @@ function finish({ letters, ...segment }: Draft, isMonospace: (font: string) => b
 
 /** Length of a text; signs alone count as 0, because they may be in any font. */
 function lettersOf(text: string): number {
-  return LETTER.test(text) ? text.length : 0
+  return letterPattern.test(text) ? text.length : 0
 }
 
 /** Appends a piece if it continues the segment; returns whether it did. */
@@ -128,11 +128,11 @@ function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
   const after = piece.x - last.x1
   const before = last.x0 - (piece.x + piece.width)
   const gap = piece.rightToLeft && last.rightToLeft ? before : after
-  if (gap > size * WIDEST_GAP || gap < -size * 0.5) {
+  if (gap > size * maxGap || gap < -size * 0.5) {
     // Bold type is sometimes the same text drawn twice, slightly shifted.
     return drift < 1 && Math.abs(piece.x - last.x0) < 1 && last.text.startsWith(piece.text)
   }
-  const needsSpace = (isSpaced || gap > size * NARROWEST_SPACE) && !/\s$/.test(last.text)
+  const needsSpace = (isSpaced || gap > size * minSpace) && !/\s$/.test(last.text)
   last.joints.push({ at: last.text.length, x: piece.x, end: last.x1 })
   last.text += needsSpace && !/^\s/.test(piece.text) ? ` ${piece.text}` : piece.text
   last.x0 = Math.min(last.x0, piece.x)
@@ -217,7 +217,7 @@ function rotate(direction: Direction, x: number, y: number): { x: number; y: num
 }
 
 /** Baselines that differ less belong to one line, in multiples of the font size. */
-const DRIFT = 0.35
+const maxBaselineDrift = 0.35
 
 /** Groups segments by baseline, from top to bottom. */
 export function toRows(segments: readonly Segment[]): Segment[][] {
@@ -225,7 +225,8 @@ export function toRows(segments: readonly Segment[]): Segment[][] {
   let baseline = Number.NEGATIVE_INFINITY
   for (const segment of [...segments].sort((a, b) => a.y - b.y)) {
     const row = rows.at(-1)
-    if (row !== undefined && segment.y - baseline <= segment.size * DRIFT) row.push(segment)
+    if (row !== undefined && segment.y - baseline <= segment.size * maxBaselineDrift)
+      row.push(segment)
     else {
       rows.push([segment])
       baseline = segment.y

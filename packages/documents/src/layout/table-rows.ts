@@ -3,13 +3,13 @@ import type { Extent } from './measures.js'
 import type { Segment } from './segments.js'
 
 /** Ratio of the distance of rows to the distance of lines in a cell. */
-const ROW_SPACE = 1.2
+const rowSpace = 1.2
 /** Difference of the baselines of cells in one row, in multiples of the font size. */
-const DRIFT = 0.35
+const maxBaselineDrift = 0.35
 /** A line belongs to the row below if its distance to it is below this share of that to the row above. */
-const CLOSER = 0.85
+const closerShare = 0.85
 /** Share of the rows that may look like several rows. */
-const MOST_DOUBTFUL = 0.25
+const maxAmbiguousShare = 0.25
 
 /** Joins lines, and the words that were hyphenated at their ends. */
 export type Join = (texts: string[]) => string
@@ -45,21 +45,21 @@ function rowsBySpace(run: readonly Line[], columns: readonly Extent[]): Row[] | 
   }
   const size = Math.max(...run.map((line) => line.size))
   const gaps = byColumn.flatMap((own) => own.slice(1).map((each, at) => each.y - (own[at]?.y ?? 0)))
-  const pitch = Math.min(...gaps.filter((gap) => gap > size * DRIFT))
+  const pitch = Math.min(...gaps.filter((gap) => gap > size * maxBaselineDrift))
   if (!Number.isFinite(pitch)) return undefined
   const cells = byColumn
-    .flatMap((own, column) => toCells(own, column, pitch * ROW_SPACE))
+    .flatMap((own, column) => toCells(own, column, pitch * rowSpace))
     .sort((a, b) => a.top - b.top)
   const rows: Cell[][] = []
   let bottom = Number.NEGATIVE_INFINITY
   for (const cell of cells) {
-    if (cell.top > bottom + size * DRIFT) rows.push([])
+    if (cell.top > bottom + size * maxBaselineDrift) rows.push([])
     rows.at(-1)?.push(cell)
     bottom = Math.max(bottom, cell.bottom)
   }
   const hasParts = cells.some(({ segments }) => segments.length > 1)
   const doubtful = rows.filter((row) => isSeveral(row, columns.length)).length
-  if (!hasParts || rows.length < 2 || doubtful > rows.length * MOST_DOUBTFUL) return undefined
+  if (!hasParts || rows.length < 2 || doubtful > rows.length * maxAmbiguousShare) return undefined
   return rows.map((row) =>
     columns.map((_, column) => {
       const own = row.filter((cell) => cell.column === column).flatMap(({ segments }) => segments)
@@ -107,7 +107,7 @@ function rowsByFirstCell(run: readonly Line[], columns: readonly Extent[]): Row[
       (isFirstEmpty ||
         (line.segments.length === 1 && gap < tightest * 1.15 && gap < line.size * 1.35))
     const after = gaps[index]
-    if (isFirstEmpty && after !== undefined && after < gap * CLOSER) {
+    if (isFirstEmpty && after !== undefined && after < gap * closerShare) {
       // Cells are often centred vertically: the first line of a long one is above the others.
       above = cells
     } else if (!isContinued) {

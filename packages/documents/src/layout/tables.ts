@@ -3,21 +3,21 @@ import { type Extent, largestCluster } from './measures.js'
 import { columnOf, type Join, toTableRows } from './table-rows.js'
 
 /** Distance of rows of one table, in multiples of the font size. */
-const WIDEST_ROW_GAP = 3.5
+const maxRowGap = 3.5
 /** Distance of lines of one cell, in multiples of the font size. */
-const WIDEST_CELL_GAP = 1.6
+const maxCellGap = 1.6
 /** Lines that are nearer to each other stand side by side. */
-const NEAREST_LINES = 0.8
+const nearestLines = 0.8
 /** Lines of the last row that are searched below the table. */
-const MOST_CELL_LINES = 20
+const maxCellLines = 20
 /** Points by which a line may extend beyond all cells above it. */
-const BEYOND = 20
+const maxOverhang = 20
 /** With more columns, it is a drawing. */
-const MOST_COLUMNS = 40
+const maxColumns = 40
 /** Points by which aligned cells may differ ... */
-const TOLERANCE = 3
+const tolerance = 3
 /** ... and the share of cells that must be aligned: gaps between words of sentences are not. */
-const LEAST_ALIGNED = 0.6
+const minAligned = 0.6
 
 /** A table in the lines from `begin` to `end`, exclusive. */
 export interface TableInLines {
@@ -55,10 +55,10 @@ export function tableAt(
   const cells = run.reduce((most, line) => Math.max(most, line.segments.length), 0)
   if (wide < (cells >= 3 ? 2 : 3)) return undefined
   const columns = columnsOf(run)
-  if (columns.length < 2 || columns.length > MOST_COLUMNS) return undefined
+  if (columns.length < 2 || columns.length > maxColumns) return undefined
   if (!isAligned(run, columns)) return undefined
   const begin = edgeOf(lines, start, -1, options.above, columns)
-  const last = edgeOf(lines, end - 1, 1, MOST_CELL_LINES, columns)
+  const last = edgeOf(lines, end - 1, 1, maxCellLines, columns)
   const rows = toTableRows(lines.slice(begin, last + 1), columns, options.join)
   if (!isPlausible(rows)) return undefined
   return { begin, end: last + 1, ...joinShiftedHeaders({ rows, columns }) }
@@ -77,11 +77,11 @@ function edgeOf(
     const [line, next] = [lines[at], lines[at + step]]
     if (line === undefined || next === undefined || next.segments.length > 1) break
     const gap = Math.abs(next.y - line.y)
-    if (line.page !== next.page || gap > next.size * WIDEST_CELL_GAP) break
-    const column = columns.findIndex(({ x0 }) => Math.abs(x0 - next.x0) < TOLERANCE)
-    const right = columns[Math.max(0, column) + 1]?.x0 ?? (columns.at(-1)?.x1 ?? 0) + BEYOND
+    if (line.page !== next.page || gap > next.size * maxCellGap) break
+    const column = columns.findIndex(({ x0 }) => Math.abs(x0 - next.x0) < tolerance)
+    const right = columns[Math.max(0, column) + 1]?.x0 ?? (columns.at(-1)?.x1 ?? 0) + maxOverhang
     // Two lines so near to each other stand side by side: a short cell is centred in its row.
-    const isBeside = gap < next.size * NEAREST_LINES
+    const isBeside = gap < next.size * nearestLines
     if (next.x1 > right || (column < 1 && !isBeside)) break
     at += step
   }
@@ -91,7 +91,7 @@ function edgeOf(
 function isNext(previous: Line | undefined, line: Line): boolean {
   if (previous === undefined || previous.page !== line.page) return false
   const gap = line.y - previous.y
-  return gap > 0 && gap < Math.max(previous.size, line.size) * WIDEST_ROW_GAP
+  return gap > 0 && gap < Math.max(previous.size, line.size) * maxRowGap
 }
 
 /** Whether a line continues a cell of several lines, rather than spanning the width of the table. */
@@ -108,13 +108,13 @@ function continuesCell(line: Line, above: readonly Line[]): boolean {
   if (segment.x0 > firstEnd && others.some(isOver)) return segment.x1 <= line.right
   // Only the first line of the cell may be below a short column header.
   const rest = above.filter(({ segments, x0 }) => segments.length === 1 && x0 > firstEnd)
-  if (rest.some(({ x0 }) => Math.abs(x0 - segment.x0) < TOLERANCE)) return segment.x1 <= line.right
+  if (rest.some(({ x0 }) => Math.abs(x0 - segment.x0) < tolerance)) return segment.x1 <= line.right
   const isInFirst = rows.some(({ segments: [cell] }) => cell !== undefined && isOver(cell))
   if (isInFirst && others.every(({ x0 }) => segment.x1 < x0)) return true
   return (
     segment.x1 - segment.x0 < (first.x1 - first.x0) * 0.6 &&
     segment.x0 >= first.x0 - 2 &&
-    segment.x1 <= right + BEYOND
+    segment.x1 <= right + maxOverhang
   )
 }
 
@@ -131,12 +131,12 @@ function isAligned(run: readonly Line[], columns: readonly Extent[]): boolean {
     ]
     return Math.max(...edges.map(largestAlignment))
   })
-  return aligned.reduce((sum, count) => sum + count, 0) >= cells.length * LEAST_ALIGNED
+  return aligned.reduce((sum, count) => sum + count, 0) >= cells.length * minAligned
 }
 
 /** How many values are nearly the same. One alone is aligned with nothing. */
 function largestAlignment(values: readonly number[]): number {
-  const count = largestCluster(values, TOLERANCE)
+  const count = largestCluster(values, tolerance)
   return count >= 2 ? count : 0
 }
 
@@ -209,11 +209,11 @@ function isShifted([header = [], ...body]: readonly string[][], at: number): boo
 }
 
 /** Share of the other rows that must have a cell which part of a split row lacks. */
-const FILLED = 0.9
+const filledShare = 0.9
 /** Rows that are needed to know which cells a row has. */
-const LEAST_ROWS = 3
+const minRows = 3
 /** Characters of a cell that may have several lines and thus continue after a page break. */
-const LONG = 30
+const longCellLength = 30
 
 /**
  * Whether a row at the top of a page continues the row at the bottom of the page before it: one of them
@@ -225,14 +225,14 @@ const LONG = 30
 export function continuesRow(rows: readonly string[][], next: readonly string[] = []): boolean {
   const last = rows.at(-1) ?? []
   const others = rows.slice(0, -1)
-  if (next.length === 0 || others.length < LEAST_ROWS) return false
+  if (next.length === 0 || others.length < minRows) return false
   const columns = last.map((cell, column) => {
     const texts = others.map((row) => row[column] ?? '')
-    const filled = texts.filter((text) => text !== '').length >= others.length * FILLED
+    const filled = texts.filter((text) => text !== '').length >= others.length * filledShare
     const ends = [cell !== '', (next[column] ?? '') !== '']
     return { texts, filled, both: ends.every(Boolean), one: ends[0] !== ends[1] }
   })
-  const isLong = (texts: readonly string[]) => texts.some((text) => text.length > LONG)
+  const isLong = (texts: readonly string[]) => texts.some((text) => text.length > longCellLength)
   return (
     columns.some(({ one, filled }) => one && filled) &&
     columns.every(({ both, texts }) => !both || isLong(texts))

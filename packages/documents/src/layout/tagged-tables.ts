@@ -117,7 +117,7 @@ export interface TableTags {
 }
 
 /** Programs write no deeper structure trees. */
-const DEEPEST = 100
+const maxDepth = 100
 
 /** Reads which contents are cells of tables. A table in a cell is part of the text of the cell. */
 export function readTags(root: StructureNode): TableTags {
@@ -126,7 +126,7 @@ export function readTags(root: StructureNode): TableTags {
   let count = 0
 
   const visit = (node: StructureNode, depth: number, rows?: number[][], row?: number[]): void => {
-    if (depth > DEEPEST || !('role' in node)) return
+    if (depth > maxDepth || !('role' in node)) return
     const { role, children } = node
     if (row !== undefined && (role === 'TD' || role === 'TH')) {
       const ids = contentsOf(node, depth)
@@ -151,7 +151,7 @@ export function readTags(root: StructureNode): TableTags {
 }
 
 function contentsOf(node: StructureNode, depth: number): string[] {
-  if (depth > DEEPEST) return []
+  if (depth > maxDepth) return []
   if (!('role' in node)) return node.type === 'content' ? [node.id] : []
   return node.children.flatMap((child) => contentsOf(child, depth + 1))
 }

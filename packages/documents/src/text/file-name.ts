@@ -1,18 +1,18 @@
 import type { Passage } from '../chunking/passage.js'
 
 /** Extension of a file name. It begins with a letter, unlike the end of `Apache-2.0`. */
-const EXTENSION = /(?<=.)\.[a-z][a-z0-9]{0,4}$/iu
+const extensionPattern = /(?<=.)\.[a-z][a-z0-9]{0,4}$/iu
 /** First part of a double extension: `notes.tar.gz`. */
-const PACKED = /\.tar$/iu
+const doubleExtension = /\.tar$/iu
 /** Boundaries of words in camel case: `pumpWiring`, `HTTPServer`, `Teil3Montage`. */
-const CAMEL = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu
+const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu
 /** Characters in place of spaces in file names; in `v2.1` and `2024-05-01` they belong to a number. */
-const JOINTS = /[\s_+]+|(?<!\p{N})[-.]+|[-.]+(?!\p{N})|\p{Cc}+/gu
+const wordJoints = /[\s_+]+|(?<!\p{N})[-.]+|[-.]+(?!\p{N})|\p{Cc}+/gu
 /** Names that programs generate: UUIDs, hashes and ULIDs. */
-const GENERATED =
+const generatedName =
   /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*\d)[0-9a-f]{16,}|(?=.*\d)[0-9A-HJKMNP-TV-Z]{26})$/iu
-const HAS_WORD = /\p{L}{2}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
-const LONGEST_TITLE = 200
+const hasWord = /\p{L}{2}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+const maxTitleLength = 200
 
 /** The descriptive parts of a key, as texts to be divided into words. */
 export interface FileName {
@@ -40,14 +40,14 @@ function withCamelWords(text: string): string {
  */
 export function toNameTitle(key: string): string | undefined {
   const name = key.slice(key.lastIndexOf('/') + 1)
-  const bare = name.replace(EXTENSION, '').replace(PACKED, '')
-  if (GENERATED.test(bare) || !HAS_WORD.test(bare)) return undefined
-  const words = partCamelCase(bare).replace(JOINTS, ' ').trim()
-  return [...words].slice(0, LONGEST_TITLE).join('').trim() || undefined
+  const bare = name.replace(extensionPattern, '').replace(doubleExtension, '')
+  if (generatedName.test(bare) || !hasWord.test(bare)) return undefined
+  const words = partCamelCase(bare).replace(wordJoints, ' ').trim()
+  return [...words].slice(0, maxTitleLength).join('').trim() || undefined
 }
 
 function partCamelCase(text: string): string {
-  return text.replace(CAMEL, ' ')
+  return text.replace(camelBoundary, ' ')
 }
 
 type WithHeadings = Pick<Passage, 'subtype' | 'headings' | 'ownHeadings'>

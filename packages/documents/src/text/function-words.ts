@@ -4,7 +4,7 @@ import { isUnspaced, normalise } from './normalise.js'
  * Function words, by language: articles, pronouns, prepositions, conjunctions, auxiliary verbs and question
  * words, which say nothing about the subject of a question.
  */
-const LISTS: Readonly<Record<string, string>> = {
+const wordLists: Readonly<Record<string, string>> = {
   de: `aber als also am an auch auf aus bei beim bin bis bist da dann darf das dass dein dem den denn der des
     die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem einen einer eines er es euer
     für gegen gibt hab habe haben hast hat hatte ich ihm ihn ihnen ihr ihre im in ins ist ja jede jeder kann
@@ -74,15 +74,15 @@ const LISTS: Readonly<Record<string, string>> = {
     습니 니까 니다 세요 나요 까요 합니 입니 됩니 시오 하는 하고 해서 에는 에도 에게 까지 부터 처럼 보다`,
 }
 
-const KOREAN = new Set(toWords(LISTS.ko ?? ''))
+const koreanEndings = new Set(toWords(wordLists.ko ?? ''))
 
 /** Whether a pair of characters is usually an ending of Korean words, which are written without a space. */
 export function isEnding(pair: string): boolean {
-  return KOREAN.has(pair)
+  return koreanEndings.has(pair)
 }
 
-const LANGUAGES = new Map(
-  Object.entries(LISTS).map(([language, words]) => [language, new Set(toWords(words))]),
+const languagesByWord = new Map(
+  Object.entries(wordLists).map(([language, words]) => [language, new Set(toWords(words))]),
 )
 
 /** The words of a list, also without accents. */
@@ -106,7 +106,9 @@ function isUnambiguous(word: string): boolean {
 export function functionWordsOf(words: readonly string[]): Set<string> {
   const distinct = [...new Set(words)]
   const english = distinct.filter(isStopword)
-  const matches = [...LANGUAGES.values()].map((list) => distinct.filter((word) => list.has(word)))
+  const matches = [...languagesByWord.values()].map((list) =>
+    distinct.filter((word) => list.has(word)),
+  )
   const most = Math.max(...matches.map(({ length }) => length))
   if (most <= english.length) return new Set(english)
   if (most < fewestOfLanguage) return new Set([...english, ...matches.flat().filter(isUnambiguous)])
@@ -125,7 +127,7 @@ export const germanSigns: readonly string[] = toWords(
  * @param words normalised
  */
 export function mayBeGerman(words: readonly string[]): boolean {
-  const german = LANGUAGES.get('de')
+  const german = languagesByWord.get('de')
   const distinct = [...new Set(words)]
   const english = distinct.filter(isStopword)
   return distinct.filter((word) => german?.has(word)).length >= english.length
@@ -133,14 +135,14 @@ export function mayBeGerman(words: readonly string[]): boolean {
 
 /** Whether a word is a German function word. */
 export function isGermanGrammar(word: string): boolean {
-  return LANGUAGES.get('de')?.has(word) === true
+  return languagesByWord.get('de')?.has(word) === true
 }
 
 /**
  * English function words that say nothing about the subject of a question.
  * The single letters and stumps are what is left of contractions (`don't`, `we'll`).
  */
-const WORDS = `
+const englishWords = `
 a about above after again against all also am an and any are as at
 be because been before being below between both but by
 can could did do does doing down during each few for from further
@@ -154,9 +156,9 @@ you your yours yourself yourselves
 aren couldn d didn doesn don hadn hasn haven isn ll m re s shouldn t ve wasn weren won wouldn
 `
 
-const STOPWORDS: ReadonlySet<string> = new Set(WORDS.trim().split(/\s+/))
+const stopwords: ReadonlySet<string> = new Set(englishWords.trim().split(/\s+/))
 
 /** Whether a normalised token is an English function word. */
 export function isStopword(token: string): boolean {
-  return STOPWORDS.has(token)
+  return stopwords.has(token)
 }

@@ -24,7 +24,7 @@ export interface IndexFields {
 }
 
 /** The target of a link or an image, which says little about a passage. */
-const DESTINATION = /\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"\n]*")?\)/g
+const linkDestination = /\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"\n]*")?\)/g
 
 /**
  * The fields of a passage for the keyword index.
@@ -45,7 +45,7 @@ export function toIndexFields(
     folders: toIndexText(folders),
     name: toIndexText(name),
     headings: toIndexText(headings.join('\n\n')),
-    body: toIndexText(passage.content.replace(DESTINATION, ']')),
+    body: toIndexText(passage.content.replace(linkDestination, ']')),
   }
 }
 
@@ -70,9 +70,9 @@ export interface ListedWord {
 }
 
 /** Shorter words resemble too many words of other meaning; longer ones are not words. */
-const LISTED = /^[\p{L}\p{M}]{4,40}$/u
+const listedWord = /^[\p{L}\p{M}]{4,40}$/u
 /** The same for ASCII words, in a fraction of the time. */
-const LISTED_ASCII = /^[a-z]{4,40}$/
+const listedAsciiWord = /^[a-z]{4,40}$/
 
 /**
  * The distinct words of a text for the vocabulary, which finds similar words.
@@ -85,7 +85,7 @@ export function toNewWords(text: string, known: Set<string>): ListedWord[] {
   for (const word of text.split(' ')) {
     if (known.has(word)) continue
     known.add(word)
-    if (LISTED_ASCII.test(word) || (LISTED.test(word) && !isUnspaced(word))) {
+    if (listedAsciiWord.test(word) || (listedWord.test(word) && !isUnspaced(word))) {
       words.push({ word, reversed: reverse(word) })
     }
   }

@@ -1,4 +1,4 @@
-import { isAscii, isUnspaced, normalise, RUNS } from './normalise.js'
+import { isAscii, isUnspaced, normalise, scriptRuns } from './normalise.js'
 
 /**
  * The text that both database engines index: words in lower case, without accents and punctuation,
@@ -28,9 +28,9 @@ function toText(normalised: string): string {
 }
 
 /** Longer words are cut: nobody types them, and PostgreSQL refuses a query with one over 2 kB. */
-const LONGEST_TOKEN = 64
-const ASCII_WORDS = /[a-z0-9]+/g
-const WORDS = /[\p{L}\p{N}\p{M}]+/gu
+const maxTokenLength = 64
+const asciiWords = /[a-z0-9]+/g
+const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
 
 /** A spaced word, or a run of characters of a script without spaces, such as Chinese. */
 export interface Run {
@@ -42,12 +42,12 @@ export interface Run {
 /** The runs of a normalised text in order. Everything except letters, digits and marks separates them. */
 export function toRuns(normalised: string): Run[] {
   const runs: Run[] = []
-  for (const [word] of normalised.matchAll(WORDS)) {
+  for (const [word] of normalised.matchAll(wordPattern)) {
     if (isAscii(word)) {
       runs.push(toSpacedRun(word))
       continue
     }
-    for (const [text] of word.matchAll(RUNS)) {
+    for (const [text] of word.matchAll(scriptRuns)) {
       if (isUnspaced(text)) runs.push({ text, unspaced: true })
       else if (isUnsegmented(text)) runs.push(...segmentWords(text).map(toSpacedRun))
       else runs.push(toSpacedRun(text))
@@ -58,7 +58,7 @@ export function toRuns(normalised: string): Run[] {
 
 /** The tokens of ASCII text, in a tenth of the time that runs take. */
 function toAsciiTokens(normalised: string): string[] {
-  return (normalised.match(ASCII_WORDS) ?? []).map(shorten)
+  return (normalised.match(asciiWords) ?? []).map(shorten)
 }
 
 function toSpacedRun(text: string): Run {
@@ -82,15 +82,16 @@ export function toIndexTokens(run: Run): string[] {
 
 function shorten(word: string): string {
   // By code points, so that no character outside the basic plane is cut in half.
-  return word.length > LONGEST_TOKEN ? [...word].slice(0, LONGEST_TOKEN).join('') : word
+  return word.length > maxTokenLength ? [...word].slice(0, maxTokenLength).join('') : word
 }
 
 /** Numbers with separated thousands: `1.245`, `1,245`, `1 245`, `1'245`. */
-const GROUPED = /(?<![\p{L}\p{N}.,_])\p{Nd}{1,3}(?:([.,' ’])\p{Nd}{3})(?:\1\p{Nd}{3})*(?!\p{N})/gu
+const groupedNumber =
+  /(?<![\p{L}\p{N}.,_])\p{Nd}{1,3}(?:([.,' ’])\p{Nd}{3})(?:\1\p{Nd}{3})*(?!\p{N})/gu
 /** Letters and a number that people also write as one word: `UTF-8`, `HP-400`. */
-const LETTERS_AND_NUMBER = /(?<![\p{L}\p{N}])\p{L}{1,5}-\p{N}{1,6}(?![\p{L}\p{N}])/gu
-const MAY_HAVE_ANY = /\p{N}[.,' ’]\p{N}{3}|\p{L}-\p{N}/u
-const SEPARATORS = /[^\p{L}\p{N}]/gu
+const lettersAndNumber = /(?<![\p{L}\p{N}])\p{L}{1,5}-\p{N}{1,6}(?![\p{L}\p{N}])/gu
+const mayHaveJoined = /\p{N}[.,' ’]\p{N}{3}|\p{L}-\p{N}/u
+const separatorSigns = /[^\p{L}\p{N}]/gu
 
 /**
  * Tokens without separators for numbers and codes that contain them: people also search for `1245` and
@@ -99,8 +100,8 @@ const SEPARATORS = /[^\p{L}\p{N}]/gu
  * @param normalised in the form of `normalise`
  */
 export function toJoined(normalised: string): string[] {
-  if (!MAY_HAVE_ANY.test(normalised)) return []
-  const matches = [GROUPED, LETTERS_AND_NUMBER].flatMap(
+  if (!mayHaveJoined.test(normalised)) return []
+  const matches = [groupedNumber, lettersAndNumber].flatMap(
     (pattern) => normalised.match(pattern) ?? [],
   )
   return [...new Set(matches.map(join))]
@@ -113,24 +114,24 @@ export function joinedAsWhole(compound: string): string | undefined {
 }
 
 function join(text: string): string {
-  return text.replace(SEPARATORS, '')
+  return text.replace(separatorSigns, '')
 }
 
 /** Alphabetic scripts that are written without spaces between words. */
-const UNSEGMENTED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-const HAS_LETTER = /[\p{L}\p{N}]/u
+const unsegmented = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const hasLetter = /[\p{L}\p{N}]/u
 
 // The script of the text selects the dictionary, not this language.
 const segmenter = new Intl.Segmenter('th', { granularity: 'word' })
 
 /** Whether a run may be several words without spaces between them. */
 function isUnsegmented(word: string): boolean {
-  return UNSEGMENTED.test(word)
+  return unsegmented.test(word)
 }
 
 /** The words of a text without spaces, by the dictionaries of ICU. */
 function segmentWords(text: string): string[] {
   return [...segmenter.segment(text)]
     .map(({ segment }) => segment)
-    .filter((segment) => HAS_LETTER.test(segment))
+    .filter((segment) => hasLetter.test(segment))
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { BlockContent, PhrasingContent, Root, RootContent } from 'mdast'
 import { describe, expect, test } from 'vitest'
-import { BLOCK_SEPARATOR, toBlocks } from '../../src/chunking/blocks.js'
+import { blockSeparator, toBlocks } from '../../src/chunking/blocks.js'
 import { chunkDocument } from '../../src/chunking/chunk-document.js'
 import type { ChunkOptions } from '../../src/chunking/passage.js'
 import type { Extraction } from '../../src/document/extraction.js'
@@ -103,7 +103,7 @@ const options: fc.Arbitrary<ChunkOptions> = fc.record({
 function normalizedText(document: Extraction): string {
   return toBlocks(document)
     .map((part) => part.text)
-    .join(BLOCK_SEPARATOR)
+    .join(blockSeparator)
 }
 
 function withoutBlanks(value: string): string {

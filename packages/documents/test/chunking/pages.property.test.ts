@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { BlockContent, Paragraph, RootContent, TableRow, Text } from 'mdast'
 import { expect, test } from 'vitest'
-import { BLOCK_SEPARATOR, toBlocks } from '../../src/chunking/blocks.js'
+import { blockSeparator, toBlocks } from '../../src/chunking/blocks.js'
 import { chunkDocument } from '../../src/chunking/chunk-document.js'
 
 /** A line of a document: how many words it has, and how many pages begin before it. */
@@ -98,7 +98,7 @@ test('every passage of any document carries the page on which its first word sta
       const children = printed.map(createPrinter())
       const document = { root: { type: 'root' as const, children } }
       const blocks = toBlocks(document)
-      const whole = blocks.map(({ text }) => text).join(BLOCK_SEPARATOR)
+      const whole = blocks.map(({ text }) => text).join(blockSeparator)
       for (const { content, start, end, pageNumber } of chunkDocument(document, options)) {
         // A word that was cut in two is known by its part before the cut.
         const before = /\w*$/.exec(whole.slice(0, start))?.[0] ?? ''

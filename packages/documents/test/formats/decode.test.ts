@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { charsetOf, decodeText } from '../../src/formats/decode.js'
 
-const TEXT = 'Größe „groß“ – 東京\nzweite Zeile'
+const sampleText = 'Größe „groß“ – 東京\nzweite Zeile'
 
 function utf16(text: string, order: 'le' | 'be', mark: boolean): Uint8Array {
   const bytes = Buffer.from(`${mark ? '\ufeff' : ''}${text}`, 'utf16le')
@@ -11,14 +11,14 @@ function utf16(text: string, order: 'le' | 'be', mark: boolean): Uint8Array {
 
 describe('decodeText', () => {
   test.each([
-    ['UTF-8', Buffer.from(TEXT)],
-    ['UTF-8 with mark', Buffer.from(`\ufeff${TEXT}`)],
-    ['UTF-16LE with mark', utf16(TEXT, 'le', true)],
-    ['UTF-16BE with mark', utf16(TEXT, 'be', true)],
-    ['UTF-16LE without mark', utf16(TEXT, 'le', false)],
-    ['UTF-16BE without mark', utf16(TEXT, 'be', false)],
+    ['UTF-8', Buffer.from(sampleText)],
+    ['UTF-8 with mark', Buffer.from(`\ufeff${sampleText}`)],
+    ['UTF-16LE with mark', utf16(sampleText, 'le', true)],
+    ['UTF-16BE with mark', utf16(sampleText, 'be', true)],
+    ['UTF-16LE without mark', utf16(sampleText, 'le', false)],
+    ['UTF-16BE without mark', utf16(sampleText, 'be', false)],
   ])('%s', (_, bytes) => {
-    expect(decodeText(bytes)).toBe(TEXT)
+    expect(decodeText(bytes)).toBe(sampleText)
   })
 
   test('bytes that are not UTF-8 are windows-1252', () => {

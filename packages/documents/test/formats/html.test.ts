@@ -13,53 +13,53 @@ async function outline(html: string): Promise<string[]> {
   return root.children.map((node) => `${node.type}: ${plainText(node)}`)
 }
 
-const PROSE = 'A paragraph that is what the page is about.'
+const prose = 'A paragraph that is what the page is about.'
 
 describe('main content', () => {
   test('is the content of main, without the page around it', async () => {
     const html = `<title>T</title><header><h1>Site</h1><nav><a href="/">Home</a></nav></header>
-      <main><header><h1>Topic</h1></header><p>${PROSE}</p><footer>by me</footer></main>
+      <main><header><h1>Topic</h1></header><p>${prose}</p><footer>by me</footer></main>
       <aside>Ads</aside><footer>Imprint</footer>`
-    expect(await outline(html)).toEqual(['heading: Topic', `paragraph: ${PROSE}`])
+    expect(await outline(html)).toEqual(['heading: Topic', `paragraph: ${prose}`])
   })
 
   test('is the one article of a page without main', async () => {
-    const html = `<div>Login</div><article><h1>A</h1><p>${PROSE}</p></article>`
-    expect(await outline(html)).toEqual(['heading: A', `paragraph: ${PROSE}`])
+    const html = `<div>Login</div><article><h1>A</h1><p>${prose}</p></article>`
+    expect(await outline(html)).toEqual(['heading: A', `paragraph: ${prose}`])
   })
 
   test('is the body if main is only a small part of it', async () => {
-    const html = `<main>x</main><div><p>${PROSE}</p><p>${PROSE}</p></div>`
-    expect(await outline(html)).toContain(`paragraph: ${PROSE}`)
+    const html = `<main>x</main><div><p>${prose}</p><p>${prose}</p></div>`
+    expect(await outline(html)).toContain(`paragraph: ${prose}`)
   })
 
   test('of an old page does not include divisions that are named and linked like navigation', async () => {
     const html = `<div id="sidebar"><a href="/a">One</a> <a href="/b">Two</a></div>
-      <div class="wide menu"><p>${PROSE}</p></div><div role="navigation">Skip</div>`
-    expect(await outline(html)).toEqual([`paragraph: ${PROSE}`])
+      <div class="wide menu"><p>${prose}</p></div><div role="navigation">Skip</div>`
+    expect(await outline(html)).toEqual([`paragraph: ${prose}`])
   })
 
   test('has no links to the pages before and after it', async () => {
     const html = `<div><p>Next: <a href="b.html" rel="next">Care</a>, Up: <a href="/" rel="up">Top</a></p>
-      </div><p>${PROSE}</p><p>See <a href="c.html">Parts</a>.</p>`
-    expect(await outline(html)).toEqual([`paragraph: ${PROSE}`, 'paragraph: See Parts.'])
+      </div><p>${prose}</p><p>See <a href="c.html">Parts</a>.</p>`
+    expect(await outline(html)).toEqual([`paragraph: ${prose}`, 'paragraph: See Parts.'])
   })
 
   test('keeps the heading that a page has only in its header', async () => {
-    const html = `<header><a href="/">Logo</a><h1>Topic</h1></header><p>${PROSE}</p>`
-    expect(await outline(html)).toEqual(['heading: Topic', `paragraph: ${PROSE}`])
+    const html = `<header><a href="/">Logo</a><h1>Topic</h1></header><p>${prose}</p>`
+    expect(await outline(html)).toEqual(['heading: Topic', `paragraph: ${prose}`])
   })
 
   test('has no scripts, styles, controls and templates', async () => {
-    const html = `<main><p>${PROSE}<script>a()</script><style>b{}</style><button>Copy</button>
+    const html = `<main><p>${prose}<script>a()</script><style>b{}</style><button>Copy</button>
       <select><option>c</select><textarea>d</textarea><svg><title>e</title></svg></p>
       <template>f</template><noscript>g</noscript><iframe>h</iframe><!-- i --></main>`
-    expect(await outline(html)).toEqual([`paragraph: ${PROSE}`])
+    expect(await outline(html)).toEqual([`paragraph: ${prose}`])
   })
 
   test('has collapsed answers', async () => {
-    const html = `<main><h2>Why?</h2><div hidden aria-hidden="true"><p>${PROSE}</p></div></main>`
-    expect(await outline(html)).toEqual(['heading: Why?', `paragraph: ${PROSE}`])
+    const html = `<main><h2>Why?</h2><div hidden aria-hidden="true"><p>${prose}</p></div></main>`
+    expect(await outline(html)).toEqual(['heading: Why?', `paragraph: ${prose}`])
   })
 
   test('has headings without permalink signs', async () => {
@@ -75,8 +75,8 @@ describe('tables', () => {
   })
 
   test('used for layout become their content', async () => {
-    const html = `<table><tr><td><h2>Head</h2><p>${PROSE}</p></td><td>Side</td></tr></table>`
-    expect(await outline(html)).toEqual(['heading: Head', `paragraph: ${PROSE}`, 'paragraph: Side'])
+    const html = `<table><tr><td><h2>Head</h2><p>${prose}</p></td><td>Side</td></tr></table>`
+    expect(await outline(html)).toEqual(['heading: Head', `paragraph: ${prose}`, 'paragraph: Side'])
   })
 
   test('have a bounded number of cells', async () => {

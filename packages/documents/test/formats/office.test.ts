@@ -2,14 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { epub, odt, part, pptx, relations, shape, xlsx } from '../office.js'
 import { blocksOf, passagesOf, readFile } from '../outline.js'
 
-const TITLE = 'type="title"'
-const BODY = 'idx="1"'
+const titlePlaceholder = 'type="title"'
+const bodyPlaceholder = 'idx="1"'
 
 describe('a presentation', () => {
   test('has its slides in order, as pages, under their titles', async () => {
     const content = pptx([
       shape('type="ctrTitle"', 'Pumps of 2024') + shape('type="subTitle"', 'An overview'),
-      shape(BODY, 'Quiet', 'Cheap') + shape(TITLE, 'Why') + shape('type="sldNum"', '2'),
+      shape(bodyPlaceholder, 'Quiet', 'Cheap') +
+        shape(titlePlaceholder, 'Why') +
+        shape('type="sldNum"', '2'),
       shape('', 'No title here'),
     ])
     expect(await blocksOf('a.pptx', content)).toEqual([
@@ -30,20 +32,23 @@ describe('a presentation', () => {
       `<a:tc${merge}><a:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></a:txBody></a:tc>`
     const table = `<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr>${cell('Year')}${cell('Sold')}</a:tr><a:tr>${cell('2023')}${cell('41')}</a:tr><a:tr>${cell('', ' vMerge="1"')}${cell('7')}</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>`
     const nested = '<a:p><a:pPr lvl="1"/><a:r><a:t>Less noise</a:t></a:r></a:p>'
-    const content = pptx([shape(TITLE, 'Sales') + table + shape(BODY, 'Better', nested)], {
-      'ppt/slides/_rels/slide1.xml.rels': relations(
-        ['rId1', 'notesSlide', '../notesSlides/notesSlide1.xml'],
-        ['rId2', 'diagramData', '../diagrams/data1.xml'],
-      ),
-      'ppt/notesSlides/notesSlide1.xml': part(
-        'p:notes',
-        `<p:cSld><p:spTree>${shape('type="sldImg"')}${shape('type="body"', 'Mention the prize.')}</p:spTree></p:cSld>`,
-      ),
-      'ppt/diagrams/data1.xml': part(
-        'dataModel',
-        '<ptLst><pt><t><a:p><a:r><a:t>Plan</a:t></a:r></a:p></t></pt><pt><t><a:p><a:r><a:t>Build</a:t></a:r></a:p></t></pt></ptLst>',
-      ),
-    })
+    const content = pptx(
+      [shape(titlePlaceholder, 'Sales') + table + shape(bodyPlaceholder, 'Better', nested)],
+      {
+        'ppt/slides/_rels/slide1.xml.rels': relations(
+          ['rId1', 'notesSlide', '../notesSlides/notesSlide1.xml'],
+          ['rId2', 'diagramData', '../diagrams/data1.xml'],
+        ),
+        'ppt/notesSlides/notesSlide1.xml': part(
+          'p:notes',
+          `<p:cSld><p:spTree>${shape('type="sldImg"')}${shape('type="body"', 'Mention the prize.')}</p:spTree></p:cSld>`,
+        ),
+        'ppt/diagrams/data1.xml': part(
+          'dataModel',
+          '<ptLst><pt><t><a:p><a:r><a:t>Plan</a:t></a:r></a:p></t></pt><pt><t><a:p><a:r><a:t>Build</a:t></a:r></a:p></t></pt></ptLst>',
+        ),
+      },
+    )
     expect(await blocksOf('a.pptx', content)).toEqual([
       '# Sales',
       '| Year | Sold |\n| --- | --- |\n| 2023 | 41 |\n| 2023 | 7 |',

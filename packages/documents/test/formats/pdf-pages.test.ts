@@ -4,7 +4,7 @@ import type { Passage } from '../../src/chunking/passage.js'
 import { blocksOf, passagesOf } from '../outline.js'
 import { pdf } from '../pdf.js'
 
-const WORD = /page(\d+)word/
+const wordPattern = /page(\d+)word/
 
 /** Words that name their page; the document breaks pages automatically. */
 function createWords(document: PDFKit.PDFDocument) {
@@ -26,7 +26,7 @@ function expectPages(passages: readonly Passage[]): void {
   const words = passages.flatMap(({ content }) => content.match(/page\d+word\d+/g) ?? [])
   expect(words.map((word) => Number(/\d+$/.exec(word)?.[0]))).toEqual(words.map((_, at) => at + 1))
   for (const { content, pageNumber } of passages) {
-    expect(WORD.exec(content)?.[1], content).toBe(`${pageNumber}`)
+    expect(wordPattern.exec(content)?.[1], content).toBe(`${pageNumber}`)
   }
 }
 

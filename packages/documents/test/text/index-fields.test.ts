@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toEmbeddingText, toIndexFields } from '../../src/text/index-fields.js'
 
-const PASSAGE = {
+const samplePassage = {
   content: '## Reset\n\nOpen [the settings](https://example.org/a_(b) "Title") now.',
   headings: ['Manual', 'Passwords'],
   ownHeadings: ['Reset'],
@@ -9,7 +9,7 @@ const PASSAGE = {
 
 describe('toIndexFields', () => {
   test('separates headings, including its own, from content', () => {
-    expect(toIndexFields(PASSAGE, 'docs/pumpManual_v2.pdf')).toEqual({
+    expect(toIndexFields(samplePassage, 'docs/pumpManual_v2.pdf')).toEqual({
       folders: 'docs',
       name: 'pumpmanual v2 pdf pump manual v2 pdf',
       headings: 'manual passwords reset',
@@ -18,23 +18,25 @@ describe('toIndexFields', () => {
   })
 
   test('has as many of the headings above as requested, the nearest first', () => {
-    expect(toIndexFields(PASSAGE, 'manual.pdf', { embeddedContextLevels: 1 }).headings).toBe(
+    expect(toIndexFields(samplePassage, 'manual.pdf', { embeddedContextLevels: 1 }).headings).toBe(
       'passwords reset',
     )
-    expect(toIndexFields(PASSAGE, 'manual.pdf', { embeddedContextLevels: 0 }).headings).toBe(
+    expect(toIndexFields(samplePassage, 'manual.pdf', { embeddedContextLevels: 0 }).headings).toBe(
       'reset',
     )
-    expect(toIndexFields(PASSAGE, 'manual.pdf', { embeddedContextLevels: 9 }).headings).toBe(
+    expect(toIndexFields(samplePassage, 'manual.pdf', { embeddedContextLevels: 9 }).headings).toBe(
       'manual passwords reset',
     )
   })
 
   test('has no headings above it without breadcrumb', () => {
-    expect(toIndexFields(PASSAGE, 'manual.pdf', { embedBreadcrumb: false }).headings).toBe('reset')
+    expect(toIndexFields(samplePassage, 'manual.pdf', { embedBreadcrumb: false }).headings).toBe(
+      'reset',
+    )
   })
 
   test('counts the name of a file once if it is the title', () => {
-    const passage = { ...PASSAGE, headings: ['pump Manual', 'Passwords'] }
+    const passage = { ...samplePassage, headings: ['pump Manual', 'Passwords'] }
     expect(toIndexFields(passage, 'pumpManual.pdf').headings).toBe('passwords reset')
   })
 
@@ -45,6 +47,6 @@ describe('toIndexFields', () => {
 })
 
 test('the text to embed consists of the headings above and the content', () => {
-  expect(toEmbeddingText(PASSAGE)).toBe(`Manual\n\nPasswords\n\n${PASSAGE.content}`)
-  expect(toEmbeddingText(PASSAGE, { embedBreadcrumb: false })).toBe(PASSAGE.content)
+  expect(toEmbeddingText(samplePassage)).toBe(`Manual\n\nPasswords\n\n${samplePassage.content}`)
+  expect(toEmbeddingText(samplePassage, { embedBreadcrumb: false })).toBe(samplePassage.content)
 })
