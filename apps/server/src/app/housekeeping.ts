@@ -1,4 +1,4 @@
-import type { Owner, Sweep } from '../features/feature.js'
+import type { Sweep } from '../features/feature.js'
 import { type Clock, isoTime } from '../platform/clock.js'
 import type { Run, Tx } from '../platform/db/schema.js'
 import { type KeepStream, trimEvents } from '../platform/events/trim.js'
@@ -69,12 +69,12 @@ export function createHousekeeping(deps: HousekeepingDeps) {
 
 /** Deletes the rows of a deleted bot, slice by slice. */
 export function purgeBotHandler(
-  purges: readonly ((owner: Owner) => Promise<void>)[],
+  purges: readonly ((botId: string) => Promise<void>)[],
 ): JobHandler<{ botId: string }> {
   return {
     mayUseReserve: true,
     handler: async ({ payload: { botId } }) => {
-      for (const purge of purges) await purge({ kind: 'bot', id: botId })
+      for (const purge of purges) await purge(botId)
     },
   }
 }

@@ -27,8 +27,11 @@ export interface Feature {
   readonly metrics?: readonly Metric[]
   /** What has to work before this process takes requests: `/readyz`. */
   readonly checks?: readonly Check[]
-  /** Deletes what it has of a bot or a workspace that was deleted. Repeatable; in small transactions. */
-  purge?(owner: Owner): Promise<void>
+  /**
+   * Deletes what it has of a bot that was deleted, in small transactions; repeatable. What belongs to a
+   * workspace goes in the transaction that deletes it: `workspace.removed`.
+   */
+  purge?(botId: string): Promise<void>
   /** Streams of the events log that must keep what is older than events are kept. */
   readonly keepsEvents?: KeepStream
   /** Makes ready what it needs; awaited in every process before its first request. */
@@ -49,11 +52,6 @@ export type ServerAction = (
 
 /** Removes some rows that have served their time and returns how many. */
 export type Sweep = (tx: Tx) => Promise<number>
-
-/** Whom rows belong to. */
-export type Owner =
-  | { readonly kind: 'bot'; readonly id: string }
-  | { readonly kind: 'workspace'; readonly id: string }
 
 /** One part of the server that requests need. */
 export interface Check {

@@ -35,12 +35,19 @@ function rowIn({ columns }: TableMetadata, botId: string): Record<string, unknow
   )
 }
 
-/** Names of tables with rows of a bot. */
-async function tablesWith(db: AnyDatabase, tables: readonly string[], botId: string) {
+/** Names of tables with rows of a bot or a workspace. */
+async function tablesWith(
+  db: AnyDatabase,
+  tables: readonly string[],
+  column: 'bot_id' | 'workspace_id',
+  id: string,
+) {
   const counts = await Promise.all(
     tables.map(async (table) => {
       const { rows } = await sql<{ found: unknown }>`
-        select 1 as found from ${sql.table(table)} where bot_id = ${botId} limit 1`.execute(db)
+        select 1 as found from ${sql.table(table)} where ${sql.ref(column)} = ${id} limit 1`.execute(
+        db,
+      )
       return rows.length > 0 ? [table] : []
     }),
   )
@@ -73,7 +80,7 @@ describeEachEngine('rows of a bot', (engine) => {
       )
       const names = tables.map(({ name }) => name)
       expect(names.length).toBeGreaterThan(25)
-      const filled = await tablesWith(db, names, gone)
+      const filled = await tablesWith(db, names, 'bot_id', gone)
       for (const table of tables) {
         // What bots and their files have by themselves is real.
         if (filled.includes(table.name)) continue
@@ -82,15 +89,39 @@ describeEachEngine('rows of a bot', (engine) => {
           await (tx as unknown as AnyDatabase).insertInto(table.name).values(row).execute()
         })
       }
-      expect(await tablesWith(db, names, gone)).toEqual(names)
-      const others = await tablesWith(db, names, other)
+      expect(await tablesWith(db, names, 'bot_id', gone)).toEqual(names)
+      const others = await tablesWith(db, names, 'bot_id', other)
 
       await client.deleteBot({ id: gone })
       server().clock.advance(60_000)
       await vi.waitFor(async () =>
-        expect(await tablesWith(db, names, gone), 'tables that no slice purges').toEqual([]),
+        expect(await tablesWith(db, names, 'bot_id', gone), 'tables that no slice purges').toEqual(
+          [],
+        ),
       )
-      expect(await tablesWith(db, names, other)).toEqual(others)
+      expect(await tablesWith(db, names, 'bot_id', other)).toEqual(others)
+    })
+  })
+
+  it('are deleted with its workspace, as is what belongs to the workspace', async () => {
+    const { id: workspaceId } = await server().client().createWorkspace({ name: 'Gone' })
+    const { bot } = await server().client({ workspaceId }).createBot({})
+    const inBot = server().client({ workspaceId, botId: bot.id })
+    const { file } = await inBot.upsertFile({ key: 'a.txt', size: 5 })
+    await fetch(file.uploadUrl, { method: 'PUT', body: 'hello' })
+    await server().client({ workspaceId }).createIntegration({ name: 'mail', version: '1.0.0' })
+    await inDatabase(server(), async (slices) => {
+      const db = slices.db as unknown as AnyDatabase
+      const names = (await db.introspection.getTables())
+        .filter(({ columns }) => columns.some((column) => column.name === 'workspace_id'))
+        .map(({ name }) => name)
+      const filled = () => tablesWith(db, names, 'workspace_id', workspaceId)
+      expect(await filled()).toEqual(expect.arrayContaining(['bots', 'file_usage', 'files']))
+      await server().client({ workspaceId }).deleteWorkspace({ id: workspaceId })
+      server().clock.advance(60_000)
+      await vi.waitFor(async () =>
+        expect(await filled(), 'tables that keep rows of the workspace').toEqual([]),
+      )
     })
   })
 })

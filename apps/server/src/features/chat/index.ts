@@ -114,9 +114,8 @@ export function createChat(deps: ChatDeps): Chat {
         () => streams.count(),
       ),
     ],
-    async purge(owner) {
-      if (owner.kind !== 'bot') return
-      await purge(run, (tx, limit) => store.deleteSomeStreams(tx, owner.id, limit))
+    async purge(botId) {
+      await purge(run, (tx, limit) => store.deleteSomeStreams(tx, botId, limit))
     },
     // Streams do not end by themselves, so a stopping server would wait for them.
     drain: streams.stop,

@@ -10,7 +10,7 @@ import type { BotLogsService } from '../bots/logs/index.js'
 import type { EventsService } from '../conversations/events/index.js'
 import type { MessagesService } from '../conversations/messages/index.js'
 import type { Changes } from '../conversations/object-changes/index.js'
-import type { Feature, Owner } from '../feature.js'
+import type { Feature } from '../feature.js'
 import { createDeliveryBodies, type DescribeSignal } from './bodies.js'
 import { createDispatcher, type DispatcherDeps } from './dispatcher.js'
 import { keepWaitingSignals, requestedEvents } from './history-store.js'
@@ -27,7 +27,7 @@ export { createSubjectRetention } from './retention.js'
 export interface Deliveries extends Feature {
   /** Plugs in the function that builds the bodies of signals. */
   provideSignals(describe: DescribeSignal): void
-  purge(owner: Owner): Promise<void>
+  purge(botId: string): Promise<void>
 }
 
 interface DeliveriesDeps
@@ -114,8 +114,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     provideSignals(describe) {
       describeSignal = describe
     },
-    async purge({ kind, id }) {
-      if (kind === 'bot') await purge(run, (tx, limit) => deleteSomeOfBot(tx, id, limit))
+    async purge(botId) {
+      await purge(run, (tx, limit) => deleteSomeOfBot(tx, botId, limit))
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Route } from '../../http/mount.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Signer } from '../../platform/security/signing.js'
-import type { Feature, Owner } from '../feature.js'
+import type { Feature } from '../feature.js'
 import { createFileAddresses } from './addresses.js'
 import {
   createDownloads,
@@ -19,6 +19,7 @@ import { createKnowledgeBases } from './knowledge-bases/index.js'
 import { createSweeps } from './maintenance/index.js'
 import { filesRoutes } from './routes.js'
 import { createFilesService, type FilesService } from './service.js'
+import { deleteEmptyUsage } from './store.js'
 import type { FileRow } from './table.js'
 import { createUploads } from './uploads/index.js'
 import { toFile } from './view.js'
@@ -40,7 +41,7 @@ export interface Files extends Feature {
   routes: Route[]
   jobs: Record<string, JobHandler>
   schedule(tx: Tx): Promise<void>
-  purge(owner: Owner): Promise<void>
+  purge(botId: string): Promise<void>
   service: FilesService
   reindexing: Reindexing
   waiting: Waiting
@@ -86,10 +87,10 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
     },
     schedule: sweeps.schedule,
     checks: [{ name: 'contents', check: () => deps.blobs.check() }],
-    async purge(owner) {
-      if (owner.kind !== 'bot') return
-      await sweeps.removeFilesOf(owner.id)
-      await knowledgeBases.purge(owner.id)
+    async purge(botId) {
+      await sweeps.removeFilesOf(botId)
+      await knowledgeBases.purge(botId)
+      await given.run(deleteEmptyUsage, { mayUseReserve: true })
     },
     stop: async () => waiting.stop(),
   }

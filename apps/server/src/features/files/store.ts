@@ -217,3 +217,12 @@ export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Prom
     .executeTakeFirstOrThrow()
   return { storage: row.storage_bytes, vector: row.vector_bytes }
 }
+
+/** Deletes the usage of workspaces without files, also of those that were deleted: no row counts as none. */
+export async function deleteEmptyUsage(tx: Tx): Promise<void> {
+  await tx
+    .deleteFrom('file_usage')
+    .where('storage_bytes', '=', 0)
+    .where('vector_bytes', '=', 0)
+    .execute()
+}

@@ -10,7 +10,7 @@ import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import type { Metric } from '../../platform/telemetry/metrics.js'
-import type { Check, Feature, Owner } from '../feature.js'
+import type { Check, Feature } from '../feature.js'
 import type { Files } from '../files/index.js'
 import { createIndexingJobs, createIngestPool, type IngestPoolOptions } from './indexing/index.js'
 import { createKeywordIndex } from './keywords/index.js'
@@ -33,7 +33,7 @@ export interface Search extends Feature {
   /** Makes the database ready; to be awaited before the first search. */
   open(): Promise<void>
   checks: readonly Check[]
-  purge(owner: Owner): Promise<void>
+  purge(botId: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -128,11 +128,10 @@ export function createSearch(options: SearchOptions): Search {
     schedule: vectors.schedule,
     open: vectors.open,
 
-    async purge({ kind, id }) {
-      if (kind !== 'bot') return
-      await purge(run, (tx, limit) => deleteOfBot(tx, id, limit), passagesDeletedAtOnce)
-      await purge(run, (tx, limit) => deleteWordsOfBot(tx, id, limit))
-      await vectors.purge(id)
+    async purge(botId) {
+      await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit), passagesDeletedAtOnce)
+      await purge(run, (tx, limit) => deleteWordsOfBot(tx, botId, limit))
+      await vectors.purge(botId)
     },
 
     async stop() {

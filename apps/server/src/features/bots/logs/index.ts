@@ -18,9 +18,7 @@ export function createBotLogs(deps: BotLogsDeps): BotLogs {
     name: 'bot logs',
     service,
     sweeps: [service.sweep],
-    purge: async (owner) => {
-      if (owner.kind === 'bot') await service.purge(owner.id)
-    },
+    purge: service.purge,
     routes: [
       route(contract.botLogs.get, async ({ actor, params, query }) => {
         const { rows, nextToken } = await service.page(actor, params.id, query)

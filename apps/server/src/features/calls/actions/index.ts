@@ -25,8 +25,6 @@ export function createActions(
     on: {
       'bot.changed': async (tx, { botId }) => afterCommit(tx, () => outputCache.forget(botId)),
     },
-    purge: async (owner) => {
-      if (owner.kind === 'bot') await runs.purge(owner.id)
-    },
+    purge: runs.purge,
   }
 }

@@ -28,8 +28,6 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     service,
     routes: conversationsRoutes(service),
     on: { 'user.removed': service.forgetUser },
-    async purge(owner) {
-      if (owner.kind === 'bot') await service.purge(owner.id)
-    },
+    purge: service.purge,
   }
 }

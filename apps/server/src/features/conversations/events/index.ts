@@ -53,8 +53,6 @@ export function createEvents(deps: EventsDeps): Events {
         if (kind === 'event_received') await service.reopen(tx, botId, subjectId)
       },
     },
-    async purge(owner) {
-      if (owner.kind === 'bot') await service.purge(owner.id)
-    },
+    purge: service.purge,
   }
 }

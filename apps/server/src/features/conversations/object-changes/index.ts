@@ -90,9 +90,8 @@ export function createChanges({ run, clock, ids, domainEvents }: ChangesDeps): C
 
     trim: store.deleteOld,
 
-    async purge(owner) {
-      if (owner.kind !== 'bot') return
-      await purge(run, (tx, limit) => store.deleteSomeOf(tx, owner.id, limit))
+    async purge(botId) {
+      await purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
     },
   }
 }

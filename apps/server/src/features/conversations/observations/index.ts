@@ -35,8 +35,6 @@ export function createObservations(deps: ObservationsDeps): Observations {
       }),
     ],
     sweeps: [sweep],
-    async purge(owner) {
-      if (owner.kind === 'bot') await service.purge(owner.id)
-    },
+    purge: service.purge,
   }
 }

@@ -31,8 +31,6 @@ export function createRecurring(deps: RecurringDeps): Recurring {
       'recurringEvent.settled': (tx, { botId, name, failure }) =>
         service.settle(tx, botId, name, failure),
     },
-    async purge(owner) {
-      if (owner.kind === 'bot') await service.purge(owner.id)
-    },
+    purge: service.purge,
   }
 }

@@ -34,8 +34,6 @@ export function createStates(deps: StatesDeps): States {
       'workflow.removed': (tx, { botId, workflowId }) =>
         service.removeOf(tx, botId, 'workflow', workflowId),
     },
-    async purge(owner) {
-      if (owner.kind === 'bot') await service.purge(owner.id)
-    },
+    purge: service.purge,
   }
 }

@@ -61,9 +61,8 @@ export function createTags({ db, run, pager }: TagsDeps): Feature {
         return { tags: page.rows.map(({ value }) => ({ value })), meta: toPageMeta(page) }
       }),
     ],
-    async purge(owner) {
-      if (owner.kind !== 'bot') return
-      await purge(run, (tx, limit) => deleteSomeTags(tx, owner.id, limit))
+    async purge(botId) {
+      await purge(run, (tx, limit) => deleteSomeTags(tx, botId, limit))
     },
   }
 }

@@ -19,8 +19,6 @@ export function createUsers(deps: UsersDeps): Users {
     service,
     routes: usersRoutes(service),
     on: { 'bot.created': (tx, { botId }) => service.insertBot(tx, botId) },
-    async purge(owner) {
-      if (owner.kind === 'bot') await service.purge(owner.id)
-    },
+    purge: service.purge,
   }
 }

@@ -26,8 +26,6 @@ export function createWorkflows(deps: WorkflowsDeps): Workflows {
     service,
     routes: workflowsRoutes(service),
     jobs: { [timeoutWorkflowJob]: timeout },
-    async purge(owner) {
-      if (owner.kind === 'bot') await service.purge(owner.id)
-    },
+    purge: service.purge,
   }
 }

@@ -213,8 +213,8 @@ describeEachEngine('what is hidden', (engine) => {
       await each.uploadAndWait({ key: 'a.md', index: true, tags: { a: 'b' } }, '# A\n\nOne.')
     }
     bench().forgetBot(bot)
-    await bench().search.purge({ kind: 'bot', id: bot.id })
-    await bench().files.purge({ kind: 'bot', id: bot.id })
+    await bench().search.purge(bot.id)
+    await bench().files.purge(bot.id)
     for (const table of ['files', 'file_tags', 'passages'] as const) {
       const rows = await bench().database.db.selectFrom(table).select('bot_id').execute()
       const bots = new Set(rows.map(({ bot_id }) => bot_id))

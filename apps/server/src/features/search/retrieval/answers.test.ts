@@ -317,7 +317,7 @@ describeEachEngine('answers', (engine) => {
     await vi.waitFor(async () => expect(await listWords()).toEqual(['harbour', 'lights', 'note']))
     await upload('two.md', 'Lanterns')
     await vi.waitFor(async () => expect(await listWords()).toEqual(['lanterns', 'note']))
-    await bench().search.purge({ kind: 'bot', id: bot.id })
+    await bench().search.purge(bot.id)
     expect(await listWords()).toEqual([])
   })
 })

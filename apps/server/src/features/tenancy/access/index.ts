@@ -55,9 +55,7 @@ export function createAccess(deps: Deps): Access {
       },
       'bot.changed': async (tx, { botId }) => afterCommit(tx, () => authenticator.forgetBot(botId)),
     },
-    purge: async (owner) => {
-      if (owner.kind === 'bot') await service.purge(owner.id)
-    },
+    purge: service.purge,
     // Before the database is closed: stores the pending last uses of tokens.
     stop: () => usage[Symbol.asyncDispose](),
   }
