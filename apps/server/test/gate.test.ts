@@ -81,6 +81,7 @@ const quick = {
   'apps/server/test/property-tests.ts': '',
   'apps/server/test/patience.ts': '',
   'scripts/docs.mjs': '',
+  'scripts/walls.mjs': '',
 }
 
 const real = [
@@ -212,6 +213,14 @@ describe.runIf(process.env.CI)('the gate', () => {
   it('fails because of a failing check beside passing tests', async () => {
     const ci = await run(await createCheckout(), '.ci/run', { BROKEN: 'tsc' })
     expect(outcomeOf(ci)).toEqual({ line: '1 passed, 1 failed', test: 0, check: 1, status: 1 })
+  })
+
+  it('fails because of what the walls find', async () => {
+    const root = await createCheckout({
+      'apps/server/test/good.test.ts': '',
+      'scripts/walls.mjs': 'process.exitCode = 1',
+    })
+    expect((await run(root, 'npm run verify', {})).status).toBe(1)
   })
 
   it.each(['tsc', 'biome', 'knip'])('fails because of what %s finds', async (BROKEN) => {
