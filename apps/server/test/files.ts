@@ -191,7 +191,7 @@ async function createBench(
     bodyLimits: { small: { bytes: 1_000_000 }, large: { bytes: 1_000_000 } },
     allowedOrigins: undefined,
     meter: undefined,
-    checkAnswers: true,
+    checkResponses: true,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`

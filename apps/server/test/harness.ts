@@ -78,7 +78,7 @@ export async function startTestServer(
     config,
     clock,
     log: log ?? (await createLog({ level: 'silent' })),
-    checkAnswers: true,
+    checkResponses: true,
     ...options,
   })
   const first = server.firstStart

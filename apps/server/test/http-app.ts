@@ -48,7 +48,7 @@ export async function listenApp(
     bodyLimits: { small: { bytes: 5_000_000 }, large: { bytes: 5_000_000 } },
     allowedOrigins: undefined,
     meter: undefined,
-    checkAnswers: true,
+    checkResponses: true,
     ...options,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })

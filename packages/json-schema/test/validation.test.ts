@@ -13,7 +13,9 @@ it('judges values by a schema that refers to itself', () => {
   }
   expect(findViolation(tree, { left: { left: { name: 'ab' } } })).toBeUndefined()
   expect(findViolation(tree, { left: { left: { name: 'a' } } })).toEqual({
-    ...{ field: 'left.left.name', rule: 'must have at least 2 characters', isAboutName: false },
+    field: 'left.left.name',
+    rule: 'must have at least 2 characters',
+    isAboutName: false,
   })
 })
 

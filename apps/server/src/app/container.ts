@@ -25,7 +25,7 @@ import { shareForJobs, startWorker } from './worker.js'
 
 export interface ServerOptions extends ContextOptions, FeaturesOptions {
   /** Checks every response against its contract: for tests. */
-  checkAnswers?: boolean
+  checkResponses?: boolean
   /** Routes beside those of the contract: for measurements. */
   extraRoutes?: readonly Route[]
 }
@@ -109,7 +109,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
       large: { bytes: config.limits.adminBodyBytes, setting: limitSettings.adminBodyBytes.name },
     },
     allowedOrigins: config.allowedOrigins,
-    checkAnswers: options.checkAnswers ?? false,
+    checkResponses: options.checkResponses ?? false,
     mountOthers: (others, http) => {
       mountReference(others, http, version)
       if (metrics) mountMetrics(others, http, config.metrics, metrics)

@@ -25,10 +25,10 @@ const firstSteps = [
 ]
 const firstStepsOfProgram = ['npx botstead deliveries test', 'npx botstead chat']
 
-/** Integrations by alias, so that the chat is found by its own. */
+/** Lists integrations by alias, so that the chat is found under its own. */
 const byAlias = { headers: { 'x-multiple-integrations': 'true' } }
 
-/** `botstead bots`: makes bots and tells where they are, over the interface. */
+/** `botstead bots`: manages bots and shows their addresses, through the API. */
 export function botsCommand(): Command {
   const command = new Command('bots').description('Create, list, show and delete bots.')
   const add = (words: string, text: string) =>
@@ -39,10 +39,10 @@ export function botsCommand(): Command {
   ] as const
   const json = ['--json', 'write JSON', false] as const
 
-  add('create [name]', 'Create a bot and show where it is reached.')
+  add('create [name]', 'Create a bot and show its addresses.')
     .option(...workspace)
-    .option('--server-url <address>', 'where the code of the bot listens, to be told of messages')
-    .option('--key [note]', 'make a key of the bot too, for a program; it is shown once')
+    .option('--server-url <address>', 'address of the code of the bot, which receives messages')
+    .option('--key [note]', 'also create a key of the bot, for a program; it is shown once')
     .option(...json)
     .action(async (name: string | undefined, options: CreateOptions) => {
       const { url, token, workspaceId, admin } = await enterWorkspace(options)
@@ -65,11 +65,11 @@ export function botsCommand(): Command {
       }
       show({ bot, url, workspaceId, ...made }, options)
       if (options.json) return
-      // More than one bot has to be told apart from now on.
+      // With a second bot, the commands have to name the bot.
       const isOnly = (await listBots(url, token)).length === 1
       const there = options.url === undefined ? '' : ` --url ${options.url}`
       const which = (isOnly ? '' : ` --bot ${bot.id}`) + there
-      // Lines that can be pasted as they are, in the folder of a checkout.
+      // Lines that work as pasted in the folder of a checkout.
       const lines = options.serverUrl === undefined ? firstSteps : firstStepsOfProgram
       process.stderr.write(`Next:\n${lines.map((line) => `  ${line}${which}\n`).join('')}`)
     })
@@ -93,7 +93,7 @@ export function botsCommand(): Command {
       })
     })
 
-  add('get <bot>', 'Show a bot, by id or name, and where it is reached.')
+  add('get <bot>', 'Show a bot, by id or name, and its addresses.')
     .option(...json)
     .action(async (wanted: string, options: JsonOptions) => {
       const { url, workspaceId, admin, id } = await requireBot(wanted, options)
@@ -115,7 +115,7 @@ export function botsCommand(): Command {
   return command
 }
 
-/** Calls as a person, in the workspace that is meant. */
+/** Calls as a person, in the selected workspace. */
 async function enterWorkspace(options: PlaceOptions) {
   const { url, token } = await accessServer(options)
   const wanted = options.workspace
@@ -133,19 +133,19 @@ async function requireBot(wanted: string, options: ServerOptions) {
   return { url, workspaceId, id, admin: createClient({ baseUrl: url, token, workspaceId }) }
 }
 
-interface Shown {
+interface ShownBot {
   bot: Bot
   /** Address of the server. */
   url: string
   workspaceId: string
-  /** What signs the calls to its code. */
+  /** The secret that signs the calls to the bot's code. */
   signingSecret?: string
-  /** A key that was made with it. */
+  /** A key that was created with the bot. */
   key?: string
 }
 
-/** What a program needs to work with a bot: names for people, or JSON with the bot as the interface has it. */
-function show(shown: Shown, { json }: JsonOptions): void {
+/** Prints what a program needs to work with a bot: for people, or as JSON with the bot as the API returns it. */
+function show(shown: ShownBot, { json }: JsonOptions): void {
   const { bot, url, workspaceId, signingSecret, key } = shown
   const { webhookUrl: chatUrl } = bot.integrations.chat ?? {}
   const addresses = { workspaceId, apiUrl: url, chatUrl, ...(key !== undefined && { key }) }

@@ -1,15 +1,15 @@
 import { Command } from 'commander'
 import { loadConfig } from '../config/config.js'
 
-/** `botstead check`: whether what is counted is what is there. A server may run on the same data. */
+/** `botstead check`: compares counters with the stored data. A server may run on the same data. */
 export function checkCommand(): Command {
   return new Command('check')
     .description('Compare files, quotas and stored contents; with or without a running server.')
-    .option('--repair', 'put right what is not lost', false)
+    .option('--repair', 'repair everything but lost contents', false)
     .option('--contents', 'read all contents and compare their SHA-256', false)
     .action(async ({ repair, contents }: { repair: boolean; contents: boolean }) => {
       const { config } = loadConfig(undefined, { envFile: '.env' })
-      // Loaded where it is used, as in the other commands: all of them wait for what stands above.
+      // Loaded on demand, as in the other commands: imports at the top would slow down all of them.
       const { withFilesCheck } = await import('../app/offline.js')
       const left = await withFilesCheck(config, { repair, contents }, async (findings) => {
         let count = 0

@@ -4,7 +4,7 @@ import { wrapText } from './text.js'
 
 const secretSettings = /SECRET|TOKEN|DATABASE_URL/
 
-/** `botstead config`: the settings in force; with `--help` all settings there are. */
+/** `botstead config`: shows the effective settings; with `--help` all settings. */
 export function configCommand(): Command {
   return new Command('config')
     .description('Check the settings and show those in force.')

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { findBot } from './known-bots.js'
 import { accessServer, addServerOptions, reachable, type ServerOptions } from './server-access.js'
 
-/** Options of every command that works on a bot of a server. */
+/** Options of every command that works on a bot. */
 export interface ConnectionOptions extends ServerOptions {
   bot?: string
 }
@@ -14,7 +14,7 @@ export interface Connection {
   botId: string
   /** Workspace of the bot; unknown when the token is the key of a bot. */
   workspaceId: string | undefined
-  /** Calls as the token, on the bot. */
+  /** Client that uses the token and the bot. */
   client: Client
 }
 
@@ -27,8 +27,8 @@ export function addConnectionOptions(command: Command): Command {
 }
 
 /**
- * Finds the server, the token and the bot that a command is about: options first, then the
- * environment, then what stands in this folder.
+ * Determines the server, the token and the bot of a command: from the options, then the
+ * environment, then the current folder.
  */
 export async function connect(options: ConnectionOptions): Promise<Connection> {
   const { url, token, bot } = await accessServer(options)

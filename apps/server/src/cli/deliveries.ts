@@ -16,13 +16,13 @@ interface ReceiverOptions extends ConnectionOptions {
   integration?: string
 }
 
-/** Characters that are shown of what a receiver said. */
-const longestSaid = 600
+/** Most characters of a receiver's response that are shown. */
+const maxResponseLength = 600
 
-/** `botstead deliveries`: what a bot was told, and what to do when it was not. */
+/** `botstead deliveries`: shows what was sent to a bot, and manages failed deliveries. */
 export function deliveriesCommand(): Command {
   const command = new Command('deliveries').description(
-    'Show what a bot was told; send it again; stop and go on.',
+    'Show deliveries to a bot, retry them, pause and resume them.',
   )
   command.addCommand(listCommand())
   command.addCommand(
@@ -79,7 +79,8 @@ function listCommand(): Command {
       )
     }
     const { deliveries } = await client.listDeliveries({
-      ...{ id: botId, pageSize: 100 },
+      id: botId,
+      pageSize: 100,
       ...(options.status && { status: options.status }),
       ...(options.conversation && { conversationId: options.conversation }),
       ...(options.since && { since: options.since }),
@@ -135,7 +136,7 @@ function action(name: string, does: string, work: Work): Command {
   )
 }
 
-/** Deliveries are the business of a person in the workspace of the bot. */
+/** Deliveries require a personal token for the workspace of the bot. */
 async function connectAsPerson(options: ConnectionOptions) {
   const { url: baseUrl, token, botId } = await connect(options)
   const account = createClient({ baseUrl, token })
@@ -165,10 +166,10 @@ function count(number: number, name: string): string {
   return `${number} ${name}${number === 1 ? '' : 's'}`
 }
 
-/** The beginning of what a receiver said, without what would move the cursor. */
+/** The beginning of a receiver's response, without control characters. */
 function oneLine(said: string): string {
   const text = said.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
-  return text.length > longestSaid ? `${text.slice(0, longestSaid)}...` : text
+  return text.length > maxResponseLength ? `${text.slice(0, maxResponseLength)}...` : text
 }
 
 function print(line: string): void {

@@ -5,7 +5,7 @@ interface Wanted {
   token: string
   /** Id or name; undefined for the only one. */
   wanted: string | undefined
-  /** How to say which one. */
+  /** How to select one, for the error message. */
   advice?: string
 }
 
@@ -16,7 +16,7 @@ interface Named {
 
 export interface FoundBot {
   id: string
-  /** Unknown to the key of a bot. */
+  /** Unknown when the token is the key of a bot. */
   workspaceId: string | undefined
 }
 
@@ -28,12 +28,12 @@ export interface ListedBot extends Named {
 
 const defaultAdvice = 'Give one with --bot or BOTSTEAD_BOT'
 
-/** Bots that are named when it is not clear which is meant. */
-const mostChoices = 10
+/** Most bots that are listed when the choice is unclear. */
+const maxChoices = 10
 
-/** The bot that is meant, by id or name, or the only one. */
+/** The selected bot, by id or name, or the only one. */
 export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<FoundBot> {
-  // The key of a bot cannot list bots, and its id is all that is needed.
+  // The key of a bot cannot list bots, and only the id is required.
   if (token.startsWith('bp_bak_') && wanted !== undefined) {
     return { id: wanted, workspaceId: undefined }
   }
@@ -46,7 +46,7 @@ export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<F
     if (named.length === 0) {
       throw new Error(`There is no bot "${wanted}". ${choices(bots, how.advice)}`)
     }
-    // Their names are the same: what tells them apart is when they were made.
+    // Their names are equal, so the creation time distinguishes them.
     const dated = named.map(({ id, createdAt }) => ({ id, name: `made ${createdAt}` }))
     throw new Error(
       `${named.length} bots are called "${wanted}". ${how.advice ?? 'Give the id of one with --bot or BOTSTEAD_BOT'}:${linesOf(dated)}`,
@@ -58,8 +58,8 @@ export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<F
 }
 
 /**
- * All bots that a token reaches, in the order of the interface.
- * @param only bots of this workspace alone
+ * All bots that a token can access, in the order of the API.
+ * @param only restricts the list to this workspace
  */
 export async function listBots(url: string, token: string, only?: string): Promise<ListedBot[]> {
   const found: ListedBot[] = []
@@ -75,7 +75,7 @@ export async function listBots(url: string, token: string, only?: string): Promi
   return found
 }
 
-/** The workspaces that a token reaches. */
+/** The workspaces that a token can access. */
 async function listWorkspaces(url: string, token: string): Promise<Named[]> {
   const account = createClient({ baseUrl: url, token })
   const found: Named[] = []
@@ -86,7 +86,7 @@ async function listWorkspaces(url: string, token: string): Promise<Named[]> {
 }
 
 /**
- * The workspace that is meant.
+ * The selected workspace.
  * @param wanted its id or name; undefined for the only one
  */
 export async function findWorkspace({ url, token, wanted }: Wanted): Promise<Named> {
@@ -104,7 +104,7 @@ export async function findWorkspace({ url, token, wanted }: Wanted): Promise<Nam
   throw new Error(`${named.length} workspaces are called "${wanted}". ${advice}${linesOf(named)}`)
 }
 
-/** All pages of a list, one after the other. */
+/** Yields all pages of a list. */
 async function* pages<Page extends { meta: { nextToken?: string } }>(
   read: (next: { nextToken?: string }) => Promise<Page>,
 ): AsyncGenerator<Page> {
@@ -124,7 +124,7 @@ function choices(bots: readonly ListedBot[], advice = defaultAdvice): string {
 }
 
 function linesOf(choices: readonly Named[]): string {
-  const lines = choices.slice(0, mostChoices).map(({ id, name }) => `\n  ${id}  ${name}`)
-  const more = choices.length > mostChoices ? `\n  and ${choices.length - mostChoices} more` : ''
+  const lines = choices.slice(0, maxChoices).map(({ id, name }) => `\n  ${id}  ${name}`)
+  const more = choices.length > maxChoices ? `\n  and ${choices.length - maxChoices} more` : ''
   return `${lines.join('')}${more}`
 }

@@ -1,4 +1,4 @@
-/** Works on all items, so many at a time; the first error ends it. */
+/** Works on all items with a concurrency limit; the first error ends it. */
 export async function inParallel<T>(
   items: readonly T[],
   concurrency: number,

@@ -19,7 +19,7 @@ const hints = `
 Without a command the server is started. In an empty folder, the first start makes a token and shows
 it. Settings come from the environment; "botstead config --help" lists them.`
 
-/** The `botstead` command. Answers the exit status: 0, or 1 when the command failed. */
+/** The `botstead` command. Returns the exit status: 0, or 1 when the command failed. */
 export async function run(argv: readonly string[]): Promise<number> {
   const program = new Command('botstead')
     .description('A self-hosted server for bots: files, search, conversations and chat.')
@@ -49,7 +49,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Otherwise a misspelt command would be taken for an argument of the default one. */
+/** Otherwise a misspelt command would count as an argument of the default one. */
 function requireKnown(program: Command, word: string | undefined): void {
   const names = [...program.commands.map((command) => command.name()), 'help']
   if (word === undefined || word.startsWith('-') || names.includes(word)) return
@@ -59,7 +59,7 @@ function requireKnown(program: Command, word: string | undefined): void {
   )
 }
 
-/** What a person reads when a command cannot go on: lines that tell what to do, no stack. */
+/** Prints an error for people: what to do, without a stack. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode
   if (error instanceof ConfigError) {
@@ -68,7 +68,7 @@ function report(error: unknown): number {
     return 1
   }
   process.stderr.write(`${error instanceof Error ? adviceOn(error) : String(error)}\n`)
-  // biome-ignore lint/style/noProcessEnv: a switch for those who look for the place of a failure
+  // biome-ignore lint/style/noProcessEnv: a switch for debugging
   if (process.env.DEBUG && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   return 1
 }

@@ -3,8 +3,8 @@ import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
 import { inParallel } from './parallel.js'
 
-/** Files that are waited for at a time. */
-const atOnce = 8
+/** Files that are indexed at a time. */
+const concurrency = 8
 
 interface ReindexOptions extends ConnectionOptions {
   all: boolean
@@ -14,7 +14,7 @@ interface ReindexOptions extends ConnectionOptions {
 
 type File = Awaited<ReturnType<Client['getFile']>>['file']
 
-/** `botstead reindex`: makes passages anew, for example after a new release reads files better. */
+/** `botstead reindex`: makes passages again, for example after a release that reads files better. */
 export function reindexCommand(): Command {
   const command = new Command('reindex')
     .description('Index files again, from the content that is there.')
@@ -29,7 +29,7 @@ export function reindexCommand(): Command {
     const { client } = await connect(options)
     const ids = keys.length > 0 ? keys : await findFiles(client, options)
     let failed = 0
-    await inParallel(ids, atOnce, new AbortController().signal, async (id) => {
+    await inParallel(ids, concurrency, new AbortController().signal, async (id) => {
       if (!(await reindex(client, id, options))) failed += 1
     })
     process.stderr.write(`${ids.length - failed} of ${ids.length} files were indexed again.\n`)
@@ -55,7 +55,7 @@ async function findFiles(client: Client, { failed }: ReindexOptions): Promise<st
   return ids
 }
 
-/** One file; what is wrong with it is told and holds up no other. */
+/** Indexes one file; a failure is reported and does not stop the others. */
 async function reindex(client: Client, id: string, { wait }: ReindexOptions): Promise<boolean> {
   try {
     let { file } = await client.reindexFile({ id })

@@ -19,16 +19,16 @@ type Passage = Awaited<ReturnType<Client['searchFiles']>>['passages'][number]
 const width = 96
 const indent = '   '
 
-/** `botstead search`: what a bot would find, over the interface. */
+/** `botstead search`: what a bot would find, through the API. */
 export function searchCommand(): Command {
   const command = new Command('search')
     .description('Search the indexed files of a bot.')
     .argument('<question...>', 'what is looked for')
     .option('--limit <count>', 'passages at most, 1 to 50', toCount, 5)
-    .option('--min-score <score>', 'leave out what fits less, 0 to 1', toScore)
+    .option('--min-score <score>', 'omit passages with a lower score, 0 to 1', toScore)
     .option('--tag <name=value>', 'only in files with this tag; may be repeated', addTag, {})
-    .option('--consolidate', 'one passage per file, with all that was found in it', false)
-    .option('--explain', 'show what each way of looking found', false)
+    .option('--consolidate', 'one passage per file, with all its matches', false)
+    .option('--explain', 'show the evidence of each retriever', false)
     .option('--json', 'write one JSON object a line', false)
   return addConnectionOptions(command).action(async (words: string[], options: SearchOptions) => {
     const { client } = await connect(options)
@@ -58,11 +58,11 @@ export function searchCommand(): Command {
 
 interface Look {
   query: string
-  /** Marks the words of the query; undefined where there is nothing to mark with. */
+  /** Highlights a text; undefined without colours. */
   mark: ((text: string) => string) | undefined
 }
 
-/** A passage as a person reads it: where it stands, under which headings, and what it says. */
+/** Formats a passage: its file and page, its headings and its content. */
 function printPassage(passage: Passage, rank: number, { query, mark }: Look): string {
   const { meta, file, score, explanation, context = [] } = passage
   const page = meta.pageNumber === undefined ? '' : `, page ${meta.pageNumber}`
@@ -78,7 +78,7 @@ function printPassage(passage: Passage, rank: number, { query, mark }: Look): st
   ].join('\n')
 }
 
-/** Marks the words that begin as a word of the query does, so that other forms of it are marked too. */
+/** Marks the words that begin like a word of the query, so that other forms of it are marked too. */
 function highlight(line: string, query: string, mark: (text: string) => string): string {
   const words = query.match(/[\p{L}\p{N}]{3,}/gu) ?? []
   if (words.length === 0) return line

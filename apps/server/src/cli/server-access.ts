@@ -10,7 +10,7 @@ export interface ServerOptions {
   token?: string
 }
 
-/** A server, and who calls it. */
+/** A server and the credential for it. */
 export interface ServerAccess {
   /** Without a slash at its end. */
   url: string
@@ -26,7 +26,7 @@ export function addServerOptions(command: Command): Command {
     .option('--token <token>', 'token instead of BOTSTEAD_TOKEN')
 }
 
-/** Finds the server and the token: options first, then the environment, then what stands in this folder. */
+/** Determines the server and the token: from the options, then the environment, then the current folder. */
 export async function accessServer(options: ServerOptions): Promise<ServerAccess> {
   const config = loadClientConfig(undefined, { envFile: '.env' })
   const url = (options.url ?? config.url ?? config.local.publicUrl).replace(/\/+$/, '')
@@ -35,7 +35,7 @@ export async function accessServer(options: ServerOptions): Promise<ServerAccess
   return { url, token, bot: config.bot }
 }
 
-/** The token of the server in this folder; it goes to this machine only. */
+/** The token of the server in this folder; it is sent to this machine only. */
 async function localToken({ local }: ClientConfig, url: string): Promise<string> {
   const { hostname } = new URL(url)
   const isHere = url === local.publicUrl || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
@@ -56,7 +56,7 @@ async function readToken(path: string): Promise<string | undefined> {
   }
 }
 
-/** Says what to do when nobody answers, or when the token is refused. */
+/** Explains connection failures and refused tokens. */
 export async function reachable<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -78,7 +78,7 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
   }
 }
 
-/** Whether a call failed because nobody answered, and not because it was refused. */
+/** Whether a call failed because there was no response, and not because it was refused. */
 export function isConnectionFailure(error: unknown): boolean {
   return error instanceof TypeError && error.message === 'fetch failed'
 }

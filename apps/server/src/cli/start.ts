@@ -4,14 +4,14 @@ import type { FirstStart } from '../app/first-start.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { createLog, type Log } from '../platform/telemetry/log.js'
 
-/** `botstead start`: serves until it is told to stop. */
+/** `botstead start`: runs the server until it is stopped. */
 export function startCommand(): Command {
   return new Command('start').description('Start the server.').action(async () => {
     const { config, warnings } = loadConfig(undefined, { envFile: '.env' })
     const log = await createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
     for (const warning of warnings) log.warn(warning)
     const stopOnFault = endOnFault(log, config.shutdownTimeoutMs)
-    // Loaded where it is used: commands that only call a server do not wait for all of it.
+    // Loaded on demand: commands that only call a server do not wait for it.
     const { startServer } = await import('../app/container.js')
     const server = await startServer({ config, log })
     stopOnFault(server.stop)
@@ -21,7 +21,7 @@ export function startCommand(): Command {
   })
 }
 
-/** Waits for a signal, then stops in order; a second signal ends the process at once. */
+/** Waits for a signal, then stops in an orderly way; a second signal ends the process at once. */
 export async function untilStopped(
   config: Pick<Config, 'shutdownTimeoutMs'>,
   server: Pick<Server, 'log' | 'stop'>,
@@ -42,8 +42,8 @@ export async function untilStopped(
 }
 
 /**
- * Printed once, at the first start: what somebody needs for their first call. A token that the operator
- * gave is known to them and stays out of the output, which containers keep as their log.
+ * Printed once, at the first start, for the first call. A token from the operator
+ * is known to them and stays out of the output, which containers keep as their log.
  */
 function welcome(config: Config, server: Server, first: FirstStart): void {
   const line = (name: string, value: string) => `  ${name.padEnd(12)} ${value}\n`
@@ -63,23 +63,23 @@ function welcome(config: Config, server: Server, first: FirstStart): void {
   server.log.debug({ dataDir: config.dataDir }, 'first start')
 }
 
-/** Most milliseconds for open requests: the process may work on wrong state. */
-const mostMilliseconds = 10_000
-/** Milliseconds after which the process ends although not everything was closed. */
+/** Most milliseconds for open requests: the process may have inconsistent state. */
+const maxMilliseconds = 10_000
+/** Milliseconds after which the process ends even if not everything is closed. */
 const graceMilliseconds = 1000
 
-/** Ends a server, each of its parts within what is left of the time. */
+/** Stops a server, each of its parts within the remaining time. */
 type Stop = (timeoutMilliseconds: number) => Promise<void>
 
 /**
- * Ends the process after an uncaught exception or an unhandled rejection: what it interrupted may have
- * left wrong state behind. It is logged once, open requests are finished, and status 1 lets the
+ * Ends the process after an uncaught exception or an unhandled rejection: the interrupted code may have
+ * left inconsistent state. It is logged once, open requests are finished, and status 1 makes the
  * supervisor restart the process.
  *
- * @returns takes what stops the server, once there is one
+ * @returns a function that receives the server's stop function, once there is one
  */
 function endOnFault(log: Log, timeoutMilliseconds: number): (stop: Stop) => void {
-  const limit = Math.min(timeoutMilliseconds, mostMilliseconds)
+  const limit = Math.min(timeoutMilliseconds, maxMilliseconds)
   const exit = () => process.exit(1)
   let stop: Stop = async () => {}
   let isEnding = false

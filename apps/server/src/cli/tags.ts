@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Reads an option `--tag name=value`, which may be repeated; of two with one name the last one counts. */
+/** Reads an option `--tag name=value`, which may be repeated; the last one with a name counts. */
 export function addTag(text: string, tags: Record<string, string>): Record<string, string> {
   const at = text.indexOf('=')
   if (at < 1) throw new InvalidArgumentError('A tag is written name=value.')

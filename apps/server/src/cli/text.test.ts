@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { layOut } from './text.js'
 
-test('a paragraph is wrapped as a whole, wherever its author had broken its lines', () => {
+test('a paragraph is wrapped as a whole, whatever its line breaks', () => {
   const markdown =
     'The pump moves water from one place to another one, and back again when\nit is told to. Look at the gauge before you\nopen it.'
   expect(layOut(markdown, 40)).toEqual([

@@ -1,4 +1,4 @@
-/** A text of at most `longest` characters: whole words, and a sign where something is missing. */
+/** A text of at most `longest` characters: whole words, with an ellipsis where text is missing. */
 export function cutText(text: string, longest: number): string {
   if (text.length <= longest) return text
   const room = text.slice(0, longest - 1)
@@ -7,7 +7,7 @@ export function cutText(text: string, longest: number): string {
   return `${kept.replace(/[\s,;:.–-]+$/, '')} …`
 }
 
-/** Lines of at most `width` characters, broken between words; a longer word has a line of its own. */
+/** Wraps a text to lines of at most `width` characters; a longer word has a line of its own. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -23,14 +23,14 @@ export function wrapText(text: string, width: number): string[] {
   return line === '' ? lines : [...lines, line]
 }
 
-/** Lines below this length were ended by their author, longer ones by the width of a page. */
+/** Shorter lines were ended by their author, longer ones by the width of a page. */
 const fullLineLength = 60
 /** A line that begins something: a heading, an item, a quote, a row, code, or a rule. */
 const blockStart = /^\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|[>|]|`{3,}|~{3,}|[-=*_]{3,}\s*$)/
 
 /**
- * Markdown as it is shown in a terminal: text is wrapped, also where its author had broken the lines, while
- * code and tables keep their lines and the spaces in front of them.
+ * Formats Markdown for a terminal: text is wrapped regardless of its line breaks, while
+ * code and tables keep their lines and indentation.
  */
 export function layOut(markdown: string, width: number): string[] {
   let fence: string | undefined
@@ -45,11 +45,11 @@ export function layOut(markdown: string, width: number): string[] {
   })
 }
 
-/** Brings lines together that are one paragraph and were only broken to fit a page. */
+/** Joins lines of a paragraph that were only broken to fit a page. */
 function joinLines(lines: readonly string[]): string[] {
   const joined: string[] = []
   let fence: string | undefined
-  // Of the last line, as its author wrote it.
+  // Whether the previous line, as its author wrote it, is full.
   let isFull = false
   for (const line of lines) {
     const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1]
@@ -65,7 +65,7 @@ function joinLines(lines: readonly string[]): string[] {
   return joined
 }
 
-/** A long value without spaces, such as a key, cut so that it can still be told from others. */
+/** Shortens a long value without spaces, such as a key, so that it can still be recognised. */
 export function abbreviate(value: string, longest = 48): string {
   return value.length <= longest ? value : `${value.slice(0, longest - 1)}…`
 }

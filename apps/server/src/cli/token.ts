@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { withOperatorTokens } from '../app/offline.js'
 import { loadConfig } from '../config/config.js'
 
-/** `botstead token`: access tokens straight on the database, with or without a running server. */
+/** `botstead token`: manages access tokens directly in the database, with or without a running server. */
 export function tokenCommand(): Command {
   const command = new Command('token').description('Create, list and revoke access tokens.')
   command

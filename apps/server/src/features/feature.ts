@@ -1,4 +1,5 @@
 import type { Route } from '../http/mount.js'
+import type { ReadinessCheck } from '../http/service-routes.js'
 import type { Tx } from '../platform/db/schema.js'
 import type { Subscriptions } from '../platform/domain-events.js'
 import type { KeepStream } from '../platform/events/trim.js'
@@ -26,7 +27,7 @@ export interface Feature {
   readonly actions?: Readonly<Record<string, ServerAction>>
   readonly metrics?: readonly Metric[]
   /** What has to work before this process takes requests: `/readyz`. */
-  readonly checks?: readonly Check[]
+  readonly checks?: readonly ReadinessCheck[]
   /**
    * Deletes what it has of a bot that was deleted, in small transactions; repeatable. What belongs to a
    * workspace goes in the transaction that deletes it: `workspace.removed`.
@@ -52,13 +53,3 @@ export type ServerAction = (
 
 /** Removes some rows that have served their time and returns how many. */
 export type Sweep = (tx: Tx) => Promise<number>
-
-/** One part of the server that requests need. */
-export interface Check {
-  readonly name: string
-  /**
-   * Rejects with the reason when the part does not work now; returns a sentence that says what is
-   * missing when it works with less than it could.
-   */
-  check(): Promise<unknown>
-}

@@ -27,7 +27,7 @@ describe('the rate limit of an address', () => {
           isStopping: () => false,
         }),
         route(contract.accounts.get, async () => {
-          throw new Error('Nobody gets here')
+          throw new Error('The handler must not be called')
         }),
       ],
       rateLimiter: createRateLimiter({ perMinute: 1, burst, clock: { now: () => 0 } }),
@@ -91,7 +91,7 @@ describe('the rate limit of an address', () => {
       'the forms of one address',
       (n: number) => ['198.51.100.2', '::ffff:198.51.100.2'][n % 2] ?? '',
     ],
-    ['what is no address', (n: number) => `_hidden${n}`],
+    ['text that is not an address', (n: number) => `_hidden${n}`],
   ])('counts %s together', async (_, addressOf) => {
     const statuses: number[] = []
     for (let n = 0; n <= burst; n++) statuses.push((await call('/nowhere', addressOf(n))).status)
@@ -99,7 +99,7 @@ describe('the rate limit of an address', () => {
     expect((await call('/nowhere', newAddress())).status).toBe(404)
   })
 
-  it('counts a broken path against the caller, and not against the proxy', async () => {
+  it('counts a malformed path against the caller and not against the proxy', async () => {
     const address = newAddress()
     for (let n = 0; n <= burst; n++) await call('/%zz', address)
     expect((await call('/nowhere', address)).status).toBe(429)
@@ -121,7 +121,7 @@ describe('the rate limit of an address', () => {
     }
   })
 
-  it('runs the checks once for all probes that arrive meanwhile', async () => {
+  it('runs the checks once for all probes that arrive while they run', async () => {
     const before = checks
     const answers = await Promise.all(Array.from({ length: 50 }, () => call('/readyz', '::1')))
     expect(answers.every(({ status }) => status === 200)).toBe(true)

@@ -16,18 +16,20 @@ type Allowance = Pick<RateLimitDecision, 'limit' | 'remaining' | 'resetSeconds'>
 
 interface AdmissionOptions {
   authenticator: Authenticator
-  /** Counts requests per principal; undefined never refuses anybody. */
+  /** Counts requests per principal; undefined applies no limit. */
   rateLimiter: RateLimiter | undefined
-  /** Counts some operations once more. */
+  /** Applies the additional limits of some operations. */
   throttle: Throttle
-  /** Callers on this machine are never refused. */
+  /** Whether callers on this machine are exempt from the limits. */
   exemptLoopback: boolean
-  /** Requests at once that the headers allow callers who are not counted. */
+  /** The burst that the rate-limit headers show to callers who are not counted. */
   allowance: number
 }
 
 /** Identifies the caller and counts the request, both before the body is read. */
-export function admission(options: AdmissionOptions): Pick<HttpContext, 'admit' | 'admitAnybody'> {
+export function admission(
+  options: AdmissionOptions,
+): Pick<HttpContext, 'admit' | 'admitUnmatched'> {
   const { authenticator, rateLimiter, allowance } = options
   const unlimited = { limit: allowance, remaining: allowance, resetSeconds: 0 }
 
@@ -58,9 +60,9 @@ export function admission(options: AdmissionOptions): Pick<HttpContext, 'admit' 
     count(request, reply, operation)
   }
 
-  /** Failed attempts count against the address: who only fails soon has to wait. */
+  /** Failed attempts count against the address, so that a caller who only fails soon has to wait. */
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): Error => {
-    // A caller who was counted already keeps the headers of that count.
+    // A caller that was already counted keeps the headers of that count.
     if (error instanceof ApiError && error.type === 'RateLimited') return error
     request.principal = principalOf(undefined, request)
     try {
@@ -93,7 +95,7 @@ export function admission(options: AdmissionOptions): Pick<HttpContext, 'admit' 
     }
   }
 
-  const admitAnybody: HttpContext['admitAnybody'] = (request, reply, done) => {
+  const admitUnmatched: HttpContext['admitUnmatched'] = (request, reply, done) => {
     request.principal = principalOf(undefined, request)
     try {
       count(request, reply)
@@ -103,10 +105,10 @@ export function admission(options: AdmissionOptions): Pick<HttpContext, 'admit' 
     done()
   }
 
-  return { admit, admitAnybody }
+  return { admit, admitUnmatched }
 }
 
-/** What limits and idempotency keys are counted by. */
+/** The key by which limits and idempotency keys are counted. */
 function principalOf(actor: Actor | undefined, request: FastifyRequest): string {
   switch (actor?.kind) {
     case 'account':
@@ -166,12 +168,12 @@ export interface ThrottleOptions {
   rates: { newUsers: Rate; userMessages: Rate; addressMessages: Rate }
 }
 
-/** Counts operations that abuse consists of; returns one decision for each of their limits. */
+/** Counts the operations that are open to abuse; returns one decision for each of their limits. */
 export type Throttle = (operation: Operation, request: FastifyRequest) => RateLimitDecision[]
 
 type Count = (request: FastifyRequest) => RateLimitDecision | undefined
 
-/** Limits beside that of all requests: new users by address, messages by user and by address. */
+/** Limits in addition to the one for all requests: new users by address, messages by user and by address. */
 export function createThrottle({ clock, rates }: ThrottleOptions): Throttle {
   const counter = (
     { perMinute, exemptLoopback }: Rate,
@@ -195,7 +197,7 @@ export function createThrottle({ clock, rates }: ThrottleOptions): Throttle {
   }
 }
 
-/** One network address at one chat: others at the same address have nothing to do with it. */
+/** One network address at one chat, so that callers at the same address of other chats are unaffected. */
 function addressKey(request: FastifyRequest): string {
   const { webhookId } = request.params as { webhookId?: string }
   return `${webhookId} ${callerAddress(request)}`

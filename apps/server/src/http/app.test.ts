@@ -14,7 +14,7 @@ const echo = operation({
   method: 'POST',
   path: '/echo/{id}',
   tag: 'Service',
-  summary: 'Answer what was understood',
+  summary: 'Return the parsed request',
   auth: 'public',
   params: Type.Object({ id: Type.String({ maxLength: 40 }) }),
   query: Type.Object({
@@ -40,7 +40,7 @@ const fail = operation({
   method: 'GET',
   path: '/fail',
   tag: 'Service',
-  summary: 'Fail in an unforeseen way',
+  summary: 'Fail unexpectedly',
   auth: 'public',
   answer: { kind: 'json', schema: Type.Unknown() },
   status: 200,
@@ -106,7 +106,7 @@ async function createTestApp(
     },
     allowedOrigins,
     meter: undefined,
-    checkAnswers: true,
+    checkResponses: true,
   })
 }
 
@@ -168,7 +168,7 @@ describe('the HTTP application', () => {
     expect(answer.json().message).toContain(message)
   })
 
-  it('answers everything that goes wrong in the standard body', async () => {
+  it('reports every failure in the standard error body', async () => {
     const raw = (payload: string, contentType: string) =>
       app.inject({
         method: 'POST',
@@ -273,7 +273,7 @@ describe('the HTTP application', () => {
     await strict.close()
   })
 
-  it('shows the allowance on every answer', async () => {
+  it('sends the rate-limit headers with every response', async () => {
     const answer = await post({ name: 'x' })
     expect(answer.headers).toMatchObject({
       'ratelimit-limit': '2',
@@ -284,7 +284,7 @@ describe('the HTTP application', () => {
 })
 
 describe('the rate limit', () => {
-  it('refuses with the time to come back, failed attempts included', async () => {
+  it('refuses with the time to retry after, and counts failed attempts', async () => {
     const app = await createTestApp(false)
     const call = () => app.inject({ url: '/scoped' })
     expect((await call()).statusCode).toBe(401)
@@ -294,7 +294,7 @@ describe('the rate limit', () => {
     expect(refused.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-reset': '1' })
   })
 
-  it('tells callers behind a trusted proxy apart, and believes nobody else', async () => {
+  it('distinguishes callers behind a trusted proxy, and ignores the header from others', async () => {
     const behind = await createTestApp(false, ['127.0.0.0/8'])
     const direct = await createTestApp(false)
     const call = async (app: FastifyInstance, caller: string) => {

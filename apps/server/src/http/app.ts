@@ -7,10 +7,10 @@ import type { Log } from '../platform/telemetry/log.js'
 import { admission, type Throttle } from './admission.js'
 import { createForwardedAddresses } from './caller-address.js'
 import {
-  answerBrokenRequest,
   type ConnectionOptions,
   createConnections,
   isGone,
+  respondToBrokenRequest,
 } from './connections/index.js'
 import type { HttpContext } from './context.js'
 import { createErrorHandler, maxSegmentLength, pathOf } from './errors.js'
@@ -20,7 +20,7 @@ import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
 import { encodeSlashes, patternOf, plainPath, refuseUnknownRoutes } from './paths.js'
 import { acceptWebSockets, screenUpgrades } from './streams/index.js'
-import { compileAnswerValidator, createValidator } from './validation.js'
+import { compileResponseValidator, createValidator } from './validation.js'
 import { mountWebhooks, type WebhookReceiver } from './webhooks.js'
 
 export interface AppOptions {
@@ -33,20 +33,20 @@ export interface AppOptions {
   allowance: number
   log: Log
   newRequestId: () => string
-  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[]
   bodyLimits: HttpContext['bodyLimits']
-  /** Counts answers; undefined when nobody asks for the counts. */
+  /** Counts responses; undefined when metrics are off. */
   meter: RequestMeter | undefined
   /** Origins that browsers may call from; undefined allows any. */
   allowedOrigins: readonly string[] | undefined
   /** Responds at the public addresses of installations; without it they are not served. */
   webhooks?: WebhookReceiver
-  /** Mounts what is served beside the interface. */
-  mountOthers?: (app: FastifyInstance, context: Pick<HttpContext, 'admitAnybody'>) => void
-  /** Checks every answer against its contract: on in tests. */
-  checkAnswers: boolean
-  /** What is bounded of every connection, where it is not the usual. */
+  /** Mounts what is served besides the API. */
+  mountOthers?: (app: FastifyInstance, context: Pick<HttpContext, 'admitUnmatched'>) => void
+  /** Checks every response against its contract; on in tests. */
+  checkResponses: boolean
+  /** Limits of every connection that differ from the defaults. */
   connections?: Partial<ConnectionOptions>
 }
 
@@ -56,7 +56,7 @@ const idleMilliseconds = 60_000
 /** The HTTP application: every route of the contract, without a listening socket. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const handleError = createErrorHandler(options.log)
-  // A large upload may take long, but a connection on which nothing moves is given up.
+  // A large upload may take long, but a connection without any progress is closed.
   const connections = createConnections({ idleMilliseconds, ...options.connections })
   const context: HttpContext = {
     ...admission(options),
@@ -64,7 +64,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     holderOf: (actor) => options.authenticator.holderOf(actor),
     bodyLimits: options.bodyLimits,
     observe: (operation) => options.meter?.of(operation),
-    checkAnswers: options.checkAnswers ? checkAnswers : () => undefined,
+    checkResponses: options.checkResponses ? checkResponses : () => undefined,
   }
   const forward = createForwardedAddresses(options.trustedProxies)
   const app = Fastify({
@@ -78,17 +78,17 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     serverFactory: connections.serverFactory,
-    // Broken addresses fail before any hook runs.
+    // Malformed addresses fail before any hook runs.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id)
-      upgrades.endAfterAnswer(request, reply)
+      upgrades.endAfterResponse(request, reply)
       if (isGone(request.raw)) return handleError(error, request, reply)
       forward(request)
-      context.admitAnybody(request, reply, (limited) =>
+      context.admitUnmatched(request, reply, (limited) =>
         handleError(limited ?? error, request, reply),
       )
     },
-    clientErrorHandler: answerBrokenRequest(options, connections),
+    clientErrorHandler: respondToBrokenRequest(options, connections),
     rewriteUrl: ({ url = '/' }) => encodeSlashes(url),
     routerOptions: {
       ignoreTrailingSlash: true,
@@ -99,7 +99,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     },
   })
 
-  // Without a free descriptor a connection cannot be accepted; without a listener the process would end.
+  // Without a free descriptor a connection cannot be accepted; without this listener the process would end.
   app.server.once('listening', () => {
     app.server.on('error', (err) => options.log.warn({ err }, 'a connection was not accepted'))
   })
@@ -120,12 +120,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   readJsonBodies(app)
   app.addHook('onRequest', (request, reply, done) => {
     if (isGone(request.raw)) {
-      // The client is gone: there is no address to count, and nobody to respond to.
+      // The client is gone: there is no address to count and no connection to respond on.
       reply.hijack()
       request.raw.socket.destroy()
       return
     }
-    upgrades.endAfterAnswer(request, reply)
+    upgrades.endAfterResponse(request, reply)
     done()
   })
   logRequests(app, options.log)
@@ -149,13 +149,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 
   options.mountOthers?.(app, context)
   await app.register(async (unknown) => {
-    unknown.addHook('onRequest', context.admitAnybody)
+    unknown.addHook('onRequest', context.admitUnmatched)
     refuseUnknownRoutes(unknown, options.routes, options.meter)
   })
   return app
 }
 
-/** Answers that succeed are logged at debug level only: on the hot path a line costs more than the work. */
+/** Logs successful responses at debug level only: on the hot path a log line costs more than the work. */
 function logRequests(app: FastifyInstance, log: Log): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -181,7 +181,7 @@ function isStream({ operation }: Route): boolean {
   return operation.answer.kind === 'stream'
 }
 
-/** Distinguishes addresses of operations that stream from others. */
+/** Returns a function that recognises addresses of streaming operations. */
 function streamAddresses(routes: readonly Route[]): (url: string) => boolean {
   const patterns = routes.filter(isStream).map(({ operation }) => patternOf(operation))
   return (url) => {
@@ -190,11 +190,11 @@ function streamAddresses(routes: readonly Route[]): (url: string) => boolean {
   }
 }
 
-function checkAnswers(operation: Operation): ((answer: unknown) => void) | undefined {
+function checkResponses(operation: Operation): ((answer: unknown) => void) | undefined {
   if (operation.answer.kind !== 'json') return undefined
-  const validate = compileAnswerValidator(operation.answer.schema)
+  const validate = compileResponseValidator(operation.answer.schema)
   return (answer) => {
     const complaint = validate(JSON.parse(JSON.stringify(answer)))
-    if (complaint) throw new Error(`${operation.id} answers against its contract: ${complaint}`)
+    if (complaint) throw new Error(`${operation.id} violates its contract: ${complaint}`)
   }
 }

@@ -31,7 +31,7 @@ export interface ActorByAuth {
   'chat-user': ChatUserActor
 }
 
-/** Finds out who is calling, before anything of the body is read. */
+/** Identifies the caller before any of the body is read. */
 export function identify(
   authenticator: Authenticator,
   auth: Auth,
@@ -124,14 +124,14 @@ function keyOfQuery({ query }: FastifyRequest): string {
   return typeof key === 'string' ? key : ''
 }
 
-/** That the address does not exist is said before anything about the key. */
+/** An address that does not exist is reported before anything about the key. */
 async function refuseWithoutKey(
   authenticator: Authenticator,
   webhookId: string,
   request: FastifyRequest,
 ): Promise<never> {
   await authenticator.chat(webhookId, callerAddress(request))
-  // The clients of the chat interface know a missing key as a validation failure, a wrong one as 401.
+  // Clients of the chat API expect a missing key as a validation failure and a wrong one as 401.
   throw new ApiError('InvalidPayload', 'The header x-user-key is required.', {
     metadata: { in: 'headers', field: 'x-user-key' },
   })
@@ -139,7 +139,7 @@ async function refuseWithoutKey(
 
 function webhookId(request: FastifyRequest): string {
   const { webhookId } = request.params as { webhookId: string }
-  // Paths are validated only after this, and not every database can be asked for such a text.
+  // Paths are validated only after this, and not every database accepts such a text.
   if (webhookId.includes('\0')) {
     throw new ApiError('ResourceNotFound', 'There is no chat address with the character U+0000.')
   }

@@ -35,6 +35,6 @@ it.each([
   ['192.0.2.127', false],
   ['::', false],
   ['', false],
-])('knows whether %j is this machine', (address, is) => {
+])('recognises whether %j is this machine', (address, is) => {
   expect(isLoopback(address)).toBe(is)
 })

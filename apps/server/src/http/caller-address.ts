@@ -2,14 +2,14 @@ import { isIP } from 'node:net'
 import proxyAddress from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
 
-/** What cannot be read as an address, such as a name that a proxy made up, shares one limit. */
+/** Text that is not an address, such as a name that a proxy made up, shares one limit. */
 const unreadable = 'unknown'
-/** Groups of an IPv6 address that name the network of one customer. */
+/** Groups of an IPv6 address that identify the network of one customer. */
 const groupsOfNetwork = 4
 
 /**
- * The caller's address as requests are counted by it. IPv4 addresses stand for themselves. One
- * IPv6 caller has a whole /64 network, so the network stands for all of its addresses.
+ * The caller's address as rate limits count it. IPv4 addresses are counted one by one. One
+ * IPv6 caller usually owns a whole /64 network, so all of its addresses count as one.
  */
 export function callerAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
   return readAddress(ip)
@@ -17,7 +17,7 @@ export function callerAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
 
 function readAddress(text: string): string {
   if (isIP(text) === 4) return text
-  // Some proxies forward the port too: `192.0.2.1:1234`, `[2001:db8::1]:1234`.
+  // Some proxies append the port: `192.0.2.1:1234`, `[2001:db8::1]:1234`.
   const bare = /^(\d+(?:\.\d+){3}):\d+$/.exec(text)?.[1] ?? /^\[(.+)\](?::\d+)?$/.exec(text)?.[1]
   const [address = ''] = (bare ?? text).split('%', 1)
   switch (isIP(address)) {
@@ -49,21 +49,21 @@ function groupsOf(address: string): string[] {
   return [...left, ...zeros, ...right]
 }
 
-/** The IPv4 address in the last groups of an IPv6 address that maps it. */
+/** The IPv4 address in the last groups of an IPv4-mapped IPv6 address. */
 function ipv4Address(groups: readonly string[]): string {
   const bytes = groups.map((group) => Number.parseInt(group, 16)).flatMap((n) => [n >> 8, n & 255])
   return bytes.join('.')
 }
 
-/** Whether a network address is of this machine. */
+/** Whether a network address belongs to this machine. */
 export function isLoopback(address: string): boolean {
   const read = readAddress(address)
   return read === '::1' || read.startsWith('127.')
 }
 
 /**
- * Gives a request the address that trusted proxies forward for it, where the framework did not: it
- * makes the requests of broken paths without them.
+ * Sets the address that trusted proxies forward on requests where the framework did not: it
+ * creates the requests of malformed paths without it.
  */
 export function createForwardedAddresses(
   trustedProxies: readonly string[],

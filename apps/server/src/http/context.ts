@@ -4,14 +4,14 @@ import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 
-/** Largest body of some operations. */
+/** The body limit of some operations. */
 interface BodyLimit {
   bytes: number
-  /** Name of the setting that changes it, for the error of a larger body. */
+  /** Name of the setting that changes the limit, for the error of a larger body. */
   setting?: string
 }
 
-/** What mounting an operation needs from the application around it. */
+/** What mounting an operation requires from the application. */
 export interface HttpContext {
   /** Authenticates the caller and counts the request, before the body is read. */
   admit(
@@ -20,30 +20,30 @@ export interface HttpContext {
     reply: FastifyReply,
     done: (error?: Error) => void,
   ): void
-  /** Counts a request that is for no operation, by the address it comes from. */
-  admitAnybody(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
+  /** Counts a request that matches no operation against the address that it comes from. */
+  admitUnmatched(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
   idempotency: IdempotencyStore
-  /** The user behind a chat key at this moment: a remembered answer is for that user alone. */
+  /** The current user behind a chat key: a stored response is for that user only. */
   holderOf: Authenticator['holderOf']
   /** Largest JSON bodies, by the `bodyLimit` of operations. */
   bodyLimits: Readonly<Record<NonNullable<Operation['bodyLimit']>, BodyLimit>>
-  /** Returns what counts the answers of an operation; undefined when nobody counts. */
+  /** Returns a function that counts the responses of an operation; undefined when metrics are off. */
   observe(operation: Operation): ((status: number, milliseconds: number) => void) | undefined
-  /** Checks answers against the contract; undefined outside tests. */
-  checkAnswers(operation: Operation): ((answer: unknown) => void) | undefined
+  /** Returns a function that checks responses against the contract; undefined outside tests. */
+  checkResponses(operation: Operation): ((answer: unknown) => void) | undefined
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the body is a stream that the handler reads. */
+    /** Whether the handler reads the body as a stream. */
     isUpload?: boolean
-    /** The setting behind the limit of the body; undefined where there is none. */
+    /** The setting behind the body limit; undefined where there is none. */
     bodySetting?: string
   }
   interface FastifyRequest {
-    /** Who calls; undefined on public operations. */
+    /** The caller; undefined on public operations. */
     actor: Actor | undefined
-    /** What limits and idempotency keys are counted by: a token, a user key or an address. */
+    /** The key by which limits and idempotency keys are counted: a token, a user key or an address. */
     principal: string
   }
 }

@@ -14,7 +14,7 @@ import { describeViolation } from './validation.js'
 /** Characters of an id or key in a path. */
 export const maxSegmentLength = 2048
 
-/** Failures of the HTTP layer itself, by the code Fastify gives them. */
+/** Failures of the HTTP layer itself, by Fastify's error code. */
 const frameworkErrors: Record<string, { type: ErrorType; message: string }> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     type: 'UnsupportedMediaType',
@@ -34,7 +34,7 @@ const frameworkErrors: Record<string, { type: ErrorType; message: string }> = {
   },
 }
 
-/** Turns whatever was thrown into the catalogue error that the caller may see. */
+/** Converts anything thrown into the catalogue error that the caller may see. */
 function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidPageTokenError) {
@@ -49,9 +49,9 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
     return new ApiError('Internal', message, { status: 507, cause: error })
   }
   if (error instanceof DatabaseUnavailableError || error instanceof DatabaseBusyError) {
-    return notAnswered('database', error)
+    return notAvailable('database', error)
   }
-  if (error instanceof BlobStoreAwayError) return notAnswered('store of contents', error)
+  if (error instanceof BlobStoreAwayError) return notAvailable('store of contents', error)
   if (isFastifyError(error)) {
     if (error.validation) return describeViolation(error.validation, error.validationContext)
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return bodyTooLarge(request, error)
@@ -77,7 +77,7 @@ function bodyTooLarge({ routeOptions }: FastifyRequest, cause: unknown): ApiErro
   )
 }
 
-function notAnswered(part: string, cause: Error): ApiError {
+function notAvailable(part: string, cause: Error): ApiError {
   const message = `The ${part} does not answer, so this was not done or its end is unknown: try again in a moment.`
   return new ApiError('Internal', message, {
     status: 503,
@@ -86,15 +86,15 @@ function notAnswered(part: string, cause: Error): ApiError {
   })
 }
 
-/** The one place where an error becomes an answer and a log line, both under the request's id. */
+/** The one place where an error becomes a response and a log line, both under the request's id. */
 export function createErrorHandler(log: Log) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    if (isGone(request.raw) && isLoss(error)) {
+    if (isGone(request.raw) && isConnectionLoss(error)) {
       log.debug(
         { ...factsOf(request), reason: error.message },
         'client disconnected before the response',
       )
-      // An answer would not be read, and none is counted.
+      // Nobody would read a response, and none is counted.
       reply.hijack()
       return
     }
@@ -103,10 +103,10 @@ export function createErrorHandler(log: Log) {
     const retryAfter = apiError.metadata?.retryAfterSeconds
     if (typeof retryAfter === 'number') {
       reply.header('retry-after', String(retryAfter))
-      // Clients wait for one or the other, and must not wait longer than necessary.
+      // Clients read one header or the other, and must not wait longer than necessary.
       reply.header('ratelimit-reset', String(retryAfter))
     }
-    // A body that was not read to its end would be taken for the next request. Uploads see to theirs.
+    // The unread rest of a body would be parsed as the next request. Uploads handle theirs themselves.
     if (apiError.status === 413 && !request.routeOptions.config.isUpload) {
       reply.header('connection', 'close')
     }
@@ -119,7 +119,7 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
   const reason = error.message
   if (error.status < 500) log.info({ ...facts, reason }, 'request refused')
   else if (error.status === 507 || error.status === 503) {
-    // The answer is what callers need to know; the operator needs its cause.
+    // The response contains what the caller needs; the operator needs the cause.
     const { cause } = error
     log.error(
       { ...facts, reason: cause instanceof Error ? cause.message : reason },
@@ -128,7 +128,7 @@ function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
   } else if (error.type === 'Internal') {
     log.error({ ...facts, err: error.cause ?? error }, 'request failed')
   } else {
-    // A fault of the surroundings, such as a full disk or a peer that is down: a stack says nothing of it.
+    // A failure of the environment, such as a full disk or a peer that is down: a stack does not help.
     const { cause } = error
     // The cause is for the operator only: the caller may be anyone.
     const detail = cause instanceof Error && cause.message !== reason && { detail: cause.message }
@@ -140,8 +140,8 @@ function factsOf(request: FastifyRequest) {
   return { requestId: request.id, method: request.method, path: pathOf(request) }
 }
 
-/** What reading from and writing to a connection fails with when it has ended. */
-const lossCodes = new Set<unknown>([
+/** Codes with which reads and writes fail after the connection has closed. */
+const connectionLossCodes = new Set<unknown>([
   'ABORT_ERR',
   'ECONNABORTED',
   'ECONNRESET',
@@ -151,9 +151,9 @@ const lossCodes = new Set<unknown>([
   'ERR_STREAM_WRITE_AFTER_END',
 ])
 
-function isLoss(error: unknown): error is Error {
+function isConnectionLoss(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
-  return error.name === 'AbortError' || ('code' in error && lossCodes.has(error.code))
+  return error.name === 'AbortError' || ('code' in error && connectionLossCodes.has(error.code))
 }
 
 /** The path as it may be logged: without the query and without credentials. */

@@ -2,7 +2,7 @@ import { allOperations, type Operation, tus } from '@botstead/contract'
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** Headers of answers that a script on a web page must be able to read. */
+/** Response headers that a script on a web page must be able to read. */
 const exposedHeaders = [
   'x-request-id',
   'ratelimit-limit',
@@ -25,7 +25,7 @@ const exposedHeaders = [
   'upload-expires',
 ].join(', ')
 
-/** First segments of the paths that clients call with credentials; those of contents and pages are not. */
+/** First path segments that clients call with credentials; those of contents and pages are not among them. */
 const credentialPaths = new RegExp(
   `^/+(?:${firstSegments(({ auth }) => auth !== 'public' && auth !== 'signature').join('|')})/`,
 )
@@ -39,11 +39,11 @@ function firstSegments(test: (operation: Operation) => boolean): string[] {
 }
 
 /**
- * Sets the headers that follow from the address of a request, also on refusals: what web pages may do, and
- * which version of tus is spoken. Must be called before other hooks respond to `OPTIONS`.
+ * Sets the headers that follow from the address of a request, also on refusals: CORS, and
+ * the version of tus. Must be called before other hooks respond to `OPTIONS`.
  *
  * Scripts of web pages may call the server. It uses no cookies, so a page can do only what its token or
- * key allows. Existing clients make browsers send credentials to the operations, though, and browsers then
+ * key allows. However, existing clients make browsers send credentials to the operations, and browsers then
  * require a header that permits it.
  * @param allowedOrigins undefined allows any
  */
@@ -69,12 +69,12 @@ export async function setSharedHeaders(
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     maxAge: 600,
     strictPreflight: false,
-    // As the interface says of every OPTIONS; some clients take nothing else for a success.
+    // The API documents 200 for every OPTIONS; some clients accept no other status.
     optionsSuccessStatus: 200,
   })
 }
 
-/** Which version of tus is spoken at an address, and to `OPTIONS` what of it. */
+/** Sets the version of tus for an address, and the supported extensions on `OPTIONS`. */
 function setTusHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('tus-resumable', tus.version)
   if (request.method === 'OPTIONS' || request.headers['tus-resumable'] !== undefined) {

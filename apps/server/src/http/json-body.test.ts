@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { nestsDeeper } from './json-body.js'
 
 describe('the depth of a JSON text', () => {
-  it('is that of the value, whatever its texts hold', () => {
+  it('is that of the value, whatever its strings contain', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(8), (value, allowed) => {
-        // Long enough to be read whatever the value is.
+        // Long enough that the check reads it, whatever the value is.
         const json = `${JSON.stringify(value)}${' '.repeat(20)}`
         expect(nestsDeeper(json, allowed)).toBe(depthOf(value) > allowed)
       }),
     )
   })
 
-  it('does not count brackets and quotes inside texts', () => {
+  it('does not count brackets and quotes inside strings', () => {
     const value = { '[[[{': '"[[[', back: '\\"[[[\\' }
     expect(nestsDeeper(JSON.stringify(value), 1)).toBe(false)
     expect(nestsDeeper(JSON.stringify([value]), 1)).toBe(true)

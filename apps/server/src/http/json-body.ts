@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Levels of objects and lists in a body; writing deeper ones as JSON again would exhaust the stack. */
+/** Nesting levels of a body; serializing deeper ones would exhaust the stack. */
 const maxDepth = 500
 
-/** JSON bodies, of which an empty one counts as none: clients send DELETE with a JSON type and no body. */
+/** Reads JSON bodies; an empty one counts as none, because clients send DELETE with a JSON type and no body. */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('text/plain')
@@ -28,7 +28,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   )
 }
 
-/** JSON is exchanged in UTF-8; another charset would be read as something else, without a word. */
+/** JSON is exchanged in UTF-8; another charset would silently be misread. */
 function refusalOfHead({ headers }: FastifyRequest): ApiError | undefined {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
@@ -47,7 +47,7 @@ function refusalOfHead({ headers }: FastifyRequest): ApiError | undefined {
   )
 }
 
-/** Bytes that are no UTF-8 would be stored as replacement characters, without a word. */
+/** Bytes that are not UTF-8 would silently be stored as replacement characters. */
 function refusalOfBytes(bytes: Buffer): ApiError | undefined {
   if (isUtf8(bytes)) return undefined
   return new ApiError(
@@ -61,14 +61,14 @@ function notJson(body: string, cause: unknown): ApiError {
   return new ApiError('InvalidPayload', `The body is not valid JSON: ${fault}.`, { cause })
 }
 
-/** Whether a JSON text has more levels of objects and lists than allowed; short ones are not read. */
+/** Whether a JSON text has more nesting levels than allowed; short ones are not read. */
 export function nestsDeeper(json: string, allowed: number): boolean {
   if (json.length <= 2 * allowed) return false
   let depth = 0
   for (let at = 0; at < json.length; at++) {
     switch (json[at]) {
       case '"':
-        at = endOfText(json, at)
+        at = endOfString(json, at)
         break
       case '{':
       case '[':
@@ -84,8 +84,8 @@ export function nestsDeeper(json: string, allowed: number): boolean {
   return false
 }
 
-/** Where the text that starts here ends; found by searching, because texts are most of a large body. */
-function endOfText(json: string, start: number): number {
+/** The end of the string that starts here, by `indexOf`, because strings make up most of a large body. */
+function endOfString(json: string, start: number): number {
   let at = start
   do {
     at = json.indexOf('"', at + 1)
@@ -104,10 +104,10 @@ function tooDeep(): ApiError {
   return new ApiError('InvalidPayload', `The body must not nest deeper than ${maxDepth} levels.`)
 }
 
-type Expected = keyof typeof wanted
+type Expected = keyof typeof expectedWords
 
-/** What may stand at a place of a JSON text, in words. */
-const wanted = {
+/** What a position of a JSON text may contain, in words. */
+const expectedWords = {
   value: 'a value',
   'value or ]': 'a value or ]',
   name: 'a name in double quotes',
@@ -119,13 +119,13 @@ const wanted = {
 } as const
 
 const blank = /[ \t\n\r]*/y
-/** A part of a text: one pattern for all of it would try each way to divide one that has no end. */
+/** A part of a string: a single pattern for the whole string would backtrack on one that has no end. */
 const part = /[^"\\\p{Cc}]+|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/uy
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y
 
 /**
- * Where a text stops being JSON, for a person: the line and column, from 1, what stands there and what
- * must stand there. Undefined if it is JSON.
+ * Where a text stops being JSON, for a person: the line and column, from 1, what is there and what
+ * must be there. Undefined if it is valid JSON.
  */
 export function jsonFaultOf(json: string): string | undefined {
   const open: ('{' | '[')[] = []
@@ -156,7 +156,7 @@ export function jsonFaultOf(json: string): string | undefined {
     take(blank)
     const next: string | undefined = json[at]
     if (next === undefined) {
-      return expected === 'end' ? undefined : `it ends where ${wanted[expected]} must stand`
+      return expected === 'end' ? undefined : `it ends where ${expectedWords[expected]} must stand`
     }
     const closes = next === '}' ? '{' : '['
     if ((next === '}' || next === ']') && expected.endsWith(next)) {
@@ -184,6 +184,6 @@ function describeFault(json: string, at: number, expected: Expected): string {
   const found = String.fromCodePoint(json.codePointAt(at) ?? 0)
   const place = `line ${line.length}, column ${(line.at(-1)?.length ?? 0) + 1}`
   return expected.startsWith('value') || expected.startsWith('name')
-    ? `${place}: ${wanted[expected]} must stand where ${JSON.stringify(found)} begins`
-    : `${place}: ${wanted[expected]} must stand where ${JSON.stringify(found)} stands`
+    ? `${place}: ${expectedWords[expected]} must stand where ${JSON.stringify(found)} begins`
+    : `${place}: ${expectedWords[expected]} must stand where ${JSON.stringify(found)} stands`
 }

@@ -45,7 +45,7 @@ it('reads a large text with one very long string', () => {
   expect(jsonFaultOf(`${long}]`)).toBeUndefined()
 })
 
-it('gives up on a text without an end at once', () => {
+it('fails at once on an unterminated string', () => {
   for (const some of ['a', 'ab\\n', '\u007f']) {
     expect(jsonFaultOf(`["${some.repeat(50_000)}`)).toContain('a value or ] must stand')
     expect(jsonFaultOf(`{"${some.repeat(50_000)}\n"`)).toContain('must stand where')

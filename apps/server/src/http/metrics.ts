@@ -19,15 +19,15 @@ const contentBounds = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600]
 /** Who may read the metrics. */
 interface MetricsAccess {
   readonly access: 'off' | 'loopback' | 'public'
-  /** With it, callers from anywhere may, unless it is off. */
+  /** Callers from anywhere may read the metrics with this token, unless they are off. */
   readonly token: string | undefined
 }
 
-/** Counts answers. What one request costs is three additions. */
+/** Counts responses. One request costs three additions. */
 export interface RequestMeter extends Metric {
-  /** What counts the requests of one operation, called when the answer has gone out. */
+  /** Returns a function that counts the requests of one operation, to be called when the response was sent. */
   of(operation: Operation): (status: number, milliseconds: number) => void
-  /** Counts an answer to what is no operation. */
+  /** Counts a response to a request that matches no operation. */
   unknown(status: number): void
 }
 
@@ -76,7 +76,7 @@ function durations(kind: string, bounds: readonly number[]): Histogram {
   })
 }
 
-/** Contents take as long as they are large; a stream lasts as long as somebody listens. */
+/** Contents take as long as they are large; a stream lasts as long as its listener stays. */
 function histogramOf(
   { upload, answer }: Operation,
   calls: Histogram,
@@ -91,7 +91,7 @@ function countStatus(counts: Float64Array, status: number): void {
   counts[at] = (counts[at] ?? 0) + 1
 }
 
-/** Operations that nobody has called have no samples. */
+/** Operations without calls have no samples. */
 function toSamples(operation: string, counts: Float64Array): Sample[] {
   return classes.flatMap((status, at) => {
     const value = counts[at] ?? 0
@@ -99,31 +99,31 @@ function toSamples(operation: string, counts: Float64Array): Sample[] {
   })
 }
 
-/** Milliseconds for which all who ask get the same text: asking often must not cost more. */
-const freshFor = 1000
+/** Milliseconds for which all callers get the same text, so that frequent scraping costs no more. */
+const freshMilliseconds = 1000
 
 /**
- * `GET /metrics`, for those that the operator lets in. It is of no use to callers of the interface, so
- * that it is no operation of it.
+ * Mounts `GET /metrics` for callers that the operator allows. Clients of the API have no use for it, so
+ * it is not an operation of the contract.
  *
- * @param render makes the text
+ * @param render renders the metrics
  */
 export function mountMetrics(
   app: FastifyInstance,
-  { admitAnybody }: Pick<HttpContext, 'admitAnybody'>,
+  { admitUnmatched }: Pick<HttpContext, 'admitUnmatched'>,
   { access, token }: MetricsAccess,
   render: () => Promise<string>,
 ): void {
   if (access === 'off') return
   let text: Promise<string> | undefined
   let madeAt = 0
-  const admit: HttpContext['admitAnybody'] = (request, reply, done) => {
-    if (access === 'public' || isFromHere(request) || hasToken(request, token)) return done()
-    admitAnybody(request, reply, (limited) => done(limited ?? notForThem()))
+  const admit: HttpContext['admitUnmatched'] = (request, reply, done) => {
+    if (access === 'public' || isLocalRequest(request) || hasToken(request, token)) return done()
+    admitUnmatched(request, reply, (limited) => done(limited ?? metricsForbidden()))
   }
   app.get('/metrics', { onRequest: admit }, async (_request, reply: FastifyReply) => {
     const now = performance.now()
-    if (text === undefined || now - madeAt > freshFor) {
+    if (text === undefined || now - madeAt > freshMilliseconds) {
       text = render()
       madeAt = now
     }
@@ -134,15 +134,15 @@ export function mountMetrics(
   })
 }
 
-function notForThem(): ApiError {
+function metricsForbidden(): ApiError {
   return new ApiError(
     'Forbidden',
     'Metrics are for callers on the same machine (without a proxy), or with the token of BOTSTEAD_METRICS_TOKEN.',
   )
 }
 
-/** What a proxy or a web page sends through this machine is not from this machine. */
-function isFromHere({ ip, headers, socket }: FastifyRequest): boolean {
+/** Whether a request is from this machine, and not from a proxy or a web page on it. */
+function isLocalRequest({ ip, headers, socket }: FastifyRequest): boolean {
   const isPassedOn =
     headers.forwarded ?? headers['x-forwarded-for'] ?? headers['x-real-ip'] ?? headers.via
   const isPage = headers.origin ?? headers['sec-fetch-site']

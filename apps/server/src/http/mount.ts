@@ -16,7 +16,7 @@ import { type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
 import { streamHandlers } from './streams/index.js'
 
-/** What a handler gets: validated, typed and with the caller known. */
+/** What a handler receives: validated, typed and with the caller identified. */
 interface Call<Spec extends Operation> {
   actor: ActorByAuth[Spec['auth']]
   params: Params<Spec>
@@ -25,17 +25,17 @@ interface Call<Spec extends Operation> {
   body: Body<Spec>
   /** Raw body of an `upload` operation. */
   stream: IncomingMessage
-  /** Asks for the headers of a `download` alone. */
+  /** Whether a `download` asks for the headers alone. */
   isHead: boolean
-  /** Aborts when the caller goes away. */
+  /** Aborts when the caller disconnects. */
   signal: AbortSignal
-  /** Adds a header to the answer. */
+  /** Adds a header to the response. */
   setHeader(name: string, value: string): void
   /** For `idempotent` operations: does the work once per `Idempotency-Key`. */
   once: Once<Output<Spec>>
 }
 
-/** The answer of an `upload` operation whose content is to be sent to another address. */
+/** The response of an `upload` operation whose content is to be sent to another address. */
 export class ContinueAt {
   readonly location: string
 
@@ -44,46 +44,46 @@ export class ContinueAt {
   }
 }
 
-/** Answer of headers alone. */
-interface HeadersAnswer {
+/** A response of headers alone. */
+interface HeadersResponse {
   status: number
   headers: Record<string, string | number>
 }
 
-/** Raw answer of a `download` operation. */
-interface Download extends HeadersAnswer {
-  /** Opens the body, for GET only: HEAD has the same headers and reads nothing. Absent without a body. */
+/** The response of a `download` operation. */
+interface Download extends HeadersResponse {
+  /** Opens the body, for GET only: HEAD sends the same headers and reads nothing. Absent without a body. */
   open?(): Promise<Readable>
-  /** Where the body is read instead, for GET only. */
+  /** The address of the body, for GET only, where the server does not send it itself. */
   readAt?(): Promise<string>
 }
 
-/** What a handler returns, by the kind of the answer of its operation. */
-interface AnswerByKind<Spec extends Operation> {
+/** What a handler returns, by the response kind of its operation. */
+interface ResponseByKind<Spec extends Operation> {
   json: Spec['answer'] extends { redirect: string } ? Output<Spec> | ContinueAt : Output<Spec>
-  headers: HeadersAnswer
+  headers: HeadersResponse
   download: Download
   stream: StartStream
 }
 
-type AnswerKind = Operation['answer']['kind']
+type ResponseKind = Operation['answer']['kind']
 
 export type Handler<Spec extends Operation> = (
   call: Call<Spec>,
-) => Promise<AnswerByKind<Spec>[Spec['answer']['kind']]>
+) => Promise<ResponseByKind<Spec>[Spec['answer']['kind']]>
 
-/** What a slice hands to the HTTP layer: its operations with their handlers. */
+/** What a slice passes to the HTTP layer: its operations with their handlers. */
 export interface Route {
   operation: Operation
   register(app: FastifyInstance, context: HttpContext): void
 }
 
 export interface RouteOptions<Spec extends Operation> {
-  /** For operations whose answer follows from the actor's scope and the URL alone. */
+  /** For operations whose response depends on the actor's scope and the URL alone. */
   revision?: Revision<ActorByAuth[Spec['auth']]>
 }
 
-/** Joins an operation of the contract with the handler that does it. */
+/** Pairs an operation of the contract with its handler. */
 export function route<const Spec extends Operation>(
   operation: Spec,
   handler: Handler<Spec>,
@@ -117,7 +117,7 @@ function mount<const Spec extends Operation>(
   app.route({
     method: operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    // Streams are measured by whoever reads them.
+    // Streams are limited by whoever reads them.
     bodyLimit: isUpload ? Number.MAX_SAFE_INTEGER : bodyLimit.bytes,
     config: {
       isUpload,
@@ -137,10 +137,10 @@ function mount<const Spec extends Operation>(
       }
       context.admit(operation, request, reply, done)
     },
-    // Of the route and not of the application, so that nobody has to find out which operation it was.
+    // On the route and not on the application, where each response would have to look up its operation.
     ...(observe && {
       onResponse: (_request, reply, done) => {
-        // A client that has disconnected received no answer.
+        // A client that has disconnected received no response.
         if (!reply.raw.destroyed) observe(reply.statusCode, reply.elapsedTime)
         done()
       },
@@ -157,18 +157,18 @@ type RouteHandlers = Pick<
   'handler' | 'preHandler' | 'wsHandler' | 'exposeHeadRoute'
 >
 
-/** Makes the handlers of a route, by the kind of the answer. */
+/** Creates the handlers of a route, by response kind. */
 type Responders<Spec extends Operation> = {
-  [Kind in AnswerKind]: (work: Work<AnswerByKind<Spec>[Kind]>) => RouteHandlers
+  [Kind in ResponseKind]: (work: Work<ResponseByKind<Spec>[Kind]>) => RouteHandlers
 }
 
 function respondWithJson<Spec extends Operation>(
-  work: Work<AnswerByKind<Spec>['json']>,
+  work: Work<ResponseByKind<Spec>['json']>,
   operation: Spec,
   context: HttpContext,
   { revision }: RouteOptions<Spec>,
 ): RouteHandlers {
-  const checkAnswer = context.checkAnswers(operation)
+  const checkAnswer = context.checkResponses(operation)
 
   const respond = async (request: FastifyRequest, reply: FastifyReply) => {
     const answer = await work(request, reply)
@@ -179,7 +179,7 @@ function respondWithJson<Spec extends Operation>(
   }
   if (revision === undefined) return { handler: respond }
 
-  const memory = createAnswerMemory()
+  const memory = createResponseCache()
   const respondFromMemory = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -201,7 +201,7 @@ function respondWithJson<Spec extends Operation>(
   }
 }
 
-function respondWithHeaders(work: Work<HeadersAnswer>): RouteHandlers {
+function respondWithHeaders(work: Work<HeadersResponse>): RouteHandlers {
   return {
     handler: async (request, reply) => {
       const { status, headers } = await work(request, reply)
@@ -216,11 +216,11 @@ function respondWithDownload(work: Work<Download>): RouteHandlers {
       const download = await work(request, reply)
       const isHead = request.method === 'HEAD'
       if (download.readAt !== undefined && !isHead) {
-        // The address ends sooner than the permission to ask for it, so it is not to be kept.
+        // The address expires before the permission to ask for it, so it must not be cached.
         return reply.header('cache-control', 'no-store').redirect(await download.readAt(), 307)
       }
-      // The stream comes first: when it cannot be opened, the answer is an error with headers of its own.
-      // For HEAD an empty one stands in, because Fastify drains what it is given and forgets the length.
+      // The stream is opened first: if that fails, the response is an error with headers of its own.
+      // HEAD gets an empty stream, because Fastify drains the stream that it gets and drops the length.
       const body = isHead ? Readable.from([]) : await download.open?.()
       return reply.code(download.status).headers(download.headers).send(body)
     },
@@ -251,7 +251,7 @@ function toCall<Spec extends Operation>(
   }
 }
 
-/** The header, or else the member of the body that stands for it. */
+/** The header, or else the member of the body that replaces it. */
 function idempotencyKeyOf(operation: Operation, request: FastifyRequest): string | undefined {
   const header = request.headers['idempotency-key']
   if (header !== undefined) return String(header)
@@ -275,14 +275,14 @@ function abortSignalOf(reply: FastifyReply): AbortSignal {
 }
 
 /**
- * Names the state of all that an answer is made of: while it is the same, so is the answer to the
- * same request. It says whose data that is, too, so that nobody gets the answer of somebody else.
- * Undefined where the state is not known; nothing is remembered then.
+ * Identifies the state that a response depends on: while it is unchanged, so is the response to the
+ * same request. It includes the owner of the data, so that no caller gets the response of another.
+ * Undefined where the state is not known; nothing is cached then.
  */
 type Revision<Actor> = (actor: Actor) => string | undefined
 
-/** Texts of answers that were given at the newest revision. */
-interface AnswerMemory {
+/** Caches the texts of responses at the newest revision. */
+interface ResponseCache {
   find(revision: string, url: string): string | undefined
   keep(revision: string, url: string, answer: string): void
 }
@@ -294,8 +294,8 @@ interface Kept {
   answer: string
 }
 
-/** Lists that are asked for again and again while nothing changed are not read and written anew. */
-function createAnswerMemory(): AnswerMemory {
+/** Polled lists are not read and serialized again while nothing has changed. */
+function createResponseCache(): ResponseCache {
   const answers = new LRUCache<string, Kept>({
     maxSize: maxCharacters,
     sizeCalculation: ({ answer }, url) => answer.length + url.length,

@@ -5,7 +5,7 @@ import type { Actor } from '../domain/actor.js'
 import type { Remember } from '../platform/idempotency/store.js'
 import type { HttpContext } from './context.js'
 
-/** Does the work once per key and turns what was made into the answer. */
+/** Does the work once per key and converts its result to the response. */
 export type Once<Answer> = <Made>(
   work: (remember: Remember<Made>) => Promise<Made>,
   view: (made: Made) => Answer,
@@ -27,7 +27,7 @@ const maxKeyLength = 255
 
 type Scope = Parameters<HttpContext['idempotency']['find']>[0]
 
-/** A repeated key gets the first answer; the same key with another request is refused. */
+/** A repeated key gets the first response; the same key with another request is refused. */
 export function onceWithKey<Answer>(
   { idempotency: store, holderOf }: Pick<HttpContext, 'idempotency' | 'holderOf'>,
   keyed: KeyedRequest,
@@ -56,7 +56,7 @@ export function onceWithKey<Answer>(
   }
 
   return async (work, view) => {
-    const principal = `${request.principal} ${await placeOf(request.actor, holderOf)}`
+    const principal = `${request.principal} ${await scopeOf(request.actor, holderOf)}`
     const scope = { principal, operation: operation.id, key }
     const first = await replay(scope)
     if (first !== undefined) return first
@@ -70,7 +70,7 @@ export function onceWithKey<Answer>(
           answer: view(record),
         })
       })
-      if (!remembered) throw new Error(`${operation.id} did not remember its answer`)
+      if (!remembered) throw new Error(`${operation.id} did not store its response`)
       return view(made)
     } catch (error) {
       // Two requests with one key ran at the same time and the other one committed first.
@@ -84,10 +84,10 @@ export function onceWithKey<Answer>(
 }
 
 /**
- * One token reaches many bots and workspaces: the answer of one must not be repeated in another. The name
- * in the key of a chat user may be that of another person by now, and the key may be revoked.
+ * One token reaches many bots and workspaces: the response of one must not be repeated in another. The user
+ * that the key of a chat user names may be another person by now, and the key may be revoked.
  */
-async function placeOf(
+async function scopeOf(
   actor: Actor | undefined,
   holderOf: HttpContext['holderOf'],
 ): Promise<string> {
@@ -98,11 +98,11 @@ async function placeOf(
       return `${actor.botId} ${JSON.stringify(actor.caller)}`
     case 'chat-user':
       return (await holderOf(actor)) ?? ''
-    // An account has none.
+    // An account has no narrower scope.
     case 'account':
     case 'token':
       return ''
-    // An answer can hold a credential, and the next caller from an address may be another one.
+    // A response can contain a credential, and the next caller from an address may be another person.
     case 'chat':
     case undefined:
       throw new Error('An operation without authentication must not be idempotent by key')

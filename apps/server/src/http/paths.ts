@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
 
-/** Matches the paths of an operation, each as {@link plainPath} writes it. */
+/** Returns a pattern for the paths of an operation as {@link plainPath} writes them. */
 export function patternOf({ path }: Operation): RegExp {
   return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
 }
@@ -14,7 +14,7 @@ export function plainPath(path: string): string {
 }
 
 interface UnencodedParam {
-  /** What stands behind the parameter: few addresses have it, so the others cost one search. */
+  /** What follows the parameter: few addresses contain it, so the others cost one search. */
   suffix: string
   pattern: RegExp
 }
@@ -39,12 +39,12 @@ export function encodeSlashes(url: string): string {
   return url
 }
 
-/** Clients know operations that are not here yet, and keys with a slash that was not encoded. */
-const whatThereIs =
+/** For clients that know operations of later versions, or keys with a slash that is not encoded. */
+const routesHint =
   'The operations of this version are listed at /docs; a / inside an id or key is written %2F.'
 
-/** Tells a caller where the missing operations of existing clients are listed. */
-const whatIsMissing =
+/** Points callers to the list of operations of existing clients that are not served. */
+const compatibilityHint =
   'docs/guides/compatibility.md lists the operations of existing clients that this version does not serve.'
 
 const unserved = [
@@ -59,7 +59,7 @@ const unserved = [
 ]
 const unservedPattern = new RegExp(`^/(${unserved.join('|')})(/|$)`)
 
-/** A known path with another method is 405 and says which methods it has; an unknown path is 404. */
+/** A known path with another method gets 405 with the allowed methods; an unknown path gets 404. */
 export function refuseUnknownRoutes(
   app: FastifyInstance,
   routes: readonly Route[],
@@ -77,21 +77,21 @@ export function refuseUnknownRoutes(
     if (methods.length === 0) {
       throw new ApiError(
         'ResourceNotFound',
-        isKnownElsewhere(plain)
-          ? `${path} is not served by this version. ${whatIsMissing}`
-          : `There is nothing at ${path}. ${whatThereIs}`,
+        isUnserved(plain)
+          ? `${path} is not served by this version. ${compatibilityHint}`
+          : `There is nothing at ${path}. ${routesHint}`,
       )
     }
     const allowed = [...new Set(methods)].join(', ')
     reply.header('allow', allowed)
     throw new ApiError(
       'MethodNotFound',
-      `${path} knows ${allowed}, not ${request.method}. ${whatThereIs} ${whatIsMissing}`,
+      `${path} knows ${allowed}, not ${request.method}. ${routesHint} ${compatibilityHint}`,
     )
   })
 }
 
-/** Whether existing clients have operations at a path, or below it, that this server lacks. */
-function isKnownElsewhere(path: string): boolean {
+/** Whether existing clients have operations at or below a path that this server lacks. */
+function isUnserved(path: string): boolean {
   return unservedPattern.test(path)
 }

@@ -42,7 +42,7 @@ describe('the query reader', () => {
     expect(JSON.parse(JSON.stringify(read(raw)))).toEqual(expected)
   })
 
-  it('never fails and never touches a prototype, whatever is sent', () => {
+  it('never fails and never touches a prototype, whatever the input', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (raw) => {
         read(`tags.${raw}&tags[${raw}]&${raw}`)
@@ -54,7 +54,7 @@ describe('the query reader', () => {
     )
   })
 
-  it('gives back every tag that a client encodes with dots', () => {
+  it('decodes every tag that a client encodes with dots', () => {
     const name = fc.stringMatching(/^[A-Za-z0-9_:#/ é[\]-]{1,20}$/)
     fc.assert(
       fc.property(fc.dictionary(name, fc.string({ unit: 'grapheme', maxLength: 30 })), (tags) => {

@@ -1,6 +1,6 @@
 /**
- * Reads a query string by the schema of its operation. Clients of the interface encode maps and
- * lists in several ways, and a list of one looks like a scalar, so only the schema can tell what
+ * Reads a query string by the schema of its operation. Clients encode maps and lists
+ * in several ways, and a list of one item looks like a scalar, so only the schema determines what
  * was meant:
  *
  * - lists by repetition `ids=a&ids=b`, or with brackets `ids[]=a`, `ids[0]=a`
@@ -23,7 +23,7 @@ type Kind = 'scalar' | 'list' | 'map'
 
 /** More members than any operation has, to bound the work on a hostile query. */
 const maxMembers = 1000
-/** Words that end a map key to form a condition on it. */
+/** Words that turn the end of a map key into a condition. */
 const conditions = new Set(['in', 'not', 'exists'])
 
 export function compileQueryReader(schema: JsonSchema | undefined): QueryReader {
@@ -88,7 +88,7 @@ function addToMap(map: Record<string, unknown>, path: readonly string[], value: 
   map[key] = combine(map[key], value)
 }
 
-/** A whole map in one member, as JSON. What is not an object is kept for validation to refuse. */
+/** Merges a whole map in one member, as JSON. Anything but an object is kept for validation to refuse. */
 function mergeJson(current: unknown, value: string): unknown {
   try {
     const parsed: unknown = JSON.parse(value)
@@ -117,18 +117,18 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The key of one member: its first name, and the way from there into a map or list. */
+/** The key of one member: its name and the path inside the map or list. */
 function parseKey(rawKey: string): { name: string; path: string[] } {
   const key = decode(rawKey)
   const open = key.indexOf('[')
   const dot = rawKey.indexOf('.')
-  // Whichever comes first: brackets behind a dot belong to a name, as dots inside of brackets do.
+  // Whichever comes first: brackets after a dot are part of a name, and so are dots inside brackets.
   const dotted = dot > 0 && !/\[|%5b/i.test(rawKey.slice(0, dot))
   if (!dotted && open > 0 && key.endsWith(']')) {
     return { name: key.slice(0, open), path: key.slice(open + 1, -1).split('][') }
   }
   if (dot > 0) {
-    // Split before decoding: an encoded dot or bracket belongs to the name of the tag.
+    // Split before decoding: an encoded dot or bracket is part of the name of the tag.
     const [name = '', ...path] = rawKey.split('.').map(decode)
     return { name, path }
   }
@@ -144,7 +144,7 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)]
 }
 
-/** Percent-decoding that leaves a broken encoding as it stands instead of failing the request. */
+/** Percent-decodes a text; a malformed encoding is left unchanged instead of failing the request. */
 function decode(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text
   const spaced = text.replaceAll('+', ' ')

@@ -1,24 +1,24 @@
 import { ApiError, contract } from '@botstead/contract'
 import { type Route, route } from './mount.js'
 
-/** One part of the server that requests need. */
-interface ReadinessCheck {
-  name: string
+/** A part of the server that requests depend on, for `/readyz`. */
+export interface ReadinessCheck {
+  readonly name: string
   /**
-   * Rejects with the reason when the part does not work now; returns a sentence that says what is
-   * missing when it works with less than it could.
+   * Rejects with the reason when the part does not work; resolves with a sentence about what is
+   * missing when it works with restrictions.
    */
   check(): Promise<unknown>
 }
 
 interface ServiceRoutesDeps {
   checks: readonly ReadinessCheck[]
-  /** Whether the server has begun to stop. */
+  /** Whether shutdown has begun. */
   isStopping: () => boolean
 }
 
 /** Milliseconds for which a result is reused, so that frequent probes cost no more. */
-const freshFor = 500
+const freshMilliseconds = 500
 
 /** The probes. */
 export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[] {
@@ -33,7 +33,7 @@ export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[
           : { name, status: 'ok' as const }
       }),
     )
-  const results = sharedFor(freshFor, checkAll)
+  const results = sharedFor(freshMilliseconds, checkAll)
 
   return [
     route(contract.service.health, async () => ({ status: 'ok' as const })),
@@ -45,7 +45,7 @@ export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[
   ]
 }
 
-/** One run at a time, whose result also serves the calls during it and shortly after. */
+/** Runs the work once at a time; its result also serves calls during the run and shortly after. */
 function sharedFor<T>(milliseconds: number, work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined
   let endedAt: number | undefined

@@ -7,8 +7,8 @@ import type { FastifySchemaValidationError } from 'fastify'
 /** Keyword of {@link requireStorable}. */
 const storable = 'storable'
 
-// Params and queries are text, so numbers and booleans in them are coerced. A JSON body says what
-// it means: `1` must not silently become `"1"`.
+// Params and queries are text, so numbers and booleans in them are coerced. JSON bodies are typed:
+// `1` must not silently become `"1"`.
 const shared = { strict: true, strictTypes: false, allowUnionTypes: true, discriminator: true }
 const textAjv = new Ajv({ ...shared, coerceTypes: true, useDefaults: true })
 const bodyAjv = new Ajv({ ...shared, coerceTypes: false, useDefaults: false })
@@ -19,15 +19,15 @@ for (const ajv of [textAjv, bodyAjv]) {
   addBytesKeyword(ajv)
 }
 
-/** A validator as Fastify takes it: after false, `errors` says why. */
+/** A validator as Fastify expects it: after false, `errors` contains the reasons. */
 interface RequestValidator {
   (data: unknown): boolean
   errors?: ValidateFunction['errors']
 }
 
 /**
- * Validator of one part of a request, for Fastify. It is compiled at its first use: a start and the
- * memory at rest do not pay for operations that nobody calls.
+ * Validator of one part of a request, for Fastify. It is compiled at first use, so that startup and
+ * idle memory do not pay for operations that are never called.
  */
 export function createValidator(input: { schema: unknown; httpPart?: string }): RequestValidator {
   const ajv = input.httpPart === 'body' ? bodyAjv : textAjv
@@ -41,13 +41,13 @@ export function createValidator(input: { schema: unknown; httpPart?: string }): 
   return validator
 }
 
-/** Validator of an answer, for tests: a view that drifts from its contract must not go unnoticed. */
-export function compileAnswerValidator(schema: object): (answer: unknown) => string | undefined {
+/** Validator of a response, for tests: a view that drifts from its contract must be noticed. */
+export function compileResponseValidator(schema: object): (answer: unknown) => string | undefined {
   const validate = bodyAjv.compile(schema)
   return (answer) => (validate(answer) ? undefined : bodyAjv.errorsText(validate.errors))
 }
 
-/** The catalogue error for a broken rule: names the field and the rule. */
+/** The catalogue error for a violation; names the field and the rule. */
 export function describeViolation(
   errors: readonly FastifySchemaValidationError[],
   part: string | undefined,
@@ -65,7 +65,7 @@ export function describeViolation(
   )
 }
 
-/** Teaches a validator to refuse texts that not every database can hold, see {@link requireStorable}. */
+/** Adds a keyword that refuses texts which not every database can store, see {@link requireStorable}. */
 function addStorableKeyword(ajv: Ajv): void {
   ajv.addKeyword({
     keyword: storable,
@@ -77,17 +77,17 @@ function addStorableKeyword(ajv: Ajv): void {
 }
 
 /**
- * The same schema, in which declared texts are made of whole characters and have no U+0000:
- * PostgreSQL can neither store others nor look for them, not even inside JSON, and what one engine
- * refuses the other must refuse too.
+ * The same schema, whose declared strings must consist of whole characters without U+0000:
+ * PostgreSQL can neither store nor search for others, not even inside JSON, and both
+ * engines must refuse the same.
  *
- * Values of any type and payloads of messages are left alone. They are content, kept as JSON that
- * no query looks into, and half an emoji at the end of what somebody says must not lose the rest.
+ * Values of any type and message payloads are exempt. They are content, stored as JSON that
+ * no query reads, and half an emoji at the end of a message must not lose the rest.
  */
 function requireStorable(schema: object): object {
   if ('discriminator' in schema || 'enum' in schema) return schema
   const members = Object.entries(schema).map(([name, value]) => [name, requireWithin(value)])
-  // Names in a map have bounds, but no type.
+  // Names in a map have limits, but no type.
   const isText = 'type' in schema ? schema.type === 'string' : 'maxLength' in schema
   return { ...Object.fromEntries(members), ...(isText && { [storable]: true }) }
 }
@@ -97,7 +97,7 @@ function requireWithin(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? requireStorable(value) : value
 }
 
-/** Teaches a validator the bound of texts in bytes of UTF-8, which is reported before one in characters. */
+/** Adds a keyword for the length of texts in bytes of UTF-8, reported before one in characters. */
 function addBytesKeyword(ajv: Ajv): void {
   ajv.addKeyword({
     keyword: 'maxBytes',

@@ -8,10 +8,10 @@ export interface WebhookReceiver {
   receive(request: WebhookRequest): Promise<WebhookAnswer>
 }
 
-/** Bytes of a body. The wire to integrations knows texts only, which are held in memory. */
+/** Bytes of a body. Integrations are called with texts only, which are held in memory. */
 const bodyLimit = 4 * 1024 * 1024
 
-/** For counting requests; the methods and paths of webhooks are those of the integrations. */
+/** For metrics and admission. Not in the contract: integrations define the methods and paths of their webhooks. */
 const operation: Operation = {
   id: 'receiveWebhook',
   method: 'POST',
@@ -25,8 +25,8 @@ const operation: Operation = {
 }
 
 /**
- * The public addresses of installations. Bodies, methods, paths and answers belong to the integration,
- * preflights of browsers too.
+ * The public addresses of installations, which is all that HTTP knows of integrations: the receiver interprets
+ * the request. Integrations define bodies, methods, paths and responses, CORS preflights included.
  */
 export async function mountWebhooks(
   app: FastifyInstance,
@@ -56,13 +56,13 @@ export async function mountWebhooks(
 }
 
 function toWebhook(request: FastifyRequest) {
-  // The address as it came: what follows the id is not this server's to decode or to tidy up.
+  // The raw address: the part after the id belongs to the integration and must not be decoded or normalized.
   const parts = /^\/+webhooks\/+([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(request.raw.url ?? '')
   const [, id = '', path = '', query = ''] = parts ?? []
   const { method } = request
   const headers = textHeaders(request)
   const shared = { method, query, headers, body: bodyOf(request), requestId: request.id }
-  // One address for all installations, as providers of OAuth want it: the state says which is meant.
+  // One address for all installations, as OAuth providers require: the state identifies the installation.
   if (id === 'oauth') {
     const webhookId = new URLSearchParams(query).get('state') ?? ''
     return { ...shared, webhookId, path: `/oauth${path}` }

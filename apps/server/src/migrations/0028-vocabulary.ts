@@ -39,10 +39,22 @@ async function listLater(db: Transaction<Tables>): Promise<void> {
   const now = isoTime(systemClock.now())
   for (const { bot_id: botId } of bots) {
     const row = {
-      ...{ id: ids.next('job'), kind: 'search.words', key: botId },
-      ...{ payload: JSON.stringify({ botId }), state: 'waiting', priority: 2, due_at: now },
-      ...{ follow_up_at: null, attempts: 0, max_attempts: 20, deadline_milliseconds: 3_600_000 },
-      ...{ claims: 0, owner: null, last_error: null, created_at: now, updated_at: now },
+      id: ids.next('job'),
+      kind: 'search.words',
+      key: botId,
+      payload: JSON.stringify({ botId }),
+      state: 'waiting',
+      priority: 2,
+      due_at: now,
+      follow_up_at: null,
+      attempts: 0,
+      max_attempts: 20,
+      deadline_milliseconds: 3_600_000,
+      claims: 0,
+      owner: null,
+      last_error: null,
+      created_at: now,
+      updated_at: now,
     }
     await db.insertInto('jobs').values(row).execute()
   }

@@ -87,9 +87,21 @@ async function enqueue(old: Old, cursor: Cursor): Promise<void> {
     const rows = places.map((subject_id) => {
       position += 1
       return {
-        ...{ id: ids.next('delivery'), bot_id, integration: chat, kind: 'signal', subject_id },
-        ...{ order_key: line, position, status: 'pending', attempts: 0, spent: 0, set_aside: 0 },
-        ...{ owner: null, last_error: null, created_at: now, updated_at: now },
+        id: ids.next('delivery'),
+        bot_id,
+        integration: chat,
+        kind: 'signal',
+        subject_id,
+        order_key: line,
+        position,
+        status: 'pending',
+        attempts: 0,
+        spent: 0,
+        set_aside: 0,
+        owner: null,
+        last_error: null,
+        created_at: now,
+        updated_at: now,
         next_attempt_at: position === 1 ? now : null,
       }
     })

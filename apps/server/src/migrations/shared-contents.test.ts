@@ -15,7 +15,11 @@ describeEachEngine('contents from before they were shared', (engine) => {
     const counts = { size: 3, counted_storage: 3, counted_vector: 0, generation: 1 }
     const texts = { content_type: 'text/plain', tags: '{}', metadata: '{}', workspace_id: 'w' }
     const files = ['1', '2', '3', '4'].map((id) => ({
-      ...{ ...file, ...zeros, ...times, ...counts, ...texts },
+      ...file,
+      ...zeros,
+      ...times,
+      ...counts,
+      ...texts,
       id,
       bot_id: id === '4' ? 'other' : 'bot',
       key: id,
@@ -29,7 +33,11 @@ describeEachEngine('contents from before they were shared', (engine) => {
       blob_key: `blob-${id}`,
       sha256: id === '3' ? 'else' : 'same',
       content_type: 'text/plain',
-      ...{ public_content: 0, shared: 0, immediate: 0, indexed: 0, created_at: 't' },
+      public_content: 0,
+      shared: 0,
+      immediate: 0,
+      indexed: 0,
+      created_at: 't',
     }))
     const empty = { ...contents[0], generation: 2, blob_key: null, sha256: null }
     await database().run(async (tx) => {

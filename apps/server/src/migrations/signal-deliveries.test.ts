@@ -17,17 +17,44 @@ describeEachEngine('signals from before they were delivered', (engine) => {
   it('that still wait are put into the outbox, in order, of the chat alone', async () => {
     const times = { created_at: 't', updated_at: 't' }
     const installation = (bot_id: string, alias: string, posts_signals: number) => ({
-      ...{ bot_id, alias, posts_signals, ...times, enabled: 1, webhook_id: `${bot_id}-${alias}` },
-      ...{ integration_id: alias, name: alias, version: '1', configuration_type: null },
-      ...{ configuration: '', disabled_channels: '[]', status: 'registered', status_reason: null },
+      bot_id,
+      alias,
+      posts_signals,
+      ...times,
+      enabled: 1,
+      webhook_id: `${bot_id}-${alias}`,
+      integration_id: alias,
+      name: alias,
+      version: '1',
+      configuration_type: null,
+      configuration: '',
+      disabled_channels: '[]',
+      status: 'registered',
+      status_reason: null,
     })
     const conversation = (id: string, bot_id: string, integration: string) => ({
-      ...{ id, bot_id, integration, ...times, foreign_id: null, channel: 'channel' },
-      ...{ tags: '{}', properties: '{}', owner_user_id: null, claimable: 0, message_count: 0 },
-      ...{ last_sequence: 9, last_message_at: 0 },
+      id,
+      bot_id,
+      integration,
+      ...times,
+      foreign_id: null,
+      channel: 'channel',
+      tags: '{}',
+      properties: '{}',
+      owner_user_id: null,
+      claimable: 0,
+      message_count: 0,
+      last_sequence: 9,
+      last_message_at: 0,
     })
     const event = (stream: string, sequence: number, type: string, subject_id = 'x') => ({
-      ...{ stream, sequence, type, subject_id, bot_id: 'bot', data: null, created_at: 't' },
+      stream,
+      sequence,
+      type,
+      subject_id,
+      bot_id: 'bot',
+      data: null,
+      created_at: 't',
     })
     const streamed = JSON.stringify({ text: 'done', metadata: { streamId: 's' } })
     await database().run(async (tx) => {
@@ -51,9 +78,18 @@ describeEachEngine('signals from before they were delivered', (engine) => {
       await old
         .insertInto('messages')
         .values({
-          ...{ id: 'msg_1', bot_id: 'bot', conversation_id: 'conv_1', user_id: 'bot' },
-          ...{ type: 'text', payload: streamed, direction: 'outgoing', tags: null, origin: null },
-          ...{ sequence: 7, created_at: 't', updated_at: null },
+          id: 'msg_1',
+          bot_id: 'bot',
+          conversation_id: 'conv_1',
+          user_id: 'bot',
+          type: 'text',
+          payload: streamed,
+          direction: 'outgoing',
+          tags: null,
+          origin: null,
+          sequence: 7,
+          created_at: 't',
+          updated_at: null,
         })
         .execute()
       await old
@@ -78,9 +114,21 @@ describeEachEngine('signals from before they were delivered', (engine) => {
         .insertInto('jobs')
         .values(
           ['chat.webhook', 'other'].map((kind) => ({
-            ...{ id: kind, kind, key: null, payload: '{}', state: 'waiting', priority: 0 },
-            ...{ due_at: 't', follow_up_at: null, attempts: 0, max_attempts: 1, claims: 0 },
-            ...{ deadline_milliseconds: 1, owner: null, last_error: null, ...times },
+            id: kind,
+            kind,
+            key: null,
+            payload: '{}',
+            state: 'waiting',
+            priority: 0,
+            due_at: 't',
+            follow_up_at: null,
+            attempts: 0,
+            max_attempts: 1,
+            claims: 0,
+            deadline_milliseconds: 1,
+            owner: null,
+            last_error: null,
+            ...times,
           })),
         )
         .execute()
@@ -91,7 +139,10 @@ describeEachEngine('signals from before they were delivered', (engine) => {
     const columns = ['bot_id', 'integration', 'kind', 'subject_id', 'order_key', 'status'] as const
     const waiting = db.selectFrom('deliveries').select([...columns, 'position', 'next_attempt_at'])
     const common = {
-      ...{ bot_id: 'bot', integration: 'chat', kind: 'signal', status: 'pending' },
+      bot_id: 'bot',
+      integration: 'chat',
+      kind: 'signal',
+      status: 'pending',
       order_key: 'bot/chat/conv_1',
     }
     expect(await waiting.orderBy('position').execute()).toEqual([

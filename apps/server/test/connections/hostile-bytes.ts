@@ -28,7 +28,9 @@ const { webSocket, http2 } = offers
 /** The sequences that once ended a server, or took its memory, its descriptors or its peace. */
 export function knownAttacks({ content, users }: Targets): Record<string, Attack> {
   const attack = (pieces: readonly string[], more: Partial<Attack> = {}): Attack => ({
-    ...{ pause: 2, leaving: 'end', reads: true },
+    pause: 2,
+    leaving: 'end',
+    reads: true,
     pieces: pieces.map((piece) => Buffer.from(piece)),
     ...more,
   })
@@ -134,7 +136,8 @@ export function randomAttacks(targets: Targets, count: number): Attack[] {
     .record({
       requests: fc.array(fc.constantFrom(...templates(targets)), { minLength: 1, maxLength: 6 }),
       spoil: fc.constantFrom(...spoiling),
-      ...{ at: part, value: part },
+      at: part,
+      value: part,
       cuts: fc.array(part, { maxLength: 4 }),
       pause: fc.constantFrom(0, 0, 0, 1, 5),
       leaving: fc.constantFrom<Leaving>('end', 'destroy', 'reset', 'stay'),

@@ -86,8 +86,12 @@ export const runtimeExamples: Examples = {
       body: {
         messages: [
           {
-            ...{ conversationId, userId, type: 'text', payload: { text: 'Old words' } },
-            ...{ tags: { old: 'yes' }, discriminateByTags: ['old'] },
+            conversationId,
+            userId,
+            type: 'text',
+            payload: { text: 'Old words' },
+            tags: { old: 'yes' },
+            discriminateByTags: ['old'],
             createdAt: '2020-01-31T12:00:00Z',
           },
         ],

@@ -77,7 +77,8 @@ it('botstead bots makes a bot that can be used at once, shows, lists and deletes
     expect(asked).toEqual({ status: 1, stdout: '', stderr: which })
     expect(spared).toEqual({ status: 1, stdout: '', stderr: which })
     expect(listedFiles).toMatchObject({
-      ...{ status: 1, stdout: '' },
+      status: 1,
+      stdout: '',
       stderr: which.replace('one:', 'one with --bot or BOTSTEAD_BOT:'),
     })
     await server.client().createWorkspace({ name: 'Default' })

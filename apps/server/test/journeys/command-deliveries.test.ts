@@ -25,7 +25,9 @@ describe('botstead deliveries', () => {
       await chat.chatCreateMessage({ conversationId, payload: { type: 'text', text: `m${i}` } })
     }
     const environment = {
-      ...{ BOTSTEAD_URL: server().url, BOTSTEAD_TOKEN: server().token, BOTSTEAD_BOT: bot.id },
+      BOTSTEAD_URL: server().url,
+      BOTSTEAD_TOKEN: server().token,
+      BOTSTEAD_BOT: bot.id,
     }
     const deliveries = (...words: string[]) => runCommand(['deliveries', ...words], environment)
     const untilOver = () =>

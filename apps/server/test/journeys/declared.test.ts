@@ -26,7 +26,8 @@ describeEachEngine('what is declared', (engine) => {
   beforeAll(async () => {
     const admin = existingClient(server(), { headers: { 'x-multiple-integrations': 'true' } })
     const { integration } = await admin.createIntegration({
-      ...{ name: 'mail', version: '1.0.0' },
+      name: 'mail',
+      version: '1.0.0',
       channels: {
         thread: { messages: { letter: numbered, text: { schema: {} } } },
         open: { messages: {} },
@@ -44,7 +45,9 @@ describeEachEngine('what is declared', (engine) => {
     })
     bot = existingClient(server(), { botId })
     mail = existingClient(server(), {
-      ...{ botId, integrationId: integration.id, integrationAlias: 'post' },
+      botId,
+      integrationId: integration.id,
+      integrationAlias: 'post',
     })
     const { user } = await mail.createUser({ tags: {} })
     const inThread = await mail.createConversation({ channel: 'thread', tags: {} })

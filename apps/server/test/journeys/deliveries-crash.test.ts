@@ -100,7 +100,8 @@ describe('deliveries of several processes', () => {
       const environment = {
         ...place.environment,
         // Long enough that a process of a busy machine, which stands still for seconds, is not taken for dead.
-        ...{ BOTSTEAD_ADMIN_TOKEN: token, BOTSTEAD_JOB_LEASE_MS: '10s' },
+        BOTSTEAD_ADMIN_TOKEN: token,
+        BOTSTEAD_JOB_LEASE_MS: '10s',
       }
       const bot = await startHttpBot('echo')
       await using one = await startServerProcess(environment)

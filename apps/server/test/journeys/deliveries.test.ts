@@ -38,7 +38,8 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     const given = Buffer.from(headers['x-bp-configuration'] ?? '', 'base64').toString()
     expect(JSON.parse(given)).toEqual({ payload: '{}' })
     expect(JSON.parse(body).event).toMatchObject({
-      ...{ type: 'message_created', conversationId },
+      type: 'message_created',
+      conversationId,
       payload: { message: { payload: { text: 'm0' } }, conversation: { id: conversationId } },
     })
     await eventually(async () => {
@@ -217,7 +218,8 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     expect(texts).toEqual([...firstTries(numbers(2)), { text: 'm0', attempt: 2 }])
     const again = (await bot.calls()).at(-1)
     expect(JSON.parse(again?.body ?? '').event).toMatchObject({
-      ...{ status: 'pending', failureReason: null },
+      status: 'pending',
+      failureReason: null,
     })
     await expect(admin.getDelivery({ id, deliveryId: 'delivery_none' })).rejects.toMatchObject({
       type: 'ResourceNotFound',

@@ -58,8 +58,11 @@ it('refuses whoever is not the server, when it knows the secret of the bot', asy
     `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`
   const call = async (signature: string) => {
     const headers = {
-      ...{ 'x-bot-id': 'any', 'x-bp-operation': 'ping', 'x-bp-type': 'ping' },
-      ...{ 'x-bp-configuration': 'e30=', 'x-botstead-signature': signature },
+      'x-bot-id': 'any',
+      'x-bp-operation': 'ping',
+      'x-bp-type': 'ping',
+      'x-bp-configuration': 'e30=',
+      'x-botstead-signature': signature,
     }
     return (await fetch(url, { method: 'POST', body, headers })).status
   }
@@ -134,7 +137,9 @@ it('says with the stack why a handler failed, and goes on', async () => {
   const message = { id: 'msg_x', type: 'text', payload: { text: 'x' }, conversationId: 'conv_x' }
   const payload = { message, conversation: { id: 'conv_of_nobody' }, user: {} }
   const headers = {
-    ...{ 'x-bot-id': botId, 'x-bp-operation': 'event_received', 'x-bp-type': 'message_created' },
+    'x-bot-id': botId,
+    'x-bp-operation': 'event_received',
+    'x-bp-type': 'message_created',
     'x-bp-configuration': 'e30=',
   }
   const body = JSON.stringify({ event: { id: 'evt_x', type: 'message_created', payload } })

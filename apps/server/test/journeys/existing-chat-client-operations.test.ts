@@ -40,7 +40,8 @@ const calls: Record<keyof typeof contract.chat, Call> = {
     const { key, id } = ada.user
     const again = { 'x-user-key': key, name: 'Ada' }
     expect((await new Client({ apiUrl }).getOrCreateUser(again)).user).toMatchObject({
-      ...{ id, name: 'Ada' },
+      id,
+      name: 'Ada',
     })
   },
   getUser: async ({ ada }) => expect((await ada.getUser({})).user.name).toBe('Ada'),
@@ -69,7 +70,10 @@ const calls: Record<keyof typeof contract.chat, Call> = {
     const heard = new Promise((resolve) => listener.on('message_created', resolve))
     const userKey = ada.user.key
     const socket = await listenBySocket({
-      ...{ url: new URL(apiUrl).origin, webhookId, conversationId: id, userKey },
+      url: new URL(apiUrl).origin,
+      webhookId,
+      conversationId: id,
+      userKey,
     })
     const { message } = await ada.createMessage({ conversationId: id, payload })
     expect(await heard).toEqual({ ...message, isBot: false })
@@ -105,7 +109,7 @@ it('serves the existing chat client with every operation that it has', async () 
   const { webhookId } = await makeBot(server())
   const apiUrl = `${server().url}/chat/${webhookId}`
   const ada = await connect(server(), webhookId)
-  const world = { ...{ apiUrl, webhookId, ada }, ...empty }
+  const world = { apiUrl, webhookId, ada, ...empty }
   for (const [name, call] of Object.entries(calls)) {
     await call(world).catch((error: unknown) => {
       throw new Error(`${name} is not served as the client expects it`, { cause: error })

@@ -18,7 +18,11 @@ describeEachEngine('dates without a time', (engine) => {
     const { id: conversationId, createdAt } = conversation
     const { user } = await client.createUser({ tags: {} })
     const { message } = await client.createMessage({
-      ...{ conversationId, userId: user.id, type: 'text', payload: { text: 'hi' }, tags: {} },
+      conversationId,
+      userId: user.id,
+      type: 'text',
+      payload: { text: 'hi' },
+      tags: {},
     })
     const found = async (range: { afterDate?: string; beforeDate?: string }) => {
       const { conversations } = await client.listConversations(range)
@@ -82,9 +86,17 @@ describeEachEngine('what is not there', (engine) => {
     const { admin, bot } = await makeBot(server())
     const absent = { absent: null } as never
     const { bot: same } = await admin.updateBot({
-      ...{ id: bot.id, plugins: absent, integrations: absent, actions: absent, events: absent },
-      ...{ states: absent, recurringEvents: absent, tags: absent, secrets: absent },
-      ...{ user: { tags: absent }, subscriptions: { events: absent } },
+      id: bot.id,
+      plugins: absent,
+      integrations: absent,
+      actions: absent,
+      events: absent,
+      states: absent,
+      recurringEvents: absent,
+      tags: absent,
+      secrets: absent,
+      user: { tags: absent },
+      subscriptions: { events: absent },
     })
     expect(same).toMatchObject({ plugins: {}, tags: {}, actions: {}, secrets: [] })
     const plugin = { id: '6f1c1f5e-0000-4000-8000-000000000000' }

@@ -32,7 +32,10 @@ describeEachEngine('the guide to payloads', (engine) => {
       const { message } = await client.getMessage({ id: said.message.id })
       expect({ type: message.type, payload: message.payload }).toEqual(runtimeForm)
       const answer = await client.createMessage({
-        ...{ conversationId, userId: bot.id, tags: {}, ...runtimeForm },
+        conversationId,
+        userId: bot.id,
+        tags: {},
+        ...runtimeForm,
       })
       const heard = await ada.getMessage({ id: answer.message.id })
       expect(heard.message.payload).toEqual(chatForm)

@@ -30,7 +30,8 @@ describe.skipIf(!postgres)('an upload in parts to two processes on PostgreSQL', 
       const settings = {
         ...place.environment,
         ...(s3 && { BOTSTEAD_BLOBS_URL: s3.url({ prefix: 'shared' }) }),
-        ...{ BOTSTEAD_ADMIN_TOKEN: token, LOG_LEVEL: 'error' },
+        BOTSTEAD_ADMIN_TOKEN: token,
+        LOG_LEVEL: 'error',
       }
       // One after the other, so that the first makes what both start from.
       await using here = await startServerProcess(settings)
@@ -65,7 +66,10 @@ describe.skipIf(!postgres)('an upload in parts to two processes on PostgreSQL', 
       const { hostname, port, host } = new URL(here.url)
       const socket = connect(Number(port), hostname).on('error', () => undefined)
       const lines = Object.entries({
-        ...{ host, ...tus, 'upload-offset': 3 * megabyte, 'content-length': megabyte },
+        host,
+        ...tus,
+        'upload-offset': 3 * megabyte,
+        'content-length': megabyte,
       }).map(([name, value]) => `${name}: ${value}\r\n`)
       socket.write(`PATCH ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`)
       const wrong = Buffer.alloc(megabyte / 2, 'x')

@@ -103,8 +103,12 @@ describe('the bounds of what bots and integrations store', () => {
     const { conversation } = await mail.createConversation({ channel: 'thread', tags: {} })
     const { user } = await mail.createUser({ tags: {} })
     const message = (at: number) => ({
-      ...{ conversationId: conversation.id, userId: user.id, type: 'text', payload: { at } },
-      ...{ tags: { id: `old-${at}` }, discriminateByTags: ['id'] },
+      conversationId: conversation.id,
+      userId: user.id,
+      type: 'text',
+      payload: { at },
+      tags: { id: `old-${at}` },
+      discriminateByTags: ['id'],
       createdAt: '2020-01-01T00:00:00.000Z',
     })
     const messages = Array.from({ length: 101 }, (_, at) => message(at))

@@ -123,11 +123,19 @@ describeEachEngine('what bots and integrations do', (engine) => {
     const { id: conversationId } = await room()
     const { id: userId } = await person()
     const { message } = await mail.createMessage({
-      ...{ conversationId, userId, type: 'text', payload: { text: 'hello' }, tags: { id: 'm1' } },
+      conversationId,
+      userId,
+      type: 'text',
+      payload: { text: 'hello' },
+      tags: { id: 'm1' },
     })
     expect(message).toMatchObject({ direction: 'incoming', tags: { id: 'm1' }, userId })
     const answer = await bot.createMessage({
-      ...{ conversationId, userId: made.bot.id, type: 'text', payload: { text: 'hi' }, tags: {} },
+      conversationId,
+      userId: made.bot.id,
+      type: 'text',
+      payload: { text: 'hi' },
+      tags: {},
     })
     expect(answer.message).toMatchObject({ direction: 'outgoing', userId: made.bot.id })
     const { participants } = await bot.listParticipants({ id: conversationId })
@@ -173,8 +181,13 @@ describeEachEngine('what bots and integrations do', (engine) => {
     const { id: conversationId } = await room()
     const { id: userId } = await person()
     const messages = Array.from({ length: 3 }, (_, at) => ({
-      ...{ conversationId, userId, type: 'text', payload: { at }, tags: { id: `old-${at}` } },
-      ...{ discriminateByTags: ['id'], createdAt: `2020-01-0${at + 1}T00:00:00.000Z` },
+      conversationId,
+      userId,
+      type: 'text',
+      payload: { at },
+      tags: { id: `old-${at}` },
+      discriminateByTags: ['id'],
+      createdAt: `2020-01-0${at + 1}T00:00:00.000Z`,
     }))
     const first = await mail.importMessages({ messages })
     const second = await mail.importMessages({ messages })
@@ -243,7 +256,11 @@ describeEachEngine('what bots and integrations do', (engine) => {
   it('releases scheduled messages and events when they are due, unless they are cancelled', async () => {
     const { id: conversationId } = await room()
     const say = (text: string) => ({
-      ...{ conversationId, userId: made.bot.id, type: 'text', payload: { text }, tags: {} },
+      conversationId,
+      userId: made.bot.id,
+      type: 'text',
+      payload: { text },
+      tags: {},
       schedule: { delay: hour },
     })
     const { message } = await bot.createMessage(say('later'))
@@ -323,12 +340,19 @@ describeEachEngine('what bots and integrations do', (engine) => {
     const { id: conversationId } = await room()
     const { id: userId } = await person({ id: 'teller' })
     const { message } = await mail.createMessage({
-      ...{ conversationId, userId, type: 'text', payload: { text: 'hello' }, tags: {} },
+      conversationId,
+      userId,
+      type: 'text',
+      payload: { text: 'hello' },
+      tags: {},
     })
     const { events } = await bot.listEvents({ messageId: message.id })
     expect(events).toMatchObject([
       {
-        ...{ type: 'message_created', messageId: message.id, conversationId, userId },
+        type: 'message_created',
+        messageId: message.id,
+        conversationId,
+        userId,
         payload: {
           message: { id: message.id, payload: { text: 'hello' } },
           user: { id: userId, tags: { 'mail:id': 'teller' } },

@@ -167,7 +167,9 @@ describeEachEngine('bots made with the SDK', (engine) => {
       expect(heard[0]?.payload).toEqual({ type: 'text', text: 'Remember: pump' })
 
       const { workflow } = await bot.createWorkflow({
-        ...{ name: 'mend', status: 'pending', input: { item: 'lamp' } },
+        name: 'mend',
+        status: 'pending',
+        input: { item: 'lamp' },
       })
       await eventually(async () => {
         const { workflow: ended } = await bot.getWorkflow({ id: workflow.id })

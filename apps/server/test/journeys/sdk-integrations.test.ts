@@ -46,7 +46,9 @@ describeEachEngine('an integration made with the SDK', (engine) => {
   beforeAll(async () => {
     admin = existingClient(server(), { headers: { 'x-multiple-integrations': 'true' } })
     const { integration } = await admin.createIntegration({
-      ...{ name: 'phone', version: '1.0.0', ...definition },
+      name: 'phone',
+      version: '1.0.0',
+      ...definition,
     })
     const { id: integrationId } = integration
     botId = (await admin.createBot({})).bot.id
@@ -129,12 +131,16 @@ describeEachEngine('an integration made with the SDK', (engine) => {
       },
     })
     expect(await ring({ event: {} })).toMatchObject({
-      ...{ status: 422, body: { message: expect.stringContaining('body.payload.times') } },
+      status: 422,
+      body: { message: expect.stringContaining('body.payload.times') },
     })
     await expect(
       bot.createMessage({
         conversationId: (await ring({})).body.conversationId,
-        ...{ userId: botId, type: 'image', payload: {}, tags: {} },
+        userId: botId,
+        type: 'image',
+        payload: {},
+        tags: {},
       }),
     ).rejects.toMatchObject({ type: 'InvalidPayload' })
   })
@@ -150,7 +156,8 @@ describeEachEngine('an integration made with the SDK', (engine) => {
 
   it('fails to register with its own words, and leaves', async () => {
     expect(await configure({ configuration: { country: 'none' } })).toMatchObject({
-      ...{ status: 'registration_failed', statusReason: 'There is no such country' },
+      status: 'registration_failed',
+      statusReason: 'There is no such country',
     })
     expect(await configure({})).toMatchObject({ status: 'registered', statusReason: null })
     expect(await configure({ enabled: false })).toMatchObject({ status: 'unregistered' })

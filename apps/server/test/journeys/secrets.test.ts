@@ -41,7 +41,9 @@ describe('what nobody else is to know', () => {
 
     const { pat } = await admin.createPersonalAccessToken({ note: 'laptop' })
     const { integration } = await admin.createIntegration({
-      ...{ name: 'mail', version: '1.0.0', url: nobody },
+      name: 'mail',
+      version: '1.0.0',
+      url: nobody,
       configuration: { schema: { type: 'object', properties: { token: { type: 'string' } } } },
     })
     const { bot } = await admin.createBot(
@@ -86,9 +88,14 @@ describe('what nobody else is to know', () => {
 
     const secrets = {
       ...given,
-      ...{ first: server.token, personal: pat.value, botKey: botKey.value },
-      ...{ mailKey: mailKey.value, userKey: guest.key, newSigningSecret },
-      ...{ signingSecret: bot.signingSecret, ofIntegration: integration.signingSecret },
+      first: server.token,
+      personal: pat.value,
+      botKey: botKey.value,
+      mailKey: mailKey.value,
+      userKey: guest.key,
+      newSigningSecret,
+      signingSecret: bot.signingSecret,
+      ofIntegration: integration.signingSecret,
       uploadUrl: new URL(file.uploadUrl).pathname,
     }
     for (const secret of Object.values(secrets)) expect(secret.length).toBeGreaterThan(20)
@@ -100,7 +107,9 @@ describe('what nobody else is to know', () => {
     for (const [name, secret] of Object.entries(secrets)) {
       const files = kept.filter(([, bytes]) => bytes.includes(secret)).map(([path]) => path)
       expect({ name, logged: written.includes(secret), files }).toEqual({
-        ...{ name, logged: false, files: [] },
+        name,
+        logged: false,
+        files: [],
       })
     }
   })

@@ -31,7 +31,10 @@ describeEachEngine('workflows of bots', (engine) => {
     await bot.updateWorkflow({ id: whole.id, status: 'listening', output: { seats: 2 } })
     await bot.updateWorkflow(going)
     const { workflow: part } = await bot.createWorkflow({
-      ...{ name: 'flight', status: 'listening', parentWorkflowId: whole.id, tags: { to: 'oslo' } },
+      name: 'flight',
+      status: 'listening',
+      parentWorkflowId: whole.id,
+      tags: { to: 'oslo' },
     })
     await bot.updateWorkflow({ id: part.id, status: 'failed', failureReason: 'no seat' })
     const { workflow: failed } = await bot.getWorkflow({ id: part.id })

@@ -25,7 +25,11 @@ const bot = new Bot({
 /** Says something in a conversation as the bot. */
 const say = ({ client, ctx }, conversationId, text) =>
   client.createMessage({
-    ...{ conversationId, userId: ctx.botId, type: 'text', payload: { text }, tags: {} },
+    conversationId,
+    userId: ctx.botId,
+    type: 'text',
+    payload: { text },
+    tags: {},
   })
 
 const stumbledOver = new Set()

@@ -75,7 +75,8 @@ const topBlock: fc.Arbitrary<RootContent> = fc
     {
       weight: 1,
       arbitrary: phrasing.map((children) => ({
-        ...{ type: 'footnoteDefinition' as const, identifier: '1' },
+        type: 'footnoteDefinition' as const,
+        identifier: '1',
         children: [{ type: 'paragraph' as const, children }],
       })),
     },

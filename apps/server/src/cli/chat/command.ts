@@ -13,14 +13,14 @@ Write a message and press Enter. Where the bot offers options, their number choo
 Without a terminal every line of the input is a message: each is sent once the one before was answered, and
 the status is 1 when an answer was missing.`
 
-/** `botstead chat`: a conversation with a bot, over its chat address. */
+/** `botstead chat`: a conversation with a bot, through its chat address. */
 export function chatCommand(): Command {
   const command = new Command('chat')
     .description('Talk to a bot in the terminal.')
     .option('--address <chat address>', 'chat address to call; needs no token and no --bot')
     .option('--user-key <key>', 'be this user instead of a new one')
     .option('--conversation <id>', 'go on with this conversation of the user')
-    .option('--timeout <seconds>', 'how long to wait for an answer to a line', toSeconds, 10)
+    .option('--timeout <seconds>', 'how long to wait for a reply to a line', toSeconds, 10)
     .addHelpText('after', help)
   return addConnectionOptions(command).action(async ({ timeout, ...options }: ChatOptions) => {
     const session = await openSession(options)

@@ -1,11 +1,11 @@
-/** Something that can be chosen by its number. */
+/** An option that is chosen by its number. */
 export interface Choice {
   label: string
-  /** What is sent when it is chosen. */
+  /** The text that is sent when it is chosen. */
   value: string
 }
 
-/** A message as a person reads it, and what it offers to choose. */
+/** A message as text, and the options in it. */
 export interface Rendered {
   text: string
   choices: Choice[]
@@ -13,18 +13,18 @@ export interface Rendered {
 
 type Members = Record<string, unknown>
 
-/** Writes any payload as text; kinds that nobody knows yet show what they hold. */
+/** Renders any payload as text; unknown types show their content. */
 export function render(payload: Members): Rendered {
   const choices: Choice[] = []
   return { text: printable(write(payload, choices)), choices }
 }
 
 /**
- * Text that cannot steer the terminal: bots and other users write it, and an escape sequence could
+ * Removes control characters: bots and other users write the text, and an escape sequence could
  * hide or forge lines.
  */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
   return text.replace(/\r\n?/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
 }
 
@@ -80,7 +80,7 @@ function writeCard({ title, subtitle, imageUrl, actions }: Members, choices: Cho
   return lines.filter((each) => each !== '').join('\n')
 }
 
-/** A line with a number, by which what it says can be chosen. */
+/** A line with the number of an option. */
 function offer({ label, value }: Members, choices: Choice[]): string {
   choices.push({ label: words(label), value: words(value) })
   return `  ${choices.length}. ${words(label)}`

@@ -5,7 +5,7 @@ import { type ConnectionOptions, connect } from '../connection.js'
 import { isConnectionFailure } from '../server-access.js'
 
 export interface SessionOptions extends ConnectionOptions {
-  /** Chat address, instead of looking for that of a bot. */
+  /** Chat address to use, instead of that of a bot. */
   address?: string
   userKey?: string
   conversation?: string
@@ -20,16 +20,16 @@ export interface ChatSession {
   userKey: string
   userId: string
   conversationId: string
-  /** Whether the conversation was made for this talk: nothing was said in it before. */
+  /** Whether this session created the conversation, so that it has no earlier messages. */
   isNew: boolean
   botName: string
-  /** Author of the messages of the bot; unknown when only its address is given. */
+  /** Author of the bot's messages; unknown when only the chat address is given. */
   botId: string | undefined
 }
 
 type Address = Pick<ChatSession, 'baseUrl' | 'webhookId' | 'botName' | 'botId'>
 
-/** Finds the chat address, becomes a user of it and opens a conversation, as the options say. */
+/** Finds the chat address, creates or resumes a user and opens a conversation, according to the options. */
 export async function openSession(options: SessionOptions): Promise<ChatSession> {
   const address = options.address ? parseAddress(options.address) : await findAddress(options)
   try {
@@ -88,12 +88,12 @@ async function createUser(address: Address): Promise<string> {
   }
 }
 
-/** Milliseconds before each further try. */
+/** Milliseconds before each retry. */
 const pauses = [500, 1000, 2000, 4000, 8000]
 
 /**
- * Sends a message. After a lost connection it is sent again under the same key, which the server
- * takes for one message.
+ * Sends a message. After a lost connection it is sent again with the same idempotency key, so that the
+ * server stores it once.
  */
 export async function sendText({ chat, conversationId }: ChatSession, text: string): Promise<void> {
   const idempotencyKey = randomUUID()
@@ -103,14 +103,14 @@ export async function sendText({ chat, conversationId }: ChatSession, text: stri
       await chat.chatCreateMessage(message, { idempotencyKey })
       return
     } catch (error) {
-      if (pause === undefined || !mayPass(error)) throw error
+      if (pause === undefined || !isTransient(error)) throw error
       await sleep(pause)
     }
   }
 }
 
-/** Whether the same call may succeed later. */
-function mayPass(error: unknown): boolean {
+/** Whether a retry may succeed. */
+function isTransient(error: unknown): boolean {
   if (isConnectionFailure(error)) return true
   return error instanceof ApiError && (error.type === 'RateLimited' || error.type === 'Unknown')
 }

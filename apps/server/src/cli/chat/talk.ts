@@ -12,19 +12,19 @@ import {
 interface TalkOptions {
   input: NodeJS.ReadStream
   output: NodeJS.WriteStream
-  /** Where notices go that are not part of the conversation. */
+  /** Output for notices that are not part of the conversation. */
   notices: NodeJS.WritableStream
-  /** Milliseconds to wait for an answer to a line of an input that is no terminal. */
+  /** Milliseconds to wait for a reply to a line of input that is not from a terminal. */
   timeout: number
 }
 
-/** Milliseconds without a message after which the bot has said all. */
+/** Milliseconds without a message after which the bot's reply counts as complete. */
 const quiet = 500
 
 /**
- * Talks until the input ends or says `/quit`.
+ * Runs the conversation until the input ends or contains `/quit`.
  *
- * @returns whether all messages were sent and, without a terminal, answered
+ * @returns whether all messages were sent and, without a terminal, got a reply
  */
 export async function talk(session: ChatSession, options: TalkOptions): Promise<boolean> {
   const { input, output, notices, timeout } = options
@@ -34,7 +34,7 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
     ...(isTyped && { output, prompt: '> ' }),
     crlfDelay: Number.POSITIVE_INFINITY,
   })
-  // At once: lines that come before anybody reads them would be lost.
+  // Read from the start: lines that arrive before a reader is attached would be lost.
   const written = messages(lines[Symbol.asyncIterator]())
   const screen = createScreen(output, isTyped ? lines : undefined)
   const notice = isTyped ? screen.show : (text: string) => void notices.write(`${text}\n`)
@@ -42,22 +42,22 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
   const transcript = createTranscript({ session, screen, answers })
   const ending = new AbortController()
   const { listening, opened } = listen({ session, transcript, notice, signal: ending.signal })
-  // When listening ends by itself, so does the talk.
+  // When the subscription ends by itself, so does the conversation.
   listening.catch(() => {}).finally(() => lines.close())
 
   try {
     await Promise.race([opened, listening])
     if (isTyped) {
       notice(`You talk to ${session.botName}; /quit ends.`)
-      if (!session.isNew) await transcript.showBefore()
+      if (!session.isNew) await transcript.showEarlier()
       lines.prompt()
     }
-    const say = (text: string) => sayLine({ session, transcript, notice }, text)
-    if (isTyped) return await typed(written, say, () => lines.prompt())
+    const say = (text: string) => sendLine({ session, transcript, notice }, text)
+    if (isTyped) return await sendTyped(written, say, () => lines.prompt())
     const why = `npx botstead deliveries list --bot "${session.botName}"`
-    const late = () =>
+    const reportMissing = () =>
       notice(`No answer within ${timeout / 1000} s. What the bot was sent, and answered: ${why}`)
-    return await piped(written, say, { answers, late })
+    return await sendPiped(written, say, { answers, reportMissing })
   } finally {
     ending.abort()
     lines.close()
@@ -72,7 +72,7 @@ interface Listen {
   signal: AbortSignal
 }
 
-/** Hears what is said; resolves when it is ended, rejects when the server refuses. */
+/** Follows the conversation; resolves when it is stopped, rejects when the server refuses. */
 function listen({ session, transcript, notice, signal }: Listen) {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -94,10 +94,10 @@ function listen({ session, transcript, notice, signal }: Listen) {
   return { opened, listening: work() }
 }
 
-type Say = (text: string) => Promise<boolean>
+type Send = (text: string) => Promise<boolean>
 
-/** Sends a line, or what the number in it chooses; answers whether it was sent. */
-async function sayLine({ session, transcript, notice }: Omit<Listen, 'signal'>, line: string) {
+/** Sends a line, or the option that its number selects; returns whether it was sent. */
+async function sendLine({ session, transcript, notice }: Omit<Listen, 'signal'>, line: string) {
   const chosen = /^\d+$/.test(line) ? transcript.choices()[Number(line) - 1] : undefined
   try {
     await sendText(session, chosen?.value ?? line)
@@ -108,8 +108,8 @@ async function sayLine({ session, transcript, notice }: Omit<Listen, 'signal'>, 
   }
 }
 
-/** One message after the other as somebody types them, without waiting for answers. */
-async function typed(lines: AsyncIterable<string>, say: Say, prompt: () => void) {
+/** Sends messages as they are typed, without waiting for replies. */
+async function sendTyped(lines: AsyncIterable<string>, say: Send, prompt: () => void) {
   let isSent = true
   for await (const line of lines) {
     isSent = (await say(line)) && isSent
@@ -120,24 +120,28 @@ async function typed(lines: AsyncIterable<string>, say: Say, prompt: () => void)
 
 interface Waiting {
   answers: Answers
-  /** Tells that an answer is missing. */
-  late: () => void
+  /** Reports a missing reply. */
+  reportMissing: () => void
 }
 
-/** One message for each line, each after the answer to the one before. */
-async function piped(lines: AsyncIterable<string>, say: Say, { answers, late }: Waiting) {
+/** Sends one message per line, each after the reply to the one before. */
+async function sendPiped(
+  lines: AsyncIterable<string>,
+  say: Send,
+  { answers, reportMissing }: Waiting,
+) {
   let isAnswered = true
   for await (const line of lines) {
     answers.expect()
     const isSent = await say(line)
     const isSettled = isSent && (await answers.settled())
-    if (isSent && !isSettled) late()
+    if (isSent && !isSettled) reportMissing()
     isAnswered &&= isSettled
   }
   return isAnswered
 }
 
-/** What is to be sent: lines that say something, up to `/quit`. */
+/** The messages to send: lines that are not blank, up to `/quit`. */
 async function* messages(lines: AsyncIterator<string>): AsyncGenerator<string> {
   for (;;) {
     const { done, value } = await lines.next()

@@ -26,7 +26,7 @@ function message(
   return { type: 'message_created', data, sequence: 1 }
 }
 
-/** What stands on the screen after the signals, and what was noted of answers. */
+/** The screen after the signals, and the calls that `answers` received. */
 async function hear(...signals: Signal[]) {
   let shown = ''
   let isGrowing = false
@@ -66,7 +66,7 @@ async function hear(...signals: Signal[]) {
   return { shown, noted }
 }
 
-describe('what is shown of a conversation', () => {
+describe('the transcript of a conversation', () => {
   it('lets a message grow piece by piece and does not repeat it', async () => {
     const { shown, noted } = await hear(
       piece('s', 'Hel'),
@@ -81,12 +81,12 @@ describe('what is shown of a conversation', () => {
     expect(noted.slice(0, 4)).toEqual(['+s', '+s', '-s', 'received'])
   })
 
-  it('shows the message again that became another one than its pieces', async () => {
+  it('shows the whole message again when it differs from its pieces', async () => {
     const { shown } = await hear(piece('s', 'Helo'), message('m1', 'Hello', { streamId: 's' }))
     expect(shown).toBe('Guide: Helo\nGuide: Hello\n')
   })
 
-  it('follows one of several messages, and says when one is broken off', async () => {
+  it('follows one of several streamed messages, and marks one that is aborted', async () => {
     const { shown, noted } = await hear(
       piece('a', 'One'),
       piece('b', 'Two'),

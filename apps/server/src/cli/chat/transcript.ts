@@ -11,8 +11,8 @@ interface TranscriptDeps {
 
 type Message = Omit<SignalData['message_created'], 'isBot'>
 
-/** Most messages that are shown when somebody comes back to a conversation. */
-const shownBefore = 10
+/** Most earlier messages that are shown when a conversation is continued. */
+const maxEarlierMessages = 10
 
 export type Transcript = ReturnType<typeof createTranscript>
 
@@ -21,7 +21,7 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
   const { chat, conversationId, userId, botId } = session
   const botName = printable(session.botName)
   const shown = new Set<string>()
-  /** The message that is growing on the screen. */
+  /** The message that is being streamed to the screen. */
   let writing: { streamId: string; text: string } | undefined
   let choices: readonly Choice[] = []
 
@@ -37,7 +37,7 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
   }
 
   function showPiece(streamId: string, delta: string): void {
-    // Of several at a time one is followed; the others are shown when they are complete.
+    // Of several streamed messages only one is followed; the others are shown when they are complete.
     if (writing === undefined) {
       writing = { streamId, text: '' }
       screen.grow(`${botName}: `)
@@ -48,7 +48,7 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
     screen.grow(text)
   }
 
-  /** Shows the last messages, oldest first, apart from those that are there. */
+  /** Shows the last messages, oldest first, except those that were shown. */
   async function showLast(limit: number): Promise<void> {
     const { messages } = await chat.chatListMessages({ conversationId })
     const names = new Map([
@@ -65,7 +65,7 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
       case 'message_created': {
         const { isBot, ...message } = data
         const streamId = message.metadata?.streamId
-        // What this terminal has sent stands on the screen already.
+        // Messages from this terminal are already on the screen.
         if (message.userId !== userId) {
           showMessage(message, isBot ? botName : printable(message.userId))
         }
@@ -90,37 +90,37 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
       case 'reset':
         return await showLast(Number.POSITIVE_INFINITY)
       default:
-        // The others carry nothing that is said.
+        // Other signals contain no message.
         return
     }
   }
 
   return {
     take,
-    /** Shows what was said before. */
-    showBefore: () => showLast(shownBefore),
-    /** What the last message offers to choose. */
+    /** Shows earlier messages. */
+    showEarlier: () => showLast(maxEarlierMessages),
+    /** The options of the last message. */
     choices: (): readonly Choice[] => choices,
   }
 }
 
-/** Knows when the bot has answered what was said. */
+/** Tracks whether the bot has replied. */
 export interface Answers {
-  /** Something is about to be said: what came so far does not answer it. */
+  /** Called before a message is sent: earlier messages of the bot are not replies to it. */
   expect(): void
-  /** A message of the bot has come as a whole. */
+  /** Called when a complete message of the bot arrives. */
   received(): void
-  /** A piece of a message has come. */
+  /** Called when a piece of a message arrives. */
   writing(streamId: string): void
-  /** A message that came in pieces is complete, or was given up. */
+  /** Called when a streamed message is complete or aborted. */
   finished(streamId: string): void
-  /** Waits for an answer and for what follows it closely; resolves whether there was one. */
+  /** Waits for a reply and for messages that follow it closely; resolves with whether there was one. */
   settled(): Promise<boolean>
 }
 
 /**
- * A bot does not say that it has said everything. So an answer is complete when nothing follows for
- * `quiet` milliseconds, and missing when nothing comes for `timeout` milliseconds.
+ * A bot does not signal the end of its reply. A reply therefore counts as complete when nothing follows for
+ * `quiet` milliseconds, and as missing when nothing arrives for `timeout` milliseconds.
  */
 export function createAnswers({ timeout, quiet }: { timeout: number; quiet: number }): Answers {
   const open = new Set<string>()
@@ -129,8 +129,8 @@ export function createAnswers({ timeout, quiet }: { timeout: number; quiet: numb
 
   const isComplete = () => isAnswered && open.size === 0
 
-  /** Whether something came in time. */
-  function somethingWithin(milliseconds: number): Promise<boolean> {
+  /** Whether anything arrives within a time. */
+  function arrivesWithin(milliseconds: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), milliseconds)
       wake = () => {
@@ -157,27 +157,27 @@ export function createAnswers({ timeout, quiet }: { timeout: number; quiet: numb
       wake()
     },
     async settled() {
-      while (await somethingWithin(isComplete() ? quiet : timeout));
+      while (await arrivesWithin(isComplete() ? quiet : timeout));
       return isComplete()
     },
   }
 }
 
-/** Where the conversation is shown. */
+/** Displays the conversation. */
 export interface Screen {
   /** Shows whole lines. */
   show(text: string): void
-  /** Shows text that goes on with the next call, until something else is shown. */
+  /** Shows text that the next call continues, until something else is shown. */
   grow(text: string): void
 }
 
 /**
- * Writes above the line that is being typed, which is drawn again below.
+ * Writes above the input line, which is redrawn below.
  *
- * @param lines reads what is typed; undefined where nobody types
+ * @param lines the input; undefined without a terminal
  */
 export function createScreen(output: NodeJS.WritableStream, lines: Interface | undefined): Screen {
-  /** Whether the last line of the screen is one that grows. */
+  /** Whether the last line on the screen is still growing. */
   let isGrowing = false
 
   function begin(): void {

@@ -6,26 +6,26 @@ import { toQuote } from './document.js'
 import { DemoError, type Step } from './step.js'
 
 const question = 'What happens to open requests when the server stops?'
-/** Longest wait for the answer, in milliseconds. */
-const answerPatience = 30_000
+/** Longest wait for the reply, in milliseconds. */
+const replyTimeoutMs = 30_000
 
-/** Passages in one answer, and how good a passage is at least: below, it is about something else. */
-const mostQuotes = 2
-const leastScore = 0.25
-/** Passages that are hardly worse than the best are quoted too. */
+/** Passages in one reply, and their minimum score: below, a passage is about something else. */
+const maxQuotes = 2
+const minScore = 0.25
+/** Passages whose score is nearly that of the best are quoted too. */
 const nearlyAsGood = 0.7
 
-/** A bot that answers from documents: a plain HTTP server, as any program can be. */
+/** A bot that replies from documents: a plain HTTP server, as any program can be. */
 export interface DemoBot extends AsyncDisposable {
   /**
-   * Starts it; it answers once the server knows its address.
+   * Starts it; it replies once the server has its address.
    * @param client calls as the bot
-   * @returns where the server reaches it
+   * @returns the address for the server
    */
   start(client: Client, botId: string): Promise<string>
 }
 
-/** A bot that is not started yet; disposing ends it. */
+/** Creates a bot that is not started yet; disposing stops it. */
 export function createDemoBot(): DemoBot {
   let reply: ((body: string) => Promise<void>) | undefined
   const server = createServer(async (request, response) => {
@@ -35,12 +35,12 @@ export function createDemoBot(): DemoBot {
         return
       }
       const body = await readBody(request)
-      // What else is sent, such as registrations and pings, is taken without doing anything.
+      // Other requests, such as registrations and pings, are acknowledged without any action.
       const isEvent = request.headers['x-bp-operation'] === 'event_received'
       if (isEvent && request.headers['x-bp-type'] === 'message_created') await reply?.(body)
       response.end('{}')
     } catch {
-      // The server sends the same message again later.
+      // A failure makes the server send the message again later.
       response.writeHead(500).end('{}')
     }
   })
@@ -66,7 +66,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body
 }
 
-/** What of an event the bot reads. */
+/** The members of an event that the bot reads. */
 interface MessageCreated {
   event: {
     id: string
@@ -88,20 +88,20 @@ async function replyTo(client: Client, botId: string, body: string): Promise<voi
       payload: { text },
       tags: {},
     },
-    // The same event may come twice; its answer is stored once.
+    // The same event may be delivered twice; its reply is stored once.
     { idempotencyKey: event.id },
   )
 }
 
-/** What was found, in the words of the documents. */
+/** Quotes of the passages that were found. */
 async function answerTo(client: Client, text: string): Promise<string> {
   const { passages } = await client.searchFiles({
     query: text,
-    limit: mostQuotes,
+    limit: maxQuotes,
     contextDepth: 0,
     withContext: true,
   })
-  const least = Math.max(leastScore, nearlyAsGood * (passages[0]?.score ?? 0))
+  const least = Math.max(minScore, nearlyAsGood * (passages[0]?.score ?? 0))
   const good = passages.filter(({ score }) => score >= least)
   if (good.length === 0) return 'I found nothing about that in my document.'
   const quotes = good.map(async (passage) => {
@@ -120,18 +120,18 @@ export interface Questioner {
   webhookId: string
   userKey: string
   conversationId: string
-  /** Manages bots. */
+  /** Client that manages bots. */
   admin: Client
-  /** Calls as the bot. */
+  /** Client of the bot. */
   client: Client
-  /** Calls as a chat user. */
-  talker: Client
+  /** Client of a chat user. */
+  userClient: Client
   fetch: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** Asks the bot a question about the document; the answer arrives on the stream of the conversation. */
+/** Asks the bot a question about the document; the reply arrives on the stream of the conversation. */
 export async function askBot(questioner: Questioner, step: Step): Promise<void> {
-  const { bot, botId, botName, admin, client, talker, conversationId } = questioner
+  const { bot, botId, botName, admin, client, userClient, conversationId } = questioner
   const start = performance.now()
   await step({
     what: 'Start a bot that answers from the document, and give the server its address',
@@ -154,7 +154,7 @@ export async function askBot(questioner: Questioner, step: Step): Promise<void> 
       what: 'Ask the bot, and receive its answer',
       sent: { question },
       call: async () => {
-        await talker.chatCreateMessage({
+        await userClient.chatCreateMessage({
           conversationId,
           payload: { type: 'text', text: question },
         })
@@ -170,7 +170,7 @@ export async function askBot(questioner: Questioner, step: Step): Promise<void> 
   }
 }
 
-/** Opens the stream of the conversation; `answer` is the first text that the bot says. */
+/** Opens the stream of the conversation; `answer` resolves with the first text of the bot. */
 async function listen(
   { address, webhookId, userKey, conversationId, fetch }: Questioner,
   signal: AbortSignal,
@@ -182,10 +182,10 @@ async function listen(
   const options = { baseUrl: address, webhookId, userKey, conversationId, fetch }
   const answer = firstAnswer({
     ...options,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(answerPatience)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(replyTimeoutMs)]),
     onConnection: open,
   })
-  // Whoever waits for it gets the failure; until then it is nobody's.
+  // The caller that awaits it handles the failure; until then it must not count as unhandled.
   answer.catch(() => undefined)
   await Promise.race([opened, answer])
   return { answer }
@@ -197,7 +197,7 @@ async function firstAnswer(options: Parameters<typeof followConversation>[0]): P
     if (data.payload.type === 'text') return String(data.payload.text)
   }
   throw new DemoError(
-    `The bot did not answer within ${answerPatience / 1000} s.`,
+    `The bot did not answer within ${replyTimeoutMs / 1000} s.`,
     'The machine may be very busy: run the demonstration again when it is not.',
   )
 }

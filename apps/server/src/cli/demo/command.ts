@@ -15,7 +15,7 @@ interface DemoOptions {
   port?: string
 }
 
-/** `botstead demo`: the whole way from an empty folder to an answered question, on real input. */
+/** `botstead demo`: everything from an empty folder to a question with its answer, on real input. */
 export function demoCommand(): Command {
   return new Command('demo')
     .description('Show the main calls on a server with an empty, temporary data folder.')
@@ -59,7 +59,7 @@ async function startDemoServer(dataDir: string, port: string, print: Printer): P
   const log = await createLog({ level: 'warn', pretty: process.stdout.isTTY })
   const { startServer } = await import('../../app/container.js')
   const start = (on: string) => {
-    // Nothing of the caller's environment: a demonstration must not touch their data.
+    // Without the caller's environment: a demonstration must not touch their data.
     const { config } = loadConfig({ BOTSTEAD_DATA_DIR: dataDir, PORT: on })
     return startServer({ config, log })
   }
@@ -68,13 +68,13 @@ async function startDemoServer(dataDir: string, port: string, print: Printer): P
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
     print.title(`Port ${port} is in use, so a free one is taken.`)
-    // The first try has already made an account in the folder, whose token nobody would know.
+    // The first attempt has already created an account in the folder, whose token is unknown.
     await rm(dataDir, { recursive: true })
     return await start('0')
   }
 }
 
-/** Calls to try on what the tour has made: each line works as pasted, in any order. */
+/** Calls to try on the objects of the tour: each line works as pasted, in any order. */
 function suggest(print: Printer, made: TourResult): void {
   const bearer = `-H 'Authorization: Bearer ${made.token}'`
   const json = "-H 'Content-Type: application/json'"

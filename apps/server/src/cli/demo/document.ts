@@ -7,13 +7,13 @@ import type { Printer, Quote } from './print.js'
 import { type CallLog, DemoError, type Step } from './step.js'
 
 const key = 'botstead.md'
-/** The document of the demonstration, a file of this package. */
+/** The document of the demonstration, which is part of this package. */
 const documentPath = fileURLToPath(new URL(`../../../demo/${key}`, import.meta.url))
 const question = 'Can a message get lost when the power fails?'
 /** Longest wait for a document to become searchable, in milliseconds. */
-const indexingPatience = 30_000
+const indexingTimeoutMs = 30_000
 
-/** Announces the document and sends its content to the signed address of the answer. */
+/** Announces the document and sends its content to the signed address in the response. */
 export async function uploadDocument(
   client: Client,
   calls: Pick<CallLog, 'fetch'>,
@@ -33,11 +33,11 @@ export async function uploadDocument(
   })
 }
 
-/** Waits until search finds the passages of the document: one call, which the server answers then. */
+/** Waits until the document is searchable: one call, whose response comes then. */
 export async function waitUntilSearchable(client: Client, print: Printer): Promise<void> {
   const start = performance.now()
   const waitFor = 'indexing_completed'
-  const { file } = await client.getFile({ id: key, waitFor, timeout: indexingPatience })
+  const { file } = await client.getFile({ id: key, waitFor, timeout: indexingTimeoutMs })
   if (file.status === waitFor) {
     print.note(`Searchable ${(performance.now() - start).toFixed(0)} ms later.`)
     return
@@ -49,12 +49,12 @@ export async function waitUntilSearchable(client: Client, print: Printer): Promi
     )
   }
   throw new DemoError(
-    `The status of the document is still ${file.status} after ${indexingPatience / 1000} s.`,
+    `The status of the document is still ${file.status} after ${indexingTimeoutMs / 1000} s.`,
     'The machine may be very busy: run the demonstration again when it is not.',
   )
 }
 
-/** Asks the document a question in plain words. */
+/** Asks a question in plain words. */
 export async function askDocument(client: Client, step: Step): Promise<void> {
   await step({
     what: 'Ask the document a question',
@@ -73,7 +73,7 @@ export async function askDocument(client: Client, step: Step): Promise<void> {
   })
 }
 
-/** What of a found passage is shown. */
+/** The members of a passage that are shown. */
 interface FoundPassage {
   content: string
   score: number
@@ -84,7 +84,7 @@ interface FoundPassage {
 const longestQuote = 280
 const heading = /^#{1,6}\s+(.*)$/
 
-/** A passage as a person reads it: the headings it stands under, then the beginning of its text. */
+/** A passage as text for people: its headings, then the beginning of its content. */
 export function toQuote({ content, score, file, context = [] }: FoundPassage): Quote {
   const lines = content.split('\n').filter((line) => line.trim() !== '')
   const above = context.filter(({ type }) => type === 'breadcrumb').map(({ text }) => text)

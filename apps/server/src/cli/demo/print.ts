@@ -2,7 +2,7 @@ import { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
 import { abbreviate, wrapText } from '../text.js'
 
-/** One HTTP call as it went over the wire. */
+/** An HTTP call as it was made. */
 export interface Call {
   method: string
   /** Without the query. */
@@ -21,32 +21,32 @@ export interface Explained {
 /** A few things worth knowing about a value, by name. */
 export type Facts = Readonly<Record<string, string | number>>
 
-/** A passage that was found, as a person reads it. */
+/** A passage as text for people. */
 export interface Quote {
   /** Relevance, from 0 to 1. */
   score: number
-  /** Where it stands, from the outside in. */
+  /** Its headings, from the outside in. */
   place: readonly string[]
   text: string
 }
 
-/** How a demonstration talks to a person: one block per step, coloured on a terminal. */
+/** The output of a demonstration: one block per step, coloured on a terminal. */
 export interface Printer {
   title(text: string): void
-  /** Begins a step: what it does, in words. */
+  /** Begins a step; `what` describes it. */
   step(what: string): void
-  /** A call that the step made. */
+  /** Prints a call of the step. */
   call(call: Call): void
   sent(facts: Facts): void
   received(facts: Facts): void
-  /** One line for each item of a list that was received. */
+  /** Prints one line per item of a list. */
   list(lines: readonly string[]): void
   quotes(quotes: readonly Quote[]): void
   note(text: string): void
-  /** What somebody said, of many lines; addresses are cut. */
+  /** Prints a message of several lines; addresses are shortened. */
   said(text: string): void
   failed(failure: Explained): void
-  /** A line that works as pasted, and what it does. */
+  /** Prints a line that works as pasted, and what it does. */
   command(what: string, line: string): void
 }
 
@@ -57,7 +57,7 @@ const narrowest = 60
 const widest = 100
 const longestSegment = 40
 
-/** Writes for people; without colours where the output is no terminal or asks for none. */
+/** Writes for people; without colours where the output is not a terminal or declines them. */
 export function createPrinter(out: NodeJS.WritableStream): Printer {
   const terminal = out instanceof WriteStream ? out : undefined
   const colors = terminal?.hasColors() ?? false
@@ -123,7 +123,7 @@ export function createPrinter(out: NodeJS.WritableStream): Printer {
   }
 }
 
-/** A path whose signed segments do not fill the line. */
+/** Shortens the signed segments of a path. */
 function shortPath(path: string): string {
   return path
     .split('/')

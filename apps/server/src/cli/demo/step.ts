@@ -3,10 +3,10 @@ import { type ClientOptions, isErrorType } from '@botstead/contract'
 import { isConnectionFailure } from '../server-access.js'
 import type { Call, Explained, Facts, Printer } from './print.js'
 
-/** Sends requests and keeps what was called. */
+/** Sends requests and records the calls. */
 export interface CallLog {
   fetch: NonNullable<ClientOptions['fetch']>
-  /** The calls since the last time, oldest first. */
+  /** Returns the calls since the last time, oldest first. */
   take(): Call[]
 }
 
@@ -34,18 +34,18 @@ export function createCallLog(): CallLog {
 
 /** One step of the demonstration. */
 interface StepOptions<Answer> {
-  /** What it does, in words. */
+  /** A description of the step. */
   what: string
-  /** What is worth showing of the input. */
+  /** The parts of the input that are shown. */
   sent?: Facts
   call(): Promise<Answer>
-  /** Prints what is worth showing of the answer. */
+  /** Prints the relevant parts of the result. */
   show(answer: Answer, print: Printer): void
 }
 
 export type Step = <Answer>(options: StepOptions<Answer>) => Promise<Answer>
 
-/** Runs steps one after another and shows each with the calls it made, also those that failed. */
+/** Runs steps one after another and shows each with the calls that it made, also when it fails. */
 export function createStep(print: Printer, calls: Pick<CallLog, 'take'>): Step {
   return async ({ what, sent, call, show }) => {
     print.step(what)
@@ -62,7 +62,7 @@ export function createStep(print: Printer, calls: Pick<CallLog, 'take'>): Step {
   }
 }
 
-/** A failure of the demonstration itself, which knows what can be done about it. */
+/** A failure of the demonstration itself, with advice. */
 export class DemoError extends Error {
   override name = 'DemoError'
   readonly advice: string
@@ -76,13 +76,13 @@ export class DemoError extends Error {
 const proxyAdvice =
   'The call did not reach the server. If this machine uses a proxy, exclude the server and try again: NO_PROXY=localhost,127.0.0.1'
 
-/** Says what a failed step means for whoever sees it. */
+/** Explains a failed step to a person. */
 export function explain(error: unknown): Explained {
   if (error instanceof DemoError) return { what: error.message, advice: error.advice }
   if (isConnectionFailure(error)) return { what: causeOf(error), advice: proxyAdvice }
   const message = error instanceof Error ? error.message : String(error)
   const { type, id } = factsOf(error)
-  // A client calls everything `Unknown` that is not the standard error body.
+  // A client reports everything except the standard error body as `Unknown`.
   if (!isErrorType(type) || type === 'Unknown') return { what: message, advice: proxyAdvice }
   const what = `${type}: ${message}`
   if (type === 'Internal') {
@@ -97,7 +97,7 @@ export function explain(error: unknown): Explained {
   }
 }
 
-/** The reason why there was no response, which `fetch` has as the cause of its error. */
+/** The reason why there was no response; `fetch` stores it as the cause of its error. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error
   return cause instanceof Error ? cause.message : String(cause)

@@ -8,7 +8,7 @@ import { createCallLog, createStep, DemoError, explain, type Step } from './step
 
 const botName = 'Guide'
 
-/** What the tour has created, for calls of one's own. */
+/** The objects that the tour created, for further calls. */
 export interface TourResult {
   address: string
   token: string
@@ -20,9 +20,9 @@ export interface TourResult {
 }
 
 /**
- * The main calls, through the client of the contract.
- * @param demoBot started on the way
- * @returns what was made, or undefined when a step failed
+ * Makes the main calls, through the client of the contract.
+ * @param demoBot is started during the tour
+ * @returns the created objects, or undefined when a step failed
  */
 export async function runTour(
   server: Server,
@@ -42,7 +42,7 @@ export async function runTour(
       token,
       workspaceId,
       fetch,
-      // With this header bots show their integrations, and so the chat address, by alias.
+      // With this header bots list their integrations by alias, which includes the chat address.
       headers: { 'x-multiple-integrations': 'true' },
     })
     const { botId, webhookId, chatAddress } = await createBot(admin, step)
@@ -56,10 +56,10 @@ export async function runTour(
     const monologue = await openConversation(client, step, 'Open a conversation')
     const chat = { baseUrl: address, webhookId, fetch }
     const userKey = await createChatUser(createClient(chat), step)
-    const talker = createClient({ ...chat, userKey })
-    await sendMessages(talker, monologue, step)
-    await readBack(talker, monologue, step)
-    // A bot gets all that was said before it had an address, and answers that too, each where it was said.
+    const userClient = createClient({ ...chat, userKey })
+    await sendMessages(userClient, monologue, step)
+    await readBack(userClient, monologue, step)
+    // A bot also receives recent messages from before it had an address, so the question has its own conversation.
     const conversationId = await openConversation(client, step, 'Open one to talk with a bot')
     const questioner = {
       bot: demoBot,
@@ -70,9 +70,9 @@ export async function runTour(
       userKey,
       conversationId,
       admin,
-      // Its calls are its own, not steps of the tour.
+      // The bot's calls are not steps of the tour.
       client: createClient({ baseUrl: address, token, botId }),
-      talker,
+      userClient,
       fetch,
     }
     await askBot(questioner, step)
@@ -131,7 +131,7 @@ async function openConversation(client: Client, step: Step, what: string): Promi
 async function createChatUser(visitor: Client, step: Step): Promise<string> {
   const name = 'Ada'
   const { key } = await step({
-    what: 'Become a chat user: the key says who is writing',
+    what: 'Create a chat user, whose key identifies the author of messages',
     sent: { name },
     call: () => visitor.chatCreateUser({ name }),
     show: (made, print) => print.received({ id: made.user.id, key: abbreviate(made.key) }),
@@ -145,23 +145,23 @@ const voiceMessage: Payload = { type: 'audio', audioUrl: 'https://example.com/he
 const textMessage: Payload = { type: 'text', text: 'Hello from the demonstration' }
 
 /** Sends a voice message and a text message. */
-async function sendMessages(talker: Client, conversationId: string, step: Step): Promise<void> {
+async function sendMessages(userClient: Client, conversationId: string, step: Step): Promise<void> {
   const send = (what: string, payload: Payload) =>
     step({
       what,
       sent: { payload: JSON.stringify(payload) },
-      call: () => talker.chatCreateMessage({ conversationId, payload }),
+      call: () => userClient.chatCreateMessage({ conversationId, payload }),
       show: ({ message }, print) => print.received({ id: message.id, stored: message.createdAt }),
     })
   await send('Send a voice message', voiceMessage)
   await send('Send a text message', textMessage)
 }
 
-/** Lists what was said, newest first. */
-async function readBack(talker: Client, conversationId: string, step: Step): Promise<void> {
+/** Lists the messages, newest first. */
+async function readBack(userClient: Client, conversationId: string, step: Step): Promise<void> {
   await step({
     what: 'Read the conversation back, newest message first',
-    call: () => talker.chatListMessages({ conversationId }),
+    call: () => userClient.chatListMessages({ conversationId }),
     show: ({ messages }, print) =>
       print.list(messages.map(({ createdAt, payload }) => `${createdAt}  ${contentOf(payload)}`)),
   })

@@ -4,22 +4,22 @@ import type { Client } from '@botstead/contract'
 import type { Question } from './dataset.js'
 import { documentOf } from './upload.js'
 
-/** A document that was found, and the score of its best passage, from 0 to 1. */
+/** A document that was found, with the score of its best passage, from 0 to 1. */
 export interface RankedDocument {
   document: string
   score: number
 }
 
-/** What came back for one question. */
+/** The result of one question. */
 export interface Answer {
   /** Documents, best first, each once. */
   found: RankedDocument[]
-  /** Score of the best passage; 0 if there is none. */
+  /** Score of the best passage; 0 without a result. */
   score: number
   milliseconds: number
 }
 
-/** Passages that are asked for: enough that ten documents are among them. */
+/** Passages that are requested: enough to cover ten documents. */
 const limit = 50
 const sampleSize = 20
 const pollMs = 1000
@@ -46,10 +46,10 @@ export function idsOf({ found }: Answer): string[] {
 }
 
 /**
- * Waits until the ranking has settled: the vectors of passages come after the passages. Settled is what
- * answered the same for some time.
+ * Waits until the ranking is stable: vectors are made after passages. It is stable when the results
+ * stay the same for some time.
  *
- * @param settleMs how long, in milliseconds
+ * @param settleMs that time, in milliseconds
  */
 export async function awaitSettled(
   client: Client,

@@ -38,7 +38,7 @@ interface EvalOptions extends Omit<TargetOptions, 'weights'> {
   skipUpload?: boolean
 }
 
-/** `botstead eval`: how well search answers questions whose answers are known. */
+/** `botstead eval`: measures search with questions whose answers are known. */
 export function evalCommand(): Command {
   return new Command('eval')
     .description('Measure how well search answers questions whose answers are known.')
@@ -49,7 +49,7 @@ export function evalCommand(): Command {
     .option('--url <address>', 'server to measure; without it, a temporary one is started')
     .option('--token <token>', 'key of the bot, or a personal token, on that server')
     .option('--bot <id>', 'bot on that server; the documents become files of it')
-    .option('--skip-upload', 'ask only: the documents are there already')
+    .option('--skip-upload', 'only ask: the documents were uploaded before')
     .addOption(
       new Option('--legs <list>', 'retrievers of the temporary server: keyword,grams,semantic')
         .argParser(readRetrievers)
@@ -62,10 +62,10 @@ export function evalCommand(): Command {
     )
     .option(
       '--off-topic <file>',
-      'questions about something else, as in queries.jsonl: tells how well scores tell them apart',
+      'questions about something else, as in queries.jsonl: shows how well scores separate them',
     )
-    .option('--misses <count>', 'how many of the worst questions are named', toCount, 10)
-    .option('--settle <seconds>', 'how long answers must stay the same before it counts', '10')
+    .option('--misses <count>', 'how many of the worst questions are listed', toCount, 10)
+    .option('--settle <seconds>', 'how long results must stay the same before measuring', '10')
     .option('--timeout <seconds>', 'longest wait for the files to become searchable', '1800')
     .option('--json <file>', 'write the results, question by question, to a file; - for the output')
     .option('--baseline <file>', 'compare with such a file; the exit status is 1 if it was better')
@@ -77,7 +77,7 @@ export function evalCommand(): Command {
     })
 }
 
-/** Asks all questions once for each of the rankings, of the same passages. */
+/** Asks all questions once per ranking, of the same passages. */
 async function evaluate(
   options: EvalOptions,
   rankings: readonly (RetrieverWeights | undefined)[],
@@ -108,7 +108,7 @@ async function evaluate(
   await awaitSettled(target.client, dataset.questions, settleMs, signal)
   const results = [await askAll(target.client, { ...dataset, offTopic }, folder, weights)]
   for (const other of others) {
-    if (other !== undefined) await target.weigh(other)
+    if (other !== undefined) await target.setWeights(other)
     results.push(await askAll(target.client, { ...dataset, offTopic }, folder, other))
   }
   return results
@@ -149,7 +149,7 @@ async function askAll(
   }
 }
 
-/** Without a baseline, the first of several rankings is what the others are compared with. */
+/** Without a baseline, the first of several rankings serves as the baseline of the others. */
 async function report(
   results: readonly Results[],
   baseline: Results | undefined,
@@ -186,7 +186,7 @@ function toMilliseconds(option: string, text: string): number {
   return seconds * 1000
 }
 
-/** Progress is for people, and not a part of the output. */
+/** Progress goes to standard error, not to the output. */
 function say(line: string): void {
   process.stderr.write(`${line}\n`)
 }

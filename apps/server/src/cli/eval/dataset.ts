@@ -9,26 +9,26 @@ export interface Document {
   text: string
 }
 
-/** A question, and which documents answer it. */
+/** A question with the documents that answer it. */
 export interface Question {
   id: string
   text: string
-  /** Grade by document id, above 0; the higher the better the answer. */
+  /** Grade by document id, above 0; the higher, the better the document answers. */
   relevant: ReadonlyMap<string, number>
 }
 
 /** A collection in the layout of BEIR. */
 export interface Dataset {
   documents: Document[]
-  /** Those that have an answer. */
+  /** Questions that have a relevant document. */
   questions: Question[]
-  /** What does not fit together and may make the figures wrong, a line each. */
+  /** Inconsistencies that may falsify the measurement, one line each. */
   warnings: string[]
 }
 
 /**
  * Reads `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` (or `qrels.tsv`) of a folder.
- * @throws Error that names the file and the line of what cannot be read
+ * @throws Error that names the file and the line that cannot be read
  */
 export async function readDataset(folder: string): Promise<Dataset> {
   const documents = await readLines(join(folder, 'corpus.jsonl'), (line) => {
@@ -47,8 +47,8 @@ export async function readDataset(folder: string): Promise<Dataset> {
 }
 
 /**
- * The questions of a file like `queries.jsonl`.
- * @throws Error that names the file and the line of what cannot be read
+ * Reads the questions of a file such as `queries.jsonl`.
+ * @throws Error that names the file and the line that cannot be read
  */
 export async function readQuestions(file: string): Promise<Pick<Question, 'id' | 'text'>[]> {
   const questions = await readLines(file, (line) => {
@@ -59,7 +59,7 @@ export async function readQuestions(file: string): Promise<Pick<Question, 'id' |
   return questions
 }
 
-/** What the judgements name and the other files lack: such a document can never be found. */
+/** References of the judgements that the other files lack: such a document can never be found. */
 function findGaps(
   documents: readonly Document[],
   questions: readonly Question[],
@@ -95,7 +95,7 @@ async function readGrades(file: string): Promise<Map<string, Map<string, number>
   const grades = new Map<string, Map<string, number>>()
   const rows = await readLines(file, readGrade)
   for (const { question, document, value } of rows) {
-    // Some collections also list what does not answer.
+    // Some collections also list irrelevant documents.
     if (value <= 0) continue
     const own = grades.get(question) ?? new Map<string, number>()
     grades.set(question, own.set(document, value))
@@ -107,7 +107,7 @@ function readGrade(line: string, number: number) {
   const [question = '', document = '', grade = ''] = line.split('\t')
   const value = grade.trim() === '' ? Number.NaN : Number(grade)
   const isWhole = question !== '' && document !== '' && Number.isFinite(value)
-  // The first line may name the columns.
+  // The first line may contain column names.
   const namesColumns = number === 1 && document !== '' && /\p{L}/u.test(grade)
   if (namesColumns) return { question, document, value: 0 }
   if (!isWhole) {

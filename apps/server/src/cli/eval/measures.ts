@@ -1,10 +1,10 @@
-/** How good one answer is, each from 0 to 1. */
+/** Quality measures of one result, each from 0 to 1. */
 export interface Measures {
-  /** Gain of the first ten, discounted by their rank, against the best order there could be. */
+  /** Gain of the first ten, discounted by rank, relative to the ideal order. */
   ndcg: number
-  /** Share of the right documents that are among the first ten. */
+  /** Share of the relevant documents that are among the first ten. */
   recall: number
-  /** One divided by the rank of the first right document; 0 if none of the first ten is right. */
+  /** One divided by the rank of the first relevant document; 0 if none of the first ten is relevant. */
   mrr: number
 }
 
@@ -43,21 +43,21 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
 }
 
-/** Two runs over the same questions. */
+/** A comparison of two runs over the same questions. */
 export interface Comparison {
   /** Questions that both runs have. */
   questions: number
   /** Mean of the differences, the newer run minus the older. */
   difference: number
-  /** How often chance alone makes a difference as large, from 0 to 1. */
+  /** Probability that chance alone causes a difference of this size, from 0 to 1. */
   pValue: number
 }
 
 const rounds = 10_000
 
 /**
- * A paired randomisation test: if the runs were alike, each difference could as well have the other sign.
- * The same input always gives the same answer.
+ * A paired randomization test: if the runs were equal, each difference could as well have the other sign.
+ * The same input always gives the same result.
  *
  * @param older value by question
  * @param newer value by question
@@ -83,7 +83,7 @@ export function compareRuns(
   return { questions: differences.length, difference, pValue: (asLarge + 1) / (rounds + 1) }
 }
 
-/** Coins that fall the same way in every run, by xorshift. */
+/** Random bits that are the same in every run, by xorshift. */
 function createBits(seed: number): () => boolean {
   let state = (seed ^ 0x9e3779b9) | 1
   return () => {
@@ -94,17 +94,17 @@ function createBits(seed: number): () => boolean {
   }
 }
 
-/** How well scores tell questions that the documents answer from those about something else. */
+/** How well scores separate questions that the documents answer from questions about something else. */
 export interface Separation {
-  /** Chance that a question with an answer has the higher score of the two; 0.5 is guessing. */
+  /** Probability that a question with an answer has the higher score of the two; 0.5 is guessing. */
   chance: number
-  /** Best scores of questions with an answer: the middle one, and the one that nine tenths exceed. */
+  /** Best scores of questions with an answer: the median, and the tenth percentile. */
   answered: { median: number; low: number }
-  /** Best scores of questions about something else: the middle one, and the one that a tenth exceeds. */
+  /** Best scores of questions about something else: the median, and the ninetieth percentile. */
   offTopic: { median: number; high: number }
 }
 
-/** @param answered best score of each question, 0 where nothing was found; so for `offTopic` */
+/** @param answered best score of each question, 0 without a result; likewise for `offTopic` */
 export function separate(answered: readonly number[], offTopic: readonly number[]): Separation {
   const won = answered.reduce(
     (sum, own) =>
@@ -118,7 +118,7 @@ export function separate(answered: readonly number[], offTopic: readonly number[
   }
 }
 
-/** As a person reads it, line by line. */
+/** Formats the result for people, line by line. */
 export function describeSeparation({ chance, answered, offTopic }: Separation): string[] {
   return [
     `separation ${chance.toFixed(4)}`,

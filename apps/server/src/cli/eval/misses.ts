@@ -3,7 +3,7 @@ import type { Answer, RankedDocument } from './ask.js'
 import type { Question } from './dataset.js'
 import { depth } from './measures.js'
 
-/** What came back for a question about something else. */
+/** The result of a question about something else. */
 export interface OffTopicAnswer {
   id: string
   text: string
@@ -11,12 +11,12 @@ export interface OffTopicAnswer {
   found: RankedDocument[]
 }
 
-/** What came back for a question with a known answer. */
+/** The result of a question with a known answer. */
 export interface QuestionAnswer extends OffTopicAnswer {
   ndcg: number
-  /** Rank of the first right document, from 1; null if none of the first ten is right. */
+  /** Rank of the first relevant document, from 1; null if none of the first ten is relevant. */
   rank: number | null
-  /** Ids of the right documents, the best answers first. */
+  /** Ids of the relevant documents, best first. */
   expected: string[]
 }
 
@@ -38,12 +38,12 @@ export function toQuestionAnswer(question: Question, answer: Answer, ndcg: numbe
 /** nDCG is a quotient, which may miss 1 by its last digit. */
 const perfect = 1 - 1e-9
 const longestText = 72
-const mostExpected = 3
+const maxExpected = 3
 
 /**
- * The questions that were answered worst, as a person reads them, line by line.
+ * Lists the questions with the worst results for people, line by line.
  *
- * @param most how many are named
+ * @param most how many are listed
  */
 export function describeMisses(answers: readonly QuestionAnswer[], most: number): string[] {
   const misses = answers.filter(({ ndcg }) => ndcg < perfect).sort((a, b) => a.ndcg - b.ndcg)
@@ -51,11 +51,11 @@ export function describeMisses(answers: readonly QuestionAnswer[], most: number)
   if (named.length === 0) return []
   return [
     `worst questions, ${named.length} of ${misses.length} with nDCG below 1`,
-    ...named.flatMap((miss) => describe(miss, miss.ndcg, describePlaces(miss))),
+    ...named.flatMap((miss) => describe(miss, miss.ndcg, describeRanks(miss))),
   ]
 }
 
-/** The questions about something else with the highest scores, line by line. */
+/** Lists the questions about something else with the highest scores, line by line. */
 export function describeFalseHits(answers: readonly OffTopicAnswer[], most: number): string[] {
   const hits = answers.flatMap((answer) => {
     const [best] = answer.found
@@ -74,13 +74,13 @@ function describe({ id, text }: OffTopicAnswer, value: number, finding: string):
   return [`  ${value.toFixed(2)}  ${id}  ${line}`, `        ${finding}`]
 }
 
-/** Where the right documents stood, and what stood first in their place. */
-function describePlaces({ expected, found }: QuestionAnswer): string {
-  const places = expected.slice(0, mostExpected).map((id) => {
+/** Lists the ranks of the relevant documents, and the document that came first instead. */
+function describeRanks({ expected, found }: QuestionAnswer): string {
+  const places = expected.slice(0, maxExpected).map((id) => {
     const at = found.findIndex(({ document }) => document === id)
     return at < 0 ? `${id} not in the first ${depth}` : `${id} at ${at + 1}`
   })
-  const more = expected.length > mostExpected ? `, and ${expected.length - mostExpected} more` : ''
+  const more = expected.length > maxExpected ? `, and ${expected.length - maxExpected} more` : ''
   return `expected ${places.join(', ')}${more}; ${describeFirst(expected, found)}`
 }
 

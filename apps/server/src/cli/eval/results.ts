@@ -21,22 +21,22 @@ import {
   type QuestionAnswer,
 } from './misses.js'
 
-/** A run as it is stored, to be compared with later. */
+/** A run as it is stored, for later comparisons. */
 export interface Results {
   dataset: string
   documents: number
   questions: number
-  /** How much each retriever weighed; the default weights if it is missing. */
+  /** Weights of the retrievers; the defaults if missing. */
   weights?: RetrieverWeights
   mean: Measures
   latency: { p50: number; p95: number }
-  /** From questions about something else, where such were asked. */
+  /** From questions about something else, if there were any. */
   separation?: Separation
   /** By question. */
   each: Record<string, Measures>
-  /** What was found for each question; older files lack it. */
+  /** The results by question; older files lack them. */
   answers?: QuestionAnswer[]
-  /** What was found for questions about something else, where such were asked. */
+  /** The results of questions about something else, if there were any. */
   offTopic?: OffTopicAnswer[]
 }
 
@@ -64,7 +64,7 @@ export function summarize(
 const names = { ndcg: 'nDCG@10', recall: 'Recall@10', mrr: 'MRR@10' } as const
 const order = ['ndcg', 'recall', 'mrr'] as const
 
-/** The result as a person reads it, line by line. */
+/** Formats the results for people, line by line. */
 export function describeResults(results: Results, baseline?: Results): string[] {
   const { documents, questions, latency, weights, separation } = results
   return [
@@ -82,15 +82,15 @@ export function describeResults(results: Results, baseline?: Results): string[] 
 }
 
 /**
- * Which questions the figures are bad for, line by line.
+ * Lists the questions with bad results, line by line.
  *
- * @param most how many questions of each kind are named
+ * @param most how many questions of each kind are listed
  */
 export function describeQuestions({ answers = [], offTopic = [] }: Results, most: number) {
   return [...describeMisses(answers, most), ...describeFalseHits(offTopic, most)]
 }
 
-/** Below this, chance is an unlikely explanation. */
+/** Below this p-value, chance is an unlikely explanation. */
 export const significant = 0.05
 
 function describeChange(results: Results, baseline: Results, measure: keyof Measures): string {
@@ -130,7 +130,7 @@ function parse(content: string): Results | Results[] | undefined {
 
 const retrieverNames = Object.keys(defaultWeights).join(', ')
 
-/** Reads `keyword,grams`: these retrievers with their default weights, and no other. */
+/** Reads `keyword,grams`: only these retrievers, with their default weights. */
 export function readRetrievers(text: string): RetrieverWeights {
   const retrievers = text
     .split(',')
@@ -139,9 +139,9 @@ export function readRetrievers(text: string): RetrieverWeights {
 }
 
 /**
- * Reads `keyword=.4,grams=.3,semantic=.3`, once for each ranking that is to be measured.
+ * Reads `keyword=.4,grams=.3,semantic=.3`, once for each ranking to be measured.
  *
- * @param before those that were read from earlier options
+ * @param before weights from earlier options
  */
 export function readWeights(
   text: string,

@@ -7,11 +7,11 @@ import { loadConfig } from '../../config/config.js'
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import { createLog } from '../../platform/telemetry/log.js'
 
-/** A bot on a server, into which the documents go. */
+/** A bot on a server that receives the documents. */
 export interface Target extends AsyncDisposable {
   readonly client: Client
-  /** Lets the same passages be ranked otherwise from now on; only a temporary server can do it. */
-  weigh(weights: RetrieverWeights): Promise<void>
+  /** Changes the ranking of the same passages from now on; only a temporary server can do this. */
+  setWeights(weights: RetrieverWeights): Promise<void>
 }
 
 export interface TargetOptions {
@@ -22,7 +22,7 @@ export interface TargetOptions {
   weights?: RetrieverWeights
 }
 
-/** The server that the options name, or a temporary one, which is gone afterwards. */
+/** Opens the server that the options name, or a temporary one, which is removed afterwards. */
 export async function openTarget(options: TargetOptions): Promise<Target> {
   if (options.url === undefined) return await startTemporary(options.weights)
   const { url, token, bot } = options
@@ -34,7 +34,8 @@ export async function openTarget(options: TargetOptions): Promise<Target> {
   }
   return {
     client: createClient({ baseUrl: url, token, botId: bot }),
-    weigh: () => Promise.reject(new Error('Only a temporary server can weigh otherwise.')),
+    setWeights: () =>
+      Promise.reject(new Error('Only a temporary server can use other weights.')),
     [Symbol.asyncDispose]: async () => {},
   }
 }
@@ -53,7 +54,7 @@ async function startTemporary(weights: RetrieverWeights | undefined): Promise<Ta
       get client() {
         return createClient({ baseUrl: running.address, token, workspaceId, botId: bot.id })
       },
-      async weigh(next) {
+      async setWeights(next) {
         await stop(running)
         running = await startOn(dataDir, next)
       },
@@ -69,7 +70,7 @@ async function startTemporary(weights: RetrieverWeights | undefined): Promise<Ta
 }
 
 async function startOn(dataDir: string, weights: RetrieverWeights | undefined): Promise<Server> {
-  // What ranks is taken from the caller's settings, where the data lies is not.
+  // The ranking follows the caller's settings, the location of the data does not.
   const { config } = loadConfig({
     ...embeddingsSettings(),
     BOTSTEAD_DATA_DIR: dataDir,

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@botstead/contract'
 import type { Document } from './dataset.js'
 
-/** Uploads at a time. */
-const atOnce = 8
+/** Concurrent uploads. */
+const concurrency = 8
 const pollMs = 500
 const prefix = 'eval/'
 
-/** Sends every document as a file of its own. */
+/** Uploads every document as a file of its own. */
 export async function uploadAll(
   client: Client,
   documents: readonly Document[],
@@ -22,7 +22,7 @@ export async function uploadAll(
       onProgress(done)
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, worker))
+  await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
 async function uploadOne(client: Client, document: Document): Promise<void> {
@@ -38,19 +38,19 @@ async function uploadOne(client: Client, document: Document): Promise<void> {
   if (!response.ok) throw new Error(`The upload of ${file.key} was answered ${response.status}.`)
 }
 
-/** The key of the file of a document, and back. */
+/** The key of the file of a document. */
 function keyOf({ id }: Document): string {
   return `${prefix}${encodeURIComponent(id)}`
 }
 
-/** The document behind the key of a file. */
+/** The document of a key. */
 export function documentOf(key: string): string {
   return key.startsWith(prefix) ? decodeURIComponent(key.slice(prefix.length)) : key
 }
 
 /**
- * Waits until every file has been read.
- * @returns keys of those that could not be, with the reason
+ * Waits until every file has been indexed.
+ * @returns keys of the files that could not be indexed, with the reason
  */
 export async function awaitIndexed(
   client: Client,

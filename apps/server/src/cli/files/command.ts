@@ -6,13 +6,15 @@ import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from '../connection.js'
 import { addDescriptionOptions, awaitAsWanted, type DescriptionOptions } from './indexing.js'
 import { toLines, toSize } from './output.js'
-import { interruptible, listFiles, patiently } from './remote.js'
+import { interruptible, listFiles, withRetries } from './remote.js'
 import { addSync } from './sync-command.js'
 import { exists, measure, openContent, receiveFile, sendFile } from './transfer.js'
 
-/** `botstead files`: the files of a bot from the command line, over the interface. */
+/** `botstead files`: the files of a bot on the command line, through the API. */
 export function filesCommand(): Command {
-  const command = new Command('files').description('Send, read, list and delete files of a bot.')
+  const command = new Command('files').description(
+    'Upload, download, list and delete files of a bot.',
+  )
   const add = (words: string, text: string) =>
     addConnectionOptions(command.command(words).description(text))
 
@@ -35,7 +37,7 @@ export function filesCommand(): Command {
         }
         await interruptible(async (signal) => {
           const file = await measure(path, signal)
-          const sent = await patiently(signal, () =>
+          const sent = await withRetries(signal, () =>
             sendFile({ client, key, file, description, signal }),
           )
           process.stderr.write(`Sent ${key}, ${toSize(file.size)}.\n`)
@@ -94,7 +96,7 @@ export function filesCommand(): Command {
             await client.deleteFile({ id }, { signal })
             process.stderr.write(`Deleted ${id}.\n`)
           } catch (error) {
-            // The others have nothing to do with one that is not there.
+            // The others can still be deleted.
             if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
             process.stderr.write(`${error.message}\n`)
             process.exitCode = 1
@@ -104,7 +106,7 @@ export function filesCommand(): Command {
     },
   )
 
-  addSync(add('sync <folder>', 'Send what is new or changed in a folder; run again to go on.'))
+  addSync(add('sync <folder>', 'Upload what is new or changed in a folder; run again to continue.'))
 
   for (const part of command.commands) part.exitOverride()
   return command

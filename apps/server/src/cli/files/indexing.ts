@@ -4,25 +4,25 @@ import { inParallel } from '../parallel.js'
 import { addTag } from '../tags.js'
 import { abbreviate } from '../text.js'
 import { createStatusLine, describeProgress } from './output.js'
-import { patiently, type RemoteFile } from './remote.js'
+import { type RemoteFile, withRetries } from './remote.js'
 
-/** Files that are waited for at a time: each keeps a connection to the server. */
-const atOnce = 8
-/** Milliseconds that one call waits: on a terminal the line shall move. */
+/** Files that are awaited at a time: each holds a connection to the server. */
+const concurrency = 8
+/** Milliseconds that one call waits: shorter on a terminal, where the status line must move. */
 const longWait = 30_000
 const shortWait = 1000
 
 /** A file that may still be indexed. */
 export type AwaitedFile = Pick<RemoteFile, 'id' | 'key'> & {
-  /** It was searchable before anything was done: it counts, and there is nothing to tell of it. */
+  /** It was searchable before the run: it is counted, but not reported. */
   isSearchable?: boolean
 }
 
-/** What became of files that were to be indexed. */
+/** The outcomes of files that were to be indexed. */
 export interface IndexingResult {
   indexed: number
   failed: number
-  /** Nothing is known yet: the time was over. */
+  /** The timeout passed before an outcome. */
   waiting: number
 }
 
@@ -35,8 +35,8 @@ interface WaitOptions {
 }
 
 /**
- * Waits until files are searchable or have failed, and tells of each: a moving line on a terminal, a line
- * for each file elsewhere. What failed is told everywhere, with the reason.
+ * Waits until files are searchable or have failed, and reports each: on a status line on a terminal, on a line
+ * per file elsewhere. Failures are reported in both cases, with the reason.
  */
 export async function awaitIndexed(
   { client, signal, timeoutMs, out }: WaitOptions,
@@ -49,7 +49,7 @@ export async function awaitIndexed(
     const done = result.indexed + result.failed + result.waiting
     line.draw(done / files.length, `${done}/${files.length} indexed${about}`)
   }
-  const tell = (what: string, { key }: AwaitedFile, reason = '') => {
+  const report = (what: string, { key }: AwaitedFile, reason = '') => {
     line.clear()
     out.write(`${what.padEnd(8)} ${abbreviate(key, 200)}${reason}\n`)
   }
@@ -57,19 +57,19 @@ export async function awaitIndexed(
   async function look({ id, key }: AwaitedFile, timeout: number): Promise<RemoteFile | undefined> {
     try {
       const waitFor = 'indexing_completed'
-      return (await patiently(signal, () => client.getFile({ id, waitFor, timeout }, { signal })))
+      return (await withRetries(signal, () => client.getFile({ id, waitFor, timeout }, { signal })))
         .file
     } catch (error) {
       if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
       result.failed += 1
-      tell('failed', { id, key }, ': it was deleted meanwhile')
+      report('failed', { id, key }, ': it was deleted meanwhile')
       return undefined
     }
   }
 
   const unknown = files.filter(({ isSearchable }) => isSearchable !== true)
   result.indexed = files.length - unknown.length
-  await inParallel(unknown, atOnce, signal, async (awaited) => {
+  await inParallel(unknown, concurrency, signal, async (awaited) => {
     for (;;) {
       const left = Math.max(0, endsAt - Date.now())
       const file = await look(awaited, Math.min(left, out.isTTY ? shortWait : longWait))
@@ -77,10 +77,10 @@ export async function awaitIndexed(
       if (!file.status.endsWith('_pending')) {
         if (file.failedStatusReason === undefined) {
           result.indexed += 1
-          if (!out.isTTY || files.length === 1) tell('indexed', file)
+          if (!out.isTTY || files.length === 1) report('indexed', file)
         } else {
           result.failed += 1
-          tell('failed', file, `: ${file.failedStatusReason}`)
+          report('failed', file, `: ${file.failedStatusReason}`)
         }
         draw()
         return
@@ -89,7 +89,7 @@ export async function awaitIndexed(
       draw(how === undefined ? '' : `, ${abbreviate(file.key)} ${how}`)
       if (left === 0) {
         result.waiting += 1
-        tell('waiting', file, how === undefined ? '' : `: ${how}`)
+        report('waiting', file, how === undefined ? '' : `: ${how}`)
         return
       }
     }
@@ -98,20 +98,20 @@ export async function awaitIndexed(
   return result
 }
 
-/** Options of the commands that send files. */
+/** Options of the commands that upload files. */
 export interface DescriptionOptions {
   index: boolean
   tag: Record<string, string>
-  /** Whether to wait until what was sent is indexed. */
+  /** Whether to wait until the uploaded files are indexed. */
   wait: boolean
   /** Longest wait, in milliseconds. */
   timeout: number
 }
 
 const minute = 60_000
-const mostMinutes = 24 * 60
+const maxMinutes = 24 * 60
 
-/** Adds the options that say how a file is described, and what is waited for. */
+/** Adds the options that describe a file and control waiting. */
 export function addDescriptionOptions(command: Command): Command {
   return command
     .option('--index', 'make the content searchable, and wait until it is', false)
@@ -124,7 +124,7 @@ export function addDescriptionOptions(command: Command): Command {
     .option('--tag <name=value>', 'tag of the file; may be repeated', addTag, {})
 }
 
-/** Waits as the options want it; the exit status tells when not all files can be found in the end. */
+/** Waits according to the options; the exit status shows whether all files became searchable. */
 export async function awaitAsWanted(
   deps: Pick<Parameters<typeof awaitIndexed>[0], 'client' | 'signal'>,
   { index, wait, timeout }: DescriptionOptions,
@@ -139,6 +139,6 @@ export async function awaitAsWanted(
 
 function toTime(text: string): number {
   const minutes = Number(text)
-  if (text.trim() !== '' && minutes >= 0 && minutes <= mostMinutes) return minutes * minute
-  throw new InvalidArgumentError(`It is a number of minutes from 0 to ${mostMinutes}.`)
+  if (text.trim() !== '' && minutes >= 0 && minutes <= maxMinutes) return minutes * minute
+  throw new InvalidArgumentError(`It is a number of minutes from 0 to ${maxMinutes}.`)
 }

@@ -1,14 +1,14 @@
 import { abbreviate } from '../text.js'
 import type { RemoteFile } from './remote.js'
 
-/** Shows how far a synchronisation is: one moving line on a terminal, a line for each event elsewhere. */
+/** Shows the progress of a synchronisation: one status line on a terminal, a line per event elsewhere. */
 export interface Progress {
-  /** What is to be done altogether. */
+  /** Sets the total amount of work. */
   total(work: { files: number; bytes: number }): void
   bytes(count: number): void
-  /** A file is done. */
+  /** Reports a finished file. */
   done(what: string, key: string): void
-  /** A file had nothing to be done; among thousands, the others shall be seen. */
+  /** Reports a file without changes; not listed, so that the changed ones stay visible among thousands. */
   unchanged(): void
   failed(key: string, reason: string): void
   end(): void
@@ -57,7 +57,7 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB']
 
-/** Bytes as a person reads them. */
+/** Formats bytes for people. */
 export function toSize(bytes: number): string {
   const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
   const value = bytes / 1000 ** step
@@ -67,9 +67,9 @@ export function toSize(bytes: number): string {
 const barWidth = 24
 const redrawMilliseconds = 100
 
-/** The moving last line of a terminal; elsewhere it is never drawn. */
+/** The status line at the bottom of a terminal; elsewhere it is never drawn. */
 export interface StatusLine {
-  /** Draws a bar and a text beside it, a few times a second at most unless it is forced. */
+  /** Draws a bar with a text beside it, at most a few times a second unless forced. */
   draw(share: number, text: string, options?: { force: boolean }): void
   clear(): void
 }
@@ -86,14 +86,14 @@ export function createStatusLine(out: NodeJS.WriteStream): StatusLine {
       const filled = Math.round(Math.min(1, share) * barWidth)
       const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`
       clear()
-      // A longer line would be wrapped, and its first part could not be cleared again.
+      // A longer line would wrap, and its first part could not be cleared.
       out.write(abbreviate(`${bar} ${text}`, Math.max(barWidth, out.columns - 1)))
     },
     clear,
   }
 }
 
-/** A file as a line of a list, and a second one that says why it failed or how far it is. */
+/** A file as a line of a list, with a second line for its failure or its progress. */
 export function toLines(file: RemoteFile): string[] {
   const size = file.size === null ? '-' : toSize(file.size)
   const line = `${file.updatedAt}  ${size.padStart(8)}  ${file.status.padEnd(18)}  ${file.key}`
@@ -101,7 +101,7 @@ export function toLines(file: RemoteFile): string[] {
   return more === undefined ? [line] : [line, `    ${more}`]
 }
 
-/** How far the indexing of a file is, in words; undefined where it has not begun or is over. */
+/** Describes the indexing progress of a file; undefined where it has not begun or has ended. */
 export function describeProgress({ indexingProgress }: RemoteFile): string | undefined {
   if (indexingProgress === undefined) return undefined
   const { percent, pages, passages, passagesTotal, attempt } = indexingProgress

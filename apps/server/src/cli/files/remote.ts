@@ -14,7 +14,7 @@ export async function* listFiles(
 ): AsyncGenerator<RemoteFile> {
   let nextToken: string | undefined
   do {
-    const page = await patiently(signal, () =>
+    const page = await withRetries(signal, () =>
       client.listFiles(
         {
           sortField: 'key',
@@ -33,28 +33,28 @@ export async function* listFiles(
 const attempts = 6
 const firstPause = 500
 
-/** Tries again, with growing pauses, what fails because a server is busy, restarting or out of reach. */
-export async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+/** Retries, with growing pauses, what fails because a server is busy, restarting or unreachable. */
+export async function withRetries<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
     signal.throwIfAborted()
     try {
       return await work()
     } catch (error) {
-      if (tried >= attempts || !mayPass(error) || signal.aborted) throw error
+      if (tried >= attempts || !isTransient(error) || signal.aborted) throw error
       await sleep(firstPause * 2 ** (tried - 1), undefined, { signal })
     }
   }
 }
 
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (isConnectionFailure(error)) return true
   return error instanceof ApiError && (error.type === 'RateLimited' || error.type === 'Internal')
 }
 
-/** What a shell expects of a command that Ctrl-C has ended. */
+/** The exit status that shells expect of a command that was interrupted. */
 const interrupted = 130
 
-/** Ends the work in order at the first Ctrl-C; a second one ends the process at once. */
+/** Stops the work in an orderly way at the first Ctrl-C; a second one ends the process at once. */
 export async function interruptible(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController()
   const onSignal = () => {

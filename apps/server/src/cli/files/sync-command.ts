@@ -20,14 +20,19 @@ interface SyncCommandOptions extends ConnectionOptions, DescriptionOptions {
   concurrency: number
 }
 
-/** Makes a command `botstead files sync`. */
+/** Turns a command into `botstead files sync`. */
 export function addSync(command: Command): Command {
   return addDescriptionOptions(command)
-    .option('--prefix <text>', 'what all keys begin with, such as "handbook/"', '')
-    .option('--delete', 'delete files below the prefix that the folder does not have', false)
-    .option('--dry-run', 'say what would be done, and do nothing', false)
-    .option('--hidden', 'send files and folders whose name begins with a dot too', false)
-    .option('--concurrency <number>', 'files that are sent at a time, 1 to 32', toConcurrency, 4)
+    .option('--prefix <text>', 'prefix of all keys, such as "handbook/"', '')
+    .option('--delete', 'delete files with the prefix that the folder does not have', false)
+    .option('--dry-run', 'show what would be done without doing it', false)
+    .option('--hidden', 'also upload files and folders whose name begins with a dot', false)
+    .option(
+      '--concurrency <number>',
+      'files that are uploaded at a time, 1 to 32',
+      toConcurrency,
+      4,
+    )
     .action(sync)
 }
 
@@ -78,7 +83,7 @@ function summaryOf(
     `${result.unchanged} unchanged`,
     ...(result.described > 0 ? [`${result.described} tagged`] : []),
     ...(result.deleted > 0 ? [`${result.deleted} deleted`] : []),
-    ...(result.passedOver > 0 ? [`${result.passedOver} passed over`] : []),
+    ...(result.skipped > 0 ? [`${result.skipped} passed over`] : []),
     ...(result.failed > 0 ? [`${result.failed} failed`] : []),
     ...(indexing === undefined ? [] : [`${indexed} searchable`]),
     ...(notIndexed > 0 ? [`${notIndexed} not indexed`] : []),

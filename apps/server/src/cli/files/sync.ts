@@ -4,36 +4,36 @@ import type { Client } from '@botstead/contract'
 import { inParallel } from '../parallel.js'
 import type { AwaitedFile } from './indexing.js'
 import type { Progress } from './output.js'
-import { listFiles, patiently, type RemoteFile } from './remote.js'
+import { listFiles, type RemoteFile, withRetries } from './remote.js'
 import { type Description, isLost, measure, sendFile } from './transfer.js'
 
 export interface SyncOptions {
   folder: string
-  /** What all keys begin with; nothing else of the bot is looked at or deleted. */
+  /** Prefix of all keys; other files of the bot are not read or deleted. */
   prefix: string
   description: Description
-  /** Delete files below the prefix that the folder does not have. */
+  /** Whether to delete files with the prefix that the folder does not have. */
   remove: boolean
-  /** Send and delete nothing. */
+  /** Whether to skip uploads and deletions. */
   dryRun: boolean
-  /** Whether names that begin with a dot count. */
+  /** Whether to include names that begin with a dot. */
   hidden: boolean
-  /** Files that are sent at a time. */
+  /** Concurrent uploads. */
   concurrency: number
 }
 
 export interface SyncResult {
   sent: number
-  /** Their content is there; only tags changed. */
+  /** Files whose content was there already; only their tags changed. */
   described: number
   unchanged: number
   deleted: number
   failed: number
   /** Symbolic links and the like. */
-  passedOver: number
+  skipped: number
   /** Bytes. */
   sentBytes: number
-  /** Files that are there and were asked to be indexed, now or by an earlier run. */
+  /** Files that were asked to be indexed, now or by an earlier run. */
   toIndex: AwaitedFile[]
 }
 
@@ -44,9 +44,9 @@ interface SyncDeps {
 }
 
 /**
- * Makes the files below a prefix the same as those of a folder. What is there with the same hash is
- * not sent again, so that a run that was interrupted is gone on with by the next one; what the server
- * says is there but has lost is sent again.
+ * Makes the files with a prefix equal to those of a folder. Contents with the same hash are
+ * not uploaded again, so that the next run continues one that was interrupted; contents that the
+ * server has lost are uploaded again.
  */
 export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const { client, progress, signal } = deps
@@ -56,9 +56,14 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
   for await (const file of listFiles(client, options.prefix, signal)) remote.set(file.key, file)
 
   const result: SyncResult = {
-    ...{ sent: 0, described: 0, unchanged: 0, deleted: 0, failed: 0, sentBytes: 0 },
+    sent: 0,
+    described: 0,
+    unchanged: 0,
+    deleted: 0,
+    failed: 0,
+    sentBytes: 0,
     toIndex: [],
-    passedOver: tree.passedOver.length,
+    skipped: tree.skipped.length,
   }
   const sizes = await Promise.all(tree.files.map(async ({ path }) => (await stat(path)).size))
   const bytes = sizes.reduce((sum, size) => sum + size, 0)
@@ -81,7 +86,9 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
     const known = need(file.sha256, there, options.description)
     const isThere = there !== undefined && known !== 'content'
     const needed =
-      isThere && (await patiently(signal, () => isLost(client, there, signal))) ? 'content' : known
+      isThere && (await withRetries(signal, () => isLost(client, there, signal)))
+        ? 'content'
+        : known
     const awaited = isThere
       ? { id: there.id, key, isSearchable: there.status === 'indexing_completed' }
       : undefined
@@ -95,7 +102,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
         const id = there?.id ?? key
         const { tags } = options.description
         if (!options.dryRun) {
-          await patiently(signal, () => client.updateFileMetadata({ id, tags }, { signal }))
+          await withRetries(signal, () => client.updateFileMetadata({ id, tags }, { signal }))
         }
         result.described += 1
         progress.bytes(file.size)
@@ -106,7 +113,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
         const description = withFormerTags(options.description, there)
         if (!options.dryRun) {
           const send = () => sendFile({ client, key, file, description, signal })
-          noteIndexed(await patiently(signal, send))
+          noteIndexed(await withRetries(signal, send))
         }
         result.sent += 1
         result.sentBytes += file.size
@@ -126,7 +133,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
   await inParallel(vanished, options.concurrency, signal, (key) =>
     attempt(key, async () => {
       const id = remote.get(key)?.id ?? key
-      if (!options.dryRun) await patiently(signal, () => client.deleteFile({ id }, { signal }))
+      if (!options.dryRun) await withRetries(signal, () => client.deleteFile({ id }, { signal }))
       result.deleted += 1
       progress.done('deleted', key)
     }),
@@ -134,7 +141,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
   return result
 }
 
-/** A folder that is not mounted, or a forgotten prefix, must not empty a bot. */
+/** An unmounted folder or a forgotten prefix must not empty a bot. */
 function requireSafeRemoval({ prefix, folder }: SyncOptions, found: number): void {
   if (prefix === '') {
     throw new Error('--delete needs --prefix, so that no other files of the bot are deleted.')
@@ -145,14 +152,14 @@ function requireSafeRemoval({ prefix, folder }: SyncOptions, found: number): voi
 }
 
 function vanishedKeys(
-  tree: { files: readonly { key: string }[]; passedOver: readonly string[] },
+  tree: { files: readonly { key: string }[]; skipped: readonly string[] },
   remote: ReadonlyMap<string, RemoteFile>,
 ): string[] {
-  const here = new Set([...tree.files.map(({ key }) => key), ...tree.passedOver])
+  const here = new Set([...tree.files.map(({ key }) => key), ...tree.skipped])
   return [...remote.keys()].filter((key) => !here.has(key))
 }
 
-/** What a file lacks on the server. */
+/** What the file on the server lacks. */
 function need(
   sha256: string,
   remote: RemoteFile | undefined,
@@ -163,16 +170,16 @@ function need(
   return same ? 'nothing' : 'tags'
 }
 
-/** Sending a content again describes the file as a whole, but tags that others gave shall stay. */
+/** An upload describes the file as a whole, but tags from elsewhere must be kept. */
 function withFormerTags(description: Description, remote: RemoteFile | undefined): Description {
   return { ...description, tags: { ...remote?.tags, ...description.tags } }
 }
 
-/** What was found below a folder; keys have `/` between their parts on every system. */
+/** The files below a folder; keys have `/` between their parts on every system. */
 interface FolderTree {
   files: { key: string; path: string }[]
-  /** Keys of symbolic links and of what is neither file nor folder: not followed, not sent. */
-  passedOver: string[]
+  /** Keys of symbolic links and of anything but files and folders: not followed, not uploaded. */
+  skipped: string[]
 }
 
 /** Finds all files below a folder, in the order of their names. */
@@ -180,18 +187,18 @@ async function readFolder(
   root: string,
   options: { hidden: boolean; prefix: string },
 ): Promise<FolderTree> {
-  const tree: FolderTree = { files: [], passedOver: [] }
+  const tree: FolderTree = { files: [], skipped: [] }
   async function enter(folder: string, prefix: string): Promise<void> {
     const entries = await readdir(folder, { withFileTypes: true })
     entries.sort((a, b) => (a.name < b.name ? -1 : 1))
     for (const entry of entries) {
       if (entry.name.startsWith('.') && !options.hidden) continue
       const path = join(folder, entry.name)
-      // Some systems take letters with accents apart; the same name shall be the same key.
+      // Some systems decompose accented letters; the same name must give the same key.
       const key = `${prefix}${entry.name.normalize('NFC')}`
       if (entry.isDirectory()) await enter(path, `${key}/`)
       else if (entry.isFile()) tree.files.push({ key, path })
-      else tree.passedOver.push(key)
+      else tree.skipped.push(key)
     }
   }
   await enter(root, options.prefix)

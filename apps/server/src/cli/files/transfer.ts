@@ -8,7 +8,7 @@ import type { RemoteFile } from './remote.js'
 
 const lostStatus = errorCatalogue.ResourceGone.status
 
-/** How a file is described when it is sent. */
+/** The description of an uploaded file. */
 export interface Description {
   index: boolean
   tags: Record<string, string>
@@ -23,7 +23,7 @@ export interface LocalFile {
   sha256: string
 }
 
-/** Measures and hashes a file, reading it once. */
+/** Measures and hashes a file in one pass. */
 export async function measure(path: string, signal: AbortSignal): Promise<LocalFile> {
   const hash = createHash('sha256')
   let size = 0
@@ -44,8 +44,8 @@ interface SendOptions {
 }
 
 /**
- * Describes a file and sends its content. The server compares the hash with what it received.
- * @returns the file, as it was before the content came
+ * Describes a file and uploads its content. The server compares the hash with what it receives.
+ * @returns the file, as it was before the content arrived
  */
 export async function sendFile(options: SendOptions): Promise<RemoteFile> {
   const { client, key, file, description, signal, onBytes } = options
@@ -79,8 +79,8 @@ export async function sendFile(options: SendOptions): Promise<RemoteFile> {
 }
 
 /**
- * Whether the storage of the server has lost a content that it has the hash of.
- * @param file as it was listed, perhaps so long ago that its address works no more
+ * Whether the storage of the server has lost a content whose hash it knows.
+ * @param file as it was listed, possibly so long ago that its address has expired
  */
 export async function isLost(
   client: Client,
@@ -94,7 +94,7 @@ export async function isLost(
   return (await ask(again.url)) === lostStatus
 }
 
-/** Reads the content of a file into a new file, which appears once it is complete. */
+/** Downloads the content of a file into a new file, which appears once it is complete. */
 export async function receiveFile(url: string, path: string, signal: AbortSignal): Promise<void> {
   const draft = `${path}.${randomUUID().slice(0, 8)}.part`
   try {
@@ -115,7 +115,7 @@ export async function openContent(url: string, signal: AbortSignal): Promise<Rea
   return Readable.from(response.body ?? [])
 }
 
-/** Whether something stands at a path. */
+/** Whether a path exists. */
 export async function exists(path: string): Promise<boolean> {
   return await stat(path).then(
     () => true,
@@ -129,7 +129,7 @@ async function refusalOf(response: Response): Promise<Error> {
     const { type, message } = JSON.parse(text) as { type?: unknown; message?: unknown }
     if (isErrorType(type)) return new ApiError(type, String(message))
   } catch {
-    // What is no JSON comes from something between here and the server.
+    // A body that is not JSON comes from a proxy on the way.
   }
   return new Error(`The server answered ${response.status}: ${text.slice(0, 200)}`)
 }

@@ -4,7 +4,7 @@ import type { Signer, Verified } from '../../platform/security/signing.js'
 
 /** How long the address of a private content works. */
 const contentAddressLifetime = 60 * 60 * 1000
-/** How long content can be sent; after it, an upload that never came has failed. */
+/** How long content can be sent; afterwards, a pending upload has failed. */
 export const uploadAddressLifetime = 24 * 60 * 60 * 1000
 
 /** Which generation of which file an upload address is for. */
@@ -13,15 +13,15 @@ export interface UploadTarget {
   generation: number
 }
 
-/** Makes and reads the addresses that carry their own permission. */
+/** Creates and verifies the addresses that carry their own permission. */
 export interface FileAddresses {
-  /** Where the content is sent. Works for {@link uploadAddressLifetime}. */
+  /** The address to which the content is sent. Valid for {@link uploadAddressLifetime}. */
   upload(target: UploadTarget): string
-  /** The address with this token, which goes on working as long as it did. */
+  /** The address with this token, whose validity does not change. */
   uploadWith(token: string): string
-  /** Where anyone reads the content of a public file. */
+  /** The address at which anyone reads the content of a public file. */
   publicContent(fileId: string): string
-  /** Where the content can be read with the address alone, for an hour. */
+  /** The address at which the content can be read without further credentials, for an hour. */
   privateContent(fileId: string): string
   readUpload(token: string): UploadTarget | undefined
   /** Whether the signature is for this file and still valid. */
@@ -35,7 +35,7 @@ interface FileAddressesDeps {
   signer: Signer
 }
 
-/** First part of what is signed, so that an address of one kind is none of the other. */
+/** First part of the signed text, so that an address of one kind is not valid as another. */
 const uploadPurpose = 'upload'
 const contentPurpose = 'content'
 

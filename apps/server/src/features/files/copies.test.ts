@@ -54,7 +54,7 @@ describeEachEngine('the copy of a file', (engine) => {
     )
   })
 
-  it('is indexed anew when the passages of the file are gone', async () => {
+  it('is indexed again when the passages of the file are gone', async () => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'a.md', index: true }, '# A\n\nOne word.')
     await bench().pauseJobs()
@@ -87,7 +87,7 @@ describeEachEngine('the copy of a file', (engine) => {
     })
   })
 
-  it('is what is served, not what is about to come', async () => {
+  it('has the served content, not a pending one', async () => {
     const bot = bench().newBot()
     await bot.upload({ key: 'a', accessPolicies: [] }, 'served')
     await bot.as().upsertFile({ key: 'a', size: 9, accessPolicies: ['public_content'] })
@@ -96,7 +96,7 @@ describeEachEngine('the copy of a file', (engine) => {
     expect(await read(file.url)).toBe('served')
   })
 
-  it('of many at the same time to one key is made once, unless it is to replace', async () => {
+  it('is made once by concurrent copies to one key, unless they overwrite', async () => {
     const bot = bench().newBot()
     await bot.upload({ key: 'a' }, 'x')
     const all = (overwrite: boolean, destinationKey: string) =>
@@ -127,7 +127,7 @@ describeEachEngine('the copy of a file', (engine) => {
     })
   })
 
-  it('counts where it is', async () => {
+  it('counts in the workspace of its bot', async () => {
     const bot = bench().newBot()
     const half = new Uint8Array(quotas.storage / 2)
     await bot.upload({ key: 'a' }, half)
@@ -155,7 +155,7 @@ describeEachEngine('the copy of a file', (engine) => {
   })
 
   describe('by an integration', () => {
-    it('is its own, and made only of what it may read', async () => {
+    it('belongs to the integration, which can copy only what it may read', async () => {
       const bot = bench().newBot()
       await bot.upload({ key: 'hidden' }, 'x')
       const client = bot.as(integration('i1'))

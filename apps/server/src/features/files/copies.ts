@@ -18,7 +18,7 @@ import { requireIndexableKey } from './rules.js'
 import * as store from './store.js'
 import type { ContentRow, FileRow } from './table.js'
 
-/** What a caller asks of a copy. */
+/** A request to copy a file. */
 export interface CopyRequest extends Body<typeof contract.files.copy> {
   idOrKey: string
   destinationKey: string
@@ -28,7 +28,7 @@ export interface CopyRequest extends Body<typeof contract.files.copy> {
 
 export type Copies = ReturnType<typeof createCopies>
 
-/** Copies share the blob of what they were made of: nothing is sent or stored again. */
+/** Copies share the blob of their source: nothing is sent or stored again. */
 export function createCopies(
   deps: Pick<FilesDeps, 'run' | 'dialect' | 'clock' | 'ids' | 'queue' | 'reach'> & {
     generations: Generations
@@ -78,7 +78,7 @@ export function createCopies(
   }
 
   return {
-    /** Makes a file out of another one. */
+    /** Copies a file. */
     async copy(
       actor: BotActor,
       request: CopyRequest,
@@ -96,7 +96,7 @@ export function createCopies(
       try {
         return await attempt()
       } catch (error) {
-        // Somebody else made the same key at the same time; now it is there to be seen.
+        // A concurrent request created the same key; now it can be found.
         if (deps.dialect.isUniqueViolation(error)) return await attempt()
         throw error
       }
@@ -116,7 +116,7 @@ async function requireContent(tx: Tx, actor: BotActor, source: FileRow) {
     content === undefined ||
     content.blob_key === null ||
     content.sha256 === null ||
-    // What was sent before the file was shared is not shared yet.
+    // Content that was sent before the file was shared is not shared yet.
     !(isOwn || content.shared === 1)
   ) {
     throw new ApiError(
@@ -136,7 +136,7 @@ function requireReplaceable(current: FileRow, source: FileRow): void {
   )
 }
 
-/** With its key a bot replaces what it made itself, and likewise whom it acts for. */
+/** A bot key replaces only files of the bot itself, or of the user for whom it acts. */
 function requireOwn(destination: BotActor, current: FileRow): void {
   const own = ownerOf(destination)
   if (own.owner_type === current.owner_type && own.owner_id === current.owner_id) return
@@ -153,7 +153,7 @@ function alreadyExists(key: string): ApiError {
   )
 }
 
-/** Wider policies, given for a content that is still to come, do not open the one that is copied. */
+/** Wider policies, given for a pending content, do not apply to the content that is copied. */
 function descriptionOf(source: FileRow, content: ContentRow): Description {
   return {
     content_type: content.content_type,
@@ -167,7 +167,7 @@ function descriptionOf(source: FileRow, content: ContentRow): Description {
   }
 }
 
-/** The passages of the source, where they are of the content that is copied. */
+/** The passages of the source, if they belong to the copied content. */
 function passagesOf(actor: BotActor, source: FileRow, content: ContentRow) {
   if (content.status !== 'indexing_completed' || source.passages_generation === null) {
     return undefined

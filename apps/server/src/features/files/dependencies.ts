@@ -10,7 +10,7 @@ import type { BotsService } from '../bots/bots/index.js'
 import type { Reach } from '../tenancy/access/index.js'
 import type { FileLimits, Quotas } from './rules.js'
 
-/** What the parts of this slice are built from. */
+/** The dependencies of the parts of this slice. */
 export interface FilesDeps {
   db: Db
   run: Run

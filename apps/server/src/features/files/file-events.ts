@@ -16,7 +16,7 @@ export const fileTopic = 'file'
 /** Types of events in the log of files. */
 export type FileEvent = (typeof fileEventTypes)[number]
 
-/** What an event has beside its type and the id of the file. */
+/** The data of an event besides its type and the id of the file. */
 export interface FileEventData {
   key: string
   generation: number
@@ -24,11 +24,11 @@ export interface FileEventData {
 
 export type FileEvents = ReturnType<typeof createFileEvents>
 
-/** The log of what happened to the files of each bot. */
+/** The log of the changes to the files of each bot. */
 export function createFileEvents(deps: { db: Db; clock: Clock; bus: EventBus; pager: Pager }) {
   const { db, clock, bus, pager } = deps
 
-  /** Logs an event in the transaction of the change; those who wait for the file wake after the commit. */
+  /** Logs an event in the transaction of the change; those who wait for the file are woken after the commit. */
   async function append(tx: Tx, type: FileEvent, file: FileRow, generation: number): Promise<void> {
     const stream = eventStream(file.bot_id)
     const data: FileEventData = { key: file.key, generation }
@@ -46,7 +46,7 @@ export function createFileEvents(deps: { db: Db; clock: Clock; bus: EventBus; pa
     })
   }
 
-  /** Events in their order, behind `after` or the page before. */
+  /** Events in order, after `after` or the previous page. */
   async function list(
     actor: BotActor,
     query: Query<typeof contract.fileEvents.list>,
@@ -81,7 +81,7 @@ export function createFileEvents(deps: { db: Db; clock: Clock; bus: EventBus; pa
   return { append, list }
 }
 
-/** The stream of the events log that holds those of one bot. */
+/** The stream of one bot in the events log. */
 function eventStream(botId: string): string {
   return `files:${botId}`
 }

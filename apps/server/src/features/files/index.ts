@@ -45,13 +45,13 @@ export interface Files extends Feature {
   service: FilesService
   reindexing: Reindexing
   waiting: Waiting
-  /** What search needs to index the contents of files. */
+  /** The interface for the indexing of contents by search. */
   indexing: FilesIndexing
-  /** How a file is shown to callers. */
+  /** Converts a file to its form in the API. */
   toFile(row: FileRow): ReturnType<typeof toFile>
 }
 
-/** Files of bots: what they are, their content, and how it comes and goes. */
+/** Files of bots: their descriptions, their contents, and uploads and downloads. */
 export function createFiles(given: FilesDeps & { addresses: Addresses; signer: Signer }): Files {
   const addresses = createFileAddresses(given)
   const events = createFileEvents(given)

@@ -24,30 +24,30 @@ export interface IndexableContent {
   /** Hex, over the whole content. */
   sha256: string
   configuration: IndexingConfiguration
-  /** Whether the bytes are passages that a caller gave, as JSON, and not the content. */
+  /** Whether the bytes are passages from a caller, as JSON, instead of the content. */
   isPassages: boolean
   open(): Promise<Readable>
-  /** Where the bytes are a file of this machine; undefined when they are elsewhere. */
+  /** Path of the bytes on this machine; undefined when they are elsewhere. */
   path: string | undefined
 }
 
-/** Which passages of a file are of use. */
+/** The passages of a file that are still needed. */
 export interface UsefulPassages {
-  /** Generations that are found, or may be soon. */
+  /** Generations that search finds, or may find soon. */
   generations: readonly number[]
-  /** Of what is newer, nothing is known yet. */
+  /** The latest generation; nothing is known yet of newer ones. */
   newest: number
 }
 
 export type FilesIndexing = ReturnType<typeof createIndexing>
 
-/** What search needs of files: contents to index, and a place to say how it went. */
+/** The interface for search: contents to index, and functions that report the outcome. */
 export function createIndexing(
   deps: Pick<FilesDeps, 'db' | 'run' | 'blobs'> & { generations: Generations },
 ) {
   const { db, run, blobs, generations } = deps
 
-  /** The bytes that passages are made of. */
+  /** The bytes from which passages are made. */
   async function sourceOf(content: ContentRow): Promise<StoredBytes | undefined> {
     const { blob_key: blobKey, passages_blob_key: passagesKey, sha256, size } = content
     if (passagesKey !== null) return await findBlob(db, passagesKey)
@@ -55,7 +55,7 @@ export function createIndexing(
   }
 
   return {
-    /** The content to index, or undefined when it was replaced or deleted meanwhile. */
+    /** The content to index; undefined when it was replaced or deleted in the meantime. */
     async find({ botId, fileId, generation }: IndexFile): Promise<IndexableContent | undefined> {
       const file = await store.findFileById(db, botId, fileId)
       const content = await findContent(db, botId, { fileId, generation })
@@ -76,9 +76,9 @@ export function createIndexing(
     },
 
     /**
-     * Publishes a generation in the transaction of the caller: from its commit on, its passages are
-     * found and those of the one before are not. With a reason, the file has failed and has none.
-     * @returns false when the generation was replaced or deleted meanwhile; then nothing is done
+     * Publishes a generation in the transaction of the caller: after its commit, its passages are
+     * found and those of the previous one are not. With a reason, the file has failed and has none.
+     * @returns false when the generation was replaced or deleted in the meantime; then nothing is done
      */
     async finish(tx: Tx, job: IndexFile, failedReason?: string): Promise<boolean> {
       const file = await store.lockFile(tx, job.botId, job.fileId)
@@ -88,21 +88,21 @@ export function createIndexing(
       return true
     },
 
-    /** Rejects with the reason when no content can be reached now. */
+    /** Rejects with the reason when contents cannot be reached at all. */
     checkContents: () => blobs.check(),
 
-    /** Whether these are the passages of their file that are found now. */
+    /** Whether search finds these passages now. */
     async isFound({ botId, fileId, generation }: PassagesOf): Promise<boolean> {
       const file = await store.findFileById(db, botId, fileId)
       return file?.passages_generation === generation
     },
 
-    /** Says how far the indexing is, while it lasts. */
+    /** Stores the progress of indexing. */
     async report(job: IndexFile, progress: IndexingProgress): Promise<void> {
-      await run((tx) => store.noteProgress(tx, job, encodeJson(progress)))
+      await run((tx) => store.storeProgress(tx, job, encodeJson(progress)))
     },
 
-    /** Which passages of a file to keep; undefined when the file is gone. */
+    /** The passages of a file that must be kept; undefined when the file is gone. */
     async usefulPassages(botId: string, fileId: string): Promise<UsefulPassages | undefined> {
       const file = await store.findFileById(db, botId, fileId)
       if (file === undefined) return undefined
@@ -123,7 +123,7 @@ function isWaiting(content: ContentRow | undefined): content is ContentRow {
   return content?.status === 'indexing_pending'
 }
 
-/** How far the indexing of one generation is, as it is stored. */
+/** The progress of indexing of one generation, as it is stored. */
 export interface IndexingProgress
   extends NonNullable<Output<typeof contract.files.get>['file']['indexingProgress']> {
   generation: number

@@ -3,11 +3,11 @@ import type { Queue } from '../../platform/jobs/queue.js'
 import type { ContentRow, FileRow } from './table.js'
 
 /*
- * The jobs of files, and those that files enqueue for search. What is enqueued here is what a change of a file
- * entails, in the transaction of the change.
+ * The jobs of files, and those that files enqueue for search, in the transaction of the
+ * change that requires them.
  */
 
-/** Name of the job that makes a generation searchable. Done by search. */
+/** Name of the job that makes a generation searchable. Handled by search. */
 export const indexFileJob = 'search.index'
 
 /** Payload of {@link indexFileJob}; its key is the file id, so that one file is indexed once at a time. */
@@ -15,7 +15,7 @@ export interface IndexFile {
   botId: string
   fileId: string
   generation: number
-  /** Passages of the same content in another file, which need only be copied while they are there. */
+  /** Passages of the same content in another file, which are copied while they exist. */
   passages?: PassagesOf | undefined
 }
 
@@ -26,18 +26,18 @@ export interface PassagesOf {
   generation: number
 }
 
-/** Name of the job that deletes passages that nobody finds any more. Done by search. */
+/** Name of the job that deletes passages that are no longer found. Handled by search. */
 export const clearPassagesJob = 'search.clear'
 
 /** Payload of {@link clearPassagesJob}; its key is the file id. */
 export interface ClearPassages {
   botId: string
   fileId: string
-  /** Of the file, whose words may go with it. */
+  /** Key of the file, whose words may be removed with it. */
   key?: string
 }
 
-/** Name of the job that puts the parts of a content together. */
+/** Name of the job that assembles the parts of a content. */
 export const assembleJob = 'files.assemble'
 
 /** Payload of {@link assembleJob}; its key is the file id. */
@@ -47,30 +47,30 @@ export interface AssembleContent {
   generation: number
 }
 
-/** Name of the job that removes blobs to which nothing refers any more. */
+/** Name of the job that removes unreferenced blobs. */
 export const sweepBlobsJob = 'files.sweep'
 
-/** Name of the job that finds blobs which never got a row. */
+/** Name of the job that finds blobs that never got a row. */
 export const sweepOrphansJob = 'files.orphans'
 
-/** Name of the job that looks for a content that its sender puts into the store directly. */
+/** Name of the job that checks for a content that its sender uploads directly to the store. */
 export const directUploadJob = 'files.direct'
 
-/** Name of the job that deletes expired files and gives up uploads that never came. */
+/** Name of the job that deletes expired files and fails abandoned uploads. */
 export const expireFilesJob = 'files.expire'
 
-/** Removes blobs to which nothing refers any more. */
+/** Enqueues the removal of unreferenced blobs. */
 export async function requestBlobSweep(queue: Queue, tx: Tx): Promise<void> {
   await queue.enqueue(tx, { kind: sweepBlobsJob, key: 'all', payload: {} })
 }
 
-/** Deletes passages of a file that are of no more use. */
+/** Enqueues the deletion of passages of a file that are no longer needed. */
 export async function requestPassageClearing(queue: Queue, tx: Tx, file: FileRow): Promise<void> {
   const payload: ClearPassages = { botId: file.bot_id, fileId: file.id, key: file.key }
   await queue.enqueue(tx, { kind: clearPassagesJob, key: file.id, payload })
 }
 
-/** Indexes a generation. */
+/** Enqueues the indexing of a generation. */
 export async function requestIndexing(
   queue: Queue,
   tx: Tx,
@@ -88,13 +88,13 @@ export async function requestIndexing(
   })
 }
 
-/** Attempts before a file is given up. */
+/** Attempts before indexing fails for good. */
 const indexAttempts = 3
 
 const minute = 60_000
-/** Small files get this, in milliseconds: reading them takes seconds, waiting for a free worker more. */
-const shortestDeadline = 10 * minute
-/** Milliseconds more for every megabyte. */
+/** The deadline for small files, in milliseconds: reading takes seconds, waiting for a free worker more. */
+const minDeadline = 10 * minute
+/** Additional milliseconds per megabyte. */
 const millisecondsPerMegabyte = 30_000
 
 /**
@@ -102,14 +102,14 @@ const millisecondsPerMegabyte = 30_000
  * @param size of the content in bytes
  */
 function indexDeadline(size: number): number {
-  return Math.round(shortestDeadline + (size / 1_000_000) * millisecondsPerMegabyte)
+  return Math.round(minDeadline + (size / 1_000_000) * millisecondsPerMegabyte)
 }
 
-/** A sweep that fails for a while, such as with a full disk, must not be given up. */
+/** A sweep that fails for a while, for example because of a full disk, must not be given up. */
 export const sweepAttempts = 1000
 
 /**
- * Deletes expired files at a time.
+ * Schedules the deletion of expired files.
  * @param at ISO 8601; the earliest of all requests counts
  */
 export async function scheduleExpiry(queue: Queue, tx: Tx, at: string): Promise<void> {

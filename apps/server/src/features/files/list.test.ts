@@ -15,7 +15,7 @@ describeEachEngine('the list of files', (engine) => {
   })
 
   async function keysOf(query: string): Promise<string[]> {
-    // By hand, because a client would write the query in its own way.
+    // Without a client, which would encode the query in its own way.
     const response = await fetch(
       `${bench().url}/v1/files?sortField=key&sortDirection=asc${query}`,
       {
@@ -48,7 +48,7 @@ describeEachEngine('the list of files', (engine) => {
   })
 
   it.each(['key', 'size', 'createdAt', 'updatedAt', 'status'] as const)(
-    'comes in pages that hold every file once, by %s',
+    'returns pages that contain every file once, by %s',
     async (sortField) => {
       const keys: string[] = []
       let nextToken: string | undefined
@@ -61,7 +61,7 @@ describeEachEngine('the list of files', (engine) => {
     },
   )
 
-  it('takes a page token only back for the same list', async () => {
+  it('accepts a page token only for the same list', async () => {
     const { meta } = await bot.as().listFiles({ pageSize: 1 })
     const { nextToken } = meta
     const others = [{ sortField: 'key' as const }, { indexed: true }, { tags: { kb: 'one' } }]
@@ -75,14 +75,14 @@ describeEachEngine('the list of files', (engine) => {
     })
   })
 
-  it('holds only the ids that are asked for', async () => {
+  it('contains only the requested ids', async () => {
     const { files } = await bot.as().listFiles()
     const ids = files.slice(1, 3).map(({ id }) => id)
     const listed = await bot.as().listFiles({ ids: [...ids, 'file_unknown'] })
     expect(listed.files.map(({ id }) => id)).toEqual(ids)
   })
 
-  it('holds only what is to be indexed, or only the rest', async () => {
+  it('contains only indexed files, or only the others', async () => {
     expect(await keysOf('&indexed=true')).toEqual(['d'])
     expect(await keysOf('&indexed=false')).toEqual(['a', 'b', 'c'])
   })

@@ -5,11 +5,11 @@ import { scopeOf } from './lookup/index.js'
 import { findFile, lockFile } from './store.js'
 import type { FileRow } from './table.js'
 
-/** First segments below `/v1/files` that are no files; such a key is reached by the id of its file. */
+/** First path segments below `/v1/files` that are not files; a file with such a key is addressed by its id. */
 const reservedSegments = new Set(['search', 'tags', 'knowledge-bases', 'events'])
 
 /**
- * The file that a caller means, if the caller may see it.
+ * The file that a caller refers to, if it is visible to the caller.
  * @param now ISO 8601
  * @throws ApiError `ResourceNotFound`
  */
@@ -30,7 +30,7 @@ export async function requireFile(
   return file
 }
 
-/** As {@link requireFile}, locked for the rest of the transaction. */
+/** Like {@link requireFile}, locked for the rest of the transaction. */
 export async function lockVisibleFile(
   tx: Tx,
   actor: BotActor,
@@ -39,14 +39,14 @@ export async function lockVisibleFile(
 ): Promise<FileRow> {
   const { id } = await requireFile(tx, actor, idOrKey, now)
   const file = await lockFile(tx, actor.botId, id)
-  // Between the two it can have gone.
+  // It may have been deleted between the two queries.
   if (file === undefined) throw noFile(idOrKey)
   return file
 }
 
 /**
- * As {@link lockVisibleFile}, for a change: what an integration only reads it may not change.
- * @param verb what the caller is about to do, for the refusal
+ * Like {@link lockVisibleFile}, for a change: an integration may not change a file that it only reads.
+ * @param verb the change, for the refusal
  */
 export async function lockOwnFile(
   tx: Tx,

@@ -20,9 +20,9 @@ describeEachEngine('files of a running server', (engine) => {
   const waitFor = <T>(check: () => Promise<T>) =>
     vi.waitFor(check, { timeout: 15_000, interval: 10 })
 
-  it('takes the longest keys and tags that it allows', async () => {
+  it('accepts the longest allowed keys and tags', async () => {
     const { botId } = await newBot()
-    // No two characters alike: databases compress what repeats.
+    // No two characters are equal: databases compress repetitions.
     const text = (characters: number) =>
       Array.from({ length: characters }, (_, at) => String.fromCodePoint(0x20000 + at * 37)).join(
         '',
@@ -75,7 +75,7 @@ describeEachEngine('files of a running server', (engine) => {
       expect((await client.searchFiles({ query: 'valve' })).passages).toEqual([])
     })
 
-    it('uploads what everybody may read at once', async () => {
+    it('uploads a file that is public at once', async () => {
       const { client } = await newBot()
       const { file } = await client.uploadFile({
         key: 'logo.svg',
@@ -89,7 +89,7 @@ describeEachEngine('files of a running server', (engine) => {
       expect(response.headers.get('access-control-allow-origin')).toBe('https://example.com')
     })
 
-    it('uploads nothing: an empty content', async () => {
+    it('uploads an empty content', async () => {
       const { client } = await newBot()
       const { file } = await client.uploadFile({ key: 'empty', content: Buffer.alloc(0) })
       const read = await client.getFile({ id: file.id })
@@ -98,7 +98,7 @@ describeEachEngine('files of a running server', (engine) => {
   })
 
   describe('a browser', () => {
-    it('may send a content from any page', async () => {
+    it('may upload a content from any page', async () => {
       const { client } = await newBot()
       const { file } = await client.upsertFile({ key: 'a', size: 1 })
       const preflight = await fetch(file.uploadUrl, {
@@ -116,7 +116,7 @@ describeEachEngine('files of a running server', (engine) => {
   })
 
   describe('a deleted bot', () => {
-    it('takes its files with it, at once', async () => {
+    it('loses its files at once', async () => {
       const { botId, client } = await newBot()
       const { file } = await client.uploadFile({
         key: 'a.txt',

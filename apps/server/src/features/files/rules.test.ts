@@ -26,7 +26,7 @@ describe('the media type of a content', () => {
     expect(contentTypeOf({ key })).toBe(expected)
   })
 
-  it('is what the caller says', () => {
+  it('is the one that the caller gives', () => {
     const contentType = 'text/plain; charset=iso-8859-1'
     expect(contentTypeOf({ key: 'a.md', contentType })).toBe(contentType)
     expect(contentTypeOf({ key: 'a.md', contentType: ' ' })).toBe('text/markdown')
@@ -49,7 +49,7 @@ describe('the expiry of a file', () => {
     expect(expiryOf(given, now)).toBe(expected)
   })
 
-  it('is never without a time', () => {
+  it('is absent without a time', () => {
     expect(expiryOf(undefined, now)).toBeNull()
   })
 
@@ -75,7 +75,7 @@ describe('the size of a content', () => {
 })
 
 describe('the metadata of a file', () => {
-  it('holds how the file is to be indexed, unless the caller sets that name', () => {
+  it('contains the indexing options, unless the caller sets that name', () => {
     const indexing = { configuration: { chunking: { maximumChunkLength: 500 } } }
     expect(metadataOf({})).toEqual({})
     expect(metadataOf({ indexing, metadata: { a: [1] } })).toEqual({ indexing, a: [1] })
@@ -100,7 +100,7 @@ describe('keys and tags that stand in an index', () => {
     expect(() => check(input)).toThrow(message)
   })
 
-  it('take as many bytes as there may be', () => {
+  it('accept as many bytes as allowed', () => {
     const tags = { ['🙂'.repeat(200)]: '🙂'.repeat(312) }
     expect(() => check({ key: '🙂'.repeat(512), tags })).not.toThrow()
   })

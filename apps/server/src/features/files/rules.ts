@@ -7,7 +7,7 @@ import { decodeJson, encodeJson, type JsonColumn } from '../../platform/db/colum
 
 type Upsert = Body<typeof contract.files.upsert>
 
-/** Bounds of files that an operator may move. */
+/** Limits of files that the operator can change. */
 export interface FileLimits {
   /** Bytes of one content. */
   fileBytes: number
@@ -15,7 +15,7 @@ export interface FileLimits {
   indexedFileBytes: number
 }
 
-/** Bytes that the files of one workspace may have together. */
+/** Bytes that the files of one workspace may have in total. */
 export interface Quotas {
   /** Of all files. */
   storage: number
@@ -24,12 +24,12 @@ export interface Quotas {
 }
 
 const minute = 60_000
-const longestLife = 90 * 24 * 60 * minute
+const maxLifetime = 90 * 24 * 60 * minute
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-/** A media type; parameters may hold anything printable, since they are only handed back. */
+/** A media type; parameters may contain anything printable, since they are only returned. */
 const mediaType = new RegExp(`^${token}/${token}(?: *;[ -~]*)?$`)
 
-/** The media type of a content: as given, else by the extension of the key. */
+/** The media type of a content: as given, else derived from the extension of the key. */
 export function contentTypeOf(input: Pick<Upsert, 'key' | 'contentType'>): string {
   const given = input.contentType?.trim()
   if (given) {
@@ -41,7 +41,7 @@ export function contentTypeOf(input: Pick<Upsert, 'key' | 'contentType'>): strin
 }
 
 /**
- * When a file expires, to the minute: seconds are dropped.
+ * The expiry of a file, rounded down to the minute.
  * @param now milliseconds since the Unix epoch
  */
 export function expiryOf(expiresAt: string | undefined, now: number): string | null {
@@ -49,11 +49,11 @@ export function expiryOf(expiresAt: string | undefined, now: number): string | n
   const time = Math.floor(Date.parse(expiresAt) / minute) * minute
   if (Number.isNaN(time)) throw invalid('expiresAt', 'must be a time that exists')
   if (time <= now) throw invalid('expiresAt', 'must be in the future; seconds do not count')
-  if (time > now + longestLife) throw invalid('expiresAt', 'must be at most 90 days from now')
+  if (time > now + maxLifetime) throw invalid('expiresAt', 'must be at most 90 days from now')
   return new Date(time).toISOString()
 }
 
-/** Refuses contents that are larger than the server takes or indexes. */
+/** Refuses contents that are larger than the server stores or indexes. */
 export function requireSize(input: Pick<Upsert, 'size' | 'index'>, limits: FileLimits): void {
   if (input.size > limits.fileBytes) {
     throw new ApiError(
@@ -72,14 +72,14 @@ export function requireSize(input: Pick<Upsert, 'size' | 'index'>, limits: FileL
 }
 
 /**
- * Most bytes of a key, and of a name and value of a tag together. Both stand in an index, and what
- * PostgreSQL can put into one has at most 2,704 bytes with all that stands beside it.
+ * Most bytes of a key, and of the name and value of a tag together. Both are indexed, and an index
+ * entry of PostgreSQL has at most 2,704 bytes including other columns.
  */
 const maxIndexedBytes = 2048
 
 /**
- * Refuses a key within its number of characters that not every database can index.
- * @param path where it was given, such as `body.key`
+ * Refuses a key that is short enough in characters, but that not every database can index.
+ * @param path of the key, such as `body.key`
  */
 export function requireIndexableKey(key: string, path: string): void {
   if (Buffer.byteLength(key) <= maxIndexedBytes) return
@@ -91,7 +91,7 @@ export function requireIndexableKey(key: string, path: string): void {
   )
 }
 
-/** Refuses tags within their number of characters that not every database can index. */
+/** Refuses tags that are short enough in characters, but that not every database can index. */
 export function requireIndexableTags(tags: Upsert['tags']): void {
   for (const [name, value] of Object.entries(tags ?? {})) {
     if (Buffer.byteLength(name) + Buffer.byteLength(value) > maxIndexedBytes) {
@@ -103,17 +103,17 @@ export function requireIndexableTags(tags: Upsert['tags']): void {
   }
 }
 
-/** What is kept as metadata: the caller's, and how the file was asked to be indexed. */
+/** The stored metadata: those of the caller, and the indexing options. */
 export function metadataOf(input: Pick<Upsert, 'metadata' | 'indexing'>): Record<string, unknown> {
   return { ...(input.indexing && { indexing: input.indexing }), ...input.metadata }
 }
 
-/** Most entries and bytes that an update may leave: those that one upsert may bring. */
+/** Most entries and bytes after an update: those that one upsert may contain. */
 const descriptionLimits = { tags: 200, metadata: 1000, metadataBytes: 1024 * 1024 }
 
 /**
- * Refuses an update that would leave more tags than one upsert may bring.
- * @param thing what has the tags, for the refusal
+ * Refuses an update that would result in more tags than one upsert may contain.
+ * @param thing the object with the tags, for the refusal
  */
 export function requireTagCount(tags: Record<string, string>, thing: 'file' | 'knowledge base') {
   requireAtMost('tags', Object.keys(tags).length, descriptionLimits.tags, thing)
@@ -123,7 +123,7 @@ export function requireTagCount(tags: Record<string, string>, thing: 'file' | 'k
 export function patchMetadata(stored: JsonColumn, patch: Record<string, unknown>): JsonColumn {
   const before = decodeJson<Record<string, unknown>>(stored)
   const merged = mergePatch(before, patch)
-  // An upsert adds how it was to be indexed to what the caller may give, and that is no overflow.
+  // An upsert adds the indexing options to the metadata of the caller, which must not count as too many.
   const most = Math.max(descriptionLimits.metadata, Object.keys(before).length)
   requireAtMost('metadata', Object.keys(merged).length, most, 'file')
   const text = encodeJson(merged)

@@ -7,7 +7,7 @@ describeEachEngine('files', (engine) => {
   const bench = useFiles(engine)
 
   describe('an upsert', () => {
-    it('describes a file whose content is to come', async () => {
+    it('describes a file whose content follows', async () => {
       const bot = bench().newBot()
       const { file } = await bot.as().upsertFile({
         key: 'docs/a b.md',
@@ -55,7 +55,7 @@ describeEachEngine('files', (engine) => {
       expect((await bot.as().listFiles({ tags: { b: '3' } })).files).toHaveLength(1)
     })
 
-    it('of one key at the same time makes one file', async () => {
+    it('creates one file when several run concurrently for one key', async () => {
       const bot = bench().newBot()
       const made = await Promise.all(
         Array.from({ length: 8 }, () => bot.as().upsertFile({ key: 'same.txt', size: 1 })),
@@ -63,7 +63,7 @@ describeEachEngine('files', (engine) => {
       expect(new Set(made.map(({ file }) => file.id)).size).toBe(1)
     })
 
-    it('names who owns the file', async () => {
+    it('names the owner of the file', async () => {
       const bot = bench().newBot()
       const user = { type: 'user', id: 'user_1', role: undefined } as const
       const ofUser = await bot.as(user).upsertFile({ key: 'u', size: 0 })
@@ -101,7 +101,7 @@ describeEachEngine('files', (engine) => {
       }
     })
 
-    it('that look like the id of another file stand behind it', async () => {
+    it('that equal the id of another file are found after it', async () => {
       const bot = bench().newBot().as()
       const first = await bot.upsertFile({ key: 'a', size: 0 })
       await bot.upsertFile({ key: first.file.id, size: 0 })
@@ -146,7 +146,7 @@ describeEachEngine('files', (engine) => {
     })
   })
 
-  describe('names that no database has', () => {
+  describe('names that no database can store', () => {
     it('are refused instead of failing', async () => {
       const bot = bench().newBot().as()
       const payload = { type: 'InvalidPayload' }
@@ -167,7 +167,7 @@ describeEachEngine('files', (engine) => {
   })
 
   describe('a deleted file', () => {
-    it('is gone at once, and its key is free', async () => {
+    it('is hidden at once, and its key is free', async () => {
       const bot = bench().newBot()
       const file = await bot.upload({ key: 'a.txt' }, 'hello')
       await bot.as().deleteFile({ id: 'a.txt' })
@@ -180,7 +180,7 @@ describeEachEngine('files', (engine) => {
   })
 
   describe('quotas', () => {
-    it('count what is stored and what is indexed, and say how much is left', async () => {
+    it('count what is stored and what is indexed, and report the rest', async () => {
       const bot = bench().newBot().as()
       const half = limits.fileBytes
       await bot.upsertFile({ key: '1', size: half })
@@ -207,7 +207,7 @@ describeEachEngine('files', (engine) => {
       await indexing.upsertFile({ key: 'x', size: 1 })
     })
 
-    it('count a replacement by what it adds, and hide nothing behind a small one', async () => {
+    it('count a replacement by what it adds, also a smaller one', async () => {
       const bot = bench().newBot()
       await bot.upload({ key: 'big' }, new Uint8Array(quotas.storage / 2))
       await bot.as().upsertFile({ key: 'other', size: quotas.storage / 2 })
@@ -220,7 +220,7 @@ describeEachEngine('files', (engine) => {
       await bot.as().upsertFile({ key: 'more', size: 1 })
     })
 
-    it('are not passed by many at once', async () => {
+    it('are not exceeded by concurrent uploads', async () => {
       const bot = bench().newBot().as()
       const size = quotas.storage / 4
       const made = await Promise.allSettled(

@@ -45,7 +45,7 @@ const sortColumns = {
   status: 'status',
 } as const satisfies Record<string, FileSort>
 
-/** Files as callers describe and find them; their content comes and goes by addresses of its own. */
+/** Describing and finding files; contents are sent and read at addresses of their own. */
 export function createFilesService(
   deps: Pick<
     FilesDeps,
@@ -56,7 +56,7 @@ export function createFilesService(
 ) {
   const { db, run, dialect, clock, pager, queue, limits, generations } = deps
 
-  /** Describes a file whose content is to follow. The same key again begins a new generation. */
+  /** Describes a file whose content follows. The same key again begins a new generation. */
   async function upsert(actor: BotActor, input: Upsert): Promise<FileRow> {
     requireSize(input, limits)
     requireIndexableKey(input.key, 'body.key')
@@ -66,7 +66,7 @@ export function createFilesService(
     try {
       return await attempt()
     } catch (error) {
-      // Somebody else made the same key at the same time; now it is there to be replaced.
+      // A concurrent request created the same key; now it can be replaced.
       if (dialect.isUniqueViolation(error)) return await attempt()
       throw error
     }
@@ -156,13 +156,13 @@ export function createFilesService(
     )
   }
 
-  /** The tags in use on the files that a caller may see. */
+  /** The tags of the files that a caller may see. */
   async function listTagNames(actor: BotActor, query: TagQuery): Promise<Page<string>> {
     const { scope, page } = tagPage('listFileTags', actor, query, 'name')
     return await pageTagNames(db, scope, page)
   }
 
-  /** The values that a tag has on the files that a caller may see. */
+  /** The values of a tag in the files that a caller may see. */
   async function listTagValues(
     actor: BotActor,
     name: string,
@@ -195,7 +195,7 @@ export function createFilesService(
   return { upsert, get, list, update, remove, listTagNames, listTagValues }
 }
 
-/** The description of a file in an upsert, as it is stored. */
+/** The description of a file from an upsert, as it is stored. */
 function describe(input: Upsert, now: number): Description {
   return {
     content_type: contentTypeOf(input),
@@ -209,7 +209,7 @@ function describe(input: Upsert, now: number): Description {
   }
 }
 
-/** The caller speaks of the file as it is, so that its passages and served content follow at once. */
+/** The caller changes the policies of the file as it is, so they apply to its passages and served content at once. */
 function policiesOf(file: FileRow, policies: NonNullable<FilePatch['accessPolicies']>) {
   const shared = encodeBoolean(policies.includes('integrations'))
   return {

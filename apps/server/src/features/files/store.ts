@@ -19,7 +19,7 @@ export async function insertFile(tx: Tx, row: Insertable<FilesTable>): Promise<v
   await tx.insertInto('files').values(row).execute()
 }
 
-/** The file a caller means by an id or a key: an id goes before a key, its own key before another's. */
+/** The file that an id or a key refers to: ids precede keys, and the caller's own keys precede those of others. */
 export async function findFile(
   executor: Db | Tx,
   scope: FileScope,
@@ -41,12 +41,12 @@ export async function findFile(
   )
 }
 
-/** A file by its id alone, for addresses that carry their own permission; the row names its bot. */
+/** A file by its id alone, for addresses that carry their own permission; the row contains its bot. */
 export async function findAddressedFile(db: Db, id: string): Promise<FileRow | undefined> {
   return await db.selectFrom('files').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** A file of a bot, expired or not, without a look at who may see it. */
+/** A file of a bot, expired or not, regardless of visibility. */
 export async function findFileById(
   executor: Db | Tx,
   botId: string,
@@ -55,7 +55,7 @@ export async function findFileById(
   return await selectFile(executor, botId, id).executeTakeFirst()
 }
 
-/** As `findFileById`, locked for the rest of the transaction. */
+/** Like `findFileById`, locked for the rest of the transaction. */
 export async function lockFile(tx: Tx, botId: string, id: string): Promise<FileRow | undefined> {
   return await dialectOf(tx)
     .lockRows(selectFile(tx, botId, id))
@@ -114,8 +114,8 @@ export async function patchFile(
     .execute()
 }
 
-/** Stores how far the indexing of a generation is, unless it has ended or begun anew meanwhile. */
-export async function noteProgress(tx: Tx, of: IndexFile, progress: string): Promise<void> {
+/** Stores the progress of indexing of a generation, unless it has ended or restarted in the meantime. */
+export async function storeProgress(tx: Tx, of: IndexFile, progress: string): Promise<void> {
   await tx
     .updateTable('files')
     .set({ progress })
@@ -150,7 +150,7 @@ export async function replaceTags(
   if (rows.length > 0) await tx.insertInto('file_tags').values(rows).execute()
 }
 
-/** Files of all bots that have expired, the longest expired first. */
+/** Expired files of all bots, the earliest expired first. */
 export async function listExpired(
   db: Db,
   now: string,
@@ -165,7 +165,7 @@ export async function listExpired(
     .execute()
 }
 
-/** When the next file of any bot expires, or undefined when none does. */
+/** The time when the next file of any bot expires; undefined when none does. */
 export async function findNextExpiry(tx: Tx): Promise<string | undefined> {
   const row = await tx
     .selectFrom('files')
@@ -196,8 +196,8 @@ export interface Usage {
 }
 
 /**
- * Adds to what a workspace uses and returns the new total. Its row stays locked until the
- * transaction ends, so that no two pass a quota together.
+ * Adds to the usage of a workspace and returns the new total. Its row stays locked until the
+ * transaction ends, so that concurrent transactions cannot exceed a quota together.
  */
 export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Promise<Usage> {
   const row = await tx

@@ -13,15 +13,15 @@ export type FileStatus =
 type Flag = 0 | 1
 
 /**
- * One row per file: the description by its latest upsert, and which generations of content and passages are
- * served meanwhile. Each upsert begins a generation; see `generations.ts`.
+ * One row per file: the description by its latest upsert, and the generations of content and passages that
+ * are served. Each upsert begins a generation; see `generations.ts`.
  */
 export interface FilesTable {
   id: string
   workspace_id: string
   bot_id: string
   key: string
-  /** Id of the integration whose keys these are, empty for those of the bot; keys are unique in it. */
+  /** Id of the integration that owns the key space, empty for that of the bot; keys are unique in it. */
   key_space: string
   owner_type: 'bot' | 'integration' | 'user'
   /** Id of the bot, integration or user. */
@@ -36,17 +36,17 @@ export interface FilesTable {
   serving_generation: number | null
   /** The generation whose passages are found; null while there are none. */
   passages_generation: number | null
-  /** Whether those passages were indexed for every integration of the bot to see. */
+  /** Whether those passages were indexed as visible to every integration of the bot. */
   passages_shared: Flag
   /** Of the latest generation. */
   status: FileStatus
   failed_reason: string | null
-  /** Bytes; -1 until the upload has completed, because lists sort by it and null has no place there. */
+  /** Bytes; -1 until the upload has completed, because lists sort by it and engines sort nulls differently. */
   size: number
-  /** Hex, of the content that has the size; null until then. */
+  /** Hex, of the content with that size; null until then. */
   sha256: string | null
   content_type: string
-  /** JSON map of strings; `file_tags` holds the same for filters. */
+  /** JSON map of strings; `file_tags` has the same for filters. */
   tags: JsonColumn
   metadata: JsonColumn
   public_content: Flag
@@ -55,7 +55,7 @@ export interface FilesTable {
   /** Whether the latest generation is to be indexed. */
   indexed: Flag
   expires_at: TimeColumn | null
-  /** JSON of `IndexingProgress`: how far the indexing of a generation is, or was. */
+  /** JSON of `IndexingProgress`: the progress of indexing of a generation. */
   progress: JsonColumn | null
   /** Bytes that this file counts in the usage of its workspace. */
   counted_storage: number
@@ -66,46 +66,46 @@ export interface FilesTable {
 
 export type FileRow = Selectable<FilesTable>
 
-/** One row per generation that is still of use: the latest, the served one, and those between. */
+/** One row per generation that is still needed: the latest, the served one, and those between. */
 export interface FileContentsTable {
   bot_id: string
   file_id: string
   generation: number
   status: FileStatus
-  /** Bytes: as declared, which is what an upload must have. */
+  /** Bytes as declared; the upload must have this size. */
   size: number
   /** Null until the upload has completed. */
   blob_key: string | null
   /** Hex, as `blob_key`. */
   sha256: string | null
   content_type: string
-  /** Policies of this content: wider ones of a later upsert must not open it. */
+  /** Policies of this content: wider ones of a later upsert must not apply to it. */
   public_content: Flag
   shared: Flag
-  /** Public as soon as it is there, before it is indexed. */
+  /** Public as soon as it is uploaded, before it is indexed. */
   immediate: Flag
   indexed: Flag
   /** `indexing` of the upsert. */
   indexing: JsonColumn | null
-  /** Blob of the passages that the caller gave in place of those that the content has. */
+  /** Blob of the passages that the caller gave instead of those of the content. */
   passages_blob_key: string | null
-  /** Whether its content was there before: if it cannot be indexed, the former passages stay. */
+  /** Whether the content existed before: if it cannot be indexed, the former passages stay. */
   remade: Flag
   created_at: TimeColumn
-  /** Which request may store bytes: the newest one. Null while none has claimed the upload. */
+  /** Id of the request that may store bytes: the newest one. Null while none has claimed the upload. */
   writer: string | null
-  /** Bytes in `content_parts`, null when the content did not begin to come in parts. */
+  /** Bytes in `content_parts`; null unless the content is uploaded in parts. */
   received: number | null
 }
 
 export type ContentRow = Selectable<FileContentsTable>
 
-/** Bytes of a content that comes in parts: without gaps from 0. They go once it is complete. */
+/** Bytes of a content that is uploaded in parts: without gaps from 0. Removed once it is complete. */
 interface ContentPartsTable {
   bot_id: string
   file_id: string
   generation: number
-  /** Where the part begins in the content, in bytes. */
+  /** Offset of the part in the content, in bytes. */
   start: number
   /** Bytes. */
   size: number
@@ -114,7 +114,7 @@ interface ContentPartsTable {
 
 export type PartRow = Selectable<ContentPartsTable>
 
-/** The tags of files once more, where filters find them. */
+/** The tags of files again, indexed for filters. */
 interface FileTagsTable {
   file_id: string
   bot_id: string
@@ -122,7 +122,7 @@ interface FileTagsTable {
   value: string
 }
 
-/** What the files of a workspace count against its quotas. */
+/** What the files of a workspace count towards its quotas. */
 interface FileUsageTable {
   workspace_id: string
   storage_bytes: number
@@ -131,29 +131,29 @@ interface FileUsageTable {
 
 /**
  * Blobs with the contents that share them: equal bytes of one bot, and their copies anywhere. A blob
- * whose last use ends moves to `discarded_blobs` in the same transaction, and never comes back.
+ * moves to `discarded_blobs` in the transaction that ends its last use, and never comes back.
  */
 interface FileBlobsTable {
   blob_key: string
-  /** The bot that sent the bytes, and finds them again by their hash. */
+  /** The bot that uploaded the bytes; equal bytes are shared within it. */
   bot_id: string
   sha256: string
   /** Bytes. */
   size: number
-  /** How many rows of `file_contents` name the blob. */
+  /** How many rows of `file_contents` refer to the blob. */
   uses: number
 }
 
-/** Blobs that nothing refers to any more and that the sweeper removes. */
+/** Blobs without references, which the sweeper removes. */
 interface DiscardedBlobsTable {
   blob_key: string
 }
 
-/** A name for the files that carry its id in the tag `kbId`. */
+/** A name for the files that have its id in the tag `kbId`. */
 export interface KnowledgeBasesTable {
   id: string
   bot_id: string
-  /** Id of the integration that made it; empty for the bot. */
+  /** Id of the integration that created it; empty for the bot. */
   key_space: string
   name: string
   /** JSON map of strings. */

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../../platform/db/paginate.js'
 import type { Db } from '../../platform/db/schema.js'
 import { type FileScope, isVisible } from './lookup/index.js'
 
-/** The names of the tags of all files in a scope, each once, in order. */
+/** The distinct names of the tags of all files in a scope, in order. */
 export async function pageTagNames(
   db: Db,
   scope: FileScope,
@@ -13,7 +13,7 @@ export async function pageTagNames(
   return await pageDistinct(db, scope, sql.ref('file_tags.name'), among, page)
 }
 
-/** The values that a tag has in the files in a scope, each once, in order. */
+/** The distinct values of a tag in the files in a scope, in order. */
 export async function pageTagValues(
   db: Db,
   scope: FileScope,
@@ -25,9 +25,9 @@ export async function pageTagValues(
 }
 
 /**
- * Jumps along the index from one text to the next, instead of looking at every row: a bot with
- * 100,000 files has as many rows for a tag like `source`, and one value. Rows come as they are
- * found, so that the limit ends the walk.
+ * Skips along the index from one text to the next, instead of reading every row: a bot with
+ * 100,000 files has as many rows for a tag like `source`, and one value. Rows are returned as they are
+ * found, so that the limit ends the scan.
  */
 async function pageDistinct(
   db: Db,

@@ -7,7 +7,7 @@ describeEachEngine('the description of a file', (engine) => {
   const many = (count: number, prefix = 't') =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 'x']))
 
-  it('stays when nothing is given, but the change is logged', async () => {
+  it('is unchanged by an empty update, which is logged', async () => {
     const bot = bench().newBot()
     const file = await bot.upload({ key: 'a', tags: { a: 'b' }, metadata: { c: 1 } }, 'x')
     const { file: same } = await bot.as().updateFileMetadata({ id: 'a' })
@@ -18,7 +18,7 @@ describeEachEngine('the description of a file', (engine) => {
     })
   })
 
-  it('has as many tags and facts after it as one upsert may bring', async () => {
+  it('is limited to as many tags and metadata as one upsert may contain', async () => {
     const bot = bench().newBot()
     const client = bot.as()
     const { file } = await client.upsertFile({ key: 'a', size: 0, tags: many(200) })
@@ -43,7 +43,7 @@ describeEachEngine('the description of a file', (engine) => {
     ).resolves.toBeDefined()
   })
 
-  it('expires by the rules of an upsert, and not any more', async () => {
+  it('follows the expiry rules of an upsert, and can stop expiring', async () => {
     const bot = bench().newBot()
     const client = bot.as()
     const at = (minutes: number) => new Date(bench().clock.now() + minutes * 60_000).toISOString()
@@ -62,7 +62,7 @@ describeEachEngine('the description of a file', (engine) => {
     expect((await client.listFiles()).files.map(({ key }) => key)).toEqual(['a'])
   })
 
-  it('opens and closes the file for integrations, its passages too', async () => {
+  it('shares the file and its passages with integrations, and stops sharing', async () => {
     const bot = bench().newBot()
     const other = bot.as(integration('i1'))
     await bot.uploadAndWait({ key: 'a.md', index: true }, '# A\n\nOne word.')
@@ -79,7 +79,7 @@ describeEachEngine('the description of a file', (engine) => {
     await expect(other.getFile({ id: 'a.md' })).rejects.toMatchObject({ type: 'ResourceNotFound' })
   })
 
-  it('changes for many at once without losing one of them', async () => {
+  it('keeps every one of many concurrent changes', async () => {
     const bot = bench().newBot()
     await bot.as().upsertFile({ key: 'a', size: 0 })
     const names = Array.from({ length: 8 }, (_, at) => `t${at}`)

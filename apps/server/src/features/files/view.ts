@@ -48,7 +48,7 @@ function toProgress({ status, generation, progress }: FileRow): Pick<WireFile, '
 }
 
 /**
- * A file whose content is to be sent: the answer to the upsert alone has the address for it, and a
+ * A file whose content is to be sent: only the response to the upsert has its upload address, and a
  * size that no upload has confirmed yet.
  * @param size as declared, in bytes
  */
@@ -71,7 +71,7 @@ function toOwner(row: FileRow): WireFile['owner'] {
 }
 
 export function toFileEvent(event: StoredEvent): WireFileEvent {
-  // Only this slice writes to the stream, and always these.
+  // Only this slice writes to the stream, always with this data.
   const { key, generation } = event.data as FileEventData
   return {
     sequence: event.sequence,

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
-/** Who made a file, and whom it is for. */
+/** The creators of files, and who may see them. */
 const files = {
   ofBot: { caller: undefined, accessPolicies: [] },
   ofBotShared: { caller: undefined, accessPolicies: ['integrations'] },
@@ -67,7 +67,7 @@ describeEachEngine('who reads and changes which file', (engine) => {
     const expected = (name: Name) =>
       own.includes(name) ? 'done' : readable.includes(name) ? 'Forbidden' : 'ResourceNotFound'
 
-    it('lists, finds and meets in tags the same files', async () => {
+    it('lists, finds and sees tags of the same files', async () => {
       const listed = (await client().listFiles()).files.map(({ key }) => key.slice(0, -3))
       expect(listed.toSorted()).toEqual([...readable].toSorted())
       const { passages } = await client().searchFiles({ query: 'word' })
@@ -79,7 +79,7 @@ describeEachEngine('who reads and changes which file', (engine) => {
       expect(tags).toEqual(['all', ...readable.map((name) => `tag-${name}`).toSorted()])
     })
 
-    it.each(all)('gets and copies %s if it may', async (name) => {
+    it.each(all)('gets and copies %s if allowed', async (name) => {
       const rule = readable.includes(name) ? 'done' : 'ResourceNotFound'
       expect(await outcome(client().getFile({ id: idOf(name) }))).toBe(rule)
       const destinationKey = `copy of ${name} by ${who}`
@@ -88,7 +88,7 @@ describeEachEngine('who reads and changes which file', (engine) => {
       if (rule === 'done') await client().deleteFile({ id: destinationKey })
     })
 
-    it.each(all)('changes %s if it may', async (name) => {
+    it.each(all)('changes %s if allowed', async (name) => {
       const call = client().updateFileMetadata({ id: idOf(name), metadata: { by: who } })
       expect(await outcome(call)).toBe(expected(name))
     })
@@ -102,7 +102,7 @@ describeEachEngine('who reads and changes which file', (engine) => {
     })
   })
 
-  it('shows knowledge bases to an integration that made them or sees one of their files', async () => {
+  it('shows knowledge bases to an integration that created them or sees one of their files', async () => {
     const own = bench().newBot()
     const [first, second] = [own.as(integration('first')), own.as(integration('second'))]
     const make = async (client: Client, name: string) =>
@@ -135,13 +135,13 @@ describeEachEngine('who reads and changes which file', (engine) => {
     expect(await remove(own.as(), closed)).toBe('ResourceNotFound')
   })
 
-  it('keeps the log of the files from integrations', async () => {
+  it('hides the log of files from integrations', async () => {
     expect((await bot.as().listFileEvents({ pageSize: 1 })).events).toHaveLength(1)
     const call = bot.as(integration('first')).listFileEvents()
     await expect(call).rejects.toMatchObject({ type: 'Forbidden' })
   })
 
-  it('pages through tags without a gap, also past those of hidden files', async () => {
+  it('pages through tags without gaps, also past those of hidden files', async () => {
     const { client } = { client: bot.as(integration('second')) }
     const seen: string[] = []
     let nextToken: string | undefined

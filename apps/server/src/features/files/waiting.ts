@@ -5,14 +5,14 @@ import { fileTopic } from './file-events.js'
 import type { FilesService } from './service.js'
 import type { FileRow } from './table.js'
 
-/** Requests of one process that wait at a time: each keeps a connection. */
+/** Concurrent waiting requests of one process: each holds a connection. */
 const maximumWaiters = 500
 
 export interface Waiting {
   /**
-   * Returns the file once its indexing has ended or cannot end, or after a time as it is then.
+   * Returns the file once its indexing has ended or cannot end, or after a timeout in its current state.
    * @param timeoutMs milliseconds
-   * @throws ApiError `ResourceNotFound`, also when it is deleted meanwhile, and `RateLimited`
+   * @throws ApiError `ResourceNotFound`, also when it is deleted in the meantime, and `RateLimited`
    */
   untilIndexed(
     actor: BotActor,
@@ -20,11 +20,11 @@ export interface Waiting {
     timeoutMs: number,
     signal?: AbortSignal,
   ): Promise<FileRow>
-  /** Ends all waits with the files as they are then; later calls return at once. */
+  /** Ends all waits with the files in their current state; later calls return at once. */
   stop(): void
 }
 
-/** Lets callers wait for the indexing of files without polling: hints say when to look. */
+/** Lets callers wait for the indexing of files without polling: hints trigger a check. */
 export function createWaiting(deps: {
   bus: EventBus
   service: Pick<FilesService, 'get'>
@@ -51,7 +51,7 @@ export function createWaiting(deps: {
     )
     over.addEventListener('abort', notice)
     try {
-      // Subscribed before the first look: a hint follows what happens in between.
+      // Subscribed before the first check: hints announce changes in between.
       for (;;) {
         hinted = false
         const file = await service.get(actor, idOrKey)
@@ -97,7 +97,7 @@ export function createWaiting(deps: {
   }
 }
 
-/** Whether waiting longer changes nothing: the file is indexed, has failed, or is not to be indexed. */
+/** Whether waiting longer is useless: the file is indexed, has failed, or is not to be indexed. */
 function isSettled({ status }: FileRow): boolean {
   return status !== 'upload_pending' && status !== 'indexing_pending'
 }

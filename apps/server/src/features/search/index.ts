@@ -1,5 +1,6 @@
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import type { Route } from '../../http/mount.js'
+import type { ReadinessCheck } from '../../http/service-routes.js'
 import type { Clock } from '../../platform/clock.js'
 import type { Database } from '../../platform/db/open.js'
 import type { Pager } from '../../platform/db/pager.js'
@@ -10,7 +11,7 @@ import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import type { Metric } from '../../platform/telemetry/metrics.js'
-import type { Check, Feature } from '../feature.js'
+import type { Feature } from '../feature.js'
 import type { Files } from '../files/index.js'
 import { createIndexingJobs, createIngestPool, type IngestPoolOptions } from './indexing/index.js'
 import { createKeywordIndex } from './keywords/index.js'
@@ -32,7 +33,7 @@ export interface Search extends Feature {
   schedule(tx: Tx): Promise<void>
   /** Makes the database ready; to be awaited before the first search. */
   open(): Promise<void>
-  checks: readonly Check[]
+  checks: readonly ReadinessCheck[]
   purge(botId: string): Promise<void>
   stop(): Promise<void>
 }

@@ -14,7 +14,7 @@ const echo = operation({
   id: 'echo',
   method: 'POST',
   path: '/echo',
-  summary: 'Answer the length of a text',
+  summary: 'Return the length of a text',
   body: Type.Object({ text: Type.String() }),
   answer: { kind: 'json', schema: Type.Unknown() },
 })
@@ -24,7 +24,7 @@ const upload = operation({
   id: 'upload',
   method: 'PUT',
   path: '/upload',
-  summary: 'Answer the length of a content',
+  summary: 'Return the length of a content',
   upload: 'Anything',
   answer: { kind: 'json', schema: Type.Unknown() },
 })
@@ -33,7 +33,7 @@ const large = operation({
   id: 'large',
   method: 'GET',
   path: '/large',
-  summary: 'Answer more than a connection takes at once',
+  summary: 'Respond with more than a connection buffers',
   answer: { kind: 'json', schema: Type.Unknown() },
 })
 const wait = operation({ ...large, id: 'wait', path: '/wait' })
@@ -84,7 +84,7 @@ describe('a connection', () => {
   const head = (line: string, length: number) =>
     `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-  /** Writes, and waits until the server has it. */
+  /** Writes a text and waits until the server has received it. */
   async function send({ client, server }: { client: Socket; server: Socket }, text: string) {
     const before = server.bytesRead
     client.write(text)
@@ -126,7 +126,7 @@ describe('a connection', () => {
     expect(received()).not.toContain('408')
   })
 
-  it('may send a long body as long as it keeps arriving', async () => {
+  it('may send a long body as long as it makes progress', async () => {
     const connection = await listening.connect()
     const received = textFrom(connection.client)
     const part = 'x'.repeat(1_100_000)
@@ -140,7 +140,7 @@ describe('a connection', () => {
     await vi.waitUntil(() => received().endsWith(`{"length":${3 * part.length}}`))
   })
 
-  it('leaves the pace of uploads to their readers', async () => {
+  it('does not limit the pace of uploads, which their readers watch', async () => {
     const connection = await listening.connect()
     const received = textFrom(connection.client)
     await send(connection, `${head('PUT /upload', 10)}12345`)
@@ -163,7 +163,7 @@ describe('a connection', () => {
   it.each([
     ['GET /wait HT', 408],
     ['no HTTP at all\r\n\r\n', 400],
-  ])('gets its answers before the refusal of %j', async (rest, status) => {
+  ])('receives earlier responses before the refusal of %j', async (rest, status) => {
     const { client } = await listening.connect()
     const received = textFrom(client)
     const noticed = once(listening.app.server, 'clientError')
@@ -175,7 +175,7 @@ describe('a connection', () => {
     expect(received().match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', `HTTP/1.1 ${status}`])
   })
 
-  it('is closed when its answer is not read', async () => {
+  it('is closed when the client does not read the response', async () => {
     const { client, server } = await listening.connect()
     client.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
     await vi.waitUntil(() => server.writableLength > 0)
@@ -186,7 +186,7 @@ describe('a connection', () => {
     client.destroy()
   })
 
-  it('gets an answer that it reads in time', async () => {
+  it('receives a response that it reads in time', async () => {
     const { client, server } = await listening.connect()
     client.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
     await vi.waitUntil(() => server.writableLength > 0)
@@ -202,7 +202,7 @@ describe('a connection', () => {
     await vi.waitUntil(() => length > before)
   })
 
-  it('sets no timer while there is none', async () => {
+  it('sets no timer while no connection is open', async () => {
     expect(time.pending).toBe(0)
     const { client, server } = await listening.connect()
     await send({ client, server }, 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n')

@@ -3,23 +3,23 @@ import type { Socket } from 'node:net'
 import { ApiError } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest, FastifyServerFactory } from 'fastify'
 import { type Clock, systemTimers, type Timers } from '../../platform/clock.js'
+import { TrackedResponse } from './pending-responses.js'
 import { type Exchange, type HeldRequests, Pipeline } from './pipeline.js'
-import { TrackedResponse } from './unanswered.js'
 
 /** Requests of all connections that wait behind others of their connection: about 40 MB. */
 const heldLimit = 20_000
-/** Requests of all connections that are worked on, or answered and not sent, behind others. */
+/** Requests of all connections that are being processed, or completed but not sent, behind others. */
 const startedLimit = 500
-/** Milliseconds in which the address and the headers of a request must have come. */
+/** Milliseconds within which the address and the headers of a request must arrive. */
 const headMilliseconds = 30_000
-/** Milliseconds between two checks of the progress of the bodies and answers of all connections. */
+/** Milliseconds between two checks of the progress of all bodies and responses. */
 const interval = 10_000
-/** Milliseconds in which a body must have come, or at least `leastBodyBytes` of it. */
+/** Milliseconds within which a body, or at least `leastBodyBytes` of it, must arrive. */
 const bodyMilliseconds = 60_000
-/** Bytes of a body that come in that time at least: 17 kB a second. */
+/** Bytes of a body that must arrive in that time: 17 kB per second. */
 const leastBodyBytes = 1_000_000
-/** Milliseconds in which the client must take at least one piece of an answer that waits for it. */
-const answerMilliseconds = 300_000
+/** Milliseconds within which the client must take at least one piece of a pending response. */
+const responseMilliseconds = 300_000
 
 export interface ConnectionOptions {
   /** Longest time in milliseconds without a byte in either direction on an open request. */
@@ -30,13 +30,13 @@ export interface ConnectionOptions {
   heldLimit?: number
   /** Requests of all connections that are started before their turn. Default: 500. */
   startedLimit?: number
-  /** Where the time between checks comes from. Default: the timers of the system. */
+  /** Timers for the checks. Default: those of the system. */
   timers?: Timers
-  /** Milliseconds of a clock that never steps back. Default: that of the process. */
+  /** A monotonic clock in milliseconds. Default: that of the process. */
   clock?: Clock
 }
 
-/** How far something on a connection was when it last moved on. */
+/** The progress of a body or a response when it was last seen to move. */
 interface Progress {
   of: object
   bytes: number
@@ -45,9 +45,9 @@ interface Progress {
 
 interface Connection {
   readonly socket: Socket
-  /** The last request that was handed on: the only one whose body can be under way. */
+  /** The last request that was handed to the application: the only one whose body can still be arriving. */
   request: IncomingMessage | undefined
-  /** The answer to the last request that came. */
+  /** The response to the last request. */
   response: ServerResponse | undefined
   pipeline: Pipeline | undefined
   body: Progress | undefined
@@ -57,25 +57,25 @@ interface Connection {
 /** Bodies whose reader watches their pace itself. */
 const watchedElsewhere = new WeakSet<IncomingMessage>()
 
-/** Leaves the pace of a request's body to its reader: uploads may take as long as they move. */
+/** Leaves the pace of a request's body to its reader: uploads may take as long as they make progress. */
 export function leavePaceToReader(request: IncomingMessage): void {
   watchedElsewhere.add(request)
 }
 
-/** What bounds the connections of one application. */
+/** The limits on the connections of one application. */
 export interface Connections {
-  /** Makes the server whose requests go to the application in bounded numbers. */
+  /** Creates the server and passes a bounded number of requests to the application. */
   serverFactory: FastifyServerFactory
   /**
-   * Calls back once bytes that belong to no answer may be written to a connection: when all requests
-   * are answered, or at once if the only unanswered one is still arriving.
+   * Calls back once bytes that belong to no response may be written to a connection: after all
+   * pending responses, or at once if the only pending request is still arriving.
    */
-  afterAnswers(socket: Socket, callback: () => void): void
+  afterResponses(socket: Socket, callback: () => void): void
 }
 
 /**
- * Bounds what one connection can hold: unanswered requests, slow bodies, and answers that the client
- * does not read. Without pipelining this costs one look-up in a map for each request.
+ * Bounds what one connection can hold: pending requests, slow bodies, and responses that the client
+ * does not read. Without pipelining this costs one map look-up per request.
  */
 export function createConnections(options: ConnectionOptions): Connections {
   const { timers = systemTimers, clock = { now: () => performance.now() } } = options
@@ -114,7 +114,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     const now = clock.now()
     for (const connection of connections.values()) {
       checkBody(connection, now)
-      checkAnswer(connection, now)
+      checkResponse(connection, now)
     }
     cancelCheck = connections.size > 0 ? timers.after(interval, checkAll) : undefined
   }
@@ -123,7 +123,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
     (request: IncomingMessage, response: ServerResponse): void => {
       const { socket } = request
-      // The rest of what was read in one piece before the connection was given up.
+      // The rest of a chunk that was read before the connection was closed.
       if (socket.destroyed) return
       const connection = connectionOf(socket)
       const previous = connection.response
@@ -157,7 +157,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       server.setTimeout(options.idleMilliseconds)
       return server
     },
-    afterAnswers: (socket, callback) => {
+    afterResponses: (socket, callback) => {
       const { request, response } = connections.get(socket) ?? {}
       if (response === undefined || response.writableFinished) return callback()
       const isFirst = response.socket !== null && !response.headersSent
@@ -167,7 +167,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   }
 }
 
-/** Refuses a body that arrives too slowly, so that no client can hold half a request for long. */
+/** Refuses a body that arrives too slowly, so that no client can hold a half-sent request for long. */
 function checkBody(connection: Connection, now: number): void {
   const { request, socket } = connection
   if (request === undefined || request.complete || watchedElsewhere.has(request)) {
@@ -176,7 +176,7 @@ function checkBody(connection: Connection, now: number): void {
   }
   const bytes = socket.bytesRead
   const before = connection.body
-  // While the connection is not read, for answers that wait, it is not the body that is slow.
+  // While reading is paused for pending responses, the delay is not the client's.
   if (before?.of !== request || socket.isPaused()) {
     connection.body = { of: request, bytes, since: now }
     return
@@ -187,7 +187,7 @@ function checkBody(connection: Connection, now: number): void {
 }
 
 function refuseBody(request: IncomingMessage): void {
-  // The reader of the body responds. There is none if the request was refused before its body came.
+  // The reader of the body responds. There is none if the request was refused before its body arrived.
   if (request.listenerCount('error') === 0) request.socket.destroy()
   else request.emit('error', bodyTooSlow())
 }
@@ -200,8 +200,8 @@ function bodyTooSlow(): ApiError {
   )
 }
 
-/** Disconnects a client that does not read: a response holds memory, and a file content an open file. */
-function checkAnswer(connection: Connection, now: number): void {
+/** Disconnects a client that does not read: a pending response holds memory or an open file. */
+function checkResponse(connection: Connection, now: number): void {
   const { socket } = connection
   if (socket.writableLength === 0) {
     connection.answer = undefined
@@ -209,29 +209,29 @@ function checkAnswer(connection: Connection, now: number): void {
   }
   const bytes = socket.bytesWritten - socket.writableLength
   if (connection.answer?.bytes !== bytes) connection.answer = { of: socket, bytes, since: now }
-  else if (now - connection.answer.since >= answerMilliseconds) socket.destroy()
+  else if (now - connection.answer.since >= responseMilliseconds) socket.destroy()
 }
 
-/** Bytes of a body that are still read, and dropped, after its request was refused. */
+/** Bytes of a refused body that are still read and discarded. */
 const bytesToDrop = 4 * 1024 * 1024
-/** Milliseconds for that. */
+/** Milliseconds for reading and discarding. */
 const timeToDrop = 5000
 
 /**
- * When an upload is answered before its end, the rest is read and dropped for a moment, as other
- * servers do: closing at once would reset the connection, and the sender might never see why. Whoever
- * goes on sending is cut off; whoever was nearly done keeps the connection.
+ * When an upload gets its response before its end, the rest is read and discarded for a moment, as in other
+ * servers: closing at once would reset the connection, and the sender might never see the reason. A sender
+ * that continues is cut off; one that was nearly done keeps the connection.
  */
 export function discardUnreadBody(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request
-  // Before Node reacts to it, which would drop unread data silently.
+  // Before Node's own listener, which would discard unread data silently.
   reply.raw.prependOnceListener('finish', () => {
     const { socket } = raw
     if (raw.readableEnded) return
     raw.on('error', () => undefined)
     raw.read()
-    // Node no longer notifies an answered request that its connection is gone. A reader of the
-    // body, such as a store with an open file, would wait for ever.
+    // Node no longer notifies a request that has its response when the connection closes. A reader of the
+    // body, such as a store with an open file, would wait forever.
     if (socket.destroyed) return void raw.destroy()
     const first = socket.bytesRead
     const late = setTimeout(() => socket.destroy(), timeToDrop).unref()
@@ -244,7 +244,7 @@ export function discardUnreadBody(request: FastifyRequest, reply: FastifyReply):
       clearTimeout(late)
       socket.off('close', giveUp)
     })
-    // Each time that something comes: between two looks a fast sender could bring all there is.
+    // On each chunk: between two checks a fast sender could send everything.
     raw.on('data', () => {
       if (socket.bytesRead - first > bytesToDrop) socket.destroy()
     })

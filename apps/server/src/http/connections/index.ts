@@ -6,6 +6,6 @@ export {
   leavePaceToReader,
 } from './connections.js'
 export { createListener } from './listener.js'
-export { startNoMore } from './pipeline.js'
-export { answerBrokenRequest, endConnection, errorBody, refuseRaw } from './refusals.js'
-export { hasUnanswered, isGone } from './unanswered.js'
+export { hasPendingResponses, isGone } from './pending-responses.js'
+export { stopStarting } from './pipeline.js'
+export { endConnection, errorBody, refuseRaw, respondToBrokenRequest } from './refusals.js'

@@ -21,11 +21,11 @@ function createApp() {
 const portOf = (app: ReturnType<typeof createApp>['app']) =>
   (app.server.address() as { port: number }).port
 
-// Another address of this machine stands for ::1, which not every machine has.
+// A second IPv4 address stands in for ::1, which not every machine has.
 const twoAddresses = async () => [{ address: '127.0.0.1' }, { address: '127.0.0.2' }]
 
 it.runIf(process.platform === 'linux')(
-  'listens to every address of localhost, and lets the requests of each end',
+  'listens on every address of localhost, and lets the requests of each finish',
   async () => {
     const { app, release } = createApp()
     const listener = createListener(app, twoAddresses)
@@ -48,7 +48,7 @@ it.runIf(process.platform === 'linux')(
 it.each([
   ['an address that the machine does not have', 'localhost', [{ address: '203.0.113.1' }]],
   ['a host that is an address', '127.0.0.1', [{ address: '127.0.0.2' }]],
-])('listens to one address alone with %s', async (_, host, addresses) => {
+])('listens on a single address with %s', async (_, host, addresses) => {
   const { app } = createApp()
   const listener = createListener(app, async () => addresses)
   await listener.listen({ host, port: 0 })
@@ -60,7 +60,7 @@ it.each([
 
 async function isRefused(host: string, port: number): Promise<boolean> {
   const socket = connect(port, host)
-  // Rejects with what `connect` failed with.
+  // Rejects with the error of `connect`.
   const isOpen = await once(socket, 'connect').then(
     () => true,
     () => false,

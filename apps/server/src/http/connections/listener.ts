@@ -3,21 +3,21 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** Share of the time to stop that open requests get; the rest is for jobs and the database. */
+/** Share of the shutdown time for open requests; the rest is for jobs and the database. */
 const shareForRequests = 0.6
 
-/** Milliseconds between two looks for connections whose last request has been answered. */
+/** Milliseconds between two checks for connections whose last response has been sent. */
 const idleInterval = 20
 
-/** Where an application takes its connections. */
+/** Accepts the connections of an application. */
 export interface Listener {
-  /** @throws if the address is in use, or is none of this machine */
+  /** @throws if the address is in use or does not belong to this machine */
   listen(address: { host: string; port: number }): Promise<void>
   /** Stops accepting, lets open requests finish, and cuts off those that take too long. */
   close(timeoutMilliseconds: number): Promise<void>
 }
 
-/** @param addressesOf looks up a name; that of the system if left out */
+/** @param addressesOf resolves a host name; the system resolver by default */
 export function createListener(
   app: FastifyInstance,
   addressesOf: (host: string) => Promise<{ address: string }[]> = (host) =>
@@ -25,8 +25,8 @@ export function createListener(
 ): Listener {
   const others: Server[] = []
 
-  /** Hands every connection to another address to the one HTTP server, with its limits. */
-  async function listenToo(host: string, port: number): Promise<void> {
+  /** Passes connections to another address to the same HTTP server, under the same limits. */
+  async function listenAlsoOn(host: string, port: number): Promise<void> {
     const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
       app.server.emit('connection', socket),
     )
@@ -34,7 +34,7 @@ export function createListener(
     try {
       await once(other, 'listening')
     } catch {
-      // Many machines have a name for an address that they do not use, such as ::1.
+      // Many machines resolve names to addresses that they do not have, such as ::1.
       return
     }
     other.on('error', (error) => app.server.emit('error', error))
@@ -45,13 +45,13 @@ export function createListener(
     async listen({ host, port }) {
       await app.listen({ host, port })
       const own = app.server.address()
-      // Some clients take 127.0.0.1 for this name and some ::1. A server listens to the first only.
+      // Some clients connect to 127.0.0.1 for this name, others to ::1. A server listens on the first only.
       if (host !== 'localhost' || own === null || typeof own === 'string') return
       const all = await addressesOf(host).catch(() => [])
       const further = new Set(
         all.map(({ address }) => address).filter((one) => one !== own.address),
       )
-      await Promise.all([...further].map((address) => listenToo(address, own.port)))
+      await Promise.all([...further].map((address) => listenAlsoOn(address, own.port)))
     },
 
     async close(timeoutMilliseconds) {
@@ -59,8 +59,8 @@ export function createListener(
         () => app.server.closeAllConnections(),
         timeoutMilliseconds * shareForRequests,
       )
-      // Connections that are idle now are closed at once; those with an open request become idle
-      // later, and clients would keep them open for a next one.
+      // Idle connections are closed at once; those with an open request become idle
+      // later, and clients would keep them open for another request.
       const idle = setInterval(() => app.server.closeIdleConnections(), idleInterval)
       try {
         const closed = others.map((other) => once(other, 'close'))

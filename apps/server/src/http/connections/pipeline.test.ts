@@ -11,7 +11,7 @@ const wait = operation({
   method: 'GET',
   path: '/wait/{id}',
   tag: 'Service',
-  summary: 'Answer when the test says so',
+  summary: 'Respond when the test allows it',
   auth: 'public',
   params: Type.Object({ id: Type.Integer() }),
   answer: { kind: 'json', schema: Type.Unknown() },
@@ -20,11 +20,11 @@ const wait = operation({
 })
 const large = operation({ ...wait, id: 'large', path: '/large/{id}' })
 
-/** One that has the connection, and those that are worked on behind it. */
+/** The request that owns the connection, and those that are processed behind it. */
 const mostStarted = 17
 const largeText = 'x'.repeat(1_000_000)
 
-describe('requests that are sent without waiting for answers', () => {
+describe('pipelined requests', () => {
   let listening: ListeningApp
   let started: number[]
   let release: () => void
@@ -61,7 +61,7 @@ describe('requests that are sent without waiting for answers', () => {
       (_, id) => `GET /${kind}/${id} HTTP/1.1\r\nHost: a\r\n${header}\r\n`,
     ).join('')
   const upTo = (count: number) => Array.from({ length: count }, (_, id) => id)
-  /** A request on a connection of its own: what came before it has been looked at. */
+  /** A request on another connection; when it completes, earlier input has been processed. */
   const roundTrip = () => fetch(`http://127.0.0.1:${listening.port}/nowhere`)
 
   function idsReadFrom(client: Socket): number[] {
@@ -70,13 +70,13 @@ describe('requests that are sent without waiting for answers', () => {
     client.on('data', (chunk) => {
       rest += chunk
       for (const [, id] of rest.matchAll(/{"id":(\d+)[,}]/g)) ids.push(Number(id))
-      // What may be the beginning of the next one.
+      // The possible beginning of the next response.
       rest = /{[^}]{0,20}$/.exec(rest)?.[0].match(/^{(?!"id":\d+,).*/)?.[0] ?? ''
     })
     return ids
   }
 
-  it('are started a few at a time, and all answered in order', async () => {
+  it('are started a few at a time, and all get their responses in order', async () => {
     const { client } = await listening.connect()
     const ids = idsReadFrom(client)
     client.write(requests('wait', 1000))
@@ -85,12 +85,12 @@ describe('requests that are sent without waiting for answers', () => {
     expect(started).toEqual(upTo(mostStarted))
     release()
     await vi.waitFor(() => expect(ids).toEqual(upTo(1000)))
-    // The connection is as good as any other afterwards.
+    // The connection remains usable afterwards.
     client.write(requests('wait', 3))
     await vi.waitFor(() => expect(ids).toEqual([...upTo(1000), 0, 1, 2]))
   })
 
-  it('are not read while others wait', async () => {
+  it('are not read while earlier ones are held', async () => {
     const { client, server } = await listening.connect()
     const ids = idsReadFrom(client)
     const count = 3000
@@ -98,13 +98,13 @@ describe('requests that are sent without waiting for answers', () => {
     await vi.waitUntil(() => started.length === mostStarted)
     for (let i = 0; i < 20; i++) await roundTrip()
     expect(started.length).toBe(mostStarted)
-    // What has been read by then is a few pieces of 64 KiB, of the 15 MB that are on their way.
+    // Only a few chunks of 64 KiB are read, of the 15 MB that were sent.
     expect(server.bytesRead).toBeLessThan(500_000)
     release()
     await vi.waitFor(() => expect(ids).toEqual(upTo(count)))
   })
 
-  it('wait while the answers to earlier ones are not read', async () => {
+  it('wait while the client does not read earlier responses', async () => {
     const { client, server } = await listening.connect()
     const count = 60
     client.write(requests('large', count))
@@ -115,15 +115,15 @@ describe('requests that are sent without waiting for answers', () => {
     await vi.waitFor(() => expect(ids).toEqual(upTo(count)))
   })
 
-  it('are started one after the other where many connections send them', async () => {
+  it('are started one at a time when many connections pipeline', async () => {
     const connections = await Promise.all(upTo(20).map(() => listening.connect()))
     const read = connections.map(({ client }) => idsReadFrom(client))
     for (const { client } of connections) client.write(requests('wait', 40))
-    // The first of each, and as many behind those as all may have together.
+    // The first of each connection, and as many behind those as all connections may have together.
     await vi.waitUntil(() => started.length >= 20 + 30)
     for (let i = 0; i < 5; i++) await roundTrip()
     expect(started).toHaveLength(20 + 30)
-    // What a connection had started is not counted any more when it is gone.
+    // Requests that a closed connection had started are no longer counted.
     for (const { client } of connections.slice(0, 10)) client.destroy()
     release()
     await vi.waitFor(() => expect(read.slice(10)).toEqual(Array(10).fill(upTo(40))))
@@ -134,7 +134,7 @@ describe('requests that are sent without waiting for answers', () => {
     await vi.waitFor(() => expect(ids).toEqual(upTo(30)))
   })
 
-  it('are forgotten with their connection', async () => {
+  it('are dropped with their connection', async () => {
     const { client, server } = await listening.connect()
     client.write(requests('wait', 500))
     await vi.waitUntil(() => started.length === mostStarted)
@@ -147,7 +147,7 @@ describe('requests that are sent without waiting for answers', () => {
     expect(started.length).toBe(mostStarted)
   })
 
-  it('end their connection when too many wait in all', async () => {
+  it('close their connection when too many are held in total', async () => {
     const open: Awaited<ReturnType<typeof listening.connect>>[] = []
     while (!open.some(({ server }) => server.destroyed)) {
       const connection = await listening.connect()
@@ -157,7 +157,7 @@ describe('requests that are sent without waiting for answers', () => {
     }
     expect(open.length).toBeGreaterThan(2)
     expect(open.filter(({ server }) => server.destroyed)).toHaveLength(1)
-    // Others are served as ever, also when they do not wait for their answers.
+    // Other connections are still served, also when they pipeline.
     const { client } = await listening.connect()
     const ids = idsReadFrom(client)
     client.write(requests('large', 30))

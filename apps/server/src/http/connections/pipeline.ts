@@ -1,43 +1,43 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** A request with the response that belongs to it. */
+/** A request with its response. */
 export interface Exchange {
   request: IncomingMessage
   response: ServerResponse
 }
 
-/** Requests of one connection that are worked on, or answered and not sent, behind an earlier one. */
+/** Requests of one connection that are being processed, or completed but not sent, behind an earlier one. */
 const maxStarted = 16
-/** Bytes of answers that wait for an earlier one to be sent, above which no further request is started. */
+/** Bytes of responses waiting behind an earlier one, above which no further request is started. */
 const maxWaitingBytes = 1024 * 1024
-/** Requests that a connection may have waiting, however many wait on others, or dropped unanswered. */
+/** Held requests that every connection may have, whatever the total; and dropped requests likewise. */
 const maxHeldAlways = 64
 
 const ending = new WeakSet<Socket>()
 
 /**
- * Starts no further request of a connection whose present answer says that it is the last: the
- * client would not learn what became of them (RFC 9112, section 9.6).
+ * Starts no further requests of a connection whose current response announces that it closes: the
+ * client would not learn their outcome (RFC 9112, section 9.6).
  */
-export function startNoMore(socket: Socket): void {
+export function stopStarting(socket: Socket): void {
   ending.add(socket)
 }
 
-/** Requests behind others of their connection, over all connections. */
+/** The number of requests behind others of their connection, over all connections. */
 export interface HeldRequests {
-  /** Those that wait for their turn. */
+  /** Requests that are held. */
   count: number
-  /** Above this many, a connection that has many of them is closed. */
+  /** Above this total, a connection that holds many requests is closed. */
   readonly limit: number
-  /** Those that were started before their turn; each may keep memory and an open file. */
+  /** Requests that were started before their turn; each may hold memory and an open file. */
   started: number
-  /** From this many on, a connection starts one request after the other. */
+  /** From this number on, a connection starts one request at a time. */
   readonly startedLimit: number
 }
 
 /**
- * The requests that a client sends without waiting for the answers to earlier ones. Answers go out in
+ * The requests that a client sends without waiting for earlier responses. Responses are sent in
  * the order of the requests, so a client that sends many and reads nothing keeps all of them in memory.
  * A few are processed at a time, the others are held unprocessed, and the connection is not read while
  * any is held.
@@ -62,21 +62,21 @@ export class Pipeline {
   }
 
   /**
-   * Starts a request whose answer must wait for an earlier one, or holds it until there is room.
-   * @param previous the answer to the request before it
+   * Starts a request whose response must wait for an earlier one, or holds it until there is capacity.
+   * @param previous the response to the request before it
    */
   accept(exchange: Exchange, previous: ServerResponse | undefined): void {
     if (ending.has(this.#socket)) this.#drop()
     else if (this.#held.length === 0 && this.#hasRoom()) this.#begin(exchange)
     else {
-      // Only the answer ahead is left to end; without it nothing would start those that are held.
+      // Only the current response is pending; its end alone would not start a held request.
       const isSecond = this.#held.length === 0 && this.#started.size === 0
       if (isSecond) previous?.once('close', () => this.#goOn())
       this.#hold(exchange)
     }
   }
 
-  /** Not held: the connection has to be read on, so that its end is noticed. */
+  /** Drops requests instead of holding them: the connection is still read, so that its end is noticed. */
   #drop(): void {
     this.#dropped += 1
     if (this.#dropped > maxHeldAlways) this.#socket.destroy()
@@ -86,7 +86,7 @@ export class Pipeline {
     if (this.#started.size >= maxStarted) return false
     if (this.#heldInAll.started >= this.#heldInAll.startedLimit) return false
     let bytes = 0
-    // An answer that has the connection is bounded by what the connection takes.
+    // The response that is being sent is bounded by the buffer of the connection.
     for (const response of this.#started) {
       if (response.socket === null) bytes += response.writableLength
     }
@@ -108,7 +108,7 @@ export class Pipeline {
   #hold(exchange: Exchange): void {
     this.#held.push(exchange)
     this.#heldInAll.count += 1
-    // What was read in one piece is parsed in one piece, so that some come after the pause.
+    // Requests of one chunk are parsed together, so some arrive after the pause.
     this.#socket.pause()
     if (this.#heldInAll.count > this.#heldInAll.limit && this.#held.length > maxHeldAlways) {
       this.#socket.destroy()
@@ -120,7 +120,7 @@ export class Pipeline {
     if (this.#held.length === 0 || this.#socket.destroyed || ending.has(this.#socket)) return
     const waiting = this.#held
     let next = 0
-    // The first in line is started whatever other connections have.
+    // The first request is started whatever other connections hold.
     while (next < waiting.length && (this.#started.size === 0 || this.#hasRoom())) {
       const exchange = waiting[next]
       next += 1

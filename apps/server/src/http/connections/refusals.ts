@@ -16,9 +16,9 @@ export function errorBody(error: ApiError, requestId: string) {
 }
 
 /** Milliseconds that a client has to read the last bytes. */
-const farewellMilliseconds = 2000
+const closeMilliseconds = 2000
 
-/** Sends the standard error body where there is no response to send it with, and ends the connection. */
+/** Sends the standard error body where no response object exists, and closes the connection. */
 export function refuseRaw(
   socket: Socket,
   refusal: ApiError,
@@ -38,12 +38,12 @@ export function refuseRaw(
   endConnection(socket, `${status}${lines.join('')}\r\n${body}`)
 }
 
-/** Ends a connection after some last bytes, whatever the client does. */
+/** Closes a connection after some last bytes, whatever the client does. */
 export function endConnection(socket: Socket, last = ''): void {
   socket.end(last)
-  // What still arrives is dropped: closing with unread bytes would reset the connection and lose the last ones.
+  // Further input is discarded: closing with unread bytes would reset the connection and lose the last ones.
   socket.resume()
-  const timer = setTimeout(() => socket.destroy(), farewellMilliseconds)
+  const timer = setTimeout(() => socket.destroy(), closeMilliseconds)
   socket.once('close', () => clearTimeout(timer))
 }
 
@@ -53,17 +53,17 @@ interface BrokenRequestOptions {
 }
 
 /**
- * Responds to what is not valid HTTP with the standard error, if the connection is still writable, and
- * after the answers to earlier requests on it.
+ * Responds to invalid HTTP with the standard error, if the connection is still writable, and
+ * after the responses to earlier requests on it.
  */
-export function answerBrokenRequest(
+export function respondToBrokenRequest(
   { log, newRequestId }: BrokenRequestOptions,
-  connections: Pick<Connections, 'afterAnswers'>,
+  connections: Pick<Connections, 'afterResponses'>,
 ) {
   const broken = new WeakSet<Socket>()
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (broken.has(socket)) {
-      // The parser complains again about whatever comes afterwards.
+      // The parser fails again on any further input.
       if (error.code === 'ECONNRESET') socket.destroy()
       return
     }
@@ -75,7 +75,7 @@ export function answerBrokenRequest(
     const refusal = refusalOf(error.code)
     const requestId = newRequestId()
     log.info({ requestId, reason: refusal.message }, 'request refused')
-    connections.afterAnswers(socket, () => {
+    connections.afterResponses(socket, () => {
       if (socket.writable) refuseRaw(socket, refusal, requestId)
     })
   }

@@ -10,9 +10,9 @@ const refuse = operation({
   method: 'PUT',
   path: '/refused',
   tag: 'Service',
-  summary: 'Refuse what is sent',
+  summary: 'Refuse the upload',
   auth: 'public',
-  upload: 'What nobody reads.',
+  upload: 'An unread body.',
   answer: { kind: 'json', schema: Type.Unknown() },
   status: 200,
   errors: ['ResourceGone'],
@@ -22,7 +22,7 @@ async function listen() {
   const listening = await listenApp({
     routes: [
       route(refuse, async () => {
-        throw new ApiError('ResourceGone', 'It is not wanted.')
+        throw new ApiError('ResourceGone', 'The upload is refused.')
       }),
     ],
   })
@@ -36,7 +36,7 @@ async function listen() {
 const head = (length: number) =>
   `PUT /refused HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
 
-/** How many answers come on a connection until it is closed, or there are two. */
+/** How many responses a connection receives until it closes, two at most. */
 async function answersTo(bytes: number): Promise<number> {
   const { client } = await (await listen()).connect()
   let received = ''
@@ -56,13 +56,13 @@ async function answersTo(bytes: number): Promise<number> {
   return received.split('HTTP/1.1 410').length - 1
 }
 
-it('cuts off who sends much after a refusal, however fast it comes', async () => {
-  // Whoever looks now and then would see nothing of what came in between.
+it('cuts off a sender that sends much after a refusal, however fast', async () => {
+  // A check at intervals would miss what arrives in between.
   vi.useFakeTimers({ toFake: ['setInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   expect(await answersTo(8_000_000)).toBe(1)
 })
 
-it('keeps the connection of who was nearly done', async () => {
+it('keeps the connection of a sender that was nearly done', async () => {
   expect(await answersTo(1_000_000)).toBe(2)
 })

@@ -14,10 +14,10 @@ import {
 } from './pages.js'
 import { addToVary, readyContent } from './ready-content.js'
 
-/** Finds the files of the library that renders the document; of its package nothing else is used. */
+/** Resolves the files of the library that renders the document; nothing else of its package is used. */
 const require = createRequire(import.meta.url)
 
-/** Nothing but what this server sends; `data:` are the arrows in the style of the reference. */
+/** Only what this server sends; `data:` is for the arrows in the style of the reference. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,17 +34,17 @@ const css = 'text/css; charset=utf-8'
 const javascript = 'text/javascript; charset=utf-8'
 
 /**
- * The pages for browsers: a start page that says what to do next, the reference at `/docs`, and the
- * document that it shows, `/openapi.json`. Everything comes from this server, so that it works without
- * the internet, and is made at its first use: pages that few open should cost no time at the start.
+ * The pages for browsers: a start page with the next steps, the reference at `/docs`, and its
+ * document, `/openapi.json`. Everything is served from here, so that it works without
+ * internet access, and is rendered at first use, so that it does not slow down the start.
  */
 export function mountReference(
   app: FastifyInstance,
-  { admitAnybody }: Pick<HttpContext, 'admitAnybody'>,
+  { admitUnmatched }: Pick<HttpContext, 'admitUnmatched'>,
   version: string,
 ): void {
   const serve = (path: string, contentType: string, make: () => Promise<string | Buffer>) =>
-    app.get(path, { onRequest: admitAnybody }, readyContent({ contentType, make }))
+    app.get(path, { onRequest: admitUnmatched }, readyContent({ contentType, make }))
   const page = (make: () => string) =>
     readyContent({
       contentType: html,
@@ -67,23 +67,23 @@ export function mountReference(
   )
 
   const reference = page(() => referencePage)
-  app.get('/docs', { onRequest: admitAnybody }, async (request, reply) =>
-    // The page names its parts by relative addresses, so that it works below any path of a proxy.
+  app.get('/docs', { onRequest: admitUnmatched }, async (request, reply) =>
+    // The page refers to its parts by relative addresses, so that it works below any path of a proxy.
     /\/(?:\?|$)/.test(request.url) ? reply.redirect('../docs', 308) : reference(request, reply),
   )
 
   const start = page(() => startPage(version))
   const summary = readyContent({
     contentType: 'application/json; charset=utf-8',
-    make: async () => JSON.stringify({ ...whatRuns, version }),
+    make: async () => JSON.stringify({ ...landing, version }),
   })
-  app.get('/', { onRequest: admitAnybody }, (request, reply) => {
+  app.get('/', { onRequest: admitUnmatched }, (request, reply) => {
     addToVary(reply, 'accept')
     return wantsPage(request) ? start(request, reply) : summary(request, reply)
   })
 }
 
-const whatRuns = {
+const landing = {
   name: 'Botstead',
   status: 'running',
   message:

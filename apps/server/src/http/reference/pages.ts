@@ -1,4 +1,4 @@
-/** The rendered reference; its parts are named relative to where it is. */
+/** The rendered reference; it refers to its parts by relative addresses. */
 export const referencePage = `<!doctype html>
 <html lang="en">
 <head>
@@ -28,8 +28,8 @@ export const referenceStyle = `body { margin: 0 }
 `
 
 /**
- * Starts the page. The library searches the names of groups only; here every word of the question must
- * be in the method, address, summary, name or group of an operation, and groups open while one searches.
+ * Starts the page. The library searches only the names of groups; here every word of the query must
+ * occur in the method, address, summary, name or group of an operation, and searching opens the groups.
  */
 export const referenceScript = `'use strict'
 const textOf = (entry, group) =>
@@ -96,7 +96,7 @@ SwaggerUIBundle({
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M16 2 2 14v16h28V14Z" fill="#0f5f73"/><rect x="8" y="15" width="16" height="11" rx="3" fill="#fff"/><circle cx="12.5" cy="20.5" r="2" fill="#0f5f73"/><circle cx="19.5" cy="20.5" r="2" fill="#0f5f73"/></svg>
 `
 
-/** Says that the server runs, and what to do next. */
+/** The start page: says that the server is running and what to do next. */
 export const startPage = (version: string) => `<!doctype html>
 <html lang="en">
 <head>

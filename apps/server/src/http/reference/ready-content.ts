@@ -15,17 +15,17 @@ interface Form {
 
 export interface ReadyContentOptions {
   contentType: string
-  /** Makes the content, at the first request; after a failure the next one tries again. */
+  /** Creates the content at the first request; after a failure the next one tries again. */
   make(): Promise<string | Buffer>
-  /** Further headers of every answer. */
+  /** Additional headers of every response. */
   headers?: Readonly<Record<string, string>>
 }
 
-/** Serves a content that is the same for every caller: made once and compressed once. */
+/** Serves content that is the same for every caller: created once and compressed once. */
 export function readyContent({ contentType, make, headers = {} }: ReadyContentOptions) {
   const plain = once(async () => toForm(Buffer.from(await make())))
   const compressed: Record<Encoding, () => Promise<Form>> = {
-    // Nearly as small as with twice the work.
+    // Nearly as small as the highest level, at half the work.
     br: once(async () => {
       const { bytes, etag } = await plain()
       const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
@@ -43,7 +43,7 @@ export function readyContent({ contentType, make, headers = {} }: ReadyContentOp
     addToVary(reply, 'accept-encoding')
     reply.headers({
       ...headers,
-      // Caches ask whether it is still current: another version of the server has another one.
+      // Caches revalidate: another version of the server has other content.
       'cache-control': 'no-cache',
       'x-content-type-options': 'nosniff',
       etag: form.etag,
@@ -67,13 +67,13 @@ function matchesTag(header: string | undefined, etag: string): boolean {
   return tags.includes(etag) || tags.includes('*')
 }
 
-/** Says that an answer depends on a header of the request, beside what others have said of it. */
+/** Declares that a response depends on a request header, in addition to earlier declarations. */
 export function addToVary(reply: FastifyReply, name: string): void {
   const before = reply.getHeader('vary')
   reply.header('vary', before === undefined ? name : `${before}, ${name}`)
 }
 
-/** Makes something at its first use; after a failure the next use tries again. */
+/** Creates a value at its first use; after a failure the next use tries again. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

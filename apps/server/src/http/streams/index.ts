@@ -4,23 +4,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { keepAlive } from '../../platform/streams/frame.js'
 import type { Sink, StartStream } from '../../platform/streams/sink.js'
-import { startNoMore } from '../connections/index.js'
-import { goneSink, socketSink } from './sink.js'
+import { stopStarting } from '../connections/index.js'
+import { closedSink, socketSink } from './sink.js'
 import { webSocketSink } from './web-socket.js'
 
 export { acceptWebSockets, screenUpgrades, wantsWebSocket } from './web-socket.js'
 
-/** The handlers of a route that give an admitted caller a stream, in either transport. */
+/** The handlers of a route that open a stream for an admitted caller, in either transport. */
 export function streamHandlers(
   admit: (request: FastifyRequest, reply: FastifyReply) => Promise<StartStream>,
 ) {
   const starts = new WeakMap<FastifyRequest, StartStream>()
   return {
-    // A stream has no length and no end that HEAD could say.
+    // A stream has no length and no end that HEAD could describe.
     exposeHeadRoute: false,
-    // Before the handler, because the handshake comes between them: a refusal must be a response.
+    // Before the handler, because the handshake comes between them: a refusal must be an ordinary response.
     preHandler: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      await turnOf(reply.raw)
+      await waitForTurn(reply.raw)
       starts.set(request, startOnce(request, await admit(request, reply)))
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -35,10 +35,10 @@ export function streamHandlers(
 }
 
 /**
- * Resolves when the answers to earlier requests of the connection are sent, or it has closed: until then
- * the response has no connection that a stream could write to, and must hold no slot.
+ * Resolves when the responses to earlier requests of the connection are sent, or it has closed: until then
+ * the response has no connection to write a stream to, and must not hold a slot.
  */
-async function turnOf(response: ServerResponse): Promise<void> {
+async function waitForTurn(response: ServerResponse): Promise<void> {
   if (response.socket !== null || response.destroyed) return
   await new Promise<void>((resolve) => {
     const done = () => {
@@ -51,7 +51,7 @@ async function turnOf(response: ServerResponse): Promise<void> {
   })
 }
 
-/** Starts the stream also if the connection has closed: an admitted caller holds a slot until it ends. */
+/** Starts the stream even if the connection has closed: an admitted caller holds a slot until it ends. */
 function startOnce({ raw: { socket } }: FastifyRequest, start: StartStream): StartStream {
   let hasBegun = false
   const begin: StartStream = (sink) => {
@@ -60,25 +60,25 @@ function startOnce({ raw: { socket } }: FastifyRequest, start: StartStream): Sta
     hasBegun = true
     start(sink)
   }
-  const giveUp = () => begin(goneSink)
+  const giveUp = () => begin(closedSink)
   if (socket.destroyed) giveUp()
   else socket.once('close', giveUp)
   return begin
 }
 
 /**
- * Milliseconds between the headers and the first event. What comes in one piece with the headers is
- * lost by the clients of the interface, which begin to read a moment later.
+ * Milliseconds between the headers and the first event. Existing clients lose events that arrive in the
+ * same chunk as the headers, because they begin to read a moment later.
  */
 const gapMilliseconds = 50
 
-/** Answers with server-sent events; resolves when the first may be sent. */
+/** Responds with server-sent events; resolves when the first may be sent. */
 async function openEventStream(reply: FastifyReply): Promise<Sink> {
   reply.hijack()
   const { raw } = reply
   const socket = raw.socket
-  if (socket === null || socket.destroyed) return goneSink
-  // The stream ends with the connection, so that one buffer can go to all listeners as it is.
+  if (socket === null || socket.destroyed) return closedSink
+  // Without chunked encoding the connection delimits the stream, so one buffer can be sent to all listeners.
   raw.useChunkedEncodingByDefault = false
   reply.headers({
     'content-type': 'text/event-stream; charset=utf-8',
@@ -88,7 +88,7 @@ async function openEventStream(reply: FastifyReply): Promise<Sink> {
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) raw.setHeader(name, value)
   }
-  startNoMore(socket)
+  stopStarting(socket)
   raw.writeHead(200)
   raw.flushHeaders()
   prepare(socket)
@@ -101,7 +101,7 @@ async function openEventStream(reply: FastifyReply): Promise<Sink> {
 }
 
 function prepare(socket: Socket): void {
-  // Silence is the rule here; the heartbeat finds out who is gone.
+  // Streams are mostly silent; the heartbeat detects dead connections.
   socket.setTimeout(0)
   socket.setNoDelay(true)
   socket.setKeepAlive(true, 60_000)

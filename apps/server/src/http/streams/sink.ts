@@ -6,12 +6,12 @@ interface Framing {
   /** The bytes of a frame in this transport. */
   of(frame: Frame): Buffer
   ping: Buffer
-  /** Says goodbye after what is queued. Default: the connection is ended. */
+  /** Sends a closing message after what is queued. Default: the connection is closed. */
   end?(): void
 }
 
-/** Stands for a connection that is gone already. */
-export const goneSink: Sink = {
+/** Represents a connection that is already closed. */
+export const closedSink: Sink = {
   pending: 0,
   send: () => {},
   ping: () => {},
@@ -21,12 +21,12 @@ export const goneSink: Sink = {
   onClose: (callback) => callback(),
 }
 
-/** Milliseconds in which a connection has to end after it was asked to. */
-const farewellMilliseconds = 2000
+/** Milliseconds within which a connection must close after it was asked to. */
+const closeMilliseconds = 2000
 
 /**
- * A sink that writes to a connection itself: the same buffer for all listeners, nothing copied and
- * nothing queued but by the connection.
+ * A sink that writes directly to a connection: the same buffer for all listeners, without copies and
+ * without a queue other than that of the connection.
  */
 export function socketSink(socket: Socket, framing: Framing): Sink {
   let open = !socket.destroyed
@@ -35,7 +35,7 @@ export function socketSink(socket: Socket, framing: Framing): Sink {
     open = false
     for (const callback of callbacks) callback()
   })
-  // A broken connection ends with `close` as well; without a listener this would end the process.
+  // A broken connection also emits `close`; without a listener the error would end the process.
   socket.on('error', () => {})
   const write = (bytes: Buffer) => {
     if (open) socket.write(bytes)
@@ -63,7 +63,7 @@ export function socketSink(socket: Socket, framing: Framing): Sink {
       open = false
       if (framing.end) framing.end()
       else socket.end()
-      const timer = setTimeout(() => socket.destroy(), farewellMilliseconds)
+      const timer = setTimeout(() => socket.destroy(), closeMilliseconds)
       socket.once('close', () => clearTimeout(timer))
     },
     cut: () => {

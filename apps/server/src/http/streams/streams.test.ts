@@ -11,7 +11,7 @@ const wait = operation({
   ...shared,
   id: 'wait',
   path: '/wait',
-  summary: 'Answer when the test says so',
+  summary: 'Respond when the test allows it',
   answer: { kind: 'json', schema: Type.Unknown() },
 })
 const listen = operation({
@@ -72,10 +72,10 @@ describe('a stream on a connection with other requests', () => {
     return { client, received: () => received }
   }
 
-  it('begins when the answers before it are sent', async () => {
+  it('begins when earlier responses are sent', async () => {
     const { client, received } = await write(get('/wait') + get('/listen'))
     await vi.waitUntil(() => waited === 1)
-    // Another connection is served meanwhile, so the stream has been looked at.
+    // A request on another connection completes, so the stream request has been processed.
     await fetch(`http://127.0.0.1:${listening.port}/nowhere`)
     expect(admitted).toBe(0)
     release()
@@ -87,7 +87,7 @@ describe('a stream on a connection with other requests', () => {
     await vi.waitUntil(() => left === 1)
   })
 
-  it('gives its place back when the connection is gone before its turn', async () => {
+  it('releases its slot when the connection closes before its turn', async () => {
     const { client, server } = await listening.connect()
     client.write(get('/wait') + get('/listen'))
     await vi.waitUntil(() => waited === 1)
@@ -97,7 +97,7 @@ describe('a stream on a connection with other requests', () => {
     await vi.waitUntil(() => left === admitted && admitted === 1)
   })
 
-  it('is the last that is begun there, and says so', async () => {
+  it('is the last request that its connection starts, and announces it', async () => {
     const { client, received } = await write(get('/listen') + get('/listen'))
     await vi.waitUntil(() => received().includes('"type":"sent"'))
     expect(received()).toMatch(/^connection: close\r$/im)
@@ -105,7 +105,7 @@ describe('a stream on a connection with other requests', () => {
     for (let i = 0; i < 5; i++) await fetch(`http://127.0.0.1:${listening.port}/nowhere`)
     expect({ admitted, waited }).toEqual({ admitted: 1, waited: 0 })
     client.destroy()
-    // The one behind it ends as well, and gives back what it got.
+    // The stream behind it ends as well, and releases its slot.
     await vi.waitUntil(() => left === admitted)
   })
 

@@ -7,22 +7,27 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { keepAlive } from '../../platform/streams/frame.js'
 import type { Sink } from '../../platform/streams/sink.js'
-import { type Connections, endConnection, hasUnanswered, refuseRaw } from '../connections/index.js'
+import {
+  type Connections,
+  endConnection,
+  hasPendingResponses,
+  refuseRaw,
+} from '../connections/index.js'
 import { socketSink } from './sink.js'
 
 /** Clients send nothing but control frames. */
 const maxIncomingBytes = 1024
-/** The server goes away: clients may come back. */
+/** The server is shutting down: clients may reconnect. */
 const goingAway = 1001
 
-/** Whether a request asks for WebSocket. */
+/** Whether a request asks for a WebSocket. */
 export function wantsWebSocket(request: FastifyRequest): boolean {
   return request.ws === true
 }
 
 /**
- * Lets the routes of a scope shake hands. Requests for WebSocket go the way of all others before, so
- * that they are let in or refused by the same rules and with the same answers.
+ * Enables WebSocket handshakes on the routes of a scope. Such requests pass through the same hooks as all
+ * others before, so that they are admitted or refused by the same rules and with the same responses.
  */
 export async function acceptWebSockets(
   scope: FastifyInstance,
@@ -36,9 +41,9 @@ export async function acceptWebSockets(
       perMessageDeflate: false,
       maxPayload: maxIncomingBytes,
     },
-    // Whatever a peer does wrong ends its connection, and that is all.
+    // Any protocol error of a peer just ends its connection.
     errorHandler: (_error, peer) => peer.terminate(),
-    // Streams are ended by those who serve them; those that ask meanwhile are refused by the handler.
+    // Streams are ended by those who serve them; new ones are refused by the handler.
     preClose: (done) => done(),
   })
   scope.websocketServer.on('wsClientError', (error, _stream, { socket }) => {
@@ -61,26 +66,26 @@ export function webSocketSink(peer: WebSocket, { raw: { socket } }: FastifyReque
 
 interface UpgradeOptions {
   newRequestId: () => string
-  connections: Pick<Connections, 'afterAnswers'>
+  connections: Pick<Connections, 'afterResponses'>
   /** Milliseconds without a byte after which a connection is given up. */
   idleMilliseconds: number
-  /** Whether an address is that of a stream. */
+  /** Whether an address belongs to a stream. */
   isStreamAddress(url: string): boolean
 }
 
-/** What may become a WebSocket. */
+/** Decides which requests may become a WebSocket. */
 export interface Upgrades {
   /** Emits `upgrade` for those requests alone; it never listens. */
   server: Server
-  /** Closes the connection of such a request once it was answered in place of an upgrade. */
-  endAfterAnswer(request: FastifyRequest, reply: FastifyReply): void
+  /** Closes the connection of such a request once it got a response in place of an upgrade. */
+  endAfterResponse(request: FastifyRequest, reply: FastifyReply): void
 }
 
-/** Headers of one request that are read; those that follow are dropped. */
+/** Header fields that the parser reads; further ones are dropped. */
 const maxHeaders = 1000
 
 /**
- * Takes every connection that the parser detaches, because of `Upgrade` or `CONNECT`, and decides
+ * Receives every connection that the parser detaches, because of `Upgrade` or `CONNECT`, and decides
  * whether it becomes a WebSocket, an ordinary request, or a refusal.
  */
 export function screenUpgrades(
@@ -91,19 +96,19 @@ export function screenUpgrades(
   const passedOn = new WeakMap<IncomingMessage, Socket>()
 
   const refusalOf = (request: IncomingMessage, socket: Socket): ApiError | undefined => {
-    if (hasUnanswered(socket)) return notFirst()
-    if (request.method === 'CONNECT') return noProxy()
-    // The length of the body may be among those that were dropped.
+    if (hasPendingResponses(socket)) return upgradeNotFirst()
+    if (request.method === 'CONNECT') return connectRefused()
+    // The length of the body may be among the dropped headers.
     return request.rawHeaders.length >= 2 * maxHeaders ? tooManyHeaders() : undefined
   }
 
   const screen = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
     const refusal = refusalOf(request, socket)
     if (refusal !== undefined) {
-      // What follows is ignored, but it must be read to notice that the client disconnects.
+      // Further input is ignored, but must be read to notice that the client disconnects.
       socket.once('end', () => socket.end()).resume()
       const headers: Record<string, string> = refusal.type === 'MethodNotFound' ? { allow: '' } : {}
-      connections.afterAnswers(socket, () => refuseRaw(socket, refusal, newRequestId(), headers))
+      connections.afterResponses(socket, () => refuseRaw(socket, refusal, newRequestId(), headers))
     } else if (isWebSocket(request) && isStreamAddress(request.url ?? '')) {
       passedOn.set(request, socket)
       if (!server.emit('upgrade', request, socket, head)) socket.destroy()
@@ -126,18 +131,18 @@ export function screenUpgrades(
 
   return {
     server,
-    endAfterAnswer: (request, reply) => {
+    endAfterResponse: (request, reply) => {
       const socket = passedOn.get(request.raw)
       if (socket === undefined) return
       reply.header('connection', 'close')
-      // The plugin's own response has no listener for errors.
+      // The plugin's own response has no error listener.
       reply.raw.on('error', () => {})
       reply.raw.once('finish', () => endConnection(socket))
     },
   }
 }
 
-/** Node no longer listens to the connection, and an error without a listener ends the process. */
+/** Node has removed its listeners from the connection, and an unhandled error would end the process. */
 function guard(socket: Socket): void {
   socket.on('error', destroy).on('timeout', destroy)
 }
@@ -155,9 +160,9 @@ function isWebSocket({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Some clients offer HTTP/2 with every request. The server responds as if they had not, but the parser
- * has detached the connection: it gets the request again, without the offer. The same goes for a
- * WebSocket at an address that has none.
+ * Some clients offer HTTP/2 with every request. The server ignores the offer, but the parser
+ * has detached the connection: it gets the request again, without the offer. The same applies to a
+ * WebSocket request at an address that has none.
  */
 function withoutUpgrade(
   app: FastifyInstance,
@@ -181,14 +186,14 @@ function isLast({ headers }: IncomingMessage): boolean {
   return /(^|,)\s*close\s*(,|$)/i.test(headers.connection ?? '')
 }
 
-function notFirst(): ApiError {
+function upgradeNotFirst(): ApiError {
   return new ApiError(
     'InvalidPayload',
     'A request with an Upgrade header, or CONNECT, must be sent after all earlier requests on its connection were answered.',
   )
 }
 
-function noProxy(): ApiError {
+function connectRefused(): ApiError {
   return new ApiError('MethodNotFound', 'This server is not a proxy: CONNECT is not supported.')
 }
 

@@ -29,7 +29,10 @@ describeEachEngine('a job that fails', (engine) => {
     await eventually(async () => {
       expect(await queue.listDead({ kind })).toEqual([
         expect.objectContaining({
-          ...{ id, key: 'a', attempts: 4, lastError: 'failure 4: the disk is full' },
+          id,
+          key: 'a',
+          attempts: 4,
+          lastError: 'failure 4: the disk is full',
           diedAt: new Date(time.now()).toISOString(),
         }),
       ])
@@ -148,7 +151,8 @@ describeEachEngine('a job that fails', (engine) => {
     run.succeed('too late')
     await eventually(async () =>
       expect(await find(kind, 'a')).toMatchObject({
-        ...{ state: 'waiting', last_error: 'The attempt took longer than 2500 ms' },
+        state: 'waiting',
+        last_error: 'The attempt took longer than 2500 ms',
       }),
     )
     ;(await awaitRun(handler, 1)).succeed('in time')
@@ -169,7 +173,8 @@ describeEachEngine('a job that fails', (engine) => {
     )
     expect(logged).toContainEqual(
       expect.objectContaining({
-        ...{ level: 'error', job: id },
+        level: 'error',
+        job: id,
         msg: 'job handler goes on although its signal was aborted',
       }),
     )

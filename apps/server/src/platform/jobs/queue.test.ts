@@ -114,7 +114,9 @@ describeEachEngine('the job queue', (engine) => {
       first.fail(new Error('no'))
       await eventually(async () =>
         expect(await find(kind, 'a')).toMatchObject({
-          ...{ state: 'waiting', attempts: 0, last_error: 'no' },
+          state: 'waiting',
+          attempts: 0,
+          last_error: 'no',
           due_at: new Date(later).toISOString(),
         }),
       )
@@ -147,16 +149,28 @@ describeEachEngine('the job queue', (engine) => {
       await handler.run(0)
       await enqueue({ kind: unhandled, payload: 'late', runAt: time.now() + 60_000 })
       expect(await queue.stats()).toContainEqual({
-        ...{ kind: unhandled, waiting: 1, running: 0, dead: 0, oldestWaitingAge: 0 },
+        kind: unhandled,
+        waiting: 1,
+        running: 0,
+        dead: 0,
+        oldestWaitingAge: 0,
       })
       await enqueue({ kind: unhandled, payload: 'due' })
       time.advance(7000)
       const stats = await queue.stats()
       expect(stats).toContainEqual({
-        ...{ kind, waiting: 0, running: 1, dead: 0, oldestWaitingAge: 0 },
+        kind,
+        waiting: 0,
+        running: 1,
+        dead: 0,
+        oldestWaitingAge: 0,
       })
       expect(stats).toContainEqual({
-        ...{ kind: unhandled, waiting: 2, running: 0, dead: 0, oldestWaitingAge: 7000 },
+        kind: unhandled,
+        waiting: 2,
+        running: 0,
+        dead: 0,
+        oldestWaitingAge: 7000,
       })
     })
 
@@ -175,7 +189,11 @@ describeEachEngine('the job queue', (engine) => {
       const dead = await queue.listDead({ kind })
       expect(dead.map(({ payload }) => payload)).toEqual(['second', 'first'])
       expect(dead[0]).toEqual({
-        ...{ id: ids[1], kind, key: undefined, payload: 'second', attempts: 1 },
+        id: ids[1],
+        kind,
+        key: undefined,
+        payload: 'second',
+        attempts: 1,
         lastError: 'second is broken',
         diedAt: new Date(time.now() - 1000).toISOString(),
       })

@@ -29,9 +29,16 @@ const listOf = <const Id extends string, const Member extends string>(
   member: Member,
 ) =>
   operation({
-    ...{ id, method: 'GET', path, tag: 'Integrations' },
-    ...{ summary: `List ${member}`, description: nothing },
-    ...{ auth: 'workspace', query: search, status: 200, errors: [] },
+    id,
+    method: 'GET',
+    path,
+    tag: 'Integrations',
+    summary: `List ${member}`,
+    description: nothing,
+    auth: 'workspace',
+    query: search,
+    status: 200,
+    errors: [],
     answer: {
       kind: 'json',
       schema: pageOf(member, Type.Unsafe<never>(AnyMap('Never returned.')), 'Always empty.'),
@@ -40,9 +47,16 @@ const listOf = <const Id extends string, const Member extends string>(
 
 const lookFor = <const Id extends string>(what: string, id: Id, path: string, params: TObject) =>
   operation({
-    ...{ id, method: 'GET', path, tag: 'Integrations' },
-    ...{ summary: `Look up ${what}`, description: nothing },
-    ...{ auth: 'workspace', params, status: 200, errors: ['ResourceNotFound'] },
+    id,
+    method: 'GET',
+    path,
+    tag: 'Integrations',
+    summary: `Look up ${what}`,
+    description: nothing,
+    auth: 'workspace',
+    params,
+    status: 200,
+    errors: ['ResourceNotFound'],
     answer: { kind: 'json', schema: Type.Unsafe<never>(wrap('found', AnyMap('Never returned.'))) },
   })
 

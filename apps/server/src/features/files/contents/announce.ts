@@ -9,7 +9,7 @@ import type { ContentRow, FileRow } from '../table.js'
 import { insertContent } from './content-store.js'
 import type { Generations } from './generations.js'
 
-/** The description of a file with which a content is announced. */
+/** The description of a file in an upsert. */
 export interface Description
   extends Pick<
     FileRow,
@@ -19,7 +19,7 @@ export interface Description
   tagMap: Record<string, string>
 }
 
-/** What belongs to the content alone. */
+/** The properties of the content alone. */
 type Announcement = Pick<ContentRow, 'size' | 'immediate' | 'indexing'>
 
 /** The file under a key of the caller, which is locked; one that has expired is removed. */
@@ -42,7 +42,7 @@ interface WritingDeps {
   generations: Generations
 }
 
-/**
+/** Announces a content: a new file, or a new generation of the file under the key.
  * Announces a content: a new file, or a new generation of the one that stands under the key.
  * @param current the file as {@link lockForWriting} found it
  */
@@ -92,7 +92,7 @@ export async function announceContent(
   return { file, content }
 }
 
-/** Who owns the files that a caller makes. */
+/** The owner of the files that a caller creates. */
 export function ownerOf({ botId, caller }: BotActor) {
   return {
     owner_type: caller.type,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 
-/** Bytes that lie in the blob store. */
+/** Bytes in the blob store. */
 export interface StoredBytes {
   blobKey: string
   /** Hex, over all bytes. */
@@ -12,9 +12,9 @@ export interface StoredBytes {
 }
 
 /**
- * Counts a use of bytes that were just stored and returns the key under which to find them: that of an
- * older blob where the bot has the same bytes already. The new blob is then for the sweeper,
- * unless the older one is lost: then it takes over from it.
+ * Counts a use of bytes that were just stored and returns the key of the blob that holds them: an
+ * older one where the bot has the same bytes already. The new blob is then left to the sweeper,
+ * unless the older one is lost: then the new one replaces it.
  */
 export async function useBytes(tx: Tx, botId: string, bytes: StoredBytes): Promise<string> {
   const { blobKey, sha256, size, lostBlobKey } = bytes
@@ -32,8 +32,8 @@ export async function useBytes(tx: Tx, botId: string, bytes: StoredBytes): Promi
 }
 
 /**
- * Gives all contents that use a lost blob the one that has its bytes again, and counts one use more.
- * @returns whether the lost one was still in use
+ * Points all contents that use a lost blob to its replacement, and counts one more use.
+ * @returns whether the lost blob was still in use
  */
 async function takeOverUses(tx: Tx, lost: string, blobKey: string): Promise<boolean> {
   const moved = await tx
@@ -47,7 +47,7 @@ async function takeOverUses(tx: Tx, lost: string, blobKey: string): Promise<bool
     const change = { [column]: blobKey }
     await tx.updateTable('file_contents').set(change).where(column, '=', lost).execute()
   }
-  // Half of it may still be there.
+  // Part of it may still exist.
   await discardBlob(tx, lost)
   return true
 }
@@ -84,7 +84,7 @@ export async function discardBlob(tx: Tx, blobKey: string): Promise<void> {
     .execute()
 }
 
-/** The bytes under a key, while they are in use. */
+/** The bytes of a blob that is in use. */
 export async function findBlob(db: Db, blobKey: string): Promise<StoredBytes | undefined> {
   return await db
     .selectFrom('file_blobs')
@@ -93,7 +93,7 @@ export async function findBlob(db: Db, blobKey: string): Promise<StoredBytes | u
     .executeTakeFirst()
 }
 
-/** The blob with which new bytes of a bot would be shared. */
+/** The blob that new bytes of a bot would share. */
 export async function findEqualBlob(
   db: Db,
   botId: string,
@@ -108,7 +108,7 @@ export async function findEqualBlob(
 }
 
 /**
- * Keys of blobs that nothing refers to any more, in their order.
+ * Keys of blobs without references, in order.
  * @param after the last key of the batch before
  */
 export async function listDiscardedBlobs(
@@ -130,7 +130,7 @@ export async function forgetDiscardedBlobs(tx: Tx, keys: readonly string[]): Pro
   await tx.deleteFrom('discarded_blobs').where('blob_key', 'in', keys).execute()
 }
 
-/** Those of some blob keys that are in use. */
+/** The given blob keys that are in use. */
 export async function listUsedBlobs(db: Db, keys: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('file_blobs')

@@ -27,7 +27,7 @@ export async function findContent(
     .executeTakeFirst()
 }
 
-/** All generations of a file that are still of use, oldest first. */
+/** All generations of a file that are still needed, oldest first. */
 export async function listContents(
   executor: Db | Tx,
   botId: string,
@@ -72,7 +72,7 @@ export async function patchContents(
     .execute()
 }
 
-/** Removes generations; blobs that were theirs alone are left to the sweeper. */
+/** Removes generations; blobs without other uses are left to the sweeper. */
 export async function discardContents(
   tx: Tx,
   botId: string,
@@ -87,11 +87,11 @@ export async function discardContents(
       .execute()
   }
   const keys = contents.flatMap((row) => [row.blob_key, row.passages_blob_key]).filter(isPresent)
-  // In one order everywhere, so that two that release the same blobs wait for each other.
+  // In a fixed order, so that two transactions that release the same blobs do not deadlock.
   for (const key of keys.sort()) await releaseBlob(tx, key)
 }
 
-/** Generations of all bots that were announced before a time and whose content never came. */
+/** Generations of all bots that were announced before a time and whose content never arrived. */
 export async function listAbandoned(
   db: Db,
   before: string,
@@ -102,7 +102,7 @@ export async function listAbandoned(
     .select(['bot_id', 'file_id', 'generation'])
     .where('status', '=', 'upload_pending')
     .where('created_at', '<', before)
-    // What is there completely is still to be put together: see uploads/parts.ts.
+    // A content that arrived completely is still to be assembled: see uploads/parts.ts.
     .where((eb) => eb.or([eb('received', 'is', null), eb('received', '<', eb.ref('size'))]))
     .limit(limit)
     .execute()

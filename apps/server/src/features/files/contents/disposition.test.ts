@@ -1,6 +1,6 @@
 import { assert, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { contentDisposition, fileNameOf } from './content-answer.js'
+import { contentDisposition, fileNameOf } from './content-response.js'
 
 describe('the Content-Disposition of a content', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('the Content-Disposition of a content', () => {
     expect(contentDisposition('a', contentType)).toMatch(new RegExp(`^${kind};`))
   })
 
-  it('names the file after the last segment of its key, in both ways of writing', () => {
+  it('names the file after the last segment of its key, in both notations', () => {
     expect(contentDisposition('docs/Grüße "1".txt', 'text/plain')).toBe(
       `inline; filename="Gr__e _1_.txt"; filename*=UTF-8''Gr%C3%BC%C3%9Fe%20%221%22.txt`,
     )
@@ -38,7 +38,7 @@ describe('the Content-Disposition of a content', () => {
     expect(fileNameOf(key)).toBe(name)
   })
 
-  it('is one header of visible characters that brings the name back, whatever the key', () => {
+  it('is one header of printable characters that preserves the name of any key', () => {
     assert(
       property(string({ unit: 'binary' }), (key) => {
         const header = contentDisposition(key, 'text/plain')

@@ -10,7 +10,7 @@ describeEachEngine('the content of a file', (engine) => {
   const bench = useFiles(engine)
 
   describe('that is private', () => {
-    it('is read at a signed address, new at each look, for an hour', async () => {
+    it('is read for an hour at a signed address, which is new in each response', async () => {
       const bot = bench().newBot()
       const file = await bot.upload({ key: 'a.txt' }, text)
       expect(await (await fetch(file.url)).text()).toBe(text)
@@ -32,7 +32,7 @@ describeEachEngine('the content of a file', (engine) => {
       expect((await fetch(`${plain}?signature=x`)).status).toBe(403)
     })
 
-    it('looks from outside as if it did not exist', async () => {
+    it('cannot be distinguished from a missing file without a signature', async () => {
       const file = await bench().newBot().upload({ key: 'a.txt' }, text)
       const answers = await Promise.all(
         [file.id, 'file_unknown'].map(async (id) => {
@@ -47,7 +47,7 @@ describeEachEngine('the content of a file', (engine) => {
   describe('that is public', () => {
     const open = { accessPolicies: ['public_content' as const] }
 
-    it('has one address for ever', async () => {
+    it('has a permanent address', async () => {
       const bot = bench().newBot()
       const file = await bot.upload({ key: 'a.txt', ...open }, text)
       bench().clock.advance(100 * hour)
@@ -57,7 +57,7 @@ describeEachEngine('the content of a file', (engine) => {
       expect(response.headers.get('cache-control')).toBe('public, no-cache')
     })
 
-    it('can be read when it is processed, and at once with the flag', async () => {
+    it('can be read after processing, and at once with the flag', async () => {
       const bot = bench().newBot()
       await bench().pauseJobs()
       const waiting = await bot.upload({ key: 'a.md', index: true, ...open }, '# Title\n\nText.')
@@ -82,7 +82,7 @@ describeEachEngine('the content of a file', (engine) => {
     })
   })
 
-  it('is not there before the upload, nor once the file has expired or the bot is gone', async () => {
+  it('is missing before the upload, after the file has expired and after the bot was deleted', async () => {
     const bot = bench().newBot()
     const expiresAt = new Date(bench().clock.now() + 2 * 60_000).toISOString()
     const { file: pending } = await bot.as().upsertFile({ key: 'pending', size: 1 })
@@ -97,7 +97,7 @@ describeEachEngine('the content of a file', (engine) => {
     expect((await fetch(orphaned.url)).status).toBe(404)
   })
 
-  it('is there at every moment while it is replaced', async () => {
+  it('is available at every moment while it is replaced', async () => {
     const bot = bench().newBot()
     const { url } = await bot.upload({ key: 'a.txt' }, 'x0')
     let isReplacing = true
@@ -115,7 +115,7 @@ describeEachEngine('the content of a file', (engine) => {
     expect(await reading).toEqual([200])
   })
 
-  it('is gone with its file at once, signed or public', async () => {
+  it('is removed with its file at once, signed or public', async () => {
     const bot = bench().newBot()
     const hidden = await bot.upload({ key: 'a.txt' }, text)
     const open = await bot.upload({ key: 'b.txt', accessPolicies: ['public_content'] }, text)
@@ -125,8 +125,8 @@ describeEachEngine('the content of a file', (engine) => {
     }
   })
 
-  describe('is answered', () => {
-    it('with the hash over all of it, also in part', async () => {
+  describe('is sent', () => {
+    it('with the hash of the whole content, also in part', async () => {
       const file = await bench().newBot().upload({ key: 'a.txt' }, text)
       const hash = createHash('sha256').update(text).digest('base64')
       for (const range of ['bytes=0-', 'bytes=2-4']) {
@@ -135,14 +135,14 @@ describeEachEngine('the content of a file', (engine) => {
       }
     })
 
-    it('only as long as it is the one that was meant', async () => {
+    it('only while it matches the tag in If-Match', async () => {
       const file = await bench().newBot().upload({ key: 'a.txt' }, text)
       const etag = (await fetch(file.url)).headers.get('etag') ?? ''
       expect((await fetch(file.url, { headers: { 'if-match': etag } })).status).toBe(200)
       expect((await fetch(file.url, { headers: { 'if-match': '"other"' } })).status).toBe(412)
     })
 
-    it('with all that a careful browser needs', async () => {
+    it('with the security headers for browsers', async () => {
       const file = await bench().newBot().upload({ key: 'docs/Grüße.html' }, '<script>1</script>')
       const { headers } = await fetch(file.url)
       expect(Object.fromEntries(headers)).toMatchObject({
@@ -157,7 +157,7 @@ describeEachEngine('the content of a file', (engine) => {
       })
     })
 
-    it('without a body to HEAD', async () => {
+    it('without a body in response to HEAD', async () => {
       const file = await bench().newBot().upload({ key: 'a.txt' }, text)
       const get = await fetch(file.url)
       const head = await fetch(file.url, { method: 'HEAD' })
@@ -177,7 +177,7 @@ describeEachEngine('the content of a file', (engine) => {
       ['bytes=-2', 206, '89', 'bytes 8-9/10'],
       ['bytes=20-', 416, '', 'bytes */10'],
       ['bytes=0-1,3-4', 200, text, null],
-    ])('in part to %s', async (range, status, body, contentRange) => {
+    ])('in part in response to %s', async (range, status, body, contentRange) => {
       const file = await bench().newBot().upload({ key: 'a.txt' }, text)
       const response = await fetch(file.url, { headers: { range } })
       expect(response.status).toBe(status)
@@ -185,7 +185,7 @@ describeEachEngine('the content of a file', (engine) => {
       expect(response.headers.get('content-range')).toBe(contentRange)
     })
 
-    it('by a name for its state, which saves sending it again', async () => {
+    it('with a tag that saves sending it again', async () => {
       const bot = bench().newBot()
       const file = await bot.upload({ key: 'a.txt' }, text)
       const etag = (await fetch(file.url)).headers.get('etag') ?? ''

@@ -11,10 +11,10 @@ import type { FileAddresses } from '../addresses.js'
 import type { FilesDeps } from '../dependencies.js'
 import * as store from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
-import { type ContentAnswer, type ContentRequest, describeAnswer } from './content-answer.js'
+import { type ContentRequest, type ContentResponse, describeResponse } from './content-response.js'
 import { findContent } from './content-store.js'
 
-/** The content of a file as a caller may have it. */
+/** The content of a file that a caller may read. */
 interface ServedContent {
   /** Key of the file. */
   key: string
@@ -23,13 +23,13 @@ interface ServedContent {
   size: number
   sha256: string
   isPublic: boolean
-  /** Which bytes of the store they are. */
+  /** Key of the blob. */
   blobKey: string
-  /** The bytes; undefined when the content was replaced or deleted since it was found, or is lost. */
+  /** Opens the bytes; undefined when the content was replaced or deleted in the meantime, or is lost. */
   open(range?: ByteRange): Promise<Readable | undefined>
-  /** Whether the bytes are in the store, as many as there were. */
-  isThere(): Promise<boolean>
-  /** Where the store itself serves the content; absent where it cannot. */
+  /** Whether the store has the blob with the right size. */
+  hasBytes(): Promise<boolean>
+  /** The address at which the store itself serves the content; absent where it cannot. */
   addressOf?(answer: Omit<ReadAddressOptions, 'seconds'>): Promise<string>
 }
 
@@ -37,13 +37,13 @@ interface ServedContent {
 interface ContentAddress {
   fileId: string
   signature?: string
-  /** Whether the caller would rather read from the store itself. */
+  /** Whether the caller prefers to read from the store itself. */
   direct?: boolean
 }
 
-/** How long a direct download may take to begin, in seconds. */
+/** How long a direct download may take to start, in seconds. */
 const readLifetime = 15 * 60
-/** Times that a content is looked up again because it was replaced just then. */
+/** How often a content is looked up again because it was replaced in the meantime. */
 const maxLookups = 5
 
 export type Downloads = ReturnType<typeof createDownloads>
@@ -64,14 +64,14 @@ export function createDownloads(
       if (content?.blob_key && content.sha256 !== null) {
         return { file, content, blobKey: content.blob_key, sha256: content.sha256 }
       }
-      // Another generation took its place between the two reads.
+      // Another generation replaced it between the two reads.
     }
     return undefined
   }
 
   /**
-   * Finds the content that an address leads to.
-   * @param signature of the address; undefined reads what is public
+   * Finds the content at an address.
+   * @param signature of the address; without one, only public content is found
    */
   async function find(fileId: string, signature: string | undefined): Promise<ServedContent> {
     if (signature !== undefined && !deps.addresses.isSigned(fileId, signature)) {
@@ -81,7 +81,7 @@ export function createDownloads(
       )
     }
     const served = await findServed(fileId)
-    // What is private and what does not exist look the same without a signature.
+    // Without a signature, private and missing contents cannot be distinguished.
     if (served === undefined || (signature === undefined && !isPublic(served))) {
       throw new ApiError('ResourceNotFound', 'There is no content at this address.')
     }
@@ -93,7 +93,7 @@ export function createDownloads(
       sha256,
       isPublic: isPublic(served),
       blobKey,
-      isThere: async () => (await blobs.head(blobKey))?.size === content.size,
+      hasBytes: async () => (await blobs.head(blobKey))?.size === content.size,
       ...(blobs.direct && { addressOf: readAddress(blobs.direct, blobKey) }),
       open: async (range) => {
         try {
@@ -107,21 +107,21 @@ export function createDownloads(
   }
 
   /**
-   * The answer to a request, with its bytes opened. A content that is replaced between the look at
-   * its row and the opening of its bytes is looked up again: there was one all the time. Bytes that
-   * are missing although nothing took their place are lost, which callers can mend.
+   * The response to a request, with the bytes opened. A content that is replaced between the reading of
+   * its row and the opening of its bytes is looked up again: there was one at every moment. Bytes that
+   * are missing without a replacement are lost, which callers can repair.
    */
   async function answer(
     { fileId, signature, direct }: ContentAddress,
     request: ContentRequest,
-  ): Promise<ContentAnswer> {
+  ): Promise<ContentResponse> {
     let missing: string | undefined
     for (let lookup = 1; lookup <= maxLookups; lookup++) {
       const content = await find(fileId, signature)
       if (content.blobKey === missing) throw lost(content)
-      const { status, headers, body } = describeAnswer(content, request)
+      const { status, headers, body } = describeResponse(content, request)
       if (body === undefined) return { status, headers }
-      if (request.isHead && (await content.isThere())) return { status, headers }
+      if (request.isHead && (await content.hasBytes())) return { status, headers }
       missing = content.blobKey
       if (request.isHead) continue
       if (direct && content.addressOf) return sendToStore(content.addressOf, { status, headers })
@@ -139,13 +139,13 @@ function lost({ key }: ServedContent): ApiError {
   return new ApiError('ResourceGone', `The storage has lost the content of ${key}: ${advice}.`)
 }
 
-/** The policy counts once both the file and this content have it, and the content is processed. */
+/** A content is public if both the file and the content have the policy, and the content is processed. */
 function isPublic({ file, content }: { file: FileRow; content: ContentRow }): boolean {
   const allowed = file.public_content === 1 && content.public_content === 1
   return allowed && (content.immediate === 1 || content.status !== 'indexing_pending')
 }
 
-/** Makes addresses at which the store itself serves a blob. */
+/** Creates addresses at which the store itself serves a blob. */
 function readAddress(
   direct: DirectAccess,
   blobKey: string,
@@ -153,11 +153,11 @@ function readAddress(
   return (answer) => direct.readAddress(blobKey, { ...answer, seconds: readLifetime })
 }
 
-/** An answer that sends its caller to the store for the body. */
+/** A response that redirects its caller to the store for the body. */
 function sendToStore(
   addressOf: NonNullable<ServedContent['addressOf']>,
-  { status, headers }: Pick<ContentAnswer, 'status' | 'headers'>,
-): ContentAnswer {
+  { status, headers }: Pick<ContentResponse, 'status' | 'headers'>,
+): ContentResponse {
   return {
     status,
     headers,

@@ -39,7 +39,7 @@ describeEachEngine('a file that is replaced', (engine) => {
     expect(await find(bot)).toEqual([expect.stringContaining('green')])
   })
 
-  it('never shows both or neither while it changes', async () => {
+  it('never serves both or neither during the change', async () => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'a.md', index: true }, old)
     await bot.upload({ key: 'a.md', index: true }, next)
@@ -52,7 +52,7 @@ describeEachEngine('a file that is replaced', (engine) => {
     expect(seen.size).toBeLessThanOrEqual(2)
   })
 
-  it('keeps the old when the upload of the new fails', async () => {
+  it('keeps the old content when the upload of the new one fails', async () => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'a.md', index: true }, old)
     const { file } = await bot.as().upsertFile({ key: 'a.md', index: true, size: 1 })
@@ -85,7 +85,7 @@ describeEachEngine('a file that is replaced', (engine) => {
     expect(await read(bot, 'a.md')).toBe(next)
   })
 
-  it('goes on when it is replaced faster than it is indexed', async () => {
+  it('recovers when it is replaced faster than it is indexed', async () => {
     const bot = bench().newBot()
     await bench().pauseJobs()
     for (const word of ['one', 'two', 'three']) {
@@ -97,7 +97,7 @@ describeEachEngine('a file that is replaced', (engine) => {
     expect(await read(bot, 'a.md')).toContain('three')
   })
 
-  it('is not opened by the policies of its next content', async () => {
+  it('is not made public by the policies of its next content', async () => {
     const bot = bench().newBot()
     const { id } = await bot.uploadAndWait({ key: 'a.md', index: true }, old)
     const address = `${bench().url}/content/${id}`
@@ -116,7 +116,7 @@ describeEachEngine('a file that is replaced', (engine) => {
     expect(await find(bot, caller)).toEqual([])
   })
 
-  it('refuses an upload that was overtaken, and keeps nothing of it', async () => {
+  it('refuses an upload that was superseded, and keeps nothing of it', async () => {
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 6 })
     let finish = (): void => undefined
@@ -137,7 +137,7 @@ describeEachEngine('a file that is replaced', (engine) => {
     expect(await read(bot, 'a.txt')).toBe('winner')
   })
 
-  it('leaves one event for each change', async () => {
+  it('logs one event for each change', async () => {
     const bot = bench().newBot()
     const file = await bot.uploadAndWait({ key: 'a.md', index: true }, old)
     const { file: upserted } = await bot.as().upsertFile({ key: 'a.md', size: 1 })

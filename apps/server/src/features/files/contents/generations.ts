@@ -19,7 +19,7 @@ import {
   listContents,
   patchContent,
 } from './content-store.js'
-import { recount, uncount } from './usage.js'
+import { subtractUsage, updateUsage } from './usage.js'
 
 interface GenerationsDeps {
   clock: Clock
@@ -28,41 +28,41 @@ interface GenerationsDeps {
   quotas: Quotas
 }
 
-/** Bytes that are in use, and the passages that were made of them already. */
+/** Bytes that are in use, with the passages that were made of them. */
 interface ContentSource extends Pick<StoredBytes, 'blobKey' | 'sha256'> {
   passages?: PassagesOf | undefined
-  /** Passages that a caller gave in place of those of the bytes. */
+  /** Passages from a caller instead of those of the bytes. */
   passagesBlobKey?: string | null
 }
 
 export type Generations = ReturnType<typeof createGenerations>
 
 /**
- * How a file moves on. Every upsert begins a generation with the status `upload_pending`:
+ * The states of a file. Every upsert begins a generation with the status `upload_pending`:
  *
  *     upload_pending → upload_failed | upload_completed | indexing_pending
  *     indexing_pending → indexing_completed | indexing_failed
  *
- * The file shows the status of its latest generation. Content and passages of the one before are
- * served until the new one has nothing left to do; then they change places in one transaction. All
- * functions work on a file that the transaction has locked.
+ * The file has the status of its latest generation. Content and passages of the previous one are
+ * served until the new one is complete; then both are swapped in one transaction. All
+ * functions expect the file to be locked by the transaction.
  */
 export function createGenerations({ clock, queue, events, quotas }: GenerationsDeps) {
-  /** Removes generations with all that is theirs alone. */
+  /** Removes generations with everything that belongs to them alone. */
   async function discard(tx: Tx, botId: string, contents: readonly ContentRow[]): Promise<void> {
     await discardContents(tx, botId, contents)
     for (const content of contents) await dropParts(tx, content)
     if (contents.some(({ blob_key }) => blob_key !== null)) await requestBlobSweep(queue, tx)
   }
 
-  /** Removes what came of a content in parts, once the parts are of no more use. */
+  /** Removes the parts of a content when they are no longer needed. */
   async function dropParts(tx: Tx, content: ContentRow): Promise<void> {
     if (content.received === null) return
     await discardParts(tx, content.bot_id, idOf(content))
     await requestBlobSweep(queue, tx)
   }
 
-  /** Moves a generation on, and the file with it when it is the latest. */
+  /** Changes the status of a generation, and that of the file if it is the latest. */
   async function moveTo(
     tx: Tx,
     file: FileRow,
@@ -79,7 +79,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     })
   }
 
-  /** Gives a generation the place of the one before, which goes. */
+  /** Serves a generation instead of the previous one, which is removed. */
   async function serve(
     tx: Tx,
     file: FileRow,
@@ -98,12 +98,12 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
       file.bot_id,
       contents.filter(({ generation }) => generation < content.generation),
     )
-    // Only what came before, or came half way, leaves passages behind.
+    // Only a previous or incomplete generation leaves passages behind.
     const failed = content.indexed === 1 && !searchable
     if (content.generation > 1 || failed) await requestPassageClearing(queue, tx, file)
   }
 
-  /** The content is there: under a blob that counts this use already. */
+  /** Completes a content whose blob already counts this use. */
   async function complete(
     tx: Tx,
     file: FileRow,
@@ -117,14 +117,14 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     if (content.indexed === 0) {
       await moveTo(tx, file, content, 'upload_completed')
       await serve(tx, file, content, null)
-      await recount(tx, file, quotas)
+      await updateUsage(tx, file, quotas)
       await events.append(tx, 'file_upload_completed', file, content.generation)
     } else if (await hasPassages(tx, file, { ...content, ...held })) {
       await events.append(tx, 'file_upload_completed', file, content.generation)
       await finish(tx, file, content, { passagesGeneration: file.passages_generation })
     } else {
       await moveTo(tx, file, content, 'indexing_pending')
-      // Without a content before there is nothing to wait for, and a public one may be in a hurry.
+      // Without a previous content there is nothing to wait for, and a public one may be needed at once.
       if (file.serving_generation === null || content.immediate === 1) {
         const serving = { serving_generation: content.generation }
         await patchFile(tx, file.bot_id, file.id, serving)
@@ -134,14 +134,14 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     }
   }
 
-  /** Whether the passages of the served content are those that this one would get. */
+  /** Whether the passages of the served content equal those that this one would get. */
   async function hasPassages(tx: Tx, file: FileRow, content: ContentRow): Promise<boolean> {
     if (file.passages_generation === null || file.serving_generation === null) return false
     const served = await findContent(tx, file.bot_id, {
       fileId: file.id,
       generation: file.serving_generation,
     })
-    return served?.status === 'indexing_completed' && readsAlike(served, content)
+    return served?.status === 'indexing_completed' && hasSamePassages(served, content)
   }
 
   async function finish(
@@ -155,12 +155,12 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     const status = failed ? 'indexing_failed' : 'indexing_completed'
     await moveTo(tx, file, content, status, failedReason ?? null)
     await serve(tx, file, content, passagesGeneration)
-    await recount(tx, file, quotas)
+    await updateUsage(tx, file, quotas)
     const event = failed ? 'file_indexing_failed' : 'file_indexing_completed'
     await events.append(tx, event, file, content.generation)
   }
 
-  /** Begins a generation: uploads to the one before are refused from now on. */
+  /** Begins a generation: uploads to the previous one are refused from now on. */
   async function begin(tx: Tx, file: FileRow): Promise<void> {
     const contents = await listContents(tx, file.bot_id, file.id)
     await discard(
@@ -172,7 +172,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
           (status === 'upload_pending' || status === 'upload_failed'),
       ),
     )
-    await recount(tx, file, quotas)
+    await updateUsage(tx, file, quotas)
     await events.append(
       tx,
       file.generation === 1 ? 'file_created' : 'file_updated',
@@ -182,8 +182,8 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
   }
 
   /**
-   * The content is there. Bytes that the bot has already are kept once, and passages that would
-   * come out the same are not made again.
+   * Completes an upload. Bytes that the bot already has are stored once, and identical
+   * passages are not made again.
    */
   async function completeUpload(
     tx: Tx,
@@ -197,7 +197,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     await complete(tx, file, content, { blobKey, sha256: bytes.sha256 })
   }
 
-  /** The content is that of another file, which the transaction has locked too. */
+  /** Completes a generation with the content of another file, which the transaction has locked too. */
   async function completeCopy(
     tx: Tx,
     file: FileRow,
@@ -209,12 +209,12 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     await complete(tx, file, content, source)
   }
 
-  /** The description of the file has changed, not its content. */
+  /** Logs that the description of the file has changed, but not its content. */
   async function describe(tx: Tx, file: FileRow): Promise<void> {
     await events.append(tx, 'file_updated', file, file.generation)
   }
 
-  /** The content was refused; a content before it stays. */
+  /** Fails a generation; a previous content stays. */
   async function failUpload(
     tx: Tx,
     file: FileRow,
@@ -223,11 +223,11 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
   ): Promise<void> {
     await dropParts(tx, content)
     await moveTo(tx, file, content, 'upload_failed', reason)
-    await recount(tx, file, quotas)
+    await updateUsage(tx, file, quotas)
     await events.append(tx, 'file_upload_failed', file, content.generation)
   }
 
-  /** The passages are there, or it is known why there are none: then the file has none. */
+  /** Completes indexing: the passages exist, or the reason why there are none is known; then the file has none. */
   async function finishIndexing(
     tx: Tx,
     file: FileRow,
@@ -244,10 +244,10 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     )
   }
 
-  /** Hides a file at once; what it leaves behind is swept. */
+  /** Hides a file at once; the sweeper removes the rest. */
   async function remove(tx: Tx, file: FileRow): Promise<void> {
     await discard(tx, file.bot_id, await listContents(tx, file.bot_id, file.id))
-    await uncount(tx, file)
+    await subtractUsage(tx, file)
     await deleteFileRow(tx, file.bot_id, file.id)
     await requestPassageClearing(queue, tx, file)
     await events.append(tx, 'file_deleted', file, file.generation)
@@ -269,8 +269,8 @@ function idOf({ file_id: fileId, generation }: ContentRow) {
   return { fileId, generation }
 }
 
-/** Whether two contents give the same passages: equal bytes that are read in the same way. */
-function readsAlike(one: ContentRow, other: ContentRow): boolean {
+/** Whether two contents result in the same passages: equal bytes and the same configuration. */
+function hasSamePassages(one: ContentRow, other: ContentRow): boolean {
   return (
     one.sha256 === other.sha256 &&
     one.content_type === other.content_type &&

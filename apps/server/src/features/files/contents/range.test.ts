@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, nat, oneof, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseRange } from './content-answer.js'
+import { parseRange } from './content-response.js'
 
 describe('the Range header', () => {
   it.each([
@@ -25,12 +25,12 @@ describe('the Range header', () => {
     expect(parseRange(header, 10)).toEqual(expected)
   })
 
-  it('asks for nothing that is there when the content is empty', () => {
+  it('is unsatisfiable when the content is empty', () => {
     expect(parseRange('bytes=0-', 0)).toBe('unsatisfiable')
     expect(parseRange('bytes=-1', 0)).toBe('unsatisfiable')
   })
 
-  it('never leads outside of the content, whatever it says', () => {
+  it('never leads outside of the content', () => {
     const number = oneof(nat().map(String), constantFrom('', '0', '99999999999999999999'))
     assert(
       property(
@@ -51,7 +51,7 @@ describe('the Range header', () => {
     )
   })
 
-  it('reads back every part that it can ask for', () => {
+  it('parses every part that it can express', () => {
     assert(
       property(nat(1000), nat(1000), integer({ min: 1, max: 1000 }), (start, length, size) => {
         const end = start + length

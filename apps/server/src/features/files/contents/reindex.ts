@@ -14,13 +14,13 @@ import { type StoredBytes, shareBlob, useBytes } from './blob-use-store.js'
 import { findContent, insertContent } from './content-store.js'
 import type { Generations } from './generations.js'
 import { reuseOrReplaceBlob } from './reuse-blob.js'
-import { recount } from './usage.js'
+import { updateUsage } from './usage.js'
 
 export type Reindexing = ReturnType<typeof createReindexing>
 
 /**
- * Makes the passages of files anew without another upload: by a generation that shares the bytes of the one
- * before.
+ * Makes the passages of files again without another upload: in a generation that shares the bytes of the
+ * previous one.
  */
 export function createReindexing(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'blobs' | 'queue' | 'quotas'> & {
@@ -30,7 +30,7 @@ export function createReindexing(
 ) {
   const { run, clock, blobs, queue, quotas, generations, events } = deps
 
-  /** The locked file that a caller means and may change, with the content of its latest generation. */
+  /** The locked file that a caller selected and may change, with the content of its latest generation. */
   async function requireContent(
     tx: Tx,
     actor: BotActor,
@@ -49,10 +49,10 @@ export function createReindexing(
   }
 
   /**
-   * Begins a generation with the content that is there, to make its passages anew. Until then
-   * search finds those of before, and they stay if it fails.
-   * @param content of the latest generation, which has its bytes
-   * @param passages given by the caller in place of those of the content; the same as before without
+   * Begins a generation with the existing content, to make its passages again. Until it is complete,
+   * search finds the previous passages, which stay if it fails.
+   * @param content of the latest generation
+   * @param passages from the caller, instead of those of the content; by default those of before
    */
   async function beginReindex(
     tx: Tx,
@@ -66,9 +66,9 @@ export function createReindexing(
       generation: file.generation + 1,
       status: 'indexing_pending',
       indexed: 1,
-      // What is public stays so while it is indexed again.
+      // A public content stays public while it is indexed again.
       immediate: wasWaiting ? content.immediate : content.public_content,
-      // What was not indexed yet has no passages of its own that could stay.
+      // A generation that was not indexed yet has no passages that could stay.
       remade: wasWaiting ? content.remade : 1,
       passages_blob_key:
         passages === undefined
@@ -88,7 +88,7 @@ export function createReindexing(
       failed_reason: null,
       progress: null,
       updated_at: next.created_at,
-      // Without a content before, this one is served at once, as it was.
+      // Without a previous content, this one is served at once, as before.
       ...(file.serving_generation === content.generation && {
         serving_generation: next.generation,
       }),
@@ -97,7 +97,7 @@ export function createReindexing(
     const renewed = { ...file, ...patch }
     await generations.discard(tx, file.bot_id, [content])
     if (passages !== undefined) await requestBlobSweep(queue, tx)
-    await recount(tx, renewed, quotas)
+    await updateUsage(tx, renewed, quotas)
     await requestIndexing(queue, tx, next)
     await events.append(tx, 'file_updated', renewed, next.generation)
     return renewed
@@ -105,7 +105,7 @@ export function createReindexing(
 
   return {
     /**
-     * Makes the passages of a file anew. A file that waits for its indexing goes on waiting.
+     * Makes the passages of a file again. A file that waits for indexing keeps waiting.
      * @throws ApiError `ResourceLockedConflict` while the file has no content
      */
     async reindex(actor: BotActor, idOrKey: string): Promise<FileRow> {
@@ -117,12 +117,12 @@ export function createReindexing(
     },
 
     /**
-     * Gives a file passages in place of those of its content. They are stored before anything else
-     * happens, so that they survive whatever comes.
-     * @param passages as the pipeline of search reads them
+     * Replaces the passages of a file by those of a caller. They are stored first, so that they survive
+     * a crash.
+     * @param passages in the form that the pipeline of search reads
      */
     async replacePassages(actor: BotActor, idOrKey: string, passages: string): Promise<FileRow> {
-      // A caller who is refused must not fill the disk first.
+      // A refused caller must not fill the disk.
       await run((tx) => requireContent(tx, actor, idOrKey))
       const blobKey = randomUUID()
       const stored = await blobs.put(blobKey, Readable.from([Buffer.from(passages)]))
@@ -133,7 +133,7 @@ export function createReindexing(
           return await beginReindex(tx, file, content, bytes)
         })
       } catch (error) {
-        // If this fails too, the blob is an orphan, and those are swept.
+        // If this fails too, the blob is an orphan, which the sweeper removes.
         await blobs.remove(blobKey).catch(() => undefined)
         throw error
       }

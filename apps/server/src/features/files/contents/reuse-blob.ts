@@ -4,7 +4,7 @@ import { findEqualBlob, type StoredBytes } from './blob-use-store.js'
 
 /**
  * Decides whether an equal blob is reused for new bytes or replaced by them: the store may have lost it,
- * because a disk went bad or somebody deleted a file.
+ * for example because of a disk failure.
  * @param bytes that were just stored
  * @returns the same for `useBytes`, with the blob to replace if there is one
  */

@@ -28,7 +28,7 @@ describeEachEngine('equal contents', (engine) => {
   }
   const text = '# Valve\n\nTurn it to the left.'
 
-  it('of one bot are stored once, whatever their keys, until the last file goes', async () => {
+  it('of one bot are stored once, whatever their keys, until the last file is deleted', async () => {
     const bot = bench().newBot()
     for (const key of ['a.txt', 'b.txt', 'a.txt']) await bot.upload({ key }, 'the same')
     const [blob, ...others] = await blobsOf(bot)
@@ -42,19 +42,19 @@ describeEachEngine('equal contents', (engine) => {
     await vi.waitFor(async () => expect(await storedBlobs()).not.toContain(blob?.blob_key))
   })
 
-  it('of two bots are kept apart', async () => {
+  it('of two bots are stored separately', async () => {
     const [one, other] = [bench().newBot(), bench().newBot()]
     for (const bot of [one, other]) await bot.upload({ key: 'a.txt' }, 'theirs')
     const keys = (await Promise.all([one, other].map(blobsOf))).flat()
     expect(new Set(keys.map(({ blob_key }) => blob_key)).size).toBe(2)
   })
 
-  it('under the same key are found at once, by the passages that are there', async () => {
+  it('under the same key are found at once, by the existing passages', async () => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'a.md', index: true }, text)
     const before = await passagesOf(bot)
     await bench().pauseJobs()
-    // Twice, because the second time the passages are those of a generation long gone.
+    // Twice, because the second time the passages are those of a generation that no longer exists.
     for (const lang of ['en', 'de']) {
       const file = await bot.upload({ key: 'a.md', index: true, tags: { lang } }, text)
       expect(file.status).toBe('indexing_completed')
@@ -71,7 +71,7 @@ describeEachEngine('equal contents', (engine) => {
     expect((await bot.as().searchFiles({ query: 'valve' })).passages).toEqual([])
   })
 
-  it('are read again when they are to be read in another way', async () => {
+  it('are indexed again when the configuration differs', async () => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'a.md', index: true }, text)
     const before = await passagesOf(bot)
@@ -85,7 +85,7 @@ describeEachEngine('equal contents', (engine) => {
     })
   })
 
-  it('are counted right, whatever is uploaded, copied and deleted', async () => {
+  it('are counted correctly after any uploads, copies and deletions', async () => {
     const key = fc.constantFrom('a', 'b', 'c')
     const step = fc.oneof(
       fc.record({ do: fc.constant('upload'), key, content: fc.constantFrom('one', 'two2') }),

@@ -6,16 +6,16 @@ import type { ContentRow, FileRow } from '../table.js'
 import { listContents } from './content-store.js'
 
 /**
- * Updates what a file counts in the usage of its workspace, after its generations have changed. Between two
- * generations the greater one counts: a replacement neither needs room twice nor hides what it replaces.
- * @throws ApiError `QuotaExceeded` when the file has grown and a quota is passed
+ * Updates what a file counts towards the usage of its workspace, after its generations have changed. Of two
+ * generations the larger one counts: a replacement neither counts twice nor hides what it replaces.
+ * @throws ApiError `QuotaExceeded` when the file has grown and a quota is exceeded
  */
-export async function recount(
+export async function updateUsage(
   tx: Tx,
   file: Pick<FileRow, 'bot_id' | 'id' | 'workspace_id'>,
   quotas: Quotas,
 ): Promise<void> {
-  const counted = countOf(await listContents(tx, file.bot_id, file.id))
+  const counted = usageOf(await listContents(tx, file.bot_id, file.id))
   // Read again: one transaction may count a file several times.
   const before = await findFileById(tx, file.bot_id, file.id)
   const change = {
@@ -33,15 +33,15 @@ export async function recount(
 }
 
 /** Subtracts a deleted file from the usage of its workspace. */
-export async function uncount(tx: Tx, file: FileRow): Promise<void> {
+export async function subtractUsage(tx: Tx, file: FileRow): Promise<void> {
   await addUsage(tx, file.workspace_id, {
     storage: -file.counted_storage,
     vector: -file.counted_vector,
   })
 }
 
-/** What a file counts with these generations. */
-export function countOf(contents: readonly ContentRow[]): Usage {
+/** What a file with these generations counts. */
+export function usageOf(contents: readonly ContentRow[]): Usage {
   const held = contents.filter(({ status }) => status !== 'upload_failed')
   const indexed = held.filter((content) => content.indexed === 1)
   return {
@@ -56,7 +56,7 @@ function requireWithinQuota(
   total: number,
   allowed: number,
 ): void {
-  // A file may always shrink, even where the quota was lowered below what is there.
+  // A file may always shrink, even where the quota is below the current usage.
   if (asked <= 0 || total <= allowed) return
   const used = total - asked
   throw new ApiError(

@@ -14,7 +14,7 @@ export interface KnowledgeBases {
   purge(botId: string): Promise<void>
 }
 
-/** Names for the files that belong together; see `service.ts`. */
+/** Names for groups of files; see `service.ts`. */
 export function createKnowledgeBases(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'ids' | 'pager'>,
 ): KnowledgeBases {

@@ -17,9 +17,9 @@ type KnowledgeBasePatch = Body<typeof contract.knowledgeBases.update>
 type ListQuery = Query<typeof contract.knowledgeBases.list>
 
 /**
- * Knowledge bases of a bot. They hold no files: the tag `kbId` of a file names where it belongs, and
- * who may see it is a matter of the file. An integration sees those of the files that it sees, besides
- * its own, and changes its own.
+ * Knowledge bases of a bot. They contain no files: the tag `kbId` of a file refers to its knowledge base, and
+ * the visibility of a file is its own. An integration sees the knowledge bases of the files that it sees, besides
+ * its own, and changes only its own.
  */
 export function createKnowledgeBasesService(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'ids' | 'pager'>,

@@ -21,7 +21,7 @@ export async function insertKnowledgeBase(
   await tx.insertInto('knowledge_bases').values(row).execute()
 }
 
-/** Those that the caller can see: for an integration its own, and those of files that it sees. */
+/** Knowledge bases that the caller can see: for an integration its own, and those of files that it sees. */
 function visible(executor: Db | Tx, scope: FileScope) {
   const { botId, integrationId } = scope
   return executor
@@ -80,7 +80,7 @@ export async function pageKnowledgeBases(
   page: PageRequest<'created_at'>,
 ): Promise<Page<KnowledgeBaseRow>> {
   const query = visible(db, scope)
-    // A bot has few of them, so that their JSON is looked at instead of a table of tags.
+    // A bot has few of them, so their JSON is searched without a table of tags.
     .where((eb) => eb.and(tags.flatMap((condition) => meets(dialectOf(db), condition))))
   return await paginate(query, page)
 }
@@ -103,7 +103,7 @@ export async function deleteKnowledgeBase(tx: Tx, botId: string, id: string): Pr
   await tx.deleteFrom('knowledge_bases').where('bot_id', '=', botId).where('id', '=', id).execute()
 }
 
-/** Deletes the knowledge bases of a bot that is gone. */
+/** Deletes the knowledge bases of a deleted bot. */
 export async function deleteKnowledgeBasesOf(tx: Tx, botId: string): Promise<void> {
   await tx.deleteFrom('knowledge_bases').where('bot_id', '=', botId).execute()
 }
@@ -113,7 +113,7 @@ function meets(
   { name, in: among, not, exists }: TagCondition,
 ): RawBuilder<SqlBool>[] {
   const value = dialect.jsonText(sql.ref('knowledge_bases.tags'), name)
-  // An empty list is not SQL everywhere, and nothing is in it.
+  // An empty list is not valid SQL on every engine, and contains nothing.
   const isOneOf = (values: readonly string[]) =>
     values.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`${value} in (${sql.join([...values])})`
   return [

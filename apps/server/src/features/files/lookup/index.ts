@@ -4,9 +4,9 @@ import { decodeJson, type JsonColumn } from '../../../platform/db/columns.js'
 import type { FileScope, TagCondition } from './store.js'
 
 /*
- * What a query of files begins with: who sees what, which tags, and the parts of a query that search joins
- * to its own tables. A door of its own, because threads of search come through it: with uploads, routes and
- * the contract, which `../index.ts` loads, a thread takes longer to start than its first search takes.
+ * What queries of files share: visibility, tags, and the parts of a query that search joins
+ * to its own tables. A door of its own, because search threads import it: with uploads, routes and
+ * the contract, which `../index.ts` loads, a thread would take longer to start than its first search.
  */
 
 export type { FileRow } from '../table.js'
@@ -22,13 +22,13 @@ export {
   type TagCondition,
 } from './store.js'
 
-/** How the file was asked to be indexed. */
+/** The indexing options of an upsert. */
 export type IndexingConfiguration = NonNullable<
   Body<typeof contract.files.upsert>['indexing']
 >['configuration']
 
 /**
- * What a caller may see.
+ * The files that a caller may see.
  * @param now ISO 8601
  */
 export function scopeOf(actor: BotActor, now: string): FileScope {
@@ -39,7 +39,7 @@ export function scopeOf(actor: BotActor, now: string): FileScope {
   }
 }
 
-/** The conditions of a tag filter as it came over the wire. */
+/** Converts a tag filter of the API to conditions. */
 export function toTagConditions(filter: TagFilter | undefined): TagCondition[] {
   return Object.entries(filter ?? {}).map(([name, condition]) => {
     if (typeof condition === 'string' || Array.isArray(condition)) {
@@ -58,7 +58,7 @@ function toList(value: string | string[]): string[] {
   return typeof value === 'string' ? [value] : value
 }
 
-/** Reads the column `indexing` of `file_contents`, which is null where nothing was asked for. */
+/** Parses the column `indexing` of `file_contents`, which is null without options. */
 export function toIndexingConfiguration(indexing: JsonColumn | null): IndexingConfiguration {
   if (indexing === null) return {}
   return decodeJson<{ configuration?: IndexingConfiguration }>(indexing).configuration ?? {}

@@ -2,16 +2,16 @@ import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
 import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 import type { FileRow } from '../table.js'
 
-/** What a caller may see of the files of a bot. */
+/** The files of a bot that a caller may see. */
 export interface FileScope {
   botId: string
-  /** Set for an integration: it sees its own files and those shared with integrations. */
+  /** Set for an integration, which sees its own files and those shared with integrations. */
   integrationId: string | undefined
-  /** ISO 8601; files that have expired by then are gone, swept or not. */
+  /** ISO 8601; files that have expired by then are hidden, whether swept or not. */
   now: string
 }
 
-/** What one tag must be; all that are given must hold. */
+/** A condition on one tag; all of its members must hold. */
 export interface TagCondition {
   name: string
   /** One of these values. */
@@ -21,7 +21,7 @@ export interface TagCondition {
   exists?: boolean
 }
 
-/** Whether a row of `files` is there for the caller. */
+/** Whether a row of `files` is visible to the caller. */
 export function isVisible(
   eb: ExpressionBuilder<Schema, 'files'>,
   scope: FileScope,
@@ -42,7 +42,7 @@ export function matchesTags(
   botId: string,
   conditions: readonly TagCondition[],
 ): ExpressionWrapper<Schema, 'files', SqlBool> {
-  // Ids of files by tag, not a look at each file: the index has them, and is read once per query.
+  // Selects ids by tag instead of filtering each file: the index is read once per query.
   const tagged = (name: string, values?: readonly string[]) =>
     eb
       .selectFrom('file_tags')
@@ -63,13 +63,13 @@ export function matchesTags(
   )
 }
 
-/** PostgreSQL knows no empty list; null stands for it, because nothing equals null. */
+/** PostgreSQL does not accept an empty list; null replaces it, because nothing equals null. */
 function atLeastOne(values: readonly string[] | undefined): (string | null)[] {
   return values?.length ? [...values] : [null]
 }
 
 /**
- * The files whose passages a caller may find, with the generation of those passages. Search joins this to its
+ * The files whose passages a caller may find, with the generation of those passages. Search joins this with its
  * passages, so that visibility is decided here and in the same statement.
  */
 export function searchableFiles(
@@ -85,7 +85,7 @@ export function searchableFiles(
     .where((eb) => isVisible(eb, scope))
     .where((eb) => matchesTags(eb, scope.botId, conditions))
     .$if(integrationId !== undefined, (query) =>
-      // The passages must have been meant for integrations too, not only what follows them.
+      // The passages themselves must have been indexed for integrations, not only a later content.
       query.where((eb) =>
         eb.or([
           eb('files.key_space', '=', integrationId ?? ''),
@@ -95,14 +95,14 @@ export function searchableFiles(
     )
 }
 
-/** The keys of all files, to be joined to rows that name a file in `file_id`. */
+/** The keys of all files, to be joined with rows that refer to a file in `file_id`. */
 export function fileKeys(executor: Db | Tx) {
   return executor.selectFrom('files').select(['files.id as file_id', 'files.key'])
 }
 
 /**
- * How each generation was asked to be indexed, to be joined by `file_id` and `generation`;
- * `toIndexingConfiguration` reads the column.
+ * The indexing options of each generation, to be joined by `file_id` and `generation`;
+ * `toIndexingConfiguration` parses the column.
  */
 export function indexingRequests(executor: Db | Tx) {
   return executor
@@ -126,7 +126,7 @@ export async function listFileKeys(
     .execute()
 }
 
-/** Files of a bot by id, those that exist, in no particular order. */
+/** The existing files of a bot among some ids, in no particular order. */
 export async function listFilesByIds(
   db: Db,
   botId: string,

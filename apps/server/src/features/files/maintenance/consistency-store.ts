@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { ContentId } from '../contents/index.js'
 import type { ContentRow, FileRow } from '../table.js'
 
-/** A blob by what is counted, and by what refers to it. */
+/** A blob with its counted and its actual uses. */
 export interface BlobCount {
   blobKey: string
   /** Hex, as uploaded. */
@@ -17,7 +17,7 @@ export interface BlobCount {
   references: number
 }
 
-/** Bytes that a workspace has in use: as counted for it, and as the sum over its files. */
+/** Bytes in use by a workspace: as counted, and as the sum over its files. */
 export interface UsageCount {
   workspaceId: string
   storage: number
@@ -26,7 +26,7 @@ export interface UsageCount {
   vectorFound: number
 }
 
-/** Blobs of all bots in the order of their keys, behind one of them. */
+/** Blobs of all bots in the order of their keys, after one of them. */
 export async function listBlobCounts(db: Db, after: string, limit: number): Promise<BlobCount[]> {
   const rows = await db
     .selectFrom('file_blobs')
@@ -36,7 +36,7 @@ export async function listBlobCounts(db: Db, after: string, limit: number): Prom
     .limit(limit)
     .execute()
   if (rows.length === 0) return []
-  // Both for all of them at once: passages have no index by blob.
+  // One query for all of them: passages have no index by blob.
   const keys = rows.map(({ blobKey }) => blobKey)
   const contents = await countUses(db, 'blob_key', keys)
   const passages = await countUses(db, 'passages_blob_key', keys)
@@ -60,7 +60,7 @@ async function countUses(
   return new Map(rows.map(({ key, count }) => [key, Number(count)]))
 }
 
-/** One blob as {@link listBlobCounts} has it, locked for the rest of the transaction. */
+/** The counts of one blob, locked for the rest of the transaction. */
 export async function lockBlobCount(tx: Tx, blobKey: string): Promise<BlobCount | undefined> {
   const query = tx
     .selectFrom('file_blobs')
@@ -68,7 +68,7 @@ export async function lockBlobCount(tx: Tx, blobKey: string): Promise<BlobCount 
     .where('blob_key', '=', blobKey)
   const row = await dialectOf(tx).lockRows(query).executeTakeFirst()
   if (row === undefined) return undefined
-  // Counted in a statement of its own: it sees what was committed while this one waited.
+  // Counted in a separate statement, which sees what was committed while this one waited for the lock.
   const { count } = await tx
     .selectFrom('file_contents')
     .select(
@@ -84,7 +84,7 @@ export async function setBlobUses(tx: Tx, blobKey: string, uses: number): Promis
   await tx.updateTable('file_blobs').set({ uses }).where('blob_key', '=', blobKey).execute()
 }
 
-/** What every workspace has in use. */
+/** The usage of every workspace. */
 export async function listUsageCounts(db: Db): Promise<UsageCount[]> {
   const { rows } = await sql<UsageCount>`
     select
@@ -111,7 +111,7 @@ export async function listUsageCounts(db: Db): Promise<UsageCount[]> {
   }))
 }
 
-/** What one workspace has in use, locked for the rest of the transaction. */
+/** The usage of one workspace, locked for the rest of the transaction. */
 export async function lockUsageCount(tx: Tx, workspaceId: string): Promise<UsageCount> {
   await tx
     .insertInto('file_usage')
@@ -152,7 +152,7 @@ export async function setUsage(
     .execute()
 }
 
-/** Files of all bots that use a blob, a few of them, and how many there are. */
+/** Some files of all bots that use a blob, and their total number. */
 export async function listFilesUsing(
   db: Db,
   blobKey: string,
@@ -184,7 +184,7 @@ export async function listFilesUsing(
   return { count: Number(count), some }
 }
 
-/** Generations whose file is gone, behind one of them. */
+/** Generations without a file, after one of them. */
 export async function listContentsWithoutFile(
   db: Db,
   after: ContentId,
@@ -212,7 +212,7 @@ export async function listContentsWithoutFile(
     .execute()
 }
 
-/** Files of all bots in the order of their ids, behind one of them. */
+/** Files of all bots in the order of their ids, after one of them. */
 export async function listFilesAfter(db: Db, after: string, limit: number): Promise<FileRow[]> {
   return await db
     .selectFrom('files')
@@ -233,7 +233,7 @@ export async function listContentsOf(db: Db, fileIds: readonly string[]): Promis
     .execute()
 }
 
-/** Those of some blob keys that wait for the sweeper. */
+/** The given blob keys that wait for the sweeper. */
 export async function listDiscardedAmong(
   db: Db,
   keys: readonly string[],

@@ -26,7 +26,7 @@ describeEachEngine('the check of files', (engine) => {
   const contentOf = async (bot: TestBot, id: string) =>
     await (await fetch((await bot.as().getFile({ id })).file.url)).text()
 
-  it('finds nothing where all is well, also while files come and go', async () => {
+  it('finds nothing on consistent data, also while files are created and deleted', async () => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'a.md', index: true }, '# A\n\nOne.')
     await bot.as().copyFile({ idOrKey: 'a.md', destinationKey: 'b.md' })
@@ -76,13 +76,13 @@ describeEachEngine('the check of files', (engine) => {
     expect(await bench().blobs.head('nobodys-blob')).toBeUndefined()
     expect(await (await fetch((await bot.as().getFile({ id: 'a' })).file.url)).text()).toBe('one')
 
-    // While a blob is being swept, a check of the tests below could see it without its row.
+    // While a blob is being swept, a later check could see it without its row.
     await run((tx) => tx.deleteFrom('file_blobs').where('blob_key', '=', 'left-over').execute())
     await bench().blobs.remove('left-over')
     bench().startJobs()
   })
 
-  it('counts every file anew, and takes away contents whose file is gone', async () => {
+  it('counts every file again, and removes contents without a file', async () => {
     const bot = bench().newBot()
     const file = await bot.upload({ key: 'a' }, 'one')
     const gone = await bot.upload({ key: 'b' }, 'other')
@@ -107,7 +107,7 @@ describeEachEngine('the check of files', (engine) => {
     expect(await contentOf(bot, 'a')).toBe('one')
   })
 
-  it('names the files of a lost content, which all have it back once it is sent again', async () => {
+  it('names the files of a lost content, which is restored in all of them once it is sent again', async () => {
     const bot = bench().newBot()
     const { id } = await bot.upload({ key: 'a' }, 'lost')
     await bot.as().copyFile({ idOrKey: 'a', destinationKey: 'c' })
@@ -136,7 +136,7 @@ describeEachEngine('the check of files', (engine) => {
     expect(await contentOf(bot, 'c')).toBe('lost')
   })
 
-  it('reads the contents when asked to, and finds bytes that have changed', async () => {
+  it('reads the contents on request, and finds corrupted bytes', async () => {
     const bot = bench().newBot()
     const { id } = await bot.upload({ key: 'a' }, 'good')
     const blobKey = await blobOf(id)

@@ -3,21 +3,21 @@ import type { BlobStore } from '../../../platform/blobs/blob-store.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import {
-  countOf,
   discardContents,
   discardParts,
   findContent,
   listContents,
   listUsedBlobs,
-  recount,
   releaseBlob,
+  updateUsage,
+  usageOf,
 } from '../contents/index.js'
 import { lockFile } from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
 import { isStaged } from '../uploads/index.js'
 import * as store from './consistency-store.js'
 
-/** Something that is not as it should be. */
+/** An inconsistency. */
 export interface Finding {
   kind:
     | 'content without file'
@@ -28,9 +28,9 @@ export interface Finding {
     | 'wrong size'
     | 'wrong bytes'
     | 'orphan blob'
-  /** What is wrong, with names and figures. */
+  /** A description with names and figures. */
   text: string
-  /** Whether it was put right; what is lost cannot be. */
+  /** Whether it was repaired; lost contents cannot be. */
   repaired: boolean
 }
 
@@ -42,21 +42,21 @@ interface ConsistencyDeps {
 }
 
 export interface CheckOptions {
-  /** Put right what is not lost. */
+  /** Whether to repair everything but lost contents. */
   repair: boolean
-  /** Read all contents and compare their SHA-256, which takes as long as reading them takes. */
+  /** Whether to read all contents and compare their SHA-256, which takes as long as reading them. */
   contents: boolean
 }
 
 /**
- * Compares what is counted with what is there. A server may run on the same data: every difference
- * is checked once more, with the row locked, before it is reported or put right.
+ * Compares counters with the stored data. A server may run on the same data: every difference
+ * is checked again, with the row locked, before it is reported or repaired.
  */
 export async function* checkFiles(
   deps: ConsistencyDeps,
   options: CheckOptions,
 ): AsyncGenerator<Finding> {
-  // In this order, because what the first ones put right is counted by the next.
+  // In this order, because later checks count what earlier ones repair.
   yield* checkStrayContents(deps, options)
   yield* checkCounts(deps, options)
   yield* checkUsage(deps, options)
@@ -65,10 +65,10 @@ export async function* checkFiles(
 }
 
 const batchSize = 200
-/** What is there already counts, however much it is. */
+/** Existing contents count without limits. */
 const noQuotas = { storage: Number.POSITIVE_INFINITY, vector: Number.POSITIVE_INFINITY }
 
-/** Contents whose file is gone: they take room, and no caller can delete them any more. */
+/** Contents without a file: they occupy space, and no caller can delete them. */
 async function* checkStrayContents(
   { db, run }: Pick<ConsistencyDeps, 'db' | 'run'>,
   { repair }: Pick<CheckOptions, 'repair'>,
@@ -98,7 +98,7 @@ async function* checkStrayContents(
   }
 }
 
-/** What each file counts, and what its contents are. */
+/** Compares what each file counts with its contents. */
 async function* checkCounts(
   { db, run }: Pick<ConsistencyDeps, 'db' | 'run'>,
   { repair }: Pick<CheckOptions, 'repair'>,
@@ -113,13 +113,13 @@ async function* checkCounts(
     const contents = new Map(ids.map((id): [string, ContentRow[]] => [id, []]))
     for (const row of await store.listContentsOf(db, ids)) contents.get(row.file_id)?.push(row)
     for (const { bot_id: botId, id, ...seen } of batch) {
-      if (isCounted(seen, countOf(contents.get(id) ?? []))) continue
+      if (isCounted(seen, usageOf(contents.get(id) ?? []))) continue
       const wrong = await run(async (tx) => {
         const file = await lockFile(tx, botId, id)
         if (file === undefined) return undefined
-        const found = countOf(await listContents(tx, botId, id))
+        const found = usageOf(await listContents(tx, botId, id))
         if (isCounted(file, found)) return undefined
-        if (repair) await recount(tx, file, noQuotas)
+        if (repair) await updateUsage(tx, file, noQuotas)
         return { file, found }
       })
       if (wrong === undefined) continue
@@ -140,7 +140,7 @@ function isCounted(
   return file.counted_storage === found.storage && file.counted_vector === found.vector
 }
 
-/** The usage of each workspace, and the sum over its files. */
+/** Compares the usage of each workspace with the sum over its files. */
 async function* checkUsage(
   { db, run }: Pick<ConsistencyDeps, 'db' | 'run'>,
   { repair }: Pick<CheckOptions, 'repair'>,
@@ -163,12 +163,12 @@ async function* checkUsage(
   }
 }
 
-/** A younger blob may be one whose row is about to be written, or whose upload is still going on. */
+/** The row of a younger blob may not be written yet, or its upload may still be running. */
 const graceAge = 25 * 60 * 60 * 1000
-/** Files of a damaged blob that are named; the finding has the count of all. */
-const namedFiles = 20
+/** Most files of a damaged blob that are listed; the finding has the count of all. */
+const maxListedFiles = 20
 
-/** The uses of each blob, and whether it is still there as it was stored. */
+/** Compares the uses of each blob, and whether the store has it unchanged. */
 async function* checkBlobs(deps: ConsistencyDeps, options: CheckOptions): AsyncGenerator<Finding> {
   let after = ''
   for (;;) {
@@ -193,7 +193,7 @@ async function* checkUses(
     const locked = await store.lockBlobCount(tx, blobKey)
     if (locked === undefined || locked.uses === locked.references || !repair) return locked
     await store.setBlobUses(tx, blobKey, Math.max(1, locked.references))
-    // Without a reference there was no last use that could have handed the blob to the sweeper.
+    // Without a reference there was no last use that could have left the blob to the sweeper.
     if (locked.references === 0) await releaseBlob(tx, blobKey)
     return locked
   })
@@ -212,10 +212,10 @@ async function* checkBytes(
 ): AsyncGenerator<Finding> {
   const { blobKey } = blob
   const damage = await damageOf(blobs, blob, contents)
-  // It can have been replaced between the two looks.
+  // It may have been replaced between the two reads.
   if (damage === undefined || !(await listUsedBlobs(db, [blobKey])).has(blobKey)) return
   const { kind, what, remedy } = damage
-  const files = await store.listFilesUsing(db, blobKey, namedFiles)
+  const files = await store.listFilesUsing(db, blobKey, maxListedFiles)
   const names = files.some.map(({ botId, key }) => `${key} of bot ${botId}`)
   const more = files.count - names.length
   const list = [...names, ...(more > 0 ? [`${more} more`] : [])].join(', ')
@@ -250,7 +250,7 @@ async function hashOf(blobs: Pick<BlobStore, 'get'>, blobKey: string): Promise<s
   return hash.digest('hex')
 }
 
-/** Blobs that nothing refers to. */
+/** Finds blobs without references. */
 async function* checkOrphans(
   deps: ConsistencyDeps,
   { repair }: Pick<CheckOptions, 'repair'>,
@@ -259,7 +259,7 @@ async function* checkOrphans(
   const before = clock.now() - graceAge
   async function* orphansAmong(keys: readonly string[]): AsyncGenerator<Finding> {
     const used = await listUsedBlobs(db, keys)
-    // These are on their way out already; the sweeper of a running server takes them.
+    // The sweeper of a running server will remove these.
     const leaving = await store.listDiscardedAmong(db, keys)
     for (const key of keys) {
       if (used.has(key) || leaving.has(key)) continue

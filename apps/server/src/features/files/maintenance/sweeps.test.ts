@@ -6,7 +6,7 @@ import { type TestBot, useFiles } from '../../../../test/files.js'
 const minute = 60_000
 const hour = 60 * minute
 
-describeEachEngine('what is hidden', (engine) => {
+describeEachEngine('the sweeps', (engine) => {
   const bench = useFiles(engine)
 
   async function blobKeys(): Promise<string[]> {
@@ -39,11 +39,11 @@ describeEachEngine('what is hidden', (engine) => {
       .where('bot_id', '=', bot.id)
       .execute()
 
-  /** Waits until the sweeps have come to an end with what is checked. */
+  /** Waits until the sweeps have completed the checked work. */
   const eventually = (check: () => Promise<void>) =>
     vi.waitFor(check, { timeout: 10_000, interval: 10 })
 
-  it('is swept: the contents of files that were replaced or deleted', async () => {
+  it('remove the contents of files that were replaced or deleted', async () => {
     const bot = bench().newBot()
     const { id } = await bot.upload({ key: 'a.txt' }, 'first')
     const first = await blobOf(id)
@@ -56,7 +56,7 @@ describeEachEngine('what is hidden', (engine) => {
     expect(await usageOf(bot)).toEqual({ storage_bytes: 0, vector_bytes: 0 })
   })
 
-  it('is swept: the passages of files that were replaced or deleted', async () => {
+  it('remove the passages of files that were replaced or deleted', async () => {
     const bot = bench().newBot()
     const numbers = async () =>
       (
@@ -73,12 +73,12 @@ describeEachEngine('what is hidden', (engine) => {
     await eventually(async () => expect(await numbers()).toBe(0))
   })
 
-  it('is swept although one of the blobs cannot be removed', async () => {
+  it('continue although one of the blobs cannot be removed', async () => {
     const { database, queue } = bench()
     await bench().blobs.put('bbbb-removable', Readable.from([Buffer.from('x')]))
     await bench().pauseJobs()
     await database.run(async (tx) => {
-      // No blob store takes such a key, so removing it fails.
+      // No blob store accepts such a key, so removing it fails.
       const keys = ['!', 'bbbb-removable'].map((blob_key) => ({ blob_key }))
       await tx.insertInto('discarded_blobs').values(keys).execute()
       await queue.enqueue(tx, { kind: 'files.sweep', key: 'all', payload: {} })
@@ -92,7 +92,7 @@ describeEachEngine('what is hidden', (engine) => {
     await database.run((tx) => tx.deleteFrom('discarded_blobs').execute())
   })
 
-  it('is swept after a crash between blob and row, but not while the row may still come', async () => {
+  it('remove a blob without a row after a crash, but not while the row may still be written', async () => {
     const bot = bench().newBot()
     const { id } = await bot.upload({ key: 'a.txt' }, 'kept')
     await bench().blobs.put('crashed-upload', Readable.from([Buffer.from('x')]))
@@ -108,7 +108,7 @@ describeEachEngine('what is hidden', (engine) => {
     expect(await blobKeys()).toContain(await blobOf(id))
   })
 
-  it('is swept although its file is gone without it, once and for all', async () => {
+  it('remove a content whose file is already gone', async () => {
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'lost.txt', size: 5 })
     await bench().database.run((tx) => tx.deleteFrom('files').where('id', '=', file.id).execute())
@@ -124,7 +124,7 @@ describeEachEngine('what is hidden', (engine) => {
     })
   })
 
-  it('goes on counting until then, unless nobody sends what was announced', async () => {
+  it('keep counting a content until then, except for abandoned uploads', async () => {
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 1000, index: true })
     expect(await usageOf(bot)).toEqual({ storage_bytes: 1000, vector_bytes: 1000 })
@@ -135,7 +135,7 @@ describeEachEngine('what is hidden', (engine) => {
   })
 
   describe('a file that expires', () => {
-    it('is gone from its minute on, and then deleted', async () => {
+    it('is hidden from its minute on, and then deleted', async () => {
       const bot = bench().newBot()
       const expiresAt = new Date(bench().clock.now() + 5 * minute).toISOString()
       const file = await bot.uploadAndWait({ key: 'a.md', index: true, expiresAt }, '# A\n\nOne.')
@@ -162,7 +162,7 @@ describeEachEngine('what is hidden', (engine) => {
       })
     })
 
-    it('leaves its key to another one at once', async () => {
+    it('frees its key at once', async () => {
       const bot = bench().newBot()
       await bench().pauseJobs()
       const expiresAt = new Date(bench().clock.now() + 2 * minute).toISOString()
@@ -174,7 +174,7 @@ describeEachEngine('what is hidden', (engine) => {
       bench().startJobs()
     })
 
-    it('is there again after the clock was set back, and goes when its minute comes', async () => {
+    it('is visible again after the clock was set back, and is deleted when its minute comes', async () => {
       const bot = bench().newBot()
       const client = bot.as()
       const expiresAt = new Date(bench().clock.now() + 5 * minute).toISOString()
@@ -194,7 +194,7 @@ describeEachEngine('what is hidden', (engine) => {
       expect(await usageOf(bot)).toEqual({ storage_bytes: 0, vector_bytes: 0 })
     })
 
-    it('is deleted in its own time, whichever was announced first', async () => {
+    it('is deleted at its own time, in whatever order files were announced', async () => {
       const bot = bench().newBot()
       const at = (minutes: number) => new Date(bench().clock.now() + minutes * minute).toISOString()
       await bot.as().upsertFile({ key: 'late', size: 0, expiresAt: at(60) })
@@ -206,7 +206,7 @@ describeEachEngine('what is hidden', (engine) => {
     })
   })
 
-  it('goes with its bot', async () => {
+  it('is deleted with its bot', async () => {
     const bot = bench().newBot()
     const other = bench().newBot()
     for (const each of [bot, other]) {

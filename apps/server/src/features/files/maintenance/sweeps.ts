@@ -25,26 +25,26 @@ import { isStaged } from '../uploads/index.js'
 const batchSize = 100
 const day = 24 * 60 * 60 * 1000
 /**
- * How old a blob without a row must be to count as an orphan. Its row follows within one
- * transaction; the rest is for clocks that differ.
+ * Age from which a blob without a row counts as an orphan. Its row follows within one
+ * transaction; the rest allows for clocks that differ.
  */
 const orphanAge = 60 * 60 * 1000
 
 export interface Sweeps {
   jobs: Record<string, JobHandler>
-  /** Enqueues the sweeps that each start begins with. */
+  /** Enqueues the sweeps that run after each start. */
   schedule(tx: Tx): Promise<void>
   /** Deletes the files of a deleted bot. */
   removeFilesOf(botId: string): Promise<void>
 }
 
-/** Deletes what is hidden already. Every sweep can be interrupted and repeated. */
+/** Deletes what is already hidden. Every sweep can be interrupted and repeated. */
 export function createSweeps(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'queue' | 'blobs'> & { generations: Generations },
 ): Sweeps {
   const { db, run, clock, queue, blobs, generations } = deps
 
-  /** Removes the blobs to which nothing refers any more. */
+  /** Removes blobs without references. */
   async function removeDiscardedBlobs(signal: AbortSignal): Promise<void> {
     let last: string | undefined
     let failure: unknown
@@ -53,7 +53,7 @@ export function createSweeps(
       const keys = await listDiscardedBlobs(db, batchSize, last)
       last = keys.at(-1)
       if (last === undefined) break
-      // The blob goes first: a crash in between leaves a row that is tried again.
+      // The blob is removed first: a crash in between leaves a row, and the next run tries again.
       const removed: string[] = []
       for (const key of keys) {
         try {
@@ -66,11 +66,11 @@ export function createSweeps(
       if (removed.length > 0)
         await run((tx) => forgetDiscardedBlobs(tx, removed), { mayUseReserve: true })
     }
-    // One that cannot be removed now keeps no other from going, and is tried again with the job.
+    // A blob that cannot be removed does not stop the others, and the job tries it again.
     if (failure !== undefined) throw failure
   }
 
-  /** Removes blobs whose row was never written, and what broken uploads left. */
+  /** Removes blobs whose row was never written, and the rest of broken uploads. */
   async function removeOrphans(signal: AbortSignal): Promise<void> {
     await blobs.sweepTemporary(orphanAge)
     const before = clock.now() - orphanAge
@@ -91,7 +91,7 @@ export function createSweeps(
     if (candidates.length > 0) await removeUnused()
   }
 
-  /** Fails uploads whose address no longer works, so that they stop counting in the quotas. */
+  /** Fails uploads whose address has expired, so that they no longer count towards the quotas. */
   async function failAbandonedUploads(signal: AbortSignal): Promise<void> {
     const before = isoTime(clock.now() - uploadAddressLifetime)
     for (;;) {
@@ -105,7 +105,7 @@ export function createSweeps(
             const content = await findContent(tx, botId, { fileId, generation })
             if (content?.status !== 'upload_pending') return
             if (file === undefined) {
-              // Nobody can reach it any more, and it must not be found again and again.
+              // No caller can reach it, and it must not be found again and again.
               await generations.discard(tx, botId, [content])
               return
             }
@@ -138,7 +138,7 @@ export function createSweeps(
     }
   }
 
-  /** A transaction per file: many in one would keep others waiting. */
+  /** One transaction per file: a single one for many would block others. */
   async function removeFiles(
     files: readonly Pick<FileRow, 'bot_id' | 'id'>[],
     isMeant: (file: FileRow) => boolean,
@@ -192,7 +192,7 @@ export function createSweeps(
       [expireFilesJob]: {
         mayUseReserve: true,
         handler: (_job, { signal }) => removeExpiredFiles(signal),
-        // Each run enqueues the next, so that nobody has to look every minute.
+        // Each run enqueues the next, instead of polling every minute.
         onDone: scheduleNextExpiry,
       },
     },

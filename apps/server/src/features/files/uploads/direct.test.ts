@@ -23,7 +23,7 @@ const minute = 60_000
 describe('an upload that was sent to the store', () => {
   const bench = useFiles(engine)
 
-  /** The job, looking for the content of a new file; the store gives addresses that nobody uses. */
+  /** The job that checks for the content of a new file; the store returns addresses that are never used. */
   async function setUp(size: number) {
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size })
@@ -66,7 +66,7 @@ describe('an upload that was sent to the store', () => {
     return { bot, clock, token, look, stage, staged, read, address: made.addressFor }
   }
 
-  it('is looked for less and less often, and for a day', async () => {
+  it('is checked for with growing pauses, for a day', async () => {
     const { look, clock, read } = await setUp(3)
     expect(await look()).toBe(1)
     clock.advance(minute)
@@ -78,7 +78,7 @@ describe('an upload that was sent to the store', () => {
     expect((await read()).status).toBe('upload_pending')
   })
 
-  it('is completed once it is there, and its first place is cleared', async () => {
+  it('is completed once it arrives, and the staged blob is removed', async () => {
     const { look, stage, staged, read } = await setUp(3)
     await stage('abc')
     expect(await look()).toBeUndefined()
@@ -86,14 +86,14 @@ describe('an upload that was sent to the store', () => {
     expect(file).toMatchObject({ status: 'upload_completed', size: 3 })
     expect(await (await fetch(file.url)).text()).toBe('abc')
     expect(await staged()).toBeUndefined()
-    // A late repetition, such as after a crash, changes nothing.
+    // A late repetition, for example after a crash, changes nothing.
     await stage('xyz')
     expect(await look()).toBeUndefined()
     expect(await staged()).toBeUndefined()
     expect(await (await fetch((await read()).url)).text()).toBe('abc')
   })
 
-  it('of another size has failed, and the file says why', async () => {
+  it('of another size fails, and the file contains the reason', async () => {
     const { look, stage, staged, read } = await setUp(3)
     await stage('ab')
     expect(await look()).toBeUndefined()
@@ -104,7 +104,7 @@ describe('an upload that was sent to the store', () => {
     expect(await staged()).toBeUndefined()
   })
 
-  it('is forgotten when the file was upserted again', async () => {
+  it('is dropped when the file was upserted again', async () => {
     const { bot, look, stage, staged, read } = await setUp(3)
     await bot.as().upsertFile({ key: 'a.txt', size: 4 })
     await bot.as().deleteFile({ id: 'a.txt' })
@@ -114,7 +114,7 @@ describe('an upload that was sent to the store', () => {
     await expect(read()).rejects.toMatchObject({ type: 'ResourceNotFound' })
   })
 
-  it('comes here after all when it is empty, or tagged to be public at once', async () => {
+  it('goes through this server when it is empty, or tagged to be public at once', async () => {
     const empty = await setUp(0)
     expect(await empty.address(empty.token, undefined)).toBeUndefined()
     const usual = await setUp(3)

@@ -10,28 +10,28 @@ import { directUploadJob } from '../jobs.js'
 import type { ContentRow } from '../table.js'
 import { requireTagging, type UploadGate, wrongSize } from './gate.js'
 
-/** How long the store takes the beginning of a content, in seconds. */
+/** How long an upload to the store may take to start, in seconds. */
 const writeLifetime = 15 * 60
-/** Bytes that object stores take in one request. */
-const largestPut = 5 * 1024 ** 3
-const shortestPause = 1_000
-const longestPause = 60_000
+/** Most bytes that object stores accept in one request. */
+const maxPutBytes = 5 * 1024 ** 3
+const minPauseMs = 1_000
+const maxPauseMs = 60_000
 /** Copying the largest content must fit into one attempt. */
 const deadlineMs = 60 * 60 * 1000
-/** A store that is away for a while must not cost an upload. */
+/** A temporary outage of the store must not fail an upload. */
 const maxAttempts = 1000
 const stagingPrefix = 'direct_'
 
-/** Payload of {@link directUploadJob}: an upload that was sent to the store. */
+/** Payload of {@link directUploadJob}: an upload that was redirected to the store. */
 interface DirectUpload {
   botId: string
   fileId: string
   generation: number
-  /** When it was sent there first, in milliseconds since the Unix epoch. */
+  /** When it was first redirected there, in milliseconds since the Unix epoch. */
   since: number
 }
 
-/** Whether a blob waits to become a content; it has no row until then. */
+/** Whether a blob is staged for a content; it has no row until then. */
 export function isStaged(blobKey: string): boolean {
   return blobKey.startsWith(stagingPrefix)
 }
@@ -39,8 +39,8 @@ export function isStaged(blobKey: string): boolean {
 export type DirectUploads = ReturnType<typeof createDirectUploads>
 
 /**
- * Uploads that bypass this server: the caller puts the content into the store, and a job that looks for it
- * completes the upload as if it had come here. The caller need not call again.
+ * Uploads that bypass this server: the caller sends the content to the store, and a job that checks for it
+ * completes the upload as if it had been sent here. The caller need not call again.
  */
 export function createDirectUploads(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'queue' | 'blobs'> & {
@@ -63,7 +63,7 @@ export function createDirectUploads(
   const refuse = (content: ContentRow, size: number) =>
     gate.fail(content, wrongSize(content.size, size))
 
-  /** Gives the content its final key: the address of the staged one may still be written to. */
+  /** Copies the content to its final key: the address of the staged one may still be written to. */
   async function adopt(staged: string, content: ContentRow): Promise<void> {
     const blobKey = randomUUID()
     const stored = await putAndClose(blobs, blobKey, await blobs.get(staged), {
@@ -76,13 +76,13 @@ export function createDirectUploads(
         generations.completeUpload(tx, file, pending, bytes),
       )
     } catch (error) {
-      // If this fails too, the blob is an orphan, and those are swept.
+      // If this fails too, the blob is an orphan, which the sweeper removes.
       await blobs.remove(blobKey).catch(() => undefined)
       throw error
     }
   }
 
-  /** Looks once. Returns when to look again, undefined when there is nothing to wait for. */
+  /** Checks once. Returns when to check again; undefined when there is nothing to wait for. */
   async function lookForContent(upload: DirectUpload): Promise<number | undefined> {
     const staged = stagingKeyOf(upload)
     const content = await findContent(db, upload.botId, upload)
@@ -94,13 +94,13 @@ export function createDirectUploads(
     if (facts === undefined) {
       const waited = clock.now() - upload.since
       if (waited > uploadAddressLifetime) return undefined
-      return clock.now() + Math.min(longestPause, Math.max(shortestPause, waited / 4))
+      return clock.now() + Math.min(maxPauseMs, Math.max(minPauseMs, waited / 4))
     }
     try {
       if (facts.size === content.size) await adopt(staged, content)
       else await refuse(content, facts.size)
     } catch (error) {
-      // The upload was refused or overtaken: that is its end, and it stands in the file.
+      // The upload was refused or superseded: that is its end, and the file contains the reason.
       if (!(error instanceof ApiError)) throw error
     }
     await blobs.remove(staged)
@@ -118,18 +118,18 @@ export function createDirectUploads(
   return {
     /**
      * The address in the store to which a content is sent, for the next 15 minutes; undefined when
-     * it has to come here, because the store has no such addresses or could not keep the rules.
+     * it must be sent here, because the store has no such addresses or could not enforce the rules.
      */
     async addressFor(token: string, tagging: string | undefined): Promise<string | undefined> {
       const content = await gate.findPending(token)
       requireTagging(content, tagging)
       const { bot_id: botId, file_id: fileId, generation, size } = content
-      const tooLarge = size > largestPut
+      const tooLarge = size > maxPutBytes
       if (blobs.direct === undefined || tagging !== undefined || size === 0 || tooLarge) {
         return undefined
       }
       const upload = { botId, fileId, generation, since: clock.now() }
-      await run((tx) => lookAgain(tx, upload, upload.since + shortestPause))
+      await run((tx) => lookAgain(tx, upload, upload.since + minPauseMs))
       return await blobs.direct.writeAddress(stagingKeyOf(upload), { size, seconds: writeLifetime })
     },
 

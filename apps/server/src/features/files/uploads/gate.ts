@@ -7,11 +7,11 @@ import { findContent, type Generations, patchContent } from '../contents/index.j
 import type { FilesDeps } from '../dependencies.js'
 import * as store from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
-import { takenOver } from './locks.js'
+import { superseded } from './locks.js'
 
 export type UploadGate = ReturnType<typeof createUploadGate>
 
-/** The checks that every request at an upload address passes, before and after its bytes. */
+/** The checks that every request to an upload address passes, before and after its bytes. */
 export function createUploadGate(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'bots'> & {
     generations: Generations
@@ -24,7 +24,7 @@ export function createUploadGate(
     return file.expires_at !== null && file.expires_at <= isoTime(clock.now())
   }
 
-  /** The content that an address is for, unless it is gone or has failed. */
+  /** The content of an upload address, unless it is gone or has failed. */
   async function find(token: string): Promise<ContentRow> {
     const target = deps.addresses.readUpload(token)
     if (target === undefined) {
@@ -53,12 +53,12 @@ export function createUploadGate(
     })
   }
 
-  /** The content that an address is for, if it still waits for bytes. */
+  /** The content of an upload address, if it still waits for bytes. */
   async function findPending(token: string): Promise<ContentRow> {
     return requirePending(await find(token))
   }
 
-  /** Ends an upload for good; the file says why. Throws `error`. */
+  /** Fails an upload for good; the file contains the reason. Throws `error`. */
   async function fail(pending: ContentRow, error: ApiError): Promise<never> {
     await withPending(pending, (tx, file, content) =>
       deps.generations.failUpload(tx, file, content, error.message),
@@ -66,7 +66,7 @@ export function createUploadGate(
     throw error
   }
 
-  /** Stores in the content which request sends it from now on, after `check` has passed it. */
+  /** Records in the content which request sends it from now on, after `check` has passed. */
   async function claim(
     pending: ContentRow,
     requestId: string,
@@ -91,9 +91,9 @@ export function targetOf({ file_id: fileId, generation }: ContentRow) {
   return { fileId, generation }
 }
 
-/** Refuses what an older request still sends. */
+/** Refuses the bytes of an older request. */
 export function requireClaim(content: ContentRow, requestId: string): void {
-  if (content.writer !== requestId) throw takenOver()
+  if (content.writer !== requestId) throw superseded()
 }
 
 export function requireTagging(content: ContentRow, tagging: string | undefined): void {
@@ -127,7 +127,7 @@ function fileIsGone(): ApiError {
   return new ApiError('ResourceNotFound', 'The file of this upload address does not exist.')
 }
 
-export function brokenOff(cause: unknown, advice: string): ApiError {
+export function uploadInterrupted(cause: unknown, advice: string): ApiError {
   return new ApiError('InvalidPayload', `The content broke off: ${advice}.`, { cause })
 }
 
@@ -146,7 +146,7 @@ export function tooLarge(declared: number): ApiError {
   )
 }
 
-/** The error that the caller gets for a failure of the blob store. */
+/** The error for the caller when the blob store fails. */
 export function toUploadError(error: unknown): unknown {
   if (!(error instanceof BlobStoreFullError)) return error
   return new ApiError(

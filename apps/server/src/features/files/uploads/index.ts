@@ -19,7 +19,7 @@ export interface Uploads {
   jobs: Record<string, JobHandler>
 }
 
-/** The ways in which a content comes: as a whole, in parts, or past this server into the store. */
+/** The kinds of uploads: as a whole, in parts, or directly to the store. */
 export function createUploads(
   deps: FilesDeps & { generations: Generations; addresses: FileAddresses },
 ): Uploads {

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
 import type { UploadTarget } from '../addresses.js'
 
-/** What a request holds while it sends to an upload address. */
+/** The lock of a request that sends to an upload address. */
 export interface UploadLock {
-  /** Names the request in the row of the content, so that other processes notice it too. */
+  /** Identifies the request in the row of the content, so that other processes see it too. */
   requestId: string
-  /** Aborts when a newer request takes the upload over. */
+  /** Aborts when a newer request takes over the upload. */
   signal: AbortSignal
 }
 
-/** Whether a request sends a whole content or goes on with one. */
+/** Whether a request sends a whole content or continues one. */
 type UploadKind = 'whole' | 'part'
 
 interface RunningUpload {
@@ -23,25 +23,25 @@ interface RunningUpload {
 export type UploadLocks = ReturnType<typeof createUploadLocks>
 
 /**
- * One request at a time sends to an upload address, the newest one: a client that comes back has most likely
- * lost the connection of the older request, which this side may not notice for a minute. In this process the
- * older one ends before the newer begins; in another one it cannot store anything any more, because the
- * content names the request that may.
+ * One request at a time may send to an upload address, the newest one: a client that reconnects has most likely
+ * lost the connection of the older request, which the server may not notice for a minute. In this process the
+ * older one ends before the newer one begins; in another process it can no longer store anything, because the
+ * content contains the id of the request that may.
  */
 export function createUploadLocks() {
   const running = new Map<string, RunningUpload>()
   let arrivals = 0
   const nameOf = ({ fileId, generation }: UploadTarget) => `${fileId}.${generation}`
 
-  /** Numbers a request in the order of arrival, before it is known what it is for. */
+  /** Numbers a request in the order of arrival, before its target is known. */
   function nextArrival(): number {
     arrivals += 1
     return arrivals
   }
 
   /**
-   * Does the work of a request, alone.
-   * @param arrival its number from `nextArrival`: looking up its file took a while
+   * Runs the work of a request under the lock.
+   * @param arrival its number from `nextArrival`: finding its file took a while
    */
   async function withLock<T>(
     target: UploadTarget,
@@ -53,7 +53,7 @@ export function createUploadLocks() {
     const { promise: done, resolve } = withResolvers()
     const own = { kind, arrival, controller, done }
     const older = running.get(name)
-    if (older !== undefined && older.arrival > arrival) throw takenOver()
+    if (older !== undefined && older.arrival > arrival) throw superseded()
     running.set(name, own)
     try {
       await end(older)
@@ -65,22 +65,22 @@ export function createUploadLocks() {
     }
   }
 
-  /** Ends a request that goes on with a content, after it has stored what came. */
+  /** Interrupts a request that continues a content, after it has stored what arrived. */
   async function interrupt(target: UploadTarget): Promise<void> {
     const older = running.get(nameOf(target))
     if (older?.kind === 'part') await end(older)
   }
 
   async function end(older: RunningUpload | undefined): Promise<void> {
-    older?.controller.abort(takenOver())
+    older?.controller.abort(superseded())
     await older?.done
   }
 
   return { nextArrival, withLock, interrupt }
 }
 
-/** The error of a request that was sending to an address when a newer one came. */
-export function takenOver(): ApiError {
+/** The error of a request that was sending to an address when a newer one arrived. */
+export function superseded(): ApiError {
   return new ApiError(
     'ResourceLockedConflict',
     'A newer request sends to this upload address: one at a time can.',

@@ -19,7 +19,7 @@ const size = 8_000_000
 describe.skipIf(!existsSync(descriptors))('the store of contents has no file open', () => {
   const bench = useFiles(engine)
 
-  /** Contents that this process has open now; their folders are open while they are synced. */
+  /** Content files that this process has open; their folders are open while they are synced. */
   function openFiles(): string[] {
     const folder = dirname(dirname(bench().blobs.localPath?.('a-blob-key') ?? ''))
     return readdirSync(descriptors).flatMap((number) => {
@@ -59,9 +59,9 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
   it.each([
     ['whole', 'PUT', false],
     ['in parts', 'PATCH', true],
-  ])('after uploads %s that break off, give way or hardly move', async (_, method, keeps) => {
+  ])('after uploads %s that break off, are superseded or stall', async (_, method, keeps) => {
     const { uploadUrl } = await announce()
-    // What a part brought is kept, and the next one goes on from there.
+    // The received bytes of a part are kept, and the next one continues from there.
     let offset = 0
     const headers = () => (keeps ? { ...part, 'upload-offset': String(offset) } : {})
     const begin = async () => {
@@ -81,7 +81,7 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
     const refused = once(older, 'data')
     const newer = await begin()
     expect(String(await refused)).toContain('ResourceLockedConflict')
-    // Whoever sends on after a refusal is cut off.
+    // A sender that continues after a refusal is cut off.
     older.write(Buffer.alloc(size - offset))
     await untilClosed(older)
     const [ofNewer] = await expectOneOpen(ofOlder)
@@ -101,7 +101,9 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
     const digest = { 'content-digest': `sha-256=:${Buffer.alloc(32).toString('base64')}:` }
     const chunked = (uploadUrl: string, content: string) => {
       const init: RequestInit & { duplex: string } = {
-        ...{ method: 'PUT', body: new Blob([content]).stream(), duplex: 'half' },
+        method: 'PUT',
+        body: new Blob([content]).stream(),
+        duplex: 'half',
       }
       return fetch(uploadUrl, init)
     }
@@ -115,7 +117,7 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
     await expectNoneOpen()
   })
 
-  it('after downloads of every kind, and those that nobody reads to the end', async () => {
+  it('after downloads of every kind, also incomplete ones', async () => {
     const { url } = await bench().newBot().upload({ key: 'a.bin' }, Buffer.alloc(8_000_000))
     const etag = (await fetch(url, { method: 'HEAD' })).headers.get('etag') ?? ''
     const statuses = []
@@ -143,7 +145,7 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
       reader.destroy()
       await expectNoneOpen()
     }
-    // Gone before there is an answer, each a little later than the one before.
+    // Closed before there is a response, each a little later than the previous one.
     for (let wait = 0; wait < 20; wait++) {
       const reader = await open('GET', url)
       await new Promise((resolve) => setTimeout(resolve, wait / 2))

@@ -17,19 +17,19 @@ import { lockFile } from '../store.js'
 import type { ContentRow, PartRow } from '../table.js'
 import { tooLarge } from './gate.js'
 
-/** Bytes after which a part is stored. Together with the time it bounds what a crash can cost. */
+/** Bytes after which a part is stored. Together with the time it limits what a crash can lose. */
 const partBytes = 16 * 1024 * 1024
 /** Milliseconds after which a part is stored, however small it is. */
 const partTime = 10_000
 
-/** A part that lies in the blob store. */
+/** A part in the blob store. */
 export interface Part extends StoredBytes {
-  /** Where it begins in the content, in bytes. */
+  /** Its offset in the content, in bytes. */
   start: number
 }
 
 interface PartSequence {
-  /** Where the first byte belongs in the content. */
+  /** Offset of the first byte in the content. */
   offset: number
   /** Bytes of the whole content. */
   size: number
@@ -38,8 +38,8 @@ interface PartSequence {
 
 /**
  * Stores the bytes of a source as parts, one after another, each durable when it is yielded. A source that
- * breaks or is stopped ends the last part early, and nothing of what came is lost.
- * @throws ApiError when more comes than the content has room for; that part is dropped
+ * fails or is stopped ends the last part early, and no received byte is lost.
+ * @throws ApiError when more arrives than the content may have; that part is dropped
  */
 export async function* receiveParts(
   { blobs, timers }: { blobs: BlobStore; timers: Timers },
@@ -90,14 +90,14 @@ async function* bytesOfPart(
 
 const algorithms: Readonly<Record<string, string>> = { sha256: 'sha256', sha1: 'sha1', md5: 'md5' }
 
-/** A checksum that a sender gives with its bytes. */
+/** A checksum that a sender declares for its bytes. */
 export interface Checksum {
   hash: Hash
-  /** Whether the bytes that were hashed are those that were sent. */
+  /** Whether the hashed bytes have the declared checksum. */
   matches(): boolean
 }
 
-/** Reads a header `Upload-Checksum`; undefined when it is not one. */
+/** Parses a header `Upload-Checksum`; undefined if it is malformed. */
 export function readChecksum(header: string): Checksum | undefined {
   const [, name = '', value = ''] = /^(\w+) ([A-Za-z0-9+/]+=*)$/.exec(header) ?? []
   const algorithm = Object.hasOwn(algorithms, name) ? algorithms[name] : undefined
@@ -106,30 +106,30 @@ export function readChecksum(header: string): Checksum | undefined {
   return { hash, matches: () => hash.digest().equals(Buffer.from(value, 'base64')) }
 }
 
-/** The bytes of a request, one chunk after another, that can be stopped between two of them. */
+/** The bytes of a request, chunk by chunk, that can be stopped between two chunks. */
 export interface ByteSource {
   /** The next bytes; undefined at the end, after a failure, once stopped, or when `isOver` returns true. */
   next(isOver: () => boolean): Promise<Uint8Array | undefined>
-  /** Has a `next` that waits ask its `isOver` again. */
+  /** Makes a pending `next` call its `isOver` again. */
   wake(): void
-  /** Nothing more is read than what has come by now, which is handed on. */
+  /** Stops reading; the chunks that have arrived by now are still returned. */
   stop(): void
-  /** Reads nothing more and leaves the stream to others. */
+  /** Stops reading and leaves the stream to others. */
   release(): void
-  /** Why the stream broke, if it did. */
+  /** Why the stream failed, if it did. */
   readonly failure: unknown
 }
 
 /**
- * Reads a stream without destroying it, whatever happens: its connection is still needed for the
- * answer. Waiting costs one promise per chunk and leaves none behind.
+ * Reads a stream without destroying it on any error: its connection is still needed for the
+ * response. Waiting costs one promise per chunk and leaves none pending.
  */
 export function openByteSource(stream: Readable): ByteSource {
   let wake = (): void => undefined
   let failure: unknown = stream.errored ?? undefined
   let isComplete = stream.readableEnded
   let isStopped = false
-  /** What had come and was not handed on when the source was stopped. */
+  /** The bytes that had arrived and were not returned when the source was stopped. */
   let last: Uint8Array | null = null
   const onReadable = (): void => wake()
   const onEnd = (): void => {
@@ -155,7 +155,7 @@ export function openByteSource(stream: Readable): ByteSource {
           last = null
           return rest
         }
-        // What came before a failure is as good as the rest.
+        // Bytes that arrived before a failure are valid.
         const chunk: Uint8Array | null = stream.read()
         if (chunk !== null) return chunk
         if (isComplete || failure !== undefined) return undefined
@@ -171,7 +171,7 @@ export function openByteSource(stream: Readable): ByteSource {
       last = stream.read()
       wake()
     },
-    // The listener for errors stays: whatever breaks from now on fails no upload.
+    // The error listener stays: later errors do not affect the upload.
     release: () => {
       isStopped = true
       last = null
@@ -185,8 +185,8 @@ export function openByteSource(stream: Readable): ByteSource {
 }
 
 /**
- * The job that puts the parts of a content together: one blob that is served like every other, with
- * the hash over all of it. It can be interrupted and repeated; the parts stay until it is done.
+ * The job that assembles the parts of a content: into one blob that is served like every other, with
+ * the hash of the whole. It can be interrupted and repeated; the parts stay until it is done.
  */
 export function createAssembly({
   db,
@@ -223,7 +223,7 @@ export function createAssembly({
         await generations.completeUpload(tx, file, content, stored)
         return
       }
-      // The file was deleted or upserted again meanwhile.
+      // The file was deleted or upserted again in the meantime.
       await discardBlob(tx, stored.blobKey)
       await requestBlobSweep(queue, tx)
     },
@@ -239,7 +239,7 @@ export function createAssembly({
   }
 }
 
-/** Whether all parts are there and still wait to be put together. */
+/** Whether all parts exist and still wait to be assembled. */
 function isWhole(content: ContentRow | undefined): content is ContentRow {
   return content?.status === 'upload_pending' && content.received === content.size
 }

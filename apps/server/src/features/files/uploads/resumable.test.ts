@@ -13,7 +13,7 @@ const hash = (algorithm: string, text: string) =>
 describeEachEngine('a resumable upload', (engine) => {
   const bench = useFiles(engine)
 
-  /** Every blob is of use to some content, once the sweeper has come round. */
+  /** Checks that every blob belongs to some content, once the sweeper has run. */
   async function expectNothingLeft(): Promise<void> {
     await vi.waitFor(
       async () => {
@@ -38,7 +38,7 @@ describeEachEngine('a resumable upload', (engine) => {
   const append = (url: string, offset: number, body: string, more: Record<string, string> = {}) =>
     call('PATCH', url, { 'upload-offset': `${offset}`, 'content-type': bytes, ...more }, body)
 
-  /** Resolves when the next bytes that come are on their way to the store. */
+  /** Resolves when the next bytes that arrive are being stored. */
   function untilStored(): Promise<boolean> {
     const put = vi.spyOn(bench().blobs, 'put')
     onTestFinished(() => put.mockRestore())
@@ -63,7 +63,7 @@ describeEachEngine('a resumable upload', (engine) => {
     return await (await fetch(file.url)).text()
   }
 
-  it('takes a content in parts and puts it together, leaving nothing else', async () => {
+  it('accepts a content in parts and assembles it, leaving nothing else', async () => {
     const { bot, url } = await newUpload(11)
     const states: (string | null)[] = []
     for (const [offset, text] of [
@@ -80,14 +80,14 @@ describeEachEngine('a resumable upload', (engine) => {
     await expectNothingLeft()
   })
 
-  it('that needs one request is complete with its answer', async () => {
+  it('that needs one request is complete with its response', async () => {
     const { bot, id, url } = await newUpload(5)
     await append(url, 0, 'hello')
     const { file } = await bot.as().getFile({ id })
     expect(file).toMatchObject({ status: 'upload_completed', size: 5 })
   })
 
-  it('says how far it is, and until when it can go on', async () => {
+  it('reports its offset, and until when it can continue', async () => {
     const { bot, id, url } = await newUpload(10)
     expect(await offsetAt(url)).toBe(0)
     await append(url, 0, 'abc')
@@ -106,7 +106,7 @@ describeEachEngine('a resumable upload', (engine) => {
     expect(await offsetAt(url)).toBe(10)
   })
 
-  it('goes on with what came before the connection broke', async () => {
+  it('continues after the bytes that arrived before the connection broke', async () => {
     const { bot, url } = await newUpload(100)
     const { host, hostname, port, pathname } = new URL(url)
     const stored = untilStored()
@@ -120,7 +120,7 @@ describeEachEngine('a resumable upload', (engine) => {
     expect(await contentOf(bot)).toBe('a'.repeat(60) + 'b'.repeat(40))
   })
 
-  it('is taken over from a connection that is silent', async () => {
+  it('is taken over from a stalled connection', async () => {
     const { url } = await newUpload(100)
     const { host, hostname, port, pathname } = new URL(url)
     const stored = untilStored()
@@ -138,13 +138,13 @@ describeEachEngine('a resumable upload', (engine) => {
     silent.destroy()
   })
 
-  it('of nothing is complete when somebody asks', async () => {
+  it('of an empty content is complete with the first request', async () => {
     const { bot, url } = await newUpload(0)
     expect(await offsetAt(url)).toBe(0)
     expect(await contentOf(bot)).toBe('')
   })
 
-  it('that is given up leaves nothing, and the content before it is served on', async () => {
+  it('that is terminated leaves nothing, and the previous content stays', async () => {
     const bot = bench().newBot()
     const served = await bot.upload({ key: 'a.bin' }, 'old')
     const { id, url } = await newUpload(10, {}, bot)
@@ -159,7 +159,7 @@ describeEachEngine('a resumable upload', (engine) => {
     await expectNothingLeft()
   })
 
-  it('that nobody goes on with is given up after a day, with all that came of it', async () => {
+  it('that nobody continues is abandoned after a day, with all its parts', async () => {
     const { bot, id, url } = await newUpload(10)
     await append(url, 0, 'abc')
     bench().clock.advance(day)
@@ -170,7 +170,7 @@ describeEachEngine('a resumable upload', (engine) => {
     await expectNothingLeft()
   })
 
-  it('gives way to a plain upload, a deletion and another upsert', async () => {
+  it('is superseded by a plain upload, a deletion and another upsert', async () => {
     const plain = await newUpload(3)
     await append(plain.url, 0, 'ab')
     expect((await send(plain.url, 'xyz')).status).toBe(200)
@@ -205,7 +205,7 @@ describeEachEngine('a resumable upload', (engine) => {
       expect(await offsetAt(url)).toBe(1)
     })
 
-    it('more than was declared, whether it says so or not', async () => {
+    it('more than was declared, with or without a length', async () => {
       const { bot, url } = await newUpload(3)
       const tooMuch = { status: 413, type: 'LimitExceeded' }
       expect(await refusal(append(url, 0, 'abcd'))).toMatchObject(tooMuch)
@@ -221,7 +221,7 @@ describeEachEngine('a resumable upload', (engine) => {
       expect(await contentOf(bot)).toBe('abc')
     })
 
-    it('bytes for the public without the header that says so', async () => {
+    it('bytes for a public file without the required header', async () => {
       const { url } = await newUpload(3, {
         accessPolicies: ['public_content'],
         publicContentImmediatelyAccessible: true,
@@ -242,7 +242,7 @@ describeEachEngine('a resumable upload', (engine) => {
     expect(await contentOf(bot)).toBe('helloworld')
   })
 
-  it('can be created by clients that must, and by POST alone', async () => {
+  it('can be created by clients that require it, and by POST alone', async () => {
     const { bot, url } = await newUpload(5)
     expect(await refusal(call('POST', url, { 'upload-length': '6' }))).toMatchObject({
       status: 400,
@@ -262,7 +262,7 @@ describeEachEngine('a resumable upload', (engine) => {
     expect(await contentOf(bot)).toBe('hello')
   })
 
-  it('shows browsers of any origin what they may do', async () => {
+  it('allows browsers of any origin', async () => {
     const { url } = await newUpload(5)
     const preflight = await fetch(url, {
       method: 'OPTIONS',

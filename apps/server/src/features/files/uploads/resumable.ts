@@ -13,54 +13,54 @@ import type { FilesDeps } from '../dependencies.js'
 import { type AssembleContent, assembleJob } from '../jobs.js'
 import type { ContentRow } from '../table.js'
 import {
-  brokenOff,
   requireClaim,
   requireTagging,
   targetOf,
   tooLarge,
   toUploadError,
   type UploadGate,
+  uploadInterrupted,
 } from './gate.js'
 import type { UploadLock, UploadLocks } from './locks.js'
 import { openByteSource, type Part, readChecksum, receiveParts } from './parts.js'
 import { watchForStall } from './stall-watch.js'
 
-/** Bytes that go on with a content. */
+/** Bytes that continue a content. */
 export interface Append {
   /** Last segment of the address. */
   token: string
-  /** Where they belong. */
+  /** Offset of the bytes. */
   offset: number
-  /** Bytes that follow, if the sender declares them. */
+  /** Number of bytes, if the sender declares it. */
   length: number | undefined
   tagging: string | undefined
   /** Value of `upload-checksum`. */
   checksum: string | undefined
   stream: Readable
-  /** Bytes that the connection has brought so far. */
+  /** Returns the bytes that the connection has received so far. */
   received(): number
 }
 
-/** How far an upload is. */
+/** The progress of an upload. */
 export interface UploadState {
-  /** Bytes that are there and survive a crash. */
+  /** Bytes that are stored durably. */
   offset: number
   /** Bytes of the whole content. */
   length: number
-  /** ISO 8601 time until which bytes are taken. */
+  /** ISO 8601 time until which bytes are accepted. */
   expiresAt: string
 }
 
 export type ResumableUploads = ReturnType<typeof createResumableUploads>
 
-/** Many times: a full disk must not turn a content that is there into one that failed. */
+/** Many: a full disk must not fail a content that has arrived completely. */
 const assembleAttempts = 100
-/** Milliseconds to put the largest content together. */
+/** Milliseconds to assemble the largest content. */
 const assembleDeadline = 60 * 60 * 1000
 
 /**
- * Contents that come in parts. Each part is a blob with a row; the offset that a client gets is the
- * sum of rows, so it survives whatever happens to this process, and any process can go on.
+ * Contents that are uploaded in parts. Each part is a blob with a row; the offset that a client gets is the
+ * sum over the rows, so it survives a crash of this process, and any process can continue.
  */
 export function createResumableUploads(
   deps: Pick<FilesDeps, 'db' | 'blobs' | 'timers' | 'queue'> & {
@@ -71,7 +71,7 @@ export function createResumableUploads(
 ) {
   const { db, blobs, timers, queue, generations, gate, locks } = deps
 
-  /** Adds parts to the content; with its last byte it is complete, or soon put together. */
+  /** Adds parts to the content; with its last byte it is complete, or soon assembled. */
   async function storeParts(
     content: ContentRow,
     lock: UploadLock,
@@ -108,7 +108,7 @@ export function createResumableUploads(
     })
   }
 
-  /** As `storeParts`; removes the blobs of parts that are refused. */
+  /** Like `storeParts`; removes the blobs of parts that are refused. */
   async function storeOrRemove(content: ContentRow, lock: UploadLock, parts: readonly Part[]) {
     try {
       await storeParts(content, lock, parts)
@@ -119,7 +119,7 @@ export function createResumableUploads(
   }
 
   async function removeBlobs(parts: readonly Part[]): Promise<void> {
-    // What cannot be removed now is an orphan, and those are swept.
+    // Blobs that cannot be removed now are orphans, which the sweeper removes.
     for (const { blobKey } of parts) await blobs.remove(blobKey).catch(() => undefined)
   }
 
@@ -135,7 +135,7 @@ export function createResumableUploads(
     }
     const onAbort = () => end(lock.signal.reason)
     lock.signal.addEventListener('abort', onAbort)
-    // A newer request may have come while this one was claiming.
+    // A newer request may have arrived while this one was claiming.
     if (lock.signal.aborted) onAbort()
     const stopWatching = watchForStall(timers, {
       received: request.received,
@@ -152,7 +152,7 @@ export function createResumableUploads(
         else unchecked.push(part)
       }
       if (refusal === undefined && source.failure !== undefined) {
-        refusal = brokenOff(source.failure, 'ask for the offset and go on from there')
+        refusal = uploadInterrupted(source.failure, 'ask for the offset and go on from there')
       }
       if (refusal !== undefined) throw refusal
       if (checksum?.matches() === false) throw checksumMismatch()
@@ -168,7 +168,7 @@ export function createResumableUploads(
     return next
   }
 
-  /** An empty content is complete as soon as anybody asks: there are no bytes to send. */
+  /** Completes an empty content at the first request: there are no bytes to send. */
   async function completeEmpty(content: ContentRow): Promise<void> {
     const blobKey = randomUUID()
     const stored = await blobs.put(blobKey, Readable.from([]))
@@ -189,14 +189,14 @@ export function createResumableUploads(
     }
   }
 
-  /** How far an upload is. A request that still sends to it has most likely lost its client. */
+  /** The progress of an upload. A request that still sends to it has most likely lost its client. */
   async function state(token: string): Promise<UploadState> {
     await locks.interrupt(targetOf(await gate.find(token)))
     return await stateOf(token)
   }
 
   /**
-   * Begins an upload. Its address exists already, so the length must be that of the upsert.
+   * Begins an upload. Its address already exists, so the length must be that of the upsert.
    * @param length as the client declares it
    */
   async function create(token: string, length: number | undefined): Promise<UploadState> {
@@ -211,7 +211,7 @@ export function createResumableUploads(
     return await stateOf(token)
   }
 
-  /** Takes the next bytes and returns how many are there then. */
+  /** Accepts the next bytes and returns the new progress. */
   async function append(request: Append): Promise<UploadState> {
     const arrival = locks.nextArrival()
     const content = await gate.findPending(request.token)
@@ -223,7 +223,7 @@ export function createResumableUploads(
     return { ...(await stateOf(request.token)), offset }
   }
 
-  /** Ends an upload for good and removes what came of it. */
+  /** Ends an upload for good and removes its parts. */
   async function terminate(token: string): Promise<void> {
     const arrival = locks.nextArrival()
     const content = await gate.findPending(token)

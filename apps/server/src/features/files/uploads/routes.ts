@@ -15,7 +15,7 @@ interface UploadRoutesDeps {
 
 type AppendHeaders = Headers<typeof contract.resumable.create>
 
-/** The addresses to which contents are sent; they carry their own permission. */
+/** The addresses to which contents are uploaded; they carry their own permission. */
 export function uploadRoutes({ whole, resumable, direct, addresses }: UploadRoutesDeps): Route[] {
   async function append(token: string, headers: AppendHeaders, stream: IncomingMessage) {
     requireMediaType(headers['content-type'])

@@ -1,25 +1,25 @@
 import { ApiError } from '@botstead/contract'
 import type { Timers } from '../../../platform/clock.js'
-import { takenOver } from './locks.js'
+import { superseded } from './locks.js'
 
 /** Milliseconds between two checks. */
 const interval = 60_000
-/** Bytes that come in one interval at least: 500 a second, less than the slowest mobile network. */
-const leastBytes = 30_000
+/** Bytes that must arrive in one interval: 500 per second, less than the slowest mobile network. */
+const minBytes = 30_000
 
 interface WatchedUpload {
-  /** Bytes that have come so far. */
+  /** Returns the bytes that have arrived so far. */
   received(): number
-  /** Whether the upload may still store what comes. */
+  /** Whether the upload may still store what arrives. */
   isCurrent(): Promise<boolean>
   /** Called once, when the upload has to end. */
   onEnd(reason: ApiError): void
 }
 
 /**
- * Watches an upload while it runs: one that hardly moves ends, so that nobody can hold connections and half a
+ * Watches an upload while it runs and ends it when it stalls, so that nobody can hold connections and half a
  * content for long.
- * @returns stops watching
+ * @returns a function that stops watching
  */
 export function watchForStall(timers: Timers, upload: WatchedUpload): () => void {
   let before = upload.received()
@@ -28,17 +28,17 @@ export function watchForStall(timers: Timers, upload: WatchedUpload): () => void
 
   function check(): void {
     const now = upload.received()
-    if (now - before < leastBytes) {
+    if (now - before < minBytes) {
       upload.onEnd(tooSlow())
       return
     }
     before = now
     void upload.isCurrent().then(
       (isCurrent) => {
-        if (!isCurrent && !isOver) upload.onEnd(takenOver())
+        if (!isCurrent && !isOver) upload.onEnd(superseded())
         else checkAgain()
       },
-      // The database does not respond now: storing will show whether it is current.
+      // The database does not respond at the moment: storing will show whether the upload is current.
       checkAgain,
     )
   }
@@ -56,7 +56,7 @@ export function watchForStall(timers: Timers, upload: WatchedUpload): () => void
 function tooSlow(): ApiError {
   return new ApiError(
     'OperationTimeout',
-    `The content came too slowly: fewer than ${leastBytes} bytes in a minute.`,
+    `The content came too slowly: fewer than ${minBytes} bytes in a minute.`,
     { status: 408 },
   )
 }

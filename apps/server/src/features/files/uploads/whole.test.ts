@@ -49,7 +49,7 @@ describeEachEngine('an upload', (engine) => {
     it.each([
       ['larger', 'a'.repeat(2_000_000), 413, 'LimitExceeded'],
       ['smaller', 'a', 400, 'InvalidPayload'],
-    ])('is refused when it says that it is %s', async (word, content, status, type) => {
+    ])('is refused when its length is %s', async (word, content, status, type) => {
       const bot = bench().newBot()
       const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 10 })
       const message = expect.stringContaining(`${word} than declared`)
@@ -83,7 +83,7 @@ describeEachEngine('an upload', (engine) => {
       expect(await countBlobs()).toBe(before)
     })
 
-    it('has failed for good: only another upsert helps', async () => {
+    it('fails for good, until another upsert', async () => {
       const bot = bench().newBot()
       const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 2 })
       await send(file.uploadUrl, 'a')
@@ -92,7 +92,7 @@ describeEachEngine('an upload', (engine) => {
     })
   })
 
-  it('that breaks off leaves the file as it was, and can be made again', async () => {
+  it('that breaks off leaves the file unchanged, and can be repeated', async () => {
     const before = await countBlobs()
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 100 })
@@ -108,7 +108,7 @@ describeEachEngine('an upload', (engine) => {
     expect(await countBlobs()).toBe(before + 1)
   })
 
-  it('is made once: afterwards its address is used up', async () => {
+  it('is accepted once: afterwards its address is used up', async () => {
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 2 })
     await send(file.uploadUrl, 'ab')
@@ -130,7 +130,7 @@ describeEachEngine('an upload', (engine) => {
     })
   })
 
-  it('made several times at once counts once', async () => {
+  it('sent several times at once counts once', async () => {
     const before = await countBlobs()
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 3 })
@@ -162,12 +162,12 @@ describeEachEngine('an upload', (engine) => {
     const { timers } = bench()
     const before = timers.pending
     socket.write(head + part)
-    // The server watches what it has begun to receive.
+    // The server watches an upload once it has begun to receive it.
     await vi.waitUntil(() => timers.pending > before)
     return { socket, closed }
   }
 
-  it('that hardly moves is ended, leaves nothing, and can be made again', async () => {
+  it('that stalls is ended, leaves nothing, and can be repeated', async () => {
     const before = await countBlobs()
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 100 })
@@ -182,7 +182,7 @@ describeEachEngine('an upload', (engine) => {
     expect(await countBlobs()).toBe(before + 1)
   })
 
-  it('gives way to a newer one at the same address', async () => {
+  it('is superseded by a newer one at the same address', async () => {
     const before = await countBlobs()
     const bot = bench().newBot()
     const size = 2_000_000
@@ -226,7 +226,7 @@ describeEachEngine('an upload', (engine) => {
   })
 
   describe('address', () => {
-    it('is refused when any one character of it is another', async () => {
+    it('is refused when any one of its characters is changed', async () => {
       const bot = bench().newBot()
       const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 1 })
       const { pathname, origin } = new URL(file.uploadUrl)
@@ -259,7 +259,7 @@ describeEachEngine('an upload', (engine) => {
       expect((await bot.as().getFile({ id: file.id })).file.status).toBe('upload_pending')
     })
 
-    it('cannot be made up', async () => {
+    it('cannot be forged', async () => {
       const bot = bench().newBot()
       const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 1 })
       const signature = new URL(file.url).searchParams.get('signature')
@@ -273,7 +273,7 @@ describeEachEngine('an upload', (engine) => {
       }
     })
 
-    it('leads nowhere once the file or the bot is gone', async () => {
+    it('is not found once the file or the bot is gone', async () => {
       const bot = bench().newBot()
       const first = await bot.as().upsertFile({ key: 'a.txt', size: 1 })
       const second = await bot.as().upsertFile({ key: 'b.txt', size: 1 })
@@ -293,7 +293,7 @@ describeEachEngine('an upload', (engine) => {
       publicContentImmediatelyAccessible: true,
     }
 
-    it('must say so', async () => {
+    it('requires the header', async () => {
       const { file } = await bench().newBot().as().upsertFile(input)
       for (const tagging of [undefined, 'public=false', 'publi=true']) {
         const headers: Record<string, string> = tagging ? { 'x-amz-tagging': tagging } : {}
@@ -307,7 +307,7 @@ describeEachEngine('an upload', (engine) => {
       expect(accepted.status).toBe(200)
     })
 
-    it('need not when the file is private after all', async () => {
+    it('does not require the header for a private file', async () => {
       const { accessPolicies: _, ...private_ } = input
       const { file } = await bench().newBot().as().upsertFile(private_)
       expect((await send(file.uploadUrl, 'a')).status).toBe(200)

@@ -6,19 +6,19 @@ import { type Generations, reuseOrReplaceBlob } from '../contents/index.js'
 import type { FilesDeps } from '../dependencies.js'
 import type { ContentRow } from '../table.js'
 import {
-  brokenOff,
   requireClaim,
   requireTagging,
   targetOf,
   tooLarge,
   toUploadError,
   type UploadGate,
+  uploadInterrupted,
   wrongSize,
 } from './gate.js'
 import type { UploadLock, UploadLocks } from './locks.js'
 import { watchForStall } from './stall-watch.js'
 
-/** A content that somebody sends to an upload address. */
+/** A content that is sent to an upload address. */
 export interface Upload {
   /** Last segment of the address. */
   token: string
@@ -26,15 +26,15 @@ export interface Upload {
   tagging: string | undefined
   /** Value of `content-digest`. */
   digest: string | undefined
-  /** Bytes that follow, if the sender declares them. */
+  /** Number of bytes, if the sender declares it. */
   length: number | undefined
   stream: Readable
-  /** Bytes that the connection has brought so far. */
+  /** Returns the bytes that the connection has received so far. */
   received(): number
 }
 
 /**
- * From how many bytes on an upload is claimed in the database. Smaller ones take little room and
+ * Size in bytes from which an upload is claimed in the database. Smaller ones occupy little space and take
  * less time than the claim, and only one of them can complete the file in any case.
  */
 const claimedFrom = 1024 * 1024
@@ -57,7 +57,7 @@ export function createWholeUploads(
     const { promise: ended, reject: end } = rejection()
     const onAbort = () => end(signal.reason)
     signal.addEventListener('abort', onAbort)
-    // A newer request may have come while this one was claiming.
+    // A newer request may have arrived while this one was claiming.
     if (signal.aborted) onAbort()
     const stopWatching = watchForStall(timers, {
       received: upload.received,
@@ -68,12 +68,12 @@ export function createWholeUploads(
     try {
       return { blobKey, ...(await Promise.race([storing, ended])) }
     } catch (error) {
-      // The answer goes out first; then the connection is cut and the store gives up.
+      // The response is sent first; then the connection is closed and the store aborts.
       storing.then(() => blobs.remove(blobKey)).catch(() => undefined)
       if (error instanceof BlobTooLargeError)
         return await gate.fail(content, tooLarge(content.size))
-      // Nobody is left to read the answer, but it was not the server that failed.
-      if (upload.stream.errored) throw brokenOff(error, 'send it again from its start')
+      // Nobody is left to read the response, but the server has not failed.
+      if (upload.stream.errored) throw uploadInterrupted(error, 'send it again from its start')
       throw toUploadError(error)
     } finally {
       signal.removeEventListener('abort', onAbort)
@@ -96,7 +96,7 @@ export function createWholeUploads(
         await generations.completeUpload(tx, file, pending, bytes)
       })
     } catch (error) {
-      // If this fails too, the blob is an orphan, and those are swept.
+      // If this fails too, the blob is an orphan, which the sweeper removes.
       await blobs.remove(stored.blobKey).catch(() => undefined)
       throw error
     }
@@ -104,8 +104,8 @@ export function createWholeUploads(
 
   return {
     /**
-     * Takes the content of a file. What breaks off leaves the file as it was, so that the same
-     * address can be tried again; what is too long is refused as soon as that is known.
+     * Receives the content of a file. An upload that breaks off leaves the file unchanged, so that the same
+     * address can be used again; one that is too long is refused as soon as that is known.
      */
     async receive(upload: Upload): Promise<void> {
       const arrival = locks.nextArrival()
@@ -121,7 +121,7 @@ export function createWholeUploads(
   }
 }
 
-/** Compares the content with the SHA-256 that the sender declares, if there is one (RFC 9530). */
+/** Compares the content with the SHA-256 that the sender declares, if any (RFC 9530). */
 function requireDigest(header: string | undefined, sha256: string): void {
   const [, expected] = /(?:^|[,\s])sha-256=:([A-Za-z0-9+/=]*):/.exec(header ?? '') ?? []
   if (expected === undefined) return
@@ -138,7 +138,7 @@ function rejection() {
   const promise = new Promise<never>((_, rejectIt) => {
     reject = rejectIt
   })
-  // Nobody may wait for it when it rejects; whoever does still gets the reason.
+  // The rejection may never be awaited; whoever awaits it still gets the reason.
   promise.catch(() => undefined)
   return { promise, reject }
 }

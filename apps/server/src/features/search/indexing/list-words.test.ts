@@ -14,9 +14,18 @@ import { createListWords, listWordsJob } from './outdated-entries.js'
 const before = migrations.filter(({ name }) => name < '0028')
 
 const passage = (bot_id: string, file_id: string, position: number, content: string) => ({
-  ...{ id: `${file_id}-${position}`, bot_id, file_id, generation: 1, position, content },
-  ...{ subtype: 'paragraph' as const, page_number: null, headings: '["Manual"]' },
-  ...{ own_headings: '[]', start_offset: 0, end_offset: 1 },
+  id: `${file_id}-${position}`,
+  bot_id,
+  file_id,
+  generation: 1,
+  position,
+  content,
+  subtype: 'paragraph' as const,
+  page_number: null,
+  headings: '["Manual"]',
+  own_headings: '[]',
+  start_offset: 0,
+  end_offset: 1,
 })
 
 const ingestPool = createIngestPool({
@@ -81,7 +90,10 @@ describeEachEngine('the list of words', (engine) => {
     await run((tx) => add(tx, 'old'))
     let isWritten = false
     const clear = createClearPassages({
-      ...{ db, run, index, ingestPool },
+      db,
+      run,
+      index,
+      ingestPool,
       indexing: { usefulPassages: async () => undefined },
     })
     const adding = run(async (tx) => {

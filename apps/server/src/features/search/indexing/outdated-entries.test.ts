@@ -33,9 +33,18 @@ describeEachEngine('entries that an earlier release made', (engine) => {
       .values({ ...blankFile, id, key })
       .execute()
     const rows = texts.map((content, position) => ({
-      ...{ id: `${id}-${position}`, bot_id: botId, file_id: id, generation: 1, position, content },
-      ...{ subtype: 'paragraph' as const, page_number: null, headings: '[]' },
-      ...{ own_headings: '[]', start_offset: 0, end_offset: 1 },
+      id: `${id}-${position}`,
+      bot_id: botId,
+      file_id: id,
+      generation: 1,
+      position,
+      content,
+      subtype: 'paragraph' as const,
+      page_number: null,
+      headings: '[]',
+      own_headings: '[]',
+      start_offset: 0,
+      end_offset: 1,
     }))
     const numbers = await insertPassages(tx, rows)
     for (const [at, number] of numbers.entries()) {
@@ -125,9 +134,18 @@ describeEachEngine('entries that an earlier release made', (engine) => {
 })
 
 const blankFile = {
-  ...{ workspace_id: 'workspace', bot_id: botId, key_space: '', owner_id: 'bot' },
-  ...{ generation: 1, passages_generation: 1, size: 1, content_type: 'text/plain' },
-  ...{ tags: '{}', metadata: '{}', counted_storage: 0, counted_vector: 0 },
+  workspace_id: 'workspace',
+  bot_id: botId,
+  key_space: '',
+  owner_id: 'bot',
+  generation: 1,
+  passages_generation: 1,
+  size: 1,
+  content_type: 'text/plain',
+  tags: '{}',
+  metadata: '{}',
+  counted_storage: 0,
+  counted_vector: 0,
   owner_type: 'bot',
   status: 'indexing_completed',
   passages_shared: 0,

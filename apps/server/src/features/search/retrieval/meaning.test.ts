@@ -302,11 +302,13 @@ describe('meaning by an embeddings endpoint', async () => {
 
     fake.mood = 'without the large model'
     const { config } = loadConfig({
-      ...{ ...embeddings, BOTSTEAD_EMBEDDINGS_MODEL: 'large', PORT: '0' },
+      ...embeddings,
+      BOTSTEAD_EMBEDDINGS_MODEL: 'large',
+      PORT: '0',
       BOTSTEAD_DATA_DIR: server.server.config.dataDir,
     })
     const log = await createLog({ level: 'silent' })
-    const again = await startServer({ config, clock: server.clock, log, checkAnswers: true })
+    const again = await startServer({ config, clock: server.clock, log, checkResponses: true })
     const anew = createClient({ baseUrl: again.address, token: server.token, botId: id })
     const modelOf = async (query: string, found: string) => {
       const { length } = fake.calls

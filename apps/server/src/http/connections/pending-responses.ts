@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 const responses = new WeakMap<Socket, Set<ServerResponse>>()
 
 /**
- * A response that ends with its connection, also while it waits for those before it: by itself Node
- * closes only the response that is being sent, and files and sockets that belong to the others would
+ * A response that closes with its connection, also while it waits behind others: by itself Node
+ * closes only the response that is being sent, and files and sockets of the others would
  * stay open.
  */
 export class TrackedResponse<
@@ -14,12 +14,12 @@ export class TrackedResponse<
   constructor(...[request, ...options]: ConstructorParameters<typeof ServerResponse<Request>>) {
     super(request, ...options)
     const { socket } = request
-    // Node caches the address at the first read, and cannot find it out once the connection was reset.
+    // Node caches the address at the first read, and cannot determine it after the connection was reset.
     void socket.remoteAddress
     const all = responses.get(socket) ?? follow(socket)
     all.add(this)
     this.once('close', () => all.delete(this))
-    // Errors of writes after the end of the connection are of no interest.
+    // Errors of writes after the end of the connection are ignored.
     this.on('error', () => {})
   }
 }
@@ -33,14 +33,14 @@ function follow(socket: Socket): Set<ServerResponse> {
   return all
 }
 
-/** Does what Node does with the response that has the connection. */
+/** Does what Node does with the response that is being sent. */
 function abandon(response: ServerResponse): void {
   Object.assign(response, { destroyed: true, _closed: true })
   response.emit('close')
 }
 
-/** Whether requests of a connection have not been answered completely. */
-export function hasUnanswered(socket: Socket): boolean {
+/** Whether a connection has responses that are not completely sent. */
+export function hasPendingResponses(socket: Socket): boolean {
   return (responses.get(socket)?.size ?? 0) > 0
 }
 

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 import type { ByteRange } from '../../../platform/blobs/blob-store.js'
 
-/** What of a request for content matters. */
+/** The relevant parts of a request for content. */
 export interface ContentRequest {
-  /** Whether the headers alone are asked for. */
+  /** Whether only the headers are requested. */
   isHead: boolean
   range?: string
   'if-match'?: string
@@ -11,7 +11,7 @@ export interface ContentRequest {
   'if-range'?: string
 }
 
-/** What the headers of an answer say about a content. */
+/** The properties of a content that the response headers describe. */
 interface DescribedContent {
   key: string
   contentType: string
@@ -20,32 +20,32 @@ interface DescribedContent {
   isPublic: boolean
 }
 
-export interface ContentAnswer {
+export interface ContentResponse {
   status: number
   headers: Record<string, string | number>
   open?(): Promise<Readable>
-  /** Where the body is read instead. */
+  /** The address of the body, where the server does not send it itself. */
   readAt?(): Promise<string>
 }
 
-interface AnswerPlan {
+interface ResponsePlan {
   status: 200 | 206 | 304 | 412 | 416
   headers: Record<string, string | number>
-  /** The bytes that follow, all of them without a range. Absent when none do. */
+  /** The bytes to send; all of them without a range. Absent without a body. */
   body?: { range?: ByteRange }
 }
 
 /**
- * How a request for content is answered: with all of it, with a part, or that the caller has it
- * already. There is no `Last-Modified`: a content may change twice in a second, and its tag, made of
+ * Determines the response to a request for content: all of it, a part, or that the caller has it
+ * already. There is no `Last-Modified`: a content may change twice in a second, and its tag, derived from
  * its hash, is more precise.
  */
-export function describeAnswer(content: DescribedContent, request: ContentRequest): AnswerPlan {
+export function describeResponse(content: DescribedContent, request: ContentRequest): ResponsePlan {
   const etag = `"${content.sha256.slice(0, 32)}"`
   const headers = {
     etag,
     'accept-ranges': 'bytes',
-    // The content under an address can be replaced, so copies are asked about before use.
+    // The content under an address can be replaced, so caches must revalidate.
     'cache-control': content.isPublic ? 'public, no-cache' : 'private, no-cache',
     'cross-origin-resource-policy': 'cross-origin',
     'x-content-type-options': 'nosniff',
@@ -59,7 +59,7 @@ export function describeAnswer(content: DescribedContent, request: ContentReques
     ...headers,
     'content-type': content.contentType,
     'content-disposition': contentDisposition(content.key, content.contentType),
-    // Over the whole content, also in the answer with a part (RFC 9530).
+    // Over the whole content, also in a response with a part (RFC 9530).
     'repr-digest': `sha-256=:${Buffer.from(content.sha256, 'hex').toString('base64')}:`,
   }
   const counts = ifRange === undefined || ifRange.trim() === etag
@@ -81,18 +81,18 @@ export function describeAnswer(content: DescribedContent, request: ContentReques
   }
 }
 
-/** Whether a header such as `If-None-Match` names one of some tags, or any. */
+/** Whether a header such as `If-None-Match` contains one of some tags, or `*`. */
 function namesTag(header: string | undefined, tags: readonly string[]): boolean {
   if (header === undefined) return false
   return header.split(',').some((each) => each.trim() === '*' || tags.includes(each.trim()))
 }
 
-/** What a `Range` header asks for: a part, nothing that is there, or (ignored) everything. */
+/** The part that a `Range` header requests; `unsatisfiable` outside of the content; undefined if ignored. */
 type RequestedRange = ByteRange | 'unsatisfiable' | undefined
 
 /**
- * Reads a `Range` header. Several ranges, other units and what makes no sense are ignored, as the
- * protocol allows; the answer is then the whole content.
+ * Parses a `Range` header. Several ranges, other units and malformed values are ignored, as the
+ * protocol allows; the response is then the whole content.
  * @param size of the content in bytes
  */
 export function parseRange(header: string | undefined, size: number): RequestedRange {
@@ -110,14 +110,14 @@ function suffix(length: number, size: number): RequestedRange {
   return { start: Math.max(0, size - length), end: size - 1 }
 }
 
-/** Media types that a browser shows without running anything in them. */
+/** Media types that a browser displays without executing anything. */
 const inert =
   /^(?:audio|video)\/|^image\/(?:png|jpeg|gif|webp|avif|bmp)$|^text\/(?:plain|markdown|csv)$|^application\/(?:pdf|json)$/
 
 /**
- * The header `Content-Disposition` of a content. What is active or unknown is saved, never shown: a
- * page with scripts must not run under the address of this server.
- * @param key of the file; its last segment becomes the name to save it under
+ * The header `Content-Disposition` of a content. Active or unknown types are saved, never displayed: a
+ * page with scripts must not run on the origin of this server.
+ * @param key of the file; its last segment becomes the file name
  */
 export function contentDisposition(key: string, contentType: string): string {
   const type = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
@@ -127,7 +127,7 @@ export function contentDisposition(key: string, contentType: string): string {
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encodeExtended(name)}`
 }
 
-/** The last segment of a key without what file systems and terminals stumble over. */
+/** The last segment of a key without characters that are unsafe in file systems and terminals. */
 export function fileNameOf(key: string): string {
   const segment = key.split(/[/\\]/).at(-1) ?? ''
   const name = segment.replaceAll(/[\p{Cc}\p{Cs}]/gu, '').trim()

@@ -6,13 +6,13 @@ import { send, useFiles } from '../../../../test/files.js'
 const size = 2_000_000
 const part = ['Tus-Resumable: 1.0.0', 'Content-Type: application/offset+octet-stream']
 
-// On SQLite a claim never waits long: transactions come one after another and await nothing else.
+// On SQLite a claim never waits long: transactions run one after another and await nothing else.
 const postgres = engines.filter(({ name }) => name === 'postgres')
 
 describe.each(postgres)('an upload that is taken over while it claims on $name', (engine) => {
   const bench = useFiles(engine)
 
-  /** Begins an upload that brings ten bytes, and keeps it waiting for its claim until it is released. */
+  /** Begins an upload that sends ten bytes, and blocks its claim until it is released. */
   async function begin(method: string, headers: readonly string[] = []) {
     const { file } = await bench().newBot().as().upsertFile({ key: 'a.bin', size })
     const { promise: released, resolve: release } = withResolvers()
@@ -33,7 +33,7 @@ describe.each(postgres)('an upload that is taken over while it claims on $name',
     })
     const head = [`${method} ${pathname} HTTP/1.1`, `Host: ${host}`, ...headers]
     socket.write(`${head.join('\r\n')}\r\nContent-Length: ${size}\r\n\r\n${'a'.repeat(10)}`)
-    // It has come as far as its claim when those that came after it are answered.
+    // When later requests have responses, the upload has reached its claim.
     for (let i = 0; i < 5; i++) await bench().newBot().as().listFiles({})
     return {
       url,
@@ -45,7 +45,7 @@ describe.each(postgres)('an upload that is taken over while it claims on $name',
     }
   }
 
-  /** Resolves when a request that had begun is told that a newer one has come. */
+  /** Resolves when a running request is notified that a newer one has arrived. */
   function watchTakeover() {
     const abort = vi.spyOn(AbortController.prototype, 'abort')
     onTestFinished(() => abort.mockRestore())
@@ -53,7 +53,7 @@ describe.each(postgres)('an upload that is taken over while it claims on $name',
       abort.mock.calls.some(([reason]) => Object(reason).type === 'ResourceLockedConflict')
   }
 
-  it('keeps what it has sent, and a request for its state does not wait for more', async () => {
+  it('keeps its bytes, and a request for its state does not wait for more', async () => {
     const isTakenOver = watchTakeover()
     const { url, answer, release } = await begin('PATCH', [...part, 'Upload-Offset: 0'])
     const asking: Promise<Response>[] = []
@@ -67,7 +67,7 @@ describe.each(postgres)('an upload that is taken over while it claims on $name',
     expect(offsets).toContain('10')
   })
 
-  it('gives way to a whole content at once', async () => {
+  it('is superseded by a whole content at once', async () => {
     const isTakenOver = watchTakeover()
     const { url, answer, release } = await begin('PUT')
     const newer = send(url, Buffer.alloc(size))
