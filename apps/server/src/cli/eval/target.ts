@@ -34,8 +34,7 @@ export async function openTarget(options: TargetOptions): Promise<Target> {
   }
   return {
     client: createClient({ baseUrl: url, token, botId: bot }),
-    setWeights: () =>
-      Promise.reject(new Error('Only a temporary server can use other weights.')),
+    setWeights: () => Promise.reject(new Error('Only a temporary server can use other weights.')),
     [Symbol.asyncDispose]: async () => {},
   }
 }

@@ -31,7 +31,7 @@ export interface Search extends Feature {
   jobs: Readonly<Record<string, JobHandler>>
   metrics: readonly Metric[]
   schedule(tx: Tx): Promise<void>
-  /** Makes the database ready; to be awaited before the first search. */
+  /** Prepares the database; must be awaited before the first search. */
   open(): Promise<void>
   checks: readonly ReadinessCheck[]
   purge(botId: string): Promise<void>
@@ -48,12 +48,12 @@ export interface SearchOptions {
   files: Files
   /** Limits of the processes that read documents, where they differ from the defaults. */
   documentReaders?: Omit<IngestPoolOptions, 'onError'>
-  /** Whose vectors to use; undefined for those that are built in. */
+  /** The embeddings endpoint to use; undefined for the built-in vectors. */
   embeddings?: EmbeddingsSettings | undefined
   limits: {
     passagesPerFile: number
     indexedFileBytes: number
-    /** Searches that run at a time. */
+    /** Concurrent searches. */
     searchesAtOnce: number
     /** Milliseconds that a search may take. */
     searchTimeoutMs: number
@@ -62,11 +62,11 @@ export interface SearchOptions {
   progressPauseMs?: number | undefined
   /** Module that the search threads run: for tests. */
   findEntry?: URL
-  /** How much each retriever weighs: for measuring what each adds. */
+  /** Weights of the retrievers: for measuring the contribution of each. */
   weights?: RetrieverWeights
 }
 
-/** Search in the files of bots: their passages and the index over them. */
+/** Search in the files of bots: their passages and the indexes of them. */
 export function createSearch(options: SearchOptions): Search {
   const { database, clock, ids, queue, pager, log, files, limits } = options
   const { db, run } = database

@@ -12,7 +12,7 @@ const searchBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export type SearchMeter = ReturnType<typeof createSearchMeter>
 
-/** Counts searches and indexed files by their outcome. */
+/** Counts searches and indexed files by outcome. */
 export function createSearchMeter() {
   const searches = createCounter({
     name: 'botstead_searches_total',
@@ -35,7 +35,7 @@ export function createSearchMeter() {
   return {
     /**
      * Runs a search and counts it.
-     * @param signal aborted when the caller went away
+     * @param signal is aborted when the caller disconnects
      */
     async measure<T extends { degraded: readonly string[] }>(
       search: () => Promise<T>,
@@ -52,7 +52,7 @@ export function createSearchMeter() {
         throw error
       }
     },
-    /** Counts a file. */
+    /** Counts an indexed file. */
     indexed: indexed.add,
     all: [searches, seconds, indexed] satisfies Metric[],
   }
@@ -64,7 +64,7 @@ function outcomeOf(error: unknown): 'refused' | 'timeout' | 'failed' {
   return error.status < 500 ? 'refused' : 'failed'
 }
 
-/** How many tasks run and wait where the number of those that run is bounded. */
+/** The number of running and waiting tasks where concurrency is limited. */
 export function loadMetric(name: string, help: string, read: () => Load): Metric {
   return {
     collect() {

@@ -6,9 +6,9 @@ import type { PassagesTable } from './table.js'
 
 export type PassageRow = Selectable<PassagesTable>
 
-/** A passage at or around a hit. */
+/** A passage at or near a match. */
 export interface NearbyRow extends PassageRow {
-  /** Number of the hit. */
+  /** Number of the matching passage. */
   hit: number
 }
 
@@ -28,7 +28,7 @@ export async function insertPassages(
   return rows.map(({ position }) => byPosition.get(position) ?? 0)
 }
 
-/** The passages of all hits and those at most `depth` before and after them, in reading order. */
+/** The passages of all matches and those at most `depth` before and after them, in reading order. */
 export async function listNearby(
   db: Db,
   botId: string,
@@ -59,7 +59,7 @@ export async function listNearby(
     .execute()
 }
 
-/** Passages of one generation in their order, at most `limit` of them from a position on. */
+/** At most `limit` passages of one generation in order, from a position on. */
 export async function listGeneration(
   db: Db,
   { botId, fileId, generation }: { botId: string; fileId: string; generation: number },
@@ -97,7 +97,7 @@ export async function pagePassages(
   return await paginate(query, page, 'passages')
 }
 
-/** Passages that are deleted in one transaction: their words go with them, which takes its time. */
+/** Passages that are deleted in one transaction: their words are deleted with them, which takes time. */
 export const passagesDeletedAtOnce = 50
 
 /** Deletes passages of one generation, at most `limit`, and returns how many. */
@@ -118,13 +118,13 @@ export async function deleteGeneration(
   return await deleteThose(tx, doomed)
 }
 
-/** Which passages of a file are of use: those of some generations, and all newer ones. */
+/** The passages of a file that are still needed: those of some generations, and all newer ones. */
 export interface UsefulPassages {
   generations: readonly number[]
   newest: number
 }
 
-/** The texts of passages of a bot, at most `limit` of them after a number, in order. */
+/** At most `limit` texts of passages of a bot, in order, after a number. */
 export async function listTexts(
   db: Db | Tx,
   botId: string,
@@ -140,7 +140,7 @@ export async function listTexts(
     .execute()
 }
 
-/** The texts of passages of a file that are of no use, at most `limit` of them after a number, in order. */
+/** At most `limit` texts of passages of a file that are no longer needed, in order, after a number. */
 export async function listUseless(
   db: Db,
   botId: string,
@@ -156,7 +156,7 @@ export async function listUseless(
     .execute()
 }
 
-/** Deletes passages of a file that are of no use, at most `limit`, and returns how many. */
+/** Deletes at most `limit` passages of a file that are no longer needed, and returns how many. */
 export async function deleteUseless(
   tx: Tx,
   botId: string,
@@ -174,13 +174,13 @@ function useless(db: Db | Tx, botId: string, fileId: string, useful: UsefulPassa
     .where('bot_id', '=', botId)
     .where('file_id', '=', fileId)
   if (useful === undefined) return ofFile
-  // No generation is 0; an empty list is not SQL everywhere.
+  // No generation is 0; an empty list is not valid SQL on every engine.
   return ofFile
     .where('generation', '<=', useful.newest)
     .where('generation', 'not in', [0, ...useful.generations])
 }
 
-/** Deletes passages of a bot, at most `limit`, and returns how many. */
+/** Deletes at most `limit` passages of a bot, and returns how many. */
 export async function deleteOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const doomed = tx.selectFrom('passages').select('number').where('bot_id', '=', botId).limit(limit)
   return await deleteThose(tx, doomed)

@@ -10,16 +10,16 @@ import type { Db, Tx } from '../../platform/db/schema.js'
 import { fileKeys, indexingRequests, toIndexingConfiguration } from '../files/lookup/index.js'
 import type { PassageRow } from './passage-store.js'
 
-/** What a vector is made of. */
+/** The input of a vector. */
 export interface PassageText {
   number: number
-  /** UUID of the passage: a number can be used again, this cannot. */
+  /** UUID of the passage: numbers can be reused, ids cannot. */
   id: string
-  /** Markdown, below the headings that lead to it as far as the upload asked for. */
+  /** Markdown, below as many of its headings as the upload requested. */
   text: string
 }
 
-/** The texts of some passages of a bot; those that are gone are left out. */
+/** The texts of some passages of a bot; those that were deleted are omitted. */
 export async function readPassageTexts(
   db: Db,
   botId: string,
@@ -81,7 +81,7 @@ export async function countPassages(db: Db, botId: string): Promise<number> {
   return Number(count)
 }
 
-/** The numbers of those passages that are still the same. */
+/** The numbers of the given passages that are unchanged. */
 export async function listUnchanged(
   tx: Tx,
   passages: readonly Pick<PassageText, 'number' | 'id'>[],
@@ -100,9 +100,9 @@ export async function listUnchanged(
   return new Set(passages.flatMap(({ number, id }) => (ids.get(number) === id ? [number] : [])))
 }
 
-/** What of a candidate is compared with a question, in the form of `toIndexText`. */
+/** The texts of candidates that are compared with a question, in the form of `toIndexText`. */
 export interface CandidateTexts {
-  /** Words of passages, with those of their headings and of the keys of their files. */
+  /** Words of passages, including those of their headings and of the keys of their files. */
   texts: ReadonlyMap<number, string>
   /** Names of their files alone. */
   names: ReadonlyMap<number, string>
@@ -120,7 +120,7 @@ export async function readCandidateTexts(
     .select(['passages.number', 'passages.content', 'passages.headings', 'file.key'])
     .where('passages.number', 'in', numbers)
     .execute()
-  // Most candidates of a question are of a few files.
+  // Most candidates of a question belong to a few files.
   const known = new Map<string, FileName>()
   const texts = new Map<number, string>()
   const names = new Map<number, string>()
@@ -144,7 +144,7 @@ export type PassageHeadings = Pick<
   'number' | 'id' | 'position' | 'subtype' | 'headings' | 'own_headings'
 >
 
-/** Generations of a file that have passages, and the options of their uploads. */
+/** Generations of a file that have passages, with the options of their uploads. */
 export async function listGenerations(
   db: Db,
   fileId: string,
@@ -194,7 +194,7 @@ export async function readContents(
   return new Map(rows.map(({ number, content }) => [number, content]))
 }
 
-/** Puts passages below other headings. */
+/** Changes the headings above passages. */
 export async function patchHeadings(
   tx: Tx,
   numbers: readonly number[],

@@ -73,7 +73,7 @@ describeEachEngine('the passages of a file', (engine) => {
       expect(second.meta).toEqual({})
     })
 
-    it('as none, where there are none', async () => {
+    it('as an empty list, where there are none', async () => {
       const { id } = await bot.upload({ key: 'plain.md' }, manual)
       expect(await contents(id)).toEqual([])
     })
@@ -100,7 +100,7 @@ describeEachEngine('the passages of a file', (engine) => {
       { content: '- oil\n- cloth', type: 'list' as const },
     ]
 
-    it('and take the place of those before, at once and in their order', async () => {
+    it('and replace the former ones, at once and in their order', async () => {
       const { id } = await upload()
       expect(await bot.as().setFilePassages({ id, passages: given })).toEqual({})
       const { passages } = await bot.as().listFilePassages({ id })
@@ -118,11 +118,11 @@ describeEachEngine('the passages of a file', (engine) => {
       expect(oil?.content).toBe('# Handbook\n\n## Care\n\n- oil\n- cloth')
       const { file } = await bot.as().getFile({ id })
       expect(file).toMatchObject({ status: 'indexing_completed', index: true })
-      // The content is what it was.
+      // The content is unchanged.
       expect(await (await fetch(file.url)).text()).toBe(manual)
     })
 
-    it('also on a file that was not to be indexed', async () => {
+    it('also on a file that is not indexed', async () => {
       const { id } = await bot.upload({ key: 'scan.bin' }, 'no text')
       await bot.as().setFilePassages({ id, passages: [{ content: 'What the scan says.' }] })
       expect(await found('scan says')).toEqual(['What the scan says.'])
@@ -139,7 +139,7 @@ describeEachEngine('the passages of a file', (engine) => {
       expect(await found('red valve')).toHaveLength(1)
     })
 
-    it('to none', async () => {
+    it('to an empty list', async () => {
       const { id } = await upload()
       await bot.as().setFilePassages({ id, passages: [] })
       expect(await contents(id)).toEqual([])
@@ -147,7 +147,7 @@ describeEachEngine('the passages of a file', (engine) => {
       expect((await bot.as().getFile({ id })).file.status).toBe('indexing_completed')
     })
 
-    it('by the last of several at once, as a whole', async () => {
+    it('by concurrent calls, of which the last wins as a whole', async () => {
       const { id } = await upload()
       const sets = ['ant', 'bee', 'cow'].map((word) =>
         Array.from({ length: 30 }, (_, at) => ({ content: `${word} ${at}` })),
@@ -204,7 +204,7 @@ describeEachEngine('the passages of a file', (engine) => {
       expect(await contents(id)).toHaveLength(3)
     })
 
-    it('not before the content is there, nor by whom the file does not belong to', async () => {
+    it('not before the content is uploaded, nor by an integration that does not own the file', async () => {
       const { file } = await bot.as().upsertFile({ key: 'new.md', size: 3, index: true })
       const passages = [{ content: 'x' }]
       await expect(bot.as().setFilePassages({ id: file.id, passages })).rejects.toMatchObject({
@@ -229,8 +229,8 @@ describeEachEngine('the passages of a file', (engine) => {
     })
   })
 
-  describe('are made anew', () => {
-    it('while those of before are found', async () => {
+  describe('are made again', () => {
+    it('while the former ones are found', async () => {
       const { id } = await upload()
       await bench().pauseJobs()
       const { file } = await bot.as().reindexFile({ id })
@@ -245,7 +245,7 @@ describeEachEngine('the passages of a file', (engine) => {
       expect(renewed).not.toEqual(ids)
     })
 
-    it('of a file that was uploaded without', async () => {
+    it('of a file that was uploaded without indexing', async () => {
       const { id } = await bot.upload({ key: 'late.md' }, manual)
       await bot.as().reindexFile({ id })
       const file = await bot.awaitStatus(id, 'indexing_completed')
@@ -253,7 +253,7 @@ describeEachEngine('the passages of a file', (engine) => {
       expect(await found('red valve')).toHaveLength(1)
     })
 
-    it('leaving the old ones when it fails', async () => {
+    it('keeping the former ones when it fails', async () => {
       const { id } = await upload()
       await bench().database.run((tx) =>
         tx
@@ -272,7 +272,7 @@ describeEachEngine('the passages of a file', (engine) => {
       expect(await contents(id)).toHaveLength(3)
     })
 
-    it('once, however often it is asked for', async () => {
+    it('once for repeated requests', async () => {
       const { id } = await upload()
       await bench().pauseJobs()
       const asked = await Promise.all([1, 2, 3].map(() => bot.as().reindexFile({ id })))
@@ -283,10 +283,10 @@ describeEachEngine('the passages of a file', (engine) => {
     })
   })
 
-  describe('can be waited for', () => {
+  describe('can be awaited', () => {
     const waitFor = 'indexing_completed' as const
 
-    it('until they are there', async () => {
+    it('until they are searchable', async () => {
       await bench().pauseJobs()
       const { id } = await bot.upload({ key: 'a.md', index: true }, manual)
       const waiting = bot.as().getFile({ id, waitFor })
@@ -297,25 +297,25 @@ describeEachEngine('the passages of a file', (engine) => {
     it.each([
       ['a failure', { key: 'a.zip', index: true }, 'indexing_failed'],
       ['a file that is not to be indexed', { key: 'a.md' }, 'upload_completed'],
-    ])('until it is known that they are not: %s', async (_name, input, status) => {
+    ])('until it is known that there will be none: %s', async (_name, input, status) => {
       const { id } = await bot.upload(input, 'x')
       expect((await bot.as().getFile({ id, waitFor })).file.status).toBe(status)
     })
 
-    it('from before the upload on', async () => {
+    it('before the upload', async () => {
       const { file } = await bot.as().upsertFile({ key: 'a.md', size: manual.length, index: true })
       const waiting = bot.as().getFile({ id: file.id, waitFor })
       await fetch(file.uploadUrl, { method: 'PUT', body: manual })
       expect((await waiting).file.status).toBe('indexing_completed')
     })
 
-    it('for a time only, and not when the file goes', async () => {
+    it('for a limited time, and not after the file was deleted', async () => {
       const { file } = await bot.as().upsertFile({ key: 'a.md', size: 3, index: true })
       const late = await bot.as().getFile({ id: file.id, waitFor, timeout: 0 })
       expect(late.file.status).toBe('upload_pending')
       const waiting = bot.as().getFile({ id: file.id, waitFor })
       const refused = expect(waiting).rejects.toMatchObject({ type: 'ResourceNotFound' })
-      // Let the wait begin; if it comes too late, the outcome is the same.
+      // Lets the wait begin; if it starts too late, the outcome is the same.
       await bot.as().getFile({ id: file.id })
       await bot.as().deleteFile({ id: file.id })
       await refused

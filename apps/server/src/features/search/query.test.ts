@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { isEmptyQuery, toQuery } from './query.js'
 
 describe('terms', () => {
-  test('function words of a question are left out', () => {
+  test('function words of a question are omitted', () => {
     expect(toQuery('How do I reset my password?').terms).toEqual(['reset', 'password'])
     expect(toQuery("What's the bot's limit? Don't know").terms).toEqual(['bot', 'limit', 'know'])
   })
@@ -17,13 +17,13 @@ describe('terms', () => {
     expect(toQuery(words.join(' ')).terms).toEqual(words.slice(0, 100))
   })
 
-  test('CJK is looked for by pairs, a single character by what it begins', () => {
+  test('CJK is searched by pairs, a single character as a prefix', () => {
     expect(toQuery('東京都').terms).toEqual(['東京', '京都'])
     expect(toQuery('猫').terms).toEqual(['猫*'])
     expect(toQuery('iPhone的价格').terms).toEqual(['iphone', '的价', '价格'])
   })
 
-  test('there may be nothing to look for', () => {
+  test('a query may be empty', () => {
     expect(isEmptyQuery(toQuery('?! "" \0'))).toBe(true)
     expect(isEmptyQuery(toQuery('a'))).toBe(false)
   })
@@ -57,11 +57,11 @@ describe('phrases', () => {
     expect(toQuery('mail jo.doe@example.org').phrases).toEqual([['jo', 'doe', 'example', 'org']])
   })
 
-  test('the end of a sentence holds nothing together', () => {
+  test('the end of a sentence does not join words', () => {
     expect(toQuery('It stopped. Now what?').phrases).toEqual([])
   })
 
-  test('a CJK phrase may go on in the text, but its inner runs may not', () => {
+  test('a CJK phrase may continue in the text, but its inner runs may not', () => {
     expect(toQuery('"使用Python编程"').phrases).toEqual([['使用', '用', 'python', '编程']])
     expect(toQuery('"第3章"').phrases).toEqual([['第', '3', '章*']])
   })
@@ -74,11 +74,11 @@ describe('numbers and codes that are written in several ways', () => {
     ['1245', '1245'],
     ['UTF-8', 'utf8'],
     ['utf8', 'utf8'],
-  ])('%s is looked for as one word, too', (text, word) => {
+  ])('%s is also searched as one word', (text, word) => {
     expect(toQuery(`the ${text} file`).terms).toContain(word)
   })
 
-  test('what is meant literally may be written in either way', () => {
+  test('a literal phrase may be written in either way', () => {
     expect(toQuery('the HP-400 pump').exact).toEqual([['hp400']])
     expect(toQuery('the HP-400/12 pump').exact).toEqual([['hp', '400', '12']])
     expect(toQuery('1.245,00 or v1.2.345').exact).toEqual([['1245'], ['v1', '2', '345']])

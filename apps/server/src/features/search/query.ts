@@ -10,33 +10,33 @@ import {
   toRuns,
 } from '@botstead/documents/text'
 
-/** Bounds the work of one search; a question has about eight terms. */
+/** Limits the work of one search; a question has about eight terms. */
 const maximumTerms = 100
 const maximumPhrases = 20
 const longestPhrase = 32
 
 /**
- * What to look for, in no engine's language. Every token consists of letters, digits and marks
- * alone; one that ends with `*` stands for all tokens that begin with it.
+ * A parsed query, independent of the engine. Every token consists of letters, digits and marks
+ * only; one that ends with `*` is a prefix.
  */
 export interface Query {
-  /** Tokens of which any may occur. Each is listed once. */
+  /** Tokens of which any may occur, each listed once. */
   terms: string[]
-  /** Tokens that stand next to each other in this order: quoted words, and codes such as `v1.2.3`. */
+  /** Adjacent tokens in this order: quoted words, and codes such as `v1.2.3`. */
   phrases: string[][]
-  /** Those of the phrases that were meant literally: quoted words, and codes that have a digit. */
+  /** The literal phrases: quoted words, and codes that contain a digit. */
   exact: string[][]
 }
 
 const quotedText = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』/g
-/** What is a code although nothing holds it together: `E07`, `RC20`. */
+/** A code without punctuation: `E07`, `RC20`. */
 const shortCode = /(?<![\p{L}\p{N}])\p{Lu}+\p{N}[\p{Lu}\p{N}]*(?![\p{L}\p{N}])/gu
-/** What holds a code, a version or an address together, as opposed to what ends a word. */
+/** A code, a version or an address, whose parts are joined by punctuation. */
 const compoundWord = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~]+[\p{L}\p{N}\p{M}]+)+/gu
 
 /**
- * Reads a question or a list of keywords.
- * Function words are left out unless there is nothing else; a quoted phrase keeps them.
+ * Parses a question or a list of keywords.
+ * Function words are omitted unless there is nothing else; a quoted phrase keeps them.
  */
 export function toQuery(text: string): Query {
   const normalised = normalise(text)
@@ -57,7 +57,7 @@ export function toQuery(text: string): Query {
   const shortCodes = [...text.matchAll(shortCode)].map(([code]) => [normalise(code)])
   const runs = toRuns(normalised)
   const tokens = [...new Set([...runs.flatMap(toTerms), ...toJoined(normalised)])]
-  // Pairs of characters are no words.
+  // Pairs of characters are not words.
   const grammar = functionWordsOf(runs.filter(({ unspaced }) => !unspaced).map(({ text }) => text))
   const meaningful = tokens.filter((token) => !grammar.has(token))
   return {
@@ -71,7 +71,7 @@ export function toQuery(text: string): Query {
   }
 }
 
-/** Whether there is nothing to look for: the text had no letter and no digit. */
+/** Whether a query is empty: the text had no letter and no digit. */
 export function isEmptyQuery(query: Query): boolean {
   return query.terms.length === 0 && query.phrases.length === 0
 }
@@ -83,7 +83,7 @@ function toTerms(run: Run): string[] {
 }
 
 /**
- * The tokens of a phrase as they stand in the index. Only its last run may go on in the text, so
+ * The tokens of a phrase as they are in the index. Only its last run may continue in the text, so
  * only that one is written without the closing single character of an index run.
  */
 function toPhrase(text: string): string[] {
@@ -94,7 +94,7 @@ function toPhrase(text: string): string[] {
   return tokens.slice(0, longestPhrase)
 }
 
-/** A code or a number is looked up; words with a hyphen between them are only likely to stand together. */
+/** Whether a compound is a code or a number; words joined by a hyphen are only likely to be adjacent. */
 function isCode(compound: readonly string[]): boolean {
   return compound.length > 1 && compound.some((part) => /\p{N}/u.test(part))
 }
@@ -104,10 +104,10 @@ function distinct(phrases: string[][]): string[][] {
   return all.slice(0, maximumPhrases)
 }
 
-// Its dictionary holds the words of Chinese and of Japanese.
+// This dictionary contains the words of Chinese and of Japanese.
 const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
 
-/** What a question is about, as opposed to how it is asked. */
+/** The subject of a question, as opposed to its grammar. */
 export interface Subject {
   /** Words, and pairs of characters inside of words, that name the subject. */
   terms: ReadonlySet<string>

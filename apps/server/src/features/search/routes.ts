@@ -7,7 +7,7 @@ import { toFilePassage, toPassage } from './view.js'
 
 interface SearchRoutesDeps {
   service: SearchService
-  /** How a file is shown to callers. */
+  /** Converts a file to its form in the API. */
   toFile: Files['toFile']
 }
 

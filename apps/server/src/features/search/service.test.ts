@@ -4,7 +4,7 @@ import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** Cut into passages as small as they get, so that neighbours are distinct. */
+/** Makes passages as small as possible, so that neighbours are distinct. */
 const small = {
   configuration: {
     parsing: { minimumParagraphLength: 0 },
@@ -110,13 +110,13 @@ describeEachEngine('search', (engine) => {
       [1, [start, wait, stop]],
       [2, [title, start, wait, stop, emergency]],
       [10, [title, start, wait, stop, emergency]],
-    ])('%s, the content has its neighbours around it', async (contextDepth, expected) => {
+    ])('%s, the content includes its neighbours', async (contextDepth, expected) => {
       const [best] = await search('ten seconds', { contextDepth })
       expect(best?.content).toBe(expected.join('\n\n'))
     })
   })
 
-  it('explain adds what each way of looking found', async () => {
+  it('explain adds the evidence of each retriever', async () => {
     const [best] = await search('red valve', { explain: true })
     expect(best?.explanation).toMatchObject({ keyword: expect.any(Number) })
     for (const part of Object.values(best?.explanation ?? {})) {
@@ -127,7 +127,7 @@ describeEachEngine('search', (engine) => {
     expect(plain).not.toHaveProperty('explanation')
   })
 
-  it('minScore leaves out what fits less', async () => {
+  it('minScore excludes lower scores', async () => {
     const all = await search('water valve button')
     const middle = all[1]?.score ?? 0
     const some = await search('water valve button', { minScore: middle })
@@ -139,7 +139,7 @@ describeEachEngine('search', (engine) => {
   })
 
   describe('with withContext', () => {
-    it('the surroundings are listed too, as far as contextDepth says', async () => {
+    it('the context is listed too, up to contextDepth', async () => {
       const [best] = await search('lever', { withContext: true })
       expect(best?.content).toBe([stop, emergency].join('\n\n'))
       expect(best?.context).toEqual([
@@ -167,20 +167,20 @@ describeEachEngine('search', (engine) => {
       expect(wide?.context?.at(-1)?.type).toBe('subsequent')
     })
 
-    it('left out, there is no context', async () => {
+    it('omitted, there is no context', async () => {
       expect((await search('lever'))[0]).not.toHaveProperty('context')
     })
   })
 
   describe('with includeBreadcrumb', () => {
-    it('the headings stand above the content', async () => {
+    it('the headings are above the content', async () => {
       const [alone] = await search('lever', { includeBreadcrumb: true, contextDepth: 0 })
       expect(alone?.content).toBe(`# Pump\n\n## Stop\n\n${emergency}`)
       const [first] = await search('moves water', { includeBreadcrumb: true, contextDepth: 0 })
       expect(first?.content).toBe(title)
     })
 
-    it('every heading stands once, where its part begins', async () => {
+    it('every heading occurs once, where its section begins', async () => {
       const [best] = await search('ten seconds', { includeBreadcrumb: true })
       expect(best?.content).toBe(['# Pump', start, wait, stop].join('\n\n'))
     })
@@ -203,12 +203,12 @@ describeEachEngine('search', (engine) => {
       expect(scores).toEqual(scores.toSorted((a, b) => b - a))
     })
 
-    it('neighbours stand once, also between two matches', async () => {
+    it('neighbours occur once, also between two matches', async () => {
       const [best] = await search('seconds button', { consolidate: true, contextDepth: 1 })
       expect(best?.content).toBe(['# Pump', start, wait, stop, emergency].join('\n\n'))
     })
 
-    it('it has the position where its content begins, which may be before the first match', async () => {
+    it('it has the position of the beginning of its content, which may be before the first match', async () => {
       await bot.uploadAndWait({ key: 'scan.md', index: true }, 'Nothing yet.')
       const passages = ['A lid is red.', 'A zebra waits.', 'A door shuts.']
       await bot.as().setFilePassages({
@@ -216,7 +216,7 @@ describeEachEngine('search', (engine) => {
         passages: passages.map((content, at) => ({ content, pageNumber: at + 4 })),
       })
       const [best] = await search('zebra', { consolidate: true, contextDepth: 1 })
-      // The file states no title, so its name stands for one.
+      // The file has no title, so its name is used.
       expect(best?.content).toBe(['# scan', ...passages].join('\n\n'))
       expect(best?.meta).toEqual({ type: 'consolidated', pageNumber: 4, position: 0 })
       await bot.as().deleteFile({ id: 'scan.md' })
@@ -224,7 +224,7 @@ describeEachEngine('search', (engine) => {
   })
 
   describe('with limit', () => {
-    it('there are at most so many', async () => {
+    it('there are at most as many passages', async () => {
       expect(await search('the', { limit: 1 })).toHaveLength(1)
       expect((await search('pump valve button lever')).length).toBeGreaterThan(2)
       expect(await search('pump valve button lever', { limit: 2 })).toHaveLength(2)
@@ -260,7 +260,7 @@ describeEachEngine('search', (engine) => {
       })
     })
 
-    it('may have 2,048 bytes and no more', async () => {
+    it('may have at most 2,048 bytes', async () => {
       expect(await search(`pump ${'é'.repeat(1021)}`)).not.toEqual([])
       await expect(search('é'.repeat(1025))).rejects.toMatchObject({
         type: 'InvalidQuery',
@@ -270,7 +270,7 @@ describeEachEngine('search', (engine) => {
     })
   })
 
-  describe('what cannot be seen', () => {
+  describe('a passage that the caller may not see', () => {
     it('is not found: files that are not shared, for an integration', async () => {
       const client = bot.as(integration('i1'))
       await bot.uploadAndWait({ key: 'own.md', index: true }, '# My valve', integration('i1'))

@@ -30,7 +30,7 @@ export interface SearchServiceDeps {
 
 export type SearchService = ReturnType<typeof createSearchService>
 
-/** Search in the files of a bot, and the passages of single files for those who maintain them. */
+/** Search in the files of a bot, and management of the passages of single files. */
 export function createSearchService(deps: SearchServiceDeps) {
   const { db, clock, pager, files, finder, questions, meter, limits } = deps
 
@@ -67,7 +67,7 @@ export function createSearchService(deps: SearchServiceDeps) {
     return { found: input.consolidate ? joinByFile(found) : found, degraded }
   }
 
-  /** What search finds of a file, in reading order. */
+  /** The passages of a file that search finds, in reading order. */
   async function listPassages(
     actor: BotActor,
     idOrKey: string,
@@ -86,7 +86,7 @@ export function createSearchService(deps: SearchServiceDeps) {
     return await pagePassages(db, scopeOf(actor, isoTime(clock.now())), id, page)
   }
 
-  /** Gives a file passages of the caller; returns when they are found, or are still written after a while. */
+  /** Replaces the passages of a file; returns when they are found, or after a timeout. */
   async function replacePassages(
     actor: BotActor,
     idOrKey: string,
@@ -115,7 +115,7 @@ export function createSearchService(deps: SearchServiceDeps) {
     }
   }
 
-  /** Reads the content of a file again and cuts it into passages anew. */
+  /** Reads the content of a file again and makes its passages again. */
   async function reindex(actor: BotActor, idOrKey: string): Promise<FileRow> {
     return await files.reindexing.reindex(actor, idOrKey)
   }

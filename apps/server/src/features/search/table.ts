@@ -2,16 +2,16 @@ import type { PassageKind } from '@botstead/documents'
 import type { Generated } from 'kysely'
 import type { JsonColumn, TimeColumn } from '../../platform/db/columns.js'
 
-/** One row per passage. Which generation of a file is found is in the row of the file. */
+/** One row per passage. The row of the file determines which generation is found. */
 export interface PassagesTable {
-  /** The keyword index knows the passage by this number. */
+  /** Identifies the passage in the keyword index. */
   number: Generated<number>
   /** UUID. */
   id: string
   bot_id: string
   file_id: string
   generation: number
-  /** Place in the file, from 0. */
+  /** Position in the file, from 0. */
   position: number
   subtype: PassageKind
   page_number: number | null
@@ -21,33 +21,33 @@ export interface PassagesTable {
   headings: JsonColumn
   /** JSON list of the headings that the passage begins with. */
   own_headings: JsonColumn
-  /** Where the passage begins and ends in the normalized text of the file, in UTF-16 units. */
+  /** The range of the passage in the normalized text of the file, in UTF-16 units. */
   start_offset: number
   end_offset: number
 }
 
-/** A word that some passage of a bot has, or had. */
+/** A word that some passage of a bot has or had. */
 interface BotWordsTable {
   bot_id: string
   word: string
-  /** The word backwards. */
+  /** The reversed word. */
   reversed: string
 }
 
-/** What makes the vectors of one bot, at one time. */
+/** A set of comparable vectors of one bot. */
 interface SemanticSpacesTable {
   number: Generated<number>
   bot_id: string
-  /** Which maker of vectors, in which version; vectors of different ones cannot be compared. */
+  /** The embedder and its version; vectors of different ones cannot be compared. */
   embedder: string
   dimensions: number
-  /** Whether searches use it; a bot has at most one of these. */
+  /** Whether searches use it; a bot has at most one such space. */
   serving: number
-  /** How many passages of the bot it was built from. */
+  /** The number of passages from which it was built. */
   passages: number
-  /** How many it has, about: counted after vectors are made. */
+  /** The approximate number of its vectors: counted after vectors are made. */
   size: Generated<number>
-  /** Grows whenever vectors are added, so that a copy in memory is known to be old. */
+  /** Increases whenever vectors are added, so that a copy in memory can be recognised as stale. */
   revision: Generated<number>
   /** The fitted model, if the embedder is the built-in one. */
   model: Uint8Array | null
@@ -60,13 +60,13 @@ interface PassagesWithoutVectorTable {
   number: number
 }
 
-/** On PostgreSQL there only with pgvector. What is in the other columns is the engine's own. */
+/** On PostgreSQL it exists only with pgvector. Further columns depend on the engine. */
 interface PassageVectorsTable {
   space: number
   number: number
-  /** On SQLite, a byte per number. */
+  /** On SQLite, one byte per number. */
   vector: Uint8Array
-  /** On SQLite, that of the space since when it is there. */
+  /** On SQLite, the revision of the space that added the vector. */
   revision: number
 }
 

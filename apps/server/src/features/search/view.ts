@@ -46,7 +46,7 @@ function toMeta({ subtype, page_number, position }: PassageRow): WirePassage['me
 }
 
 function toConsolidated(found: FoundPassage, view: PassageView): WirePassage {
-  // The content begins with what stands before the first match, which may be on another page.
+  // The content begins before the first match, possibly on another page.
   const first = found.around[0]
   return {
     content: underHeadings(found.around).join('\n\n'),
@@ -61,7 +61,7 @@ function toConsolidated(found: FoundPassage, view: PassageView): WirePassage {
   }
 }
 
-/** Passages in reading order, each below those of its headings that do not stand above it yet. */
+/** Passages in reading order, each below its headings that are not above it yet. */
 function underHeadings(passages: readonly PassageRow[]): string[] {
   const parts: string[] = []
   let path: string[] = []

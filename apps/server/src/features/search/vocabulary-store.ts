@@ -4,7 +4,7 @@ import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 
-/** Where to look for words in a list of words. */
+/** The parts of a vocabulary to search. */
 export interface Neighbourhood {
   /** Beginnings of words. */
   prefixes: readonly string[]
@@ -14,14 +14,14 @@ export interface Neighbourhood {
   words: readonly string[]
 }
 
-/** Selects that are joined in one statement: SQLite bounds their number. */
+/** Most selects that are joined in one statement: SQLite limits their number. */
 const selectsAtOnce = 250
-/** Words of one beginning or end that are looked at. */
+/** Most words per prefix or suffix. */
 const maximumOfRange = 5000
 
 /**
- * Holds the list of a bot until the transaction ends, so that nobody adds words meanwhile. To be called before
- * looking for words that no passage has: one that is being written has them, and cannot be seen yet.
+ * Locks the vocabulary of a bot until the transaction ends, so that no words are added. Must be called before
+ * searching for words that no passage has: a passage that is being written has words that are not visible yet.
  */
 export async function holdWords(tx: Tx, botId: string): Promise<void> {
   await dialectOf(tx).holdName(tx, listName(botId))
@@ -31,7 +31,7 @@ function listName(botId: string): string {
   return `words ${botId}`
 }
 
-/** Adds words to the list of a bot; those that it has already may be among them. */
+/** Adds words to the vocabulary of a bot; existing ones are ignored. */
 export async function insertWords(
   tx: Tx,
   botId: string,
@@ -39,7 +39,7 @@ export async function insertWords(
 ): Promise<void> {
   await dialectOf(tx).shareName(tx, listName(botId))
   if (words.length === 0) return
-  // In order, so that two transactions on PostgreSQL never wait for each other.
+  // In order, so that two transactions on PostgreSQL do not deadlock.
   const rows = words.toSorted((a, b) => (a.word < b.word ? -1 : 1))
   const json = sql<string>`${JSON.stringify(rows)}`
   const given = dialectOf(tx).jsonRecords<ListedWord>(json, { word: 'text', reversed: 'text' })
@@ -50,14 +50,14 @@ export async function insertWords(
       tx
         .selectFrom(given)
         .select([sql<string>`${botId}`.as('bot_id'), 'given.word', 'given.reversed'])
-        // Without a condition SQLite takes what follows for one of a join.
+        // Without a condition SQLite would parse the next clause as part of a join.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
-/** The words of a bot in a neighbourhood, each once. */
+/** The distinct words of a bot in a neighbourhood. */
 export async function findWords(db: Db, botId: string, near: Neighbourhood): Promise<string[]> {
   const range = (column: 'word' | 'reversed', beginning: string) =>
     sql<{ word: string }>`select word from (
@@ -83,8 +83,8 @@ export async function findWords(db: Db, botId: string, near: Neighbourhood): Pro
   return [...found]
 }
 
-/** Signs of German in the list of words of a bot that has German files. */
-const fewestSigns = 3
+/** German function words that the vocabulary of a bot with German files contains. */
+const minSigns = 3
 
 const selectSigns = prepared<{ botId: string }>()((db, p) =>
   db
@@ -92,16 +92,16 @@ const selectSigns = prepared<{ botId: string }>()((db, p) =>
     .select('word')
     .where('bot_id', '=', p('botId'))
     .where('word', 'in', germanSigns)
-    .limit(fewestSigns),
+    .limit(minSigns),
 )
 
-/** Whether the words of a bot show that it has German files. Called by every search that may be German. */
+/** Whether the vocabulary of a bot shows that it has German files. Called by every search that may be German. */
 export async function hasGermanWords(db: Db, botId: string): Promise<boolean> {
   const signs = await selectSigns(db, { botId })
-  return signs.length === fewestSigns
+  return signs.length === minSigns
 }
 
-/** Those of the beginnings with which any word of a bot begins. */
+/** The given prefixes with which any word of a bot begins. */
 export async function findBeginnings(
   db: Db,
   botId: string,
@@ -127,7 +127,7 @@ export async function deleteWords(tx: Tx, botId: string, words: readonly string[
   await tx.deleteFrom('bot_words').where('bot_id', '=', botId).where('word', 'in', words).execute()
 }
 
-/** Deletes words of a bot, at most `limit`, and returns how many. */
+/** Deletes at most `limit` words of a bot, and returns how many. */
 export async function deleteWordsOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const doomed = tx.selectFrom('bot_words').select('word').where('bot_id', '=', botId).limit(limit)
   const result = await tx

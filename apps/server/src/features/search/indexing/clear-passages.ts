@@ -8,9 +8,9 @@ import * as store from '../passage-store.js'
 import { deleteWords, holdWords } from '../vocabulary-store.js'
 import { type IngestPool, listPassageWords } from './ingest.js'
 
-/** Passages that are read at a time: few enough that nobody waits long for the database. */
+/** Passages per read: few enough to keep transactions short. */
 const readAtOnce = 100
-/** Words that are looked up in one transaction: few enough that nobody waits long for the database. */
+/** Words per transaction: few enough to keep transactions short. */
 const wordsAtOnce = 100
 
 export interface ClearPassagesDeps {
@@ -21,7 +21,7 @@ export interface ClearPassagesDeps {
   indexing: Pick<FilesIndexing, 'usefulPassages'>
 }
 
-/** Removes passages of a file that nobody finds any more, and the words that stood only there. */
+/** Removes passages of a file that are no longer found, and the words that occurred only there. */
 export function createClearPassages(deps: ClearPassagesDeps): JobHandler<ClearPassages> {
   const { db, run, index, ingestPool, indexing } = deps
 

@@ -7,7 +7,7 @@ import { listGeneration, type PassageRow } from '../passage-store.js'
 import { type IngestPool, listPassageWords } from './ingest.js'
 import type { IngestedPassage } from './ingest-task.js'
 
-/** Passages that are read at a time: few enough that nobody waits long. */
+/** Passages per read: few enough to keep transactions short. */
 const readAtOnce = 100
 
 export interface CopyDeps {
@@ -17,8 +17,8 @@ export interface CopyDeps {
 }
 
 /**
- * The passages of another file with the same content, which then needs no reading. Undefined when
- * they are not found any more: their file was replaced or deleted meanwhile.
+ * The passages of another file with the same content, which then need not be made again. Undefined when
+ * they are no longer found: their file was replaced or deleted in the meantime.
  */
 export async function readCopied(
   { db, indexing, ingestPool }: CopyDeps,
@@ -43,7 +43,7 @@ export async function readCopied(
       if (passage !== undefined) copied.push({ ...passage, ...each })
     }
   }
-  // Asked after reading: what is still found now was complete then.
+  // Checked after reading: passages that are still found now were complete then.
   return copied.length > 0 && (await indexing.isFound(from)) ? copied : undefined
 }
 

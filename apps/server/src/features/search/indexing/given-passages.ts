@@ -18,7 +18,7 @@ const headingLine = /^(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/
 /** Characters of a heading that are repeated above every passage below it. */
 const longestHeading = 200
 
-/** Turns passages that a caller gave into those that are stored; headings are read from them. */
+/** Converts passages from a caller to the stored form; headings are parsed from them. */
 export function toPassages(given: readonly GivenPassage[]): Passage[] {
   let path: Heading[] = []
   let start = 0
@@ -38,13 +38,13 @@ export function toPassages(given: readonly GivenPassage[]): Passage[] {
       start,
       end: start + content.length,
     }
-    // As between the blocks of a document that was read.
+    // The same distance as between the blocks of a document.
     start = passage.end + 2
     return passage
   })
 }
 
-/** The headings with which a passage begins; what is called one and is not written as one counts too. */
+/** The headings at the beginning of a passage; a passage whose type is a heading counts as one without the mark. */
 function ownHeadings(content: string, type: PassageKind | undefined): Heading[] {
   const headings: Heading[] = []
   const lines = content.split('\n').filter((line) => line.trim() !== '')

@@ -22,18 +22,18 @@ import { readCopied } from './copied-passages.js'
 import { type Content, type IngestPool, ingest } from './ingest.js'
 import { type IngestedPassage, lostContent } from './ingest-task.js'
 
-/** What one transaction takes: so little that no other transaction waits long. */
-const mostInBatch = { passages: 100, characters: 16_000 }
-/** Shares of the work, in percent: what comes before the passages are written, and before they are found. */
+/** Limits of one transaction: small enough that no other transaction waits long. */
+const maxInBatch = { passages: 100, characters: 16_000 }
+/** Shares of the work, in percent: until the passages are written, and until they are published. */
 const readPercent = 60
 const writtenPercent = 99
 
 /** The outcome for a file. */
 export type IndexOutcome =
   | { passages: number }
-  /** For its author. */
+  /** The reason for the author. */
   | { failedReason: string }
-  /** It was replaced or deleted meanwhile. */
+  /** The file was replaced or deleted in the meantime. */
   | undefined
 
 export interface IndexFileDeps {
@@ -55,8 +55,8 @@ export interface IndexFileDeps {
 }
 
 /**
- * Makes one generation searchable: `extract` reads the content and has it cut, `embed` writes the
- * passages to the index. Both can be repeated; nobody sees anything of it before it is published.
+ * Makes one generation searchable: `extract` reads the content and cuts it into passages, `embed` writes them
+ * to the index. Both can be repeated; nothing is visible before it is published.
  */
 export function createIndexFile(deps: IndexFileDeps) {
   const { run, indexing } = deps
@@ -98,7 +98,7 @@ export function createIndexFile(deps: IndexFileDeps) {
     progress: ProgressReport,
     signal: AbortSignal,
   ): Promise<void> {
-    // An attempt before this one may have come half way.
+    // A previous attempt may have stopped half way.
     await purge(
       run,
       (tx, limit) => store.deleteGeneration(tx, botId, fileId, generation, limit),
@@ -159,8 +159,8 @@ export function createIndexFile(deps: IndexFileDeps) {
 }
 
 /**
- * @throws ExtractionError if the storage has lost it, which no further try would change
- * @throws BlobStoreAwayError if no content can be reached now
+ * @throws ExtractionError if the storage has lost the content, which a retry would not change
+ * @throws BlobStoreAwayError if contents cannot be reached at the moment
  */
 async function openContent(
   content: IndexableContent,
@@ -168,11 +168,11 @@ async function openContent(
 ): Promise<Content> {
   const opened = await openIfThere(content)
   if (opened) return opened
-  // Every content is missing in a folder that is not mounted now.
+  // In an unmounted folder every content is missing.
   await checkContents().catch((cause: unknown) => {
     throw new BlobStoreAwayError('The store of contents cannot be reached', { cause })
   })
-  // It may have been back by the time of the check.
+  // The store may have become reachable before the check.
   const found = await openIfThere(content)
   if (found) return found
   throw lostContent('The stored content is missing')
@@ -195,7 +195,7 @@ function* toBatches(passages: readonly IngestedPassage[]): Generator<IngestedPas
   for (const passage of passages) {
     const { length } = passage.content
     const isFull =
-      batch.length === mostInBatch.passages || characters + length > mostInBatch.characters
+      batch.length === maxInBatch.passages || characters + length > maxInBatch.characters
     if (isFull && batch.length > 0) {
       yield batch
       batch = []
@@ -220,7 +220,7 @@ function toColumns(passage: IngestedPassage) {
   }
 }
 
-/** Milliseconds between two reports: often enough for people, seldom enough for the database. */
+/** Milliseconds between two reports: frequent enough for people, rare enough for the database. */
 const defaultProgressPauseMs = 500
 
 type StepProgress = Pick<
@@ -228,9 +228,9 @@ type StepProgress = Pick<
   'step' | 'percent' | 'pages' | 'passages' | 'passagesTotal'
 >
 
-/** Reports how far one attempt is: in the file, for its author, and in the log, for the operator. */
+/** Reports the progress of one attempt: in the file, for its author, and in the log, for the operator. */
 interface ProgressReport extends AsyncDisposable {
-  /** Never throws and never waits; what comes too soon after the last is left out. */
+  /** Never throws and never waits; reports that follow too soon are dropped. */
   report(progress: StepProgress): void
 }
 
@@ -268,13 +268,13 @@ function createProgressReport(
   return {
     report(progress) {
       const now = clock.now()
-      // Anybody who watches a slow file shall see each step begin.
+      // An observer of a slow file must see each step begin.
       const isNewStep = progress.step !== step && now - begin >= progressPauseMs
       if (!isNewStep && now - last < progressPauseMs) return
       if (writing === undefined) start(progress)
       else if (isNewStep) next = progress
     },
-    // Nothing may follow the outcome of the attempt.
+    // No report may follow the outcome of the attempt.
     async [Symbol.asyncDispose]() {
       while (writing !== undefined) await writing
     },

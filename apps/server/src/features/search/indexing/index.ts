@@ -22,9 +22,9 @@ import {
 export { createIngestPool, type IngestPoolOptions } from './ingest.js'
 
 /** Files that one process indexes at a time, at least. */
-const leastConcurrency = 4
+const minConcurrency = 4
 
-/** The jobs that turn files into passages and remove passages of no use. */
+/** The jobs that turn files into passages and remove passages that are no longer needed. */
 export function createIndexingJobs(
   deps: IndexFileDeps & { queue: Queue; meter: Pick<SearchMeter, 'indexed'> },
 ): Record<string, JobHandler> {
@@ -50,8 +50,8 @@ export function createIndexingJobs(
   }
 
   const index: JobHandler<IndexFile, IndexOutcome> = {
-    // One more than are read, so that slow ones leave room for a file that is read already.
-    concurrency: Math.max(leastConcurrency, deps.ingestPool.places + 1),
+    // One more than are read, so that slow files leave a slot for one that is already read.
+    concurrency: Math.max(minConcurrency, deps.ingestPool.places + 1),
     handler: createIndexFile(deps),
     onDone: (tx, { payload }, outcome) => publish(tx, payload, outcome),
     onDead: (tx, job, error) => publish(tx, job.payload, { failedReason: adviceOn(error, job) }),
@@ -65,7 +65,7 @@ export function createIndexingJobs(
   }
 }
 
-/** For the author of a file that was given up: why, and what to do now. */
+/** The failure reason for the author of a file that was given up: the cause, and what to do. */
 function adviceOn(error: Error, { id, attempt }: Job<IndexFile>): string {
   const again = 'index the file again, or upload it again'
   if (error instanceof JobDeadlineError) {

@@ -1,17 +1,17 @@
 import { type ChunkOptions, defaultChunkOptions, smallestMaximumLength } from '@botstead/documents'
 import type { ContextOptions } from '@botstead/documents/text'
 
-/** A passage is shown and prompted as a whole; no option makes it longer than this. */
+/** A passage is displayed and prompted as a whole, so no option makes it longer than this. */
 const largestMaximumLength = 20_000
 
-/** The `indexing.configuration` of an upload. Members that no part here knows are ignored. */
+/** The `indexing.configuration` of an upload. Unknown members are ignored. */
 export interface IngestConfiguration {
   parsing?: {
-    /** `agent` asks a language model to read the document. */
+    /** `agent` requests a language model to read the document. */
     mode?: string
-    /** UTF-16 units; shorter stand-alone paragraphs are merged into the following one. */
+    /** UTF-16 units; shorter stand-alone paragraphs are merged with the following one. */
     minimumParagraphLength?: number
-    /** Asks a language model to clean up the text of a PDF. */
+    /** Requests a language model to clean up the text of a PDF. */
     smartCleanup?: boolean
   }
   chunking?: ContextOptions & {
@@ -22,7 +22,7 @@ export interface IngestConfiguration {
   vision?: { transcribePages?: unknown; indexPages?: unknown }
 }
 
-/** How a document is cut, as its configuration and the limits of the server want it. */
+/** The chunking options of a document, from its configuration and the limits of the server. */
 export function toChunkOptions(
   configuration: IngestConfiguration,
   maximumPassages = defaultChunkOptions.maximumPassages,
@@ -34,15 +34,15 @@ export function toChunkOptions(
     maximumLength: Math.trunc(maximumLength),
     minimumParagraphLength:
       parsing?.minimumParagraphLength ?? defaultChunkOptions.minimumParagraphLength,
-    // A minimum that was given explicitly is followed exactly.
+    // An explicit minimum is followed exactly.
     packsShort: parsing?.minimumParagraphLength === undefined,
     maximumPassages,
   }
 }
 
 /**
- * What of a configuration is not followed, because it takes a language or vision model: the paths of
- * the members, such as `parsing.smartCleanup`. What a configuration turns off is not listed.
+ * The options of a configuration that are not applied because they require a language or vision model: the
+ * paths of the members, such as `parsing.smartCleanup`. Options that are turned off are not listed.
  */
 export function listNotApplied(configuration: IngestConfiguration): string[] {
   const { parsing, summarization, vision } = configuration

@@ -6,14 +6,14 @@ import {
 } from '@botstead/documents'
 import type { ContextOptions, IndexFields, ListedWord } from '@botstead/documents/text'
 
-/** The parts of a passage that decide by which words it is found. */
+/** The parts of a passage that determine its words. */
 export type PassageText = Pick<Passage, 'content' | 'headings' | 'ownHeadings'>
 
 /** The words by which a passage is found. */
 export interface PassageWords {
-  /** Those of the keyword index. */
+  /** The words of the keyword index. */
   fields: IndexFields
-  /** Those for the list of the bot's words that no passage before it in the same task has. */
+  /** The words for the vocabulary of the bot that no earlier passage of the task has. */
   words: ListedWord[]
 }
 
@@ -23,51 +23,51 @@ export interface IngestedPassage extends Passage, PassageWords {}
 export interface Ingestion {
   /** The document's title, if it states one. */
   title?: string
-  /** Number of pages or slides, in formats that have any. */
+  /** Number of pages or slides, in formats that have them. */
   pages?: number
-  /** In order; never empty, unless they were given. */
+  /** In order; not empty, unless a caller gave them. */
   passages: IngestedPassage[]
-  /** Options of the configuration that need a model and were not followed, such as `parsing.mode`. */
+  /** Options of the configuration that require a model and were not applied, such as `parsing.mode`. */
   notApplied: string[]
 }
 
 /** Where a worker finds the content of a file: on disk, which is cheaper, or in a buffer that is copied. */
 export type WorkerContent = { path: string } | { bytes: Uint8Array }
 
-/** How far the work on a file is. */
+/** The progress of work on a file. */
 export interface IngestProgress {
-  /** What is being done: the content is read, or cut into passages. */
+  /** The current step: the content is read, or cut into passages. */
   step: 'extract' | 'chunk'
-  /** Pages or slides read so far, in formats that have any. */
+  /** Pages or slides read so far, in formats that have them. */
   pages?: number
   /** Passages made so far. */
   passages?: number
-  /** From 0 to 100, never falling; what is left after reading counts too. */
+  /** From 0 to 100, never decreasing; includes the work after reading. */
   percent: number
 }
 
-/** One file for a worker. */
+/** A file for a worker. */
 export interface DocumentInput {
   content: WorkerContent
-  /** Whether the content is passages that a caller gave, as JSON. */
+  /** Whether the content consists of passages from a caller, as JSON. */
   isPassages?: boolean
   contentType: string
   key: string
-  /** SHA-256 that the content must have, in hex; unchecked without. */
+  /** SHA-256 that the content must have, in hex; not checked if missing. */
   sha256?: string
-  /** Size above which the content is not even read. */
+  /** Size above which the content is not read at all. */
   maximumBytes: number
   /** Pages above which a document is refused. */
   maximumPages: number
-  /** What the parts of a packed document may have together when they are unpacked, in bytes. */
+  /** Bytes that the parts of a packed document may have in total when unpacked. */
   maximumUnpackedBytes: number
   chunking: ChunkOptions
   context: ContextOptions
 }
 
-/** Passages that are cut already and whose words are wanted. */
+/** Passages that exist already and whose words are requested. */
 export interface TextsInput {
-  /** Of the file that they are found in. */
+  /** Key of the file that contains them. */
   key: string
   texts: readonly PassageText[]
   context: ContextOptions
@@ -75,18 +75,18 @@ export interface TextsInput {
 
 export type IngestInput = DocumentInput | TextsInput
 
-/** Passages of a file, or the words of texts, in order: they are sent before the output, some at a time. */
+/** Passages of a file, or the words of texts, in order: sent before the output, in batches. */
 export type IngestPiece = { passages: IngestedPassage[] } | { words: PassageWords[] }
 
-/** The output of a worker; that a file cannot be indexed is an output too. */
+/** The output of a worker; a file that cannot be indexed also results in an output. */
 export type IngestOutput =
   | Omit<Ingestion, 'passages' | 'notApplied'>
   | { failure: ExtractionFailure; message: string }
 
 /**
- * A content that the storage of the server has lost or changed.
+ * The error for a content that the storage of the server has lost or changed.
  *
- * @param what happened to it
+ * @param what a description of the damage
  */
 export function lostContent(what: string): ExtractionError {
   return new ExtractionError(

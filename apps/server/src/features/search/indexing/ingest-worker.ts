@@ -21,14 +21,14 @@ import {
   type TextsInput,
 } from './ingest-task.js'
 
-/** Share of the work that is done when a document is read; the rest is for cutting and indexing. */
+/** Share of the work, in percent, that is done when a document is read; the rest is cutting and indexing. */
 const readPercent = 60
 const cutPercent = 70
 
-/** Passages that go to the server at a time: few enough that taking them in keeps nobody waiting. */
+/** Passages per batch: few enough that receiving them does not block the server. */
 const passagesInPiece = 50
 
-/** Runs in a process of its own: everything that touches the content of a foreign file. */
+/** Runs in a process of its own: all code that parses the content of untrusted files. */
 serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(async (input, report, give) => {
   try {
     if ('texts' in input) return listWords(input, give)
@@ -36,7 +36,7 @@ serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(async (input,
   } catch (error) {
     const refusal = toRefusal(error)
     if (refusal === undefined) throw error
-    // An instance of a class would not survive the way back to the server.
+    // A class instance would not survive the transfer to the server.
     return { failure: refusal.failure, message: refusal.message }
   }
 })
@@ -47,7 +47,7 @@ function listWords({ texts, key, context }: TextsInput, give: Give<IngestPiece>)
 }
 
 /**
- * Returns a function that lists the words of passages, to be called with those of a file one after the other.
+ * Returns a function that lists the words of passages, to be called with those of a file in order.
  *
  * @param key of the file
  */

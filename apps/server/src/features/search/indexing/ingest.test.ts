@@ -58,7 +58,7 @@ describe('a file becomes passages', () => {
     })
   })
 
-  test('with every word once, in the first passage that has it', async () => {
+  test('with every word once, in its first passage', async () => {
     const parts = Array.from({ length: 120 }, (_, at) => `## Part\n\nPumpe ${'abc'[at % 3]}eta`)
     const { passages } = await ingestText(`# Größe\n\n${parts.join('\n\n')}`)
     const listed = passages.map(({ words }) => words.map(({ word }) => word))
@@ -71,7 +71,7 @@ describe('a file becomes passages', () => {
     }
   })
 
-  test('or an error, when a worker gives up on passages that were cut before', async () => {
+  test('or an error, when a worker fails on passages that were made before', async () => {
     const text = { content: 'Keep it dry.', headings: ['Pump'], ownHeadings: [] }
     const to = { key: 'a.md', context: {} }
     expect(await listPassageWords(pool, [text, text], to)).toMatchObject([
@@ -124,7 +124,7 @@ describe('a file becomes passages', () => {
     }
   })
 
-  test('only if it is what was uploaded', async () => {
+  test('only if it is the uploaded content', async () => {
     const sha256 = createHash('sha256').update('# Pump').digest('hex')
     expect(await ingestText('# Pump', 'text/markdown', { sha256 })).toMatchObject({ title: 'Pump' })
     const changed = ingestText('# Bump', 'text/markdown', { sha256 })
@@ -134,7 +134,7 @@ describe('a file becomes passages', () => {
     })
   })
 
-  test('while it says how far it is', async () => {
+  test('and reports the progress', async () => {
     const heard: IngestProgress[] = []
     const content = { bytes: Buffer.from('# Part\n\nA sentence about a pump.\n\n'.repeat(20_000)) }
     const request = { content, contentType: 'text/markdown', key: 'a', maximumPassages: 50_000 }
@@ -146,7 +146,7 @@ describe('a file becomes passages', () => {
     expect(percents.at(-1)).toBeLessThan(100)
   })
 
-  test('with a list of the wishes that take a model', async () => {
+  test('with a list of the options that require a model', async () => {
     const configuration = {
       parsing: { mode: 'agent', smartCleanup: true },
       summarization: { enable: true },
@@ -162,7 +162,7 @@ describe('a file becomes passages', () => {
     ])
   })
 
-  test('as the configuration wants it', async () => {
+  test('as the configuration requires', async () => {
     const configuration = {
       parsing: { minimumParagraphLength: 0, mode: 'standard' },
       chunking: { maximumChunkLength: 80, embedBreadcrumb: false },
@@ -176,7 +176,7 @@ describe('a file becomes passages', () => {
 })
 
 describe('a file that cannot be indexed fails with a reason', () => {
-  test('and so does its successor not', async () => {
+  test('and the next file does not', async () => {
     await expect(ingestText('GIF89a', 'image/gif')).rejects.toMatchObject({
       name: 'ExtractionError',
       failure: 'unsupported',
@@ -198,7 +198,7 @@ describe('a file that cannot be indexed fails with a reason', () => {
     await expect(ingest(hasty, request)).rejects.toMatchObject({ failure: 'too_slow' })
   })
 
-  test('if it makes too much text', async () => {
+  test('if it results in too much text', async () => {
     await using narrow = createIngestPool({
       onError,
       workers: 1,
@@ -225,7 +225,7 @@ describe('a file that cannot be indexed fails with a reason', () => {
   })
 })
 
-describe('a hostile file fails alone or does no harm', () => {
+describe('a hostile file fails alone or is harmless', () => {
   const wide = `|${'a|'.repeat(2000)}\n|${'-|'.repeat(2000)}\n`
   test.each([
     ['quotes without end', 'text/markdown', '>'.repeat(200_000), 'too_deep'],
@@ -274,7 +274,7 @@ function ticks(count: number): string {
   return Array.from({ length: count }, (_, index) => `${'`'.repeat(index)}a`).join('')
 }
 
-/** YAML whose aliases stand for 10^9 words. */
+/** YAML whose aliases expand to 10^9 words. */
 function bomb(): string {
   const levels = Array.from({ length: 9 }, (_, index) => {
     return `a${index + 1}: &a${index + 1} [${`*a${index},`.repeat(10)}]`

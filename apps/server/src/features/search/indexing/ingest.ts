@@ -26,16 +26,16 @@ import type {
 } from './ingest-task.js'
 
 const megabyte = 1024 * 1024
-/** Processors are few and slow files go last, so that more of them would not end sooner. */
-const mostSlowPlaces = 3
-/** Files above this are not indexed. */
-const largestFileBytes = 95_000_000
+/** Few, because more of them would compete for the same processors without finishing sooner. */
+const maxSlowPlaces = 3
+/** Larger files are not indexed. */
+const maxFileBytes = 95_000_000
 
-/** Bounds of a single document. */
+/** Limits of a single document. */
 interface DocumentLimits {
   /** Pages or slides; documents with more are refused. */
   maximumPages: number
-  /** What the parts of a packed document have together when they are unpacked, in bytes. */
+  /** Bytes that the parts of a packed document may have in total when unpacked. */
   maximumUnpackedBytes: number
 }
 
@@ -43,18 +43,18 @@ interface DocumentLimits {
 export interface IngestPool
   extends WorkerPool<IngestInput, IngestOutput, IngestProgress, IngestPiece> {
   readonly limits: DocumentLimits
-  /** Files that are read at a time, slow ones included. */
+  /** Files that are read concurrently, slow ones included. */
   readonly places: number
 }
 
-/** A file to be made searchable. */
+/** A file to be indexed. */
 export interface IngestRequest {
   content: Content
-  /** Whether the content is passages that a caller gave, as JSON. */
+  /** Whether the content consists of passages from a caller, as JSON. */
   isPassages?: boolean
   contentType: string
   key: string
-  /** SHA-256 that the content must have, in hex; unchecked without. */
+  /** SHA-256 that the content must have, in hex; not checked if missing. */
   sha256?: string
   configuration?: IngestConfiguration
   /** More passages than this are refused; 5,000 by default. */
@@ -63,17 +63,17 @@ export interface IngestRequest {
   maximumBytes?: number
 }
 
-/** What may go along with a request. */
+/** Optional parts of a request. */
 export interface IngestOptions {
-  /** Called with how far the work is, a few times a second at most; it must not throw. */
+  /** Called with the progress, a few times a second at most; must not throw. */
   onProgress?(progress: IngestProgress): void
 }
 
-/** Limits of the pool where they shall differ from the defaults. */
+/** Limits of the pool that differ from the defaults. */
 export type IngestPoolOptions = Partial<Omit<WorkerPoolOptions, 'entry'> & DocumentLimits> &
   Pick<WorkerPoolOptions, 'onError'>
 
-/** Starts the pool; it has no process until there is a file. */
+/** Creates the pool; it has no process until there is a file. */
 export function createIngestPool(options: IngestPoolOptions): IngestPool {
   const { maximumPages = 5000, maximumUnpackedBytes = 256 * megabyte, ...workers } = options
   // One processor stays free for requests.
@@ -99,21 +99,21 @@ export function createIngestPool(options: IngestPoolOptions): IngestPool {
 }
 
 /**
- * Files that take long and are read beside the others: a few, if all of them together can have half of
- * the memory; at least one, because one slow file must never hold up the rest.
+ * Slots for slow files, which are read beside the others: a few, within half of
+ * the memory; at least one, because one slow file must never block the rest.
  */
 function slowPlacesIn(memoryLimitMb: number, ordinary: number): number {
   const allowed = process.constrainedMemory() || Number.POSITIVE_INFINITY
   const readers = Math.floor(Math.min(totalmem(), allowed) / 2 / (memoryLimitMb * megabyte))
-  return Math.min(mostSlowPlaces, Math.max(1, readers - ordinary))
+  return Math.min(maxSlowPlaces, Math.max(1, readers - ordinary))
 }
 
 /**
  * Extracts and chunks one file in a worker.
  *
  * @throws ExtractionError if the file cannot be indexed, with a reason for its author
- * @throws WorkerLimitError with limit `queue` if the pool is too busy to take it now
- * @throws WorkerExitError if the worker ended for a reason that is not the file's
+ * @throws WorkerLimitError with limit `queue` if the pool is too busy
+ * @throws WorkerExitError if the worker ended for a reason unrelated to the file
  */
 export async function ingest(
   pool: IngestPool,
@@ -122,7 +122,7 @@ export async function ingest(
   options: IngestOptions = {},
 ): Promise<Ingestion> {
   const { content, isPassages = false, contentType, key, sha256, configuration = {} } = request
-  const { maximumBytes = largestFileBytes, maximumPassages } = request
+  const { maximumBytes = maxFileBytes, maximumPassages } = request
   const input = {
     isPassages,
     contentType,
@@ -151,11 +151,11 @@ export async function ingest(
 }
 
 /**
- * Lists the words of passages that were cut before, in their order: comparing letters by the thousand keeps
- * others waiting, so that a worker does it too.
+ * Lists the words of existing passages, in order, in a worker: comparing letters by the thousand would
+ * block the server.
  *
- * @param texts few enough to be taken in at once; each word is listed once among them
- * @throws ExtractionError if the worker gave up; otherwise as the pool, and not for what a file is
+ * @param texts few enough for one batch; each word is listed once among them
+ * @throws ExtractionError if the worker failed; otherwise like the pool
  */
 export async function listPassageWords(
   pool: IngestPool,
@@ -173,7 +173,7 @@ export async function listPassageWords(
       },
     },
   )
-  // With fewer words than passages, the caller would ask for the rest for ever, or take them for none.
+  // With fewer words than passages, the caller would ask for the rest forever, or index passages without words.
   if ('failure' in output) throw new ExtractionError(output.failure, output.message)
   return words
 }
@@ -198,15 +198,15 @@ function failure(kind: ExtractionError['failure'], cause: string, error: Error):
 }
 
 /**
- * The content of a file. A path is the cheapest. A stream, such as of a blob on another machine, goes
- * through a temporary file, so that no content is ever whole in the memory of the server.
+ * The content of a file. A path is the cheapest. A stream, such as of a blob on another machine, is
+ * written to a temporary file, so that no content is held in the memory of the server as a whole.
  */
 export type Content = WorkerContent | { stream: Readable }
 
 /**
- * Runs work on a content that a worker can open.
+ * Runs work with a content that a worker can open.
  *
- * @param maximumBytes size at which a stream is given up
+ * @param maximumBytes size above which a stream is aborted
  * @throws ExtractionError if the stream is longer
  */
 async function withWorkerContent<T>(

@@ -12,7 +12,7 @@ describeEachEngine('the progress of a file', (engine) => {
   const logTo = { write: (line: string) => void lines.push(line) }
   const bench = useFiles(engine, { logTo, progressPauseMs: 0 })
 
-  it('is reported in the file and in the log, never falls, and goes once the file is indexed', async () => {
+  it('is reported in the file and in the log, never decreases, and is removed once the file is indexed', async () => {
     const pages = 15
     const content = await pdf((document) => {
       for (let page = 1; page <= pages; page += 1) {
@@ -70,14 +70,14 @@ describeEachEngine('indexing', (engine) => {
     return rows.map(({ position }) => position)
   }
 
-  /** Waits until a document is on its way into the index. */
+  /** Waits until some passages of a document are written. */
   const someWritten = (bot: TestBot) =>
     vi.waitFor(async () => expect(await positions(bot)).not.toEqual([]), {
       timeout: 15_000,
       interval: 1,
     })
 
-  /** A document of so many passages. */
+  /** A document with this number of passages. */
   function sections(count: number): string {
     const parts = Array.from({ length: count }, (_, at) => `## Part ${at}\n\nWord${at} is here.`)
     return `# Title\n\n${parts.join('\n\n')}`
@@ -86,7 +86,7 @@ describeEachEngine('indexing', (engine) => {
     configuration: { parsing: { minimumParagraphLength: 0 }, chunking: { maximumChunkLength: 64 } },
   }
 
-  it('reads a content where it lies, without a copy', async () => {
+  it('reads a local content without a copy', async () => {
     const copies = vi.spyOn(bench().blobs, 'get')
     const file = await bench().newBot().uploadAndWait({ key: 'a.md', index: true }, '# Here')
     expect(file.status).toBe('indexing_completed')
@@ -100,7 +100,7 @@ describeEachEngine('indexing', (engine) => {
       ['no text', { key: 'a.md' }, ' \n', 'contains no text. Upload it again'],
       ['no text in a page', { key: 'a.html' }, '<p>', 'as the browser shows it'],
       ['no content at all', { key: 'a.txt' }, '', 'contains no text'],
-      ['something else inside', { key: 'a.txt' }, '%PDF-1.7 ...', 'PDF'],
+      ['content of another format', { key: 'a.txt' }, '%PDF-1.7 ...', 'PDF'],
     ])('says why: %s', async (_name, input, content, reason) => {
       const bot = bench().newBot()
       const file = await bot.uploadAndWait({ ...input, index: true }, content)
@@ -112,7 +112,7 @@ describeEachEngine('indexing', (engine) => {
       expect(file).not.toHaveProperty('indexingStack')
     })
 
-    it('does not hold up another one', async () => {
+    it('does not block another one', async () => {
       const bot = bench().newBot()
       const bad = bot.uploadAndWait({ key: 'bad.zip', index: true }, 'x')
       const good = bot.uploadAndWait({ key: 'good.md', index: true }, '# Good')
@@ -131,7 +131,7 @@ describeEachEngine('indexing', (engine) => {
     expect(passages[0]?.content).toContain('Word249')
   })
 
-  it('goes on after the process has stopped in the middle of it', async () => {
+  it('continues after the process was stopped in the middle', async () => {
     const bot = bench().newBot()
     await bot.upload({ key: 'long.md', index: true, indexing: small }, sections(250))
     await someWritten(bot)
@@ -142,7 +142,7 @@ describeEachEngine('indexing', (engine) => {
     expect(written).toEqual(written.map((_, at) => at))
   })
 
-  it('done again changes nothing', async () => {
+  it('changes nothing when it is repeated', async () => {
     const bot = bench().newBot()
     const file = await bot.uploadAndWait({ key: 'a.md', index: true }, '# Title\n\nText.')
     const payload = { botId: bot.id, fileId: file.id, generation: 1 }
@@ -166,7 +166,7 @@ describeEachEngine('indexing', (engine) => {
     expect(await positions(bot)).toEqual([0])
   })
 
-  it('leaves nothing of a file that is deleted meanwhile', async () => {
+  it('leaves nothing of a file that is deleted in the meantime', async () => {
     const bot = bench().newBot()
     const { id } = await bot.upload({ key: 'a.md', index: true, indexing: small }, sections(250))
     await someWritten(bot)
@@ -178,7 +178,7 @@ describeEachEngine('indexing', (engine) => {
     expect((await bot.as().searchFiles({ query: 'word1' })).passages).toEqual([])
   })
 
-  it('waits for contents that are all away, as for those of a disk that is not mounted', async () => {
+  it('waits while all contents are missing, as on a disk that is not mounted', async () => {
     const bot = bench().newBot()
     const folder = dirname(dirname(bench().blobs.localPath?.('a'.repeat(8)) ?? ''))
     await bench().pauseJobs()
@@ -214,7 +214,7 @@ describeEachEngine('indexing', (engine) => {
       'is not what was uploaded',
       (key) => bench().blobs.put(key, Readable.from([Buffer.from('# Other')])),
     ],
-  ])('of a content that %s is given up at once, with a reason', async (what, lose) => {
+  ])('of a content that %s fails at once, with a reason', async (what, lose) => {
     const bot = bench().newBot()
     await bench().pauseJobs()
     const { id } = await bot.upload({ key: 'a.md', index: true }, '# Title')
@@ -225,7 +225,7 @@ describeEachEngine('indexing', (engine) => {
       .executeTakeFirstOrThrow()
     await lose(blob_key ?? '')
     bench().startJobs()
-    // The clock stands still, so that a second try would never come.
+    // The clock stands still, so that a second attempt would never happen.
     const failed = await vi.waitFor(async () => {
       const { file } = await bot.as().getFile({ id })
       expect(file.status).toBe('indexing_failed')

@@ -36,7 +36,7 @@ const ingestPool = createIngestPool({
 })
 afterAll(() => ingestPool[Symbol.asyncDispose]())
 
-describeEachEngine('the list of words', (engine) => {
+describeEachEngine('the vocabulary', (engine) => {
   const database = useDatabase(engine, before)
 
   const listWords = async (botId: string) => {
@@ -44,7 +44,7 @@ describeEachEngine('the list of words', (engine) => {
     return (await rows.orderBy('word').execute()).map(({ word }) => word)
   }
 
-  it('gets the words of passages from before it by one job for each bot', async () => {
+  it('gets the words of earlier passages by one job for each bot', async () => {
     const { db, run } = database()
     await run(async (tx) => {
       const many = Array.from({ length: 120 }, (_, at) => passage('bot', 'file', at, 'Filter'))
@@ -75,7 +75,7 @@ describeEachEngine('the list of words', (engine) => {
     expect(await listWords('other')).toEqual(['harbour', 'manual'])
   })
 
-  it('keeps a word that a passage gets while its last one is removed', async () => {
+  it('keeps a word that a new passage has while the last other passage is removed', async () => {
     const { db, run, dialect } = database()
     const index = createKeywordIndex(dialect)
     const add = async (tx: Tx, fileId: string) => {
@@ -99,7 +99,7 @@ describeEachEngine('the list of words', (engine) => {
     const adding = run(async (tx) => {
       await add(tx, 'new')
       isWritten = true
-      // Long enough to be overtaken by what does not wait; on SQLite nothing runs beside it.
+      // Long enough for concurrent work to overtake; on SQLite nothing runs concurrently.
       if (dialect.name === 'postgres') await sql`select pg_sleep(0.5)`.execute(tx)
     })
     await vi.waitFor(() => expect(isWritten).toBe(true))

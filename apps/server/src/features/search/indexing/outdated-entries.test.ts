@@ -23,10 +23,10 @@ const ingestPool = createIngestPool({
 })
 afterAll(() => ingestPool[Symbol.asyncDispose]())
 
-describeEachEngine('entries that an earlier release made', (engine) => {
+describeEachEngine('index entries of an earlier release', (engine) => {
   const database = useDatabase(engine, before)
 
-  /** A file whose passages are found as an earlier release did it. */
+  /** A file whose passages are indexed as in an earlier release. */
   async function addFile(tx: Tx, id: string, key: string, texts: readonly string[]) {
     await tx
       .insertInto('files')
@@ -105,7 +105,7 @@ describeEachEngine('entries that an earlier release made', (engine) => {
     expect(await find('wechsel')).toHaveLength(1)
     expect(await find('curl')).toEqual([])
 
-    // Twice, as after a restart in the middle of it.
+    // Twice, as after an interruption.
     await runJob()
     await runJob()
     expect(await find('Satz')).toHaveLength(45)

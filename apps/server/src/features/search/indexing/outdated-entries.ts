@@ -11,7 +11,7 @@ import { deleteWords, holdWords, insertWords } from '../vocabulary-store.js'
 import { type IngestPool, listPassageWords } from './ingest.js'
 import type { PassageText, PassageWords } from './ingest-task.js'
 
-/** Enqueued by the migration that added the names of files; its key is the id of the bot. */
+/** Enqueued by the migration that added file names to the index; its key is the id of the bot. */
 export const replaceEntriesJob = 'search.names'
 
 interface ReplaceEntries {
@@ -26,23 +26,23 @@ export interface ReplaceEntriesDeps {
 }
 
 const filesAtOnce = 100
-/** Passages per transaction: few enough that nobody waits long for the database. */
+/** Passages per transaction: few enough to keep transactions short. */
 const passagesAtOnce = 20
 /** Words that are looked up in one transaction. */
 const wordsAtOnce = 100
-/** Words that are remembered to be removed; what is beyond stays in the list, where it does no harm. */
-const mostFormerWords = 200_000
+/** Words that are remembered for removal; the others stay in the list, where they are harmless. */
+const maxFormerWords = 200_000
 
-/** A passage with the headings that it has from now on. */
+/** A passage with its new headings. */
 interface ReindexedPassage extends PassageText {
   number: number
   id: string
-  /** Whether the name of the file is new among its headings. */
+  /** Whether the name of the file was added to its headings. */
   isNew: boolean
 }
 
 /**
- * Replaces the entries of a bot that an earlier release made by ones that have the names of files and
+ * Replaces the index entries of an earlier release by ones that include file names and
  * distinguish `ö` from `o`. Until then a passage is found by its former entry. Repeatable.
  */
 export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<ReplaceEntries> {
@@ -56,7 +56,7 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
       headings: decodeJson<string[]>(row.headings),
       ownHeadings: decodeJson<string[]>(row.own_headings),
     }))
-    // Nothing else stands above the beginning of a document.
+    // Only a title is above the beginning of a document.
     const hasTitle = (former[0]?.headings.length ?? 0) > 0
     const titled = hasTitle ? former : addNameTitle(former, file.key)
     return titled.map(
@@ -92,7 +92,7 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
     })
   }
 
-  /** Removes words that are listed in another spelling now, unless a passage has them. */
+  /** Removes words that now have another spelling, unless a passage has them. */
   async function dropWords(botId: string, former: ReadonlySet<string>, signal: AbortSignal) {
     const words = [...former].sort()
     for (let start = 0; start < words.length; start += wordsAtOnce) {
@@ -133,7 +133,7 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
               await write(botId, some, words)
               for (const word of words.flatMap((each) => each.fields.body.split(' '))) {
                 const bare = withoutMarks(word)
-                if (bare !== word && former.size < mostFormerWords) former.add(bare)
+                if (bare !== word && former.size < maxFormerWords) former.add(bare)
               }
             }
           }
@@ -144,7 +144,7 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
   }
 }
 
-/** Numbers of passages whose headings are new, by these. */
+/** Numbers of passages with new headings, by these. */
 function byHeadings(passages: readonly ReindexedPassage[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>()
   for (const { number, headings, isNew } of passages) {
@@ -155,17 +155,17 @@ function byHeadings(passages: readonly ReindexedPassage[]): Map<string, number[]
   return numbers
 }
 
-/** Enqueued by the migration that added the list of words; its key is the id of the bot. */
+/** Enqueued by the migration that added the vocabulary; its key is the id of the bot. */
 export const listWordsJob = 'search.words'
 
 interface ListWords {
   botId: string
 }
 
-/** Passages per transaction: few enough that nobody waits long for the database. */
+/** Passages per transaction: few enough to keep transactions short. */
 const readAtOnce = 20
 
-/** Lists the words of passages that were indexed before words were listed. */
+/** Lists the words of passages that were indexed before the vocabulary existed. */
 export function createListWords({ run }: { run: Run }): JobHandler<ListWords> {
   return {
     handler: async ({ payload: { botId } }, { signal }) => {

@@ -5,7 +5,7 @@ import { sqliteKeywords } from './sqlite-keywords.js'
 
 export type { Frequencies, KeywordHit, KeywordIndex } from './keyword-index.js'
 
-/** The keyword index of an engine. */
+/** The keyword index of a database engine. */
 export function createKeywordIndex(dialect: Dialect): KeywordIndex {
   return dialect.choose({ sqlite: sqliteKeywords, postgres: postgresKeywords })
 }

@@ -21,7 +21,7 @@ describeEachEngine('the keyword index', (engine) => {
   const database = useDatabase(engine)
   const index = () => createKeywordIndex(database().dialect)
 
-  /** A bot with one file, in which each text is a passage. */
+  /** A bot with one file that has a passage per text. */
   async function makeBot(texts: readonly Text[], file: { tags?: Record<string, string> } = {}) {
     const botId = ids.uuid()
     const fileId = await addFile(botId, texts, file)
@@ -101,7 +101,7 @@ describeEachEngine('the keyword index', (engine) => {
     return (await find(...query)).map(({ content }) => content)
   }
 
-  it('knows how common words are, also those of thousands of passages', async () => {
+  it('returns how common words are, also in thousands of passages', async () => {
     const { botId } = await makeBot([{ body: 'pump of another file' }])
     for (let file = 0; file < 5; file++) {
       const bodies = Array.from({ length: 1000 }, (_, at) => `pump${at % 2 ? ' valve' : ''}`)
@@ -119,7 +119,7 @@ describeEachEngine('the keyword index', (engine) => {
     expect(counts.get('washer')).toBe(0)
   })
 
-  it('finds passages that have any of the words, those with more and rarer ones first', async () => {
+  it('finds passages with any of the words, those with more and rarer ones first', async () => {
     const { botId } = await makeBot([
       { body: 'the pump is blue' },
       { body: 'the pump is green and has a valve' },
@@ -135,7 +135,7 @@ describeEachEngine('the keyword index', (engine) => {
     ])
   })
 
-  it('knows other forms of English words', async () => {
+  it('finds other forms of English words', async () => {
     const { botId } = await makeBot([{ body: 'Restarting the servers' }, { body: 'else' }])
     expect(await contents(botId, 'restart a server')).toEqual(['Restarting the servers'])
   })
@@ -225,7 +225,7 @@ describeEachEngine('the keyword index', (engine) => {
     expect(await contents(botId, 'pump', { limit: 3 })).toEqual(expected.slice(0, 3))
   })
 
-  it('sees one bot only', async () => {
+  it('searches one bot only', async () => {
     const { botId } = await makeBot([{ body: 'mine has a pump' }])
     const other = await makeBot([{ body: 'yours has a pump' }])
     expect(await contents(botId, 'pump')).toEqual(['mine has a pump'])
@@ -237,14 +237,14 @@ describeEachEngine('the keyword index', (engine) => {
     }
   })
 
-  it('sees the published generation only', async () => {
+  it('searches the published generation only', async () => {
     const { botId } = await makeBot([{ body: 'published pump' }])
     await addFile(botId, [{ body: 'older pump' }], { generation: 1, found: 2 })
     await addFile(botId, [{ body: 'coming pump' }], { generation: 2, found: 1 })
     expect(await contents(botId, 'pump')).toEqual(['published pump'])
   })
 
-  it('sees files with the right tags only, however many others match better', async () => {
+  it('searches files with the right tags only, also when many others match better', async () => {
     const { botId } = await makeBot(Array.from({ length: 60 }, () => ({ body: 'pump pump pump' })))
     await addFile(botId, [{ body: 'a pump among other things' }], { tags: { kb: 'one' } })
     expect(await contents(botId, 'pump', { tag: 'one', limit: 5 })).toEqual([
@@ -253,13 +253,13 @@ describeEachEngine('the keyword index', (engine) => {
     expect(await contents(botId, 'pump', { tag: 'two' })).toEqual([])
   })
 
-  it('forgets passages that are deleted', async () => {
+  it('does not find deleted passages', async () => {
     const { botId } = await makeBot([{ body: 'pump one' }, { body: 'pump two' }])
     await database().run((tx) => deleteOfBot(tx, botId, 1))
     expect(await contents(botId, 'pump')).toHaveLength(1)
     await database().run((tx) => deleteOfBot(tx, botId, 10))
     expect(await contents(botId, 'pump')).toEqual([])
-    // Numbers can be used again; the words of the former owner must not come with them.
+    // Numbers can be reused; the words of the former passage must not reappear.
     await addFile(botId, [{ body: 'valve' }, { body: 'valve' }])
     expect(await contents(botId, 'pump')).toEqual([])
   })
@@ -273,12 +273,12 @@ describeEachEngine('the keyword index', (engine) => {
       '^a',
       "a' & !b",
       '\\',
-    ])('is only words: %s', async (query) => {
+    ])('is read as words only: %s', async (query) => {
       const { botId } = await makeBot([{ body: 'harmless' }])
       expect(await contents(botId, query)).toEqual([])
     })
 
-    it('never fails, whatever it is made of', async () => {
+    it('never fails', async () => {
       await assert(
         asyncProperty(string({ unit: 'grapheme', maxLength: 60 }), async (text) => {
           const { botId } = await makeBot([{ body: text }])
@@ -289,7 +289,7 @@ describeEachEngine('the keyword index', (engine) => {
       )
     })
 
-    it('finds the text it was taken from, if that has a word', async () => {
+    it('finds the text from which it was taken, if that has a word', async () => {
       await assert(
         asyncProperty(string({ unit: 'grapheme-ascii', maxLength: 60 }), async (text) => {
           const { botId } = await makeBot([{ body: text }])

@@ -14,10 +14,10 @@ export interface IndexEntry {
 /** A passage that has some of the words. */
 export interface KeywordHit {
   number: number
-  /** The engine's own rank, above 0, higher is better; it grows with the number of words found. */
+  /** The rank of the engine, above 0, higher is better; it grows with the number of words found. */
   rank: number
   /**
-   * From 0 up to 1, higher is better: `r / (r + c)` of the engine's rank `r`, where `c` is the rank
+   * From 0 to 1, higher is better: `r / (r + c)` for the rank `r` of the engine, where `c` is the rank
    * of a fair match. Comparable between queries and bots, not between engines.
    */
   score: number
@@ -25,57 +25,57 @@ export interface KeywordHit {
 
 interface KeywordSearch {
   query: Query
-  /** Whose files, and which of them. */
+  /** The files to search. */
   scope: FileScope
   tags: readonly TagCondition[]
   limit: number
 }
 
 /**
- * Full text search of one engine: all that engines do differently in search is behind this.
- * Headings weigh 3, the name of the file 2, the body 1, and folders a half. Entries go by themselves when
- * their passages go.
+ * Full text search of one engine; it hides all differences between the engines.
+ * Headings weigh 3, the name of the file 2, the body 1, and folders a half. Entries are removed with
+ * their passages.
  */
 export interface KeywordIndex {
   add(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
-  /** Adds entries in place of those of the same passages, also of entries that an earlier release made. */
+  /** Adds entries and replaces those of the same passages, also those of an earlier release. */
   replace(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
-  /** The best passages that have any of the words, best first; equal ones always in the same order. */
+  /** The best passages that have any of the words, best first; ties have a stable order. */
   search(db: Db, search: KeywordSearch): Promise<KeywordHit[]>
-  /** In how many passages of a bot each term of a query stands, and each phrase that is meant literally. */
+  /** The number of passages of a bot that contain each term and each literal phrase of a query. */
   frequencies(db: Db, botId: string, query: Query): Promise<Frequencies>
-  /** Those of the words that no passage of a bot has in any form. */
+  /** The given words that no passage of a bot contains in any form. */
   missing(tx: Tx, botId: string, words: readonly string[]): Promise<string[]>
 }
 
-/** How common words are in the passages of a bot; on SQLite estimated for words of thousands of them. */
+/** How common words are in the passages of a bot; on SQLite estimated for very common words. */
 export interface Frequencies {
   /** All passages of the bot. */
   passages: number
-  /** Those that have a term, or a phrase as its tokens with spaces between them. */
+  /** Passages by term, or by phrase as its tokens with spaces between them. */
   counts: ReadonlyMap<string, number>
 }
 
-/** A passage and the engine's own rank of it. */
+/** A passage with the rank of the engine. */
 export interface RankedRow {
   number: number
   rank: number
 }
 
-/** The words that selects return, joined in one statement. */
+/** The words that some selects return, joined in one statement. */
 export async function listWords(tx: Tx, parts: readonly RawBuilder<unknown>[]): Promise<string[]> {
   if (parts.length === 0) return []
   const { rows } = await sql<{ word: string }>`${sql.join(parts, sql` union all `)}`.execute(tx)
   return rows.map(({ word }) => word)
 }
 
-/** Passages with a part of a query; all of them under the number 0. */
+/** The number of passages that contain a part of a query; the part 0 stands for all passages. */
 export interface CountRow {
   part: number
   count: number
 }
 
-/** How common the parts of a query are, from how many passages have each. */
+/** Converts the counts of the parts of a query to frequencies. */
 export function toFrequencies(parts: readonly Query[], rows: readonly CountRow[]): Frequencies {
   const counts = new Map(rows.map(({ part, count }) => [part, count]))
   const keys = parts.map(({ terms, phrases }) => [...terms, ...phrases.flat()].join(' '))
@@ -93,12 +93,12 @@ export function toParts(query: Query): Query[] {
   ]
 }
 
-/** A word that stands for a bot and for nothing else; punctuation would cut it. */
+/** A word that identifies a bot; punctuation would split it. */
 export function scopeWord(botId: string): string {
   return `bot${botId.replaceAll('-', '')}`
 }
 
-/** A rank between 0 and 1, where a fair one is in the middle. */
+/** Maps a rank to the range from 0 to 1, with a fair one in the middle. */
 export function bounded(rank: number, fair: number): number {
   return rank > 0 ? rank / (rank + fair) : 0
 }

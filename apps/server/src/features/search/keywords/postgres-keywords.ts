@@ -17,8 +17,8 @@ import { toTsquery } from './render-query.js'
 const fairWeight = 0.3
 
 /**
- * A `tsvector` per passage; headings have the weight A, the name of the file B, its folders C, the body D. The engine's own ranks know nothing
- * of how rare a word is, which costs much: each word is ranked alone and weighted by its rarity.
+ * A `tsvector` per passage; headings have the weight A, the file name B, folders C, the body D. The ranks of the
+ * engine ignore how rare a word is, so each word is ranked separately and weighted by its rarity.
  */
 export const postgresKeywords: KeywordIndex = {
   async add(tx, botId, entries) {
@@ -33,9 +33,9 @@ export const postgresKeywords: KeywordIndex = {
     const words = toParts(query).flatMap((part) => toTsquery(part) ?? [])
     if (words.length === 0) return []
     // Nothing here may depend on statistics: after many uploads they are wrong for a while, and a plan
-    // that runs one part anew for each row of another takes minutes. Hence every part is materialized,
-    // the bot is a lexeme like any other, and `is true` keeps the files a hash instead of a join.
-    // Weights of D, C, B, A, as those on SQLite, with 3 as 1. The logarithm keeps long passages from winning by their length.
+    // that runs one part again for each row of another takes minutes. Hence every part is materialized,
+    // the bot is a lexeme like any other, and `is true` makes the files a hash instead of a join.
+    // Weights of D, C, B, A as on SQLite, scaled so that 3 is 1. The logarithm limits the advantage of long passages.
     const { rows } = await sql<RankedRow>`
       with
         wanted as materialized (
@@ -123,7 +123,7 @@ function weighted(text: string, weight: 'A' | 'B' | 'C' | 'D'): RawBuilder<unkno
   return sql`setweight(to_tsvector('botstead_words', ${text}), ${sql.lit(weight)})`
 }
 
-/** As `scopeWord`, with a sign that no word of a text has. */
+/** Like `scopeWord`, with a character that no word of a text has. */
 function scopeLexeme(botId: string): string {
   return `@${scopeWord(botId)}`
 }

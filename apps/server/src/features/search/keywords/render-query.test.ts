@@ -32,7 +32,7 @@ function find(text: string): number[] {
   return match === undefined ? [] : select.all(match).map((row) => Number(row.rowid))
 }
 
-/** Pieces that mean something to one of the query languages, in any order. */
+/** Pieces with a meaning in one of the query languages, in any order. */
 const hostile = fc.constantFrom(
   ...[
     '"',
@@ -74,7 +74,7 @@ describe('toFts5Match', () => {
     expect(find('ERR_TLS_1042')).toEqual([0, 1])
   })
 
-  test('a phrase finds what stands in this order', () => {
+  test('a phrase finds words in this order', () => {
     expect(select.all('"tls 1042"').map((row) => row.rowid)).toEqual([0])
     expect(find('"the code"')[0]).toBe(0)
   })
@@ -115,7 +115,7 @@ describe('toFts5Match', () => {
     )
   })
 
-  test('nothing to look for is no expression', () => {
+  test('an empty query has no expression', () => {
     expect(toFts5Match(toQuery('??'))).toBeUndefined()
   })
 })
@@ -128,7 +128,7 @@ describe('toTsquery', () => {
     expect(toTsquery(toQuery('!'))).toBeUndefined()
   })
 
-  test('nothing but words, quotes and operators comes out of any input', () => {
+  test('any input results in words, quotes and operators only', () => {
     const lexeme = String.raw`'[\p{L}\p{N}\p{M}]+'(?::\*)?`
     const operand = String.raw`(?:${lexeme}|\(${lexeme}(?: <-> ${lexeme})+\))`
     const grammar = new RegExp(String.raw`^${operand}(?: \| ${operand})*$`, 'u')
@@ -160,7 +160,7 @@ describe.skipIf(postgresUrl === '')('toTsquery on PostgreSQL', () => {
     )
   })
 
-  test('terms, prefixes and phrases find what they find in FTS5', async () => {
+  test('terms, prefixes and phrases find the same texts as in FTS5', async () => {
     const matches = async (question: string, text: string) => {
       const values = [toIndexText(text), toTsquery(toQuery(question))]
       const sql = `select to_tsvector('english', $1) @@ to_tsquery('english', $2) as found`

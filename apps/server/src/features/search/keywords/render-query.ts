@@ -1,10 +1,10 @@
 import { isEmptyQuery, type Query } from '../query.js'
 
 /**
- * The query as the right side of FTS5's `match`: any term or phrase suffices, more rank higher.
+ * Renders a query as the right side of FTS5's `match`: any term or phrase suffices, more rank higher.
  * Every token is quoted, so no input is read as query syntax.
  *
- * @returns undefined if there is nothing to look for; FTS5 has no expression for that
+ * @returns undefined for an empty query; FTS5 has no expression for it
  */
 export function toFts5Match(query: Query): string | undefined {
   if (isEmptyQuery(query)) return undefined
@@ -12,9 +12,9 @@ export function toFts5Match(query: Query): string | undefined {
 }
 
 /**
- * The query as the argument of Postgres' `to_tsquery`, for any text search configuration.
+ * Renders a query as the argument of PostgreSQL's `to_tsquery`, for any text search configuration.
  *
- * @returns undefined if there is nothing to look for
+ * @returns undefined for an empty query
  */
 export function toTsquery(query: Query): string | undefined {
   if (isEmptyQuery(query)) return undefined

@@ -14,23 +14,23 @@ import {
 } from './keyword-index.js'
 import { toFts5Match } from './render-query.js'
 
-/** Passages that are counted at most: how rare a word is grows with the logarithm. */
-const mostPassages = 20_000
-const mostWithWord = 2000
+/** Most passages that are counted: the rarity of a word depends on the logarithm only. */
+const maxPassages = 20_000
+const maxWithWord = 2000
 
 const fairBm25 = 5
 
-/** A table of FTS5, and its columns as those to look in. */
+/** A table of FTS5 and the columns to search. */
 interface Table {
   name: string
   columns: string
 }
 
 const indexed: Table = { name: 'passage_index', columns: '{folders name headings body}' }
-/** What an earlier release wrote, without names of files; a job moves its entries to the other one. */
+/** The table of an earlier release, without file names; a job moves its entries to the other one. */
 const former: Table = { name: 'passage_words', columns: '{headings body}' }
 
-/** FTS5: the words of all bots lie in one table, and a word that stands for the bot confines a query. */
+/** FTS5: the words of all bots are in one table, and a word that identifies the bot restricts a query. */
 export const sqliteKeywords: KeywordIndex = {
   add: insert,
 
@@ -48,7 +48,7 @@ export const sqliteKeywords: KeywordIndex = {
     const found: RankedRow[] = []
     const tables = await tablesOf(db)
     // The joins are written so that FTS5 comes first and returns rows by rank: then only as many rows are
-    // looked at as are wanted, and not all that match.
+    // read as are requested, and not all matches.
     for (const each of tables) {
       const match = toMatch(each, scope.botId, words)
       const table = sql.table(each.name)
@@ -80,12 +80,12 @@ export const sqliteKeywords: KeywordIndex = {
         const match = toMatch(each, botId, toFts5Match(part))
         const table = sql.table(each.name)
         return sql`select ${at + 1} as part, count(*) as count, max(rowid) as last from (
-          select rowid from ${table} where ${table} match ${match} limit ${mostWithWord}
+          select rowid from ${table} where ${table} match ${match} limit ${maxWithWord}
         )`
       }),
     )
     const passages = sql`select 0 as part, count(*) as count, null as last from (
-      select 1 from passages where bot_id = ${botId} limit ${mostPassages}
+      select 1 from passages where bot_id = ${botId} limit ${maxPassages}
     )`
     const { rows } = await sql<CountRow & { last: number | null }>`
       ${sql.join([passages, ...counts], sql` union all `)}
@@ -129,7 +129,7 @@ async function insert(tx: Tx, botId: string, entries: readonly IndexEntry[]): Pr
   `.execute(tx)
 }
 
-/** Passages with a part of a query in one table as those of another. */
+/** Adds up the counts of several tables. */
 function addUp(rows: readonly CountRow[]): CountRow[] {
   const counts = new Map<number, number>()
   for (const { part, count } of rows) counts.set(part, (counts.get(part) ?? 0) + count)
@@ -137,19 +137,19 @@ function addUp(rows: readonly CountRow[]): CountRow[] {
 }
 
 /**
- * Goes on from where the counting of common words ended: they are taken to be as common in the rest as in
- * the passages up to the last one that was counted, for FTS5 returns rows in the order of passages.
+ * Estimates the rest after the counting of common words stopped: they are assumed to be as common in the rest
+ * as in the passages up to the last counted one, since FTS5 returns rows in the order of passages.
  */
 async function estimateCommon(
   db: Db,
   botId: string,
   rows: readonly (CountRow & { last: number | null })[],
 ): Promise<CountRow[]> {
-  const common = rows.filter(({ part, count }) => part > 0 && count === mostWithWord)
+  const common = rows.filter(({ part, count }) => part > 0 && count === maxWithWord)
   if (common.length === 0) return [...rows]
   const spans = common.map(
     ({ part, last }) => sql`select ${part} as part, count(*) as count from (
-      select 1 from passages where bot_id = ${botId} and number <= ${last} limit ${mostPassages}
+      select 1 from passages where bot_id = ${botId} and number <= ${last} limit ${maxPassages}
     )`,
   )
   const { rows: found } = await sql<CountRow>`${sql.join(spans, sql` union all `)}`.execute(db)

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 
-/** Each section is a passage. */
+/** Makes each section a passage. */
 const small = {
   configuration: {
     parsing: { minimumParagraphLength: 0 },
@@ -173,7 +173,7 @@ describeEachEngine('answers', (engine) => {
     }
   })
 
-  /** What is found: the heading of each passage and its score, best first. */
+  /** The headings and scores of the passages that are found, best first. */
   async function ask(bot: string, query: string): Promise<{ heading: string; score: number }[]> {
     const client = bots[bot]?.as()
     const { passages = [] } = (await client?.searchFiles({ query, contextDepth: 0 })) ?? {}
@@ -183,13 +183,13 @@ describeEachEngine('answers', (engine) => {
     }))
   }
 
-  describe('to a question about the documents', () => {
+  describe('passages for a question about the documents', () => {
     it.each([
       ['server', 'How does the server stop?', 'Stopping', 0.6],
       ['server', 'rate limit for requests of a token', 'Limits', 0.5],
       ['heating', 'Wie entlüfte ich die Pumpe?', 'Umwälzpumpe', 0.5],
       ['heating', 'Was bedeutet E07?', 'Störungen', 0.5],
-      // A code or a quoted phrase is what was meant, whatever else was written.
+      // A code or a quoted phrase is what was meant, whatever the other words.
       ['heating', 'Umwälzpumpe E-4711 Sicherung', 'Umwälzpumpe', 0.7],
       ['heating', 'Umwälzpumpe E-4712 Sicherung', 'Zirkulationspumpe', 0.6],
       ['heating', 'Sicherung Heizkurve Anschluss F28', 'Störungen', 0.4],
@@ -203,14 +203,14 @@ describeEachEngine('answers', (engine) => {
       ['heating', 'Groesse', 'Maße', 0.9],
       ['server', 'kobenhavn', 'København', 0.9],
       ['server', 'København Øresund', 'København', 0.9],
-      // Compounds by their last part and by their first, and parts that are not written together.
+      // Compounds by their last part and by their first, and parts that are written apart.
       ['heating', 'Tauscher', 'Wärmetauscher', 0.5],
       ['heating', 'Gefäß', 'Druck', 0.7],
       ['heating', 'Gefaesse', 'Druck', 0.4],
       ['heating', 'Kasten', 'Elektrischer Anschluss', 0.5],
       ['heating', 'Wartungsvertrag', 'Wartung', 0.3],
       ['heating', 'Membranventil', 'Druck', 0.2],
-      // Typing errors, also where other passages have the other words.
+      // Typing errors, also where other passages contain the other words.
       ['heating', 'Umwälzpmupe', 'Umwälzpumpe', 0.7],
       ['heating', 'Umwälzpmupe Wasser Leitung Sicherung', 'Umwälzpumpe', 0.3],
       ['server', 'recieve', 'Uploads', 0.7],
@@ -253,7 +253,7 @@ describeEachEngine('answers', (engine) => {
   })
 
   it.each([
-    // What asks is not missing where it does not stand.
+    // Question words do not count as missing from a passage.
     ['年假有几天', '年假', 0.5],
     ['年假有多少天？', '年假', 0.5],
     ['报销单什么时候提交', '报销', 0.5],
@@ -282,14 +282,14 @@ describeEachEngine('answers', (engine) => {
     ['heating', 'Bundesliga Tabelle'],
     ['handbook', '台北的人口有多少'],
     ['handbook', '珠穆朗玛峰有多高'],
-  ])('of %s, there are none to %s', async (bot, query) => {
+  ])('of %s, are not found for %s', async (bot, query) => {
     expect(await ask(bot, query)).toEqual([])
   })
 
   it.each([
     ['server', 'the'],
     ['server', 'is that the'],
-  ])('of %s, have a low score when %s is all that was asked', async (bot, query) => {
+  ])('of %s, have a low score when the question is only %s', async (bot, query) => {
     const found = await ask(bot, query)
     expect(found.length).toBeGreaterThan(0)
     expect(found[0]?.score).toBeLessThanOrEqual(0.2)
@@ -301,7 +301,7 @@ describeEachEngine('answers', (engine) => {
     expect(best?.score).toBeGreaterThan(0.8)
   })
 
-  it('leave no words behind when their file is gone, but those of other files', async () => {
+  it('leave no words in the vocabulary when their file is deleted, except those of other files', async () => {
     const bot = bench().newBot()
     const upload = (key: string, content: string) =>
       bot.uploadAndWait({ key, index: true }, `# Note\n\n${content}`)

@@ -1,34 +1,34 @@
 import type { Frequencies } from '../keywords/index.js'
 import type { Query, Subject } from '../query.js'
-import { isForm, leastAlike, likelyBeginning, toGrams } from './word-likeness.js'
+import { isForm, likelyBeginning, minAlike, toGrams } from './word-likeness.js'
 
-/** A word of a question or a phrase that is meant literally, and how much of the question it is. */
+/** A word or a literal phrase of a question, with its share of the question. */
 export interface QueryPart {
-  /** Tokens that stand next to each other, mostly one; the last may end with `*`. */
+  /** Adjacent tokens, mostly one; the last may end with `*`. */
   tokens: readonly string[]
-  /** Share of the meaning of the question, from 0 to 1; those of all parts add up to 1. */
+  /** Share of the meaning of the question, from 0 to 1; the shares of all parts add up to 1. */
   weight: number
-  /** Words that may be meant instead, and what finding one of them is worth, from 0 to 1. */
+  /** Substitutes for the word with their worth, from 0 to 1. */
   instead: ReadonlyMap<string, number>
 }
 
-/** Words that may be meant instead of words of a question, each with its worth. */
+/** Substitutes for words of a question, each with its worth. */
 export type Substitutes = ReadonlyMap<string, ReadonlyMap<string, number>>
 
 /**
- * Passages that a bot is taken to have besides its own: a word is not common because one of two passages
- * has it.
+ * Number of passages that a bot is assumed to have in addition: a word is not common because one of two
+ * passages contains it.
  */
-const imagined = 10
+const assumedPassages = 10
 
-/** A question is vague if all of it means less than one word that half of the passages have. */
-const leastInformation = Math.LN2
+/** A question is vague if all of it carries less information than one word that half of the passages contain. */
+const minInformation = Math.LN2
 
 /**
- * Weighs the parts of a question by how rare they are among the passages of the bot. What no passage has
- * weighs most, so that a question about something else has low scores in spite of the few words of it that are there.
+ * Weights the parts of a question by how rare they are among the passages of the bot. A part that no passage
+ * has weighs most, so that a question about something else has low scores in spite of the few words that occur.
  *
- * @returns also whether the question is vague: made of words alone that stand everywhere
+ * @returns also whether the question is vague: made only of words that occur everywhere
  */
 export function toQueryParts(
   query: Query,
@@ -41,7 +41,7 @@ export function toQueryParts(
   const phrases = query.exact.filter(({ length }) => length > 1)
   const all = [...terms.map((term) => [term]), ...phrases]
   const weights = all.map((tokens) =>
-    rarity(passages + imagined, Math.min(passages, counts.get(tokens.join(' ')) ?? 0)),
+    rarity(passages + assumedPassages, Math.min(passages, counts.get(tokens.join(' ')) ?? 0)),
   )
   const sum = weights.reduce((total, weight) => total + weight, 0)
   const parts = all.map((tokens, at) => ({
@@ -49,20 +49,20 @@ export function toQueryParts(
     weight: (weights[at] ?? 0) / sum,
     instead: substitutes.get(tokens.join(' ')) ?? new Map(),
   }))
-  return { parts, isVague: phrases.length === 0 && (subject.isGrammar || sum < leastInformation) }
+  return { parts, isVague: phrases.length === 0 && (subject.isGrammar || sum < minInformation) }
 }
 
-/** As in BM25: how much it means that a passage has what `having` of `all` have; above 0. */
+/** As in BM25: the information in a part that `having` of `all` passages contain; above 0. */
 function rarity(all: number, having: number): number {
   return Math.log(1 + (all - having + 0.5) / (having + 0.5))
 }
 
-/** What a part is worth in a text that has spaces around it, from 0 to 1. */
+/** Returns the worth of a part in a text that has spaces around it, from 0 to 1. */
 type Judge = (text: string) => number
 
 /**
- * How much of a question each text has, from 0 to 1: the weights of its parts that are
- * there, where a word that is only like the one asked for counts as far as it is like it.
+ * The share of a question that each text covers, from 0 to 1: the sum of the weights of its parts that
+ * occur, where a similar word counts in proportion to its similarity.
  *
  * @param texts in the form of `toIndexText`
  */
@@ -80,7 +80,7 @@ export function coverages(
   )
 }
 
-/** Whether tokens stand next to each other in a text; a star lets the last one go on. */
+/** Whether tokens are adjacent in a text; a star matches any continuation of the last one. */
 export function hasPhrase(text: string, tokens: readonly string[]): boolean {
   return ` ${text} `.includes(toPattern(tokens))
 }
@@ -95,7 +95,7 @@ const hasDigit = /\p{N}/u
 function toJudge({ tokens, instead }: QueryPart): Judge {
   const pattern = toPattern(tokens)
   const [term = ''] = tokens
-  // Numbers and codes that are alike mean different things.
+  // Similar numbers and codes have different meanings.
   if (tokens.length > 1 || term.endsWith('*') || hasDigit.test(term)) {
     return (text) => Number(text.includes(pattern))
   }
@@ -109,7 +109,7 @@ function toJudge({ tokens, instead }: QueryPart): Judge {
   }
 }
 
-/** Looks for forms of a word. Most texts have no word with its beginning, so few words are looked at. */
+/** Returns a function that looks for forms of a word. Most texts have no word with its beginning, so few words */
 function formFinder(term: string): (text: string) => boolean {
   const beginning = ` ${likelyBeginning(term)}`
   return (text) => {
@@ -123,15 +123,15 @@ function formFinder(term: string): (text: string) => boolean {
   }
 }
 
-/** Looks for the word that has most runs of letters of a term; returns their share, or 0 if it is small. */
+/** Returns a function that finds the word with the most grams of a term; it returns their share, or 0 if small. */
 function likenessFinder(term: string): Judge {
   const grams = toGrams(term)
   const shareIn = (text: string) =>
     grams.filter((gram) => text.includes(gram)).length / grams.length
   return (text) => {
-    // What the text does not have, no word of it has.
-    if (grams.length === 0 || shareIn(text) < leastAlike) return 0
+    // Grams that the text lacks are in none of its words.
+    if (grams.length === 0 || shareIn(text) < minAlike) return 0
     const most = text.split(' ').reduce((best, word) => Math.max(best, shareIn(` ${word} `)), 0)
-    return most < leastAlike ? 0 : most
+    return most < minAlike ? 0 : most
   }
 }

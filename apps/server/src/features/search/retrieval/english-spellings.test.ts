@@ -31,7 +31,7 @@ describe('the other spelling of an English word', () => {
   })
 
   it.each(['four', 'hour', 'prise', 'prize', 'size', 'error', 'colorado', 'oel', 'rise'])(
-    'a word such as %s has none that means something else',
+    'a word such as %s has none with another meaning',
     (word) => {
       const words = ['for', 'hor', 'prize', 'prise', 'colourado', 'errour', 'el', 'rize']
       expect(toOtherEnglish(word).filter((other) => words.includes(other))).toEqual([])

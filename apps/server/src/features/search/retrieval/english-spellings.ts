@@ -1,4 +1,4 @@
-/** British beginnings and endings of words with the American ones: of words where no rule is safe. */
+/** British and American beginnings and endings of words, where no general rule is safe. */
 const pairs: readonly (readonly [string, string])[] = [
   ...'arm behavi cand clam col demean discol enam endeav fav ferv flav glam harb hon hum lab misdemean neighb od parl ranc rig rum sav splend succ tum val vap vig watercol'
     .split(' ')
@@ -55,7 +55,7 @@ const pairs: readonly (readonly [string, string])[] = [
   ['manoeuvre', 'maneuver'],
 ]
 
-/** Beginnings from Greek and Latin, which go on in too many ways to list. */
+/** Beginnings from Greek and Latin, with too many possible continuations to list. */
 const openPairs: readonly (readonly [string, string])[] = [
   ['anaem', 'anem'],
   ['anaesth', 'anesth'],
@@ -75,16 +75,16 @@ const openPairs: readonly (readonly [string, string])[] = [
   ['sulph', 'sulf'],
 ]
 
-/** Words with a doubled letter in British forms, such as `travelled`, and in American ones, such as `enroll`. */
+/** Words with a doubled letter in British forms, such as `travelled`, or in American ones, such as `enroll`. */
 const doubledL =
   /^(cancel|carol|channel|counsel|dial|enrol|equal|fuel|fulfil|initial|instal|label|level|libel|marshal|marvel|model|panel|pencil|pedal|quarrel|refuel|rival|shovel|signal|spiral|swivel|total|towel|travel|tunnel|unravel|distil|relabel|remodel)(l?)(ed|ing|er|ers|or|ors|ation|s|)$/
-/** Endings before which only Americans write `enroll`, while only the British write `travelled`. */
+/** Words that double the letter at their end only in American English: `enroll`, but not `travell`. */
 const singleAtEnd = /^(enrol|fulfil|instal|distil)$/
 
-/** `organise`, `analyse` and their forms; three letters before, so that `prise` is not `prize`. */
+/** `organise`, `analyse` and their forms; three letters before, so that `prise` does not match `prize`. */
 const sibilantWord =
   /^(\p{L}{3,})(is|iz|lys|lyz)(e|es|ed|er|ers|ing|ation|ations|ational|able|ement)$/u
-/** What may follow the beginning of a pair; `colorado` is no form of `color`. */
+/** Possible endings after the beginning of a pair; `colorado` is not a form of `color`. */
 const anyEnding =
   /^(?:e|s|es|d|ed|r|rs|er|ers|ing|ful|fully|less|able|ably|ite|ites|ist|ists|al|ally|hood|hoods|ly|y|ism|i[sz](?:e|es|ed|ing)|board|boards|ic|ics)?$/
 
@@ -102,8 +102,8 @@ const longestStem = Math.max(...[...othersByStem.keys()].map(({ length }) => len
 const asciiWord = /^[a-z]{4,40}$/
 
 /**
- * The spellings of an English word on the other side of the Atlantic, of which a collection may have neither:
- * `licence` gives `license`. None for a word that has no other one.
+ * The British or American counterparts of an English word, of which a collection may contain either:
+ * `licence` gives `license`. Empty for a word without a counterpart.
  *
  * @param word normalised
  */
@@ -130,7 +130,7 @@ export function toOtherEnglish(word: string): string[] {
   return [...others]
 }
 
-/** `centre` and `s`, but `center` and `ing`: an `e` before an ending with one is written once. */
+/** `centre` and `s`, but `center` and `ing`: of two adjacent `e` one is dropped. */
 function join(stem: string, ending: string): string {
   return stem.endsWith('e') && ending.startsWith('e') ? stem + ending.slice(1) : stem + ending
 }

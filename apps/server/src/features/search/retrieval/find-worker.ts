@@ -1,5 +1,5 @@
 import { serveThread } from '../../../platform/workers/thread-task.js'
 import { openFind } from './find.js'
 
-/** Runs in a thread of its own, so that a search that takes long keeps nobody waiting. */
+/** Runs in a thread of its own, so that a slow search does not block the server. */
 serveThread(openFind)

@@ -13,19 +13,19 @@ export interface FindRequest extends RankRequest {
   depth: number
 }
 
-/** What a search reads from the database. */
+/** The data that a search reads from the database. */
 export interface Findings {
   /** Best first. */
   hits: RankedPassage[]
-  /** The hits and their neighbours, in reading order. */
+  /** The matches and their neighbours, in reading order. */
   nearby: NearbyRow[]
-  /** The files that these are part of. */
+  /** The files of these passages. */
   files: FileRow[]
-  /** What could not be asked, as short names. */
+  /** Short names of retrievers that were not available. */
   degraded: string[]
 }
 
-/** Everything of a search that reads the database. */
+/** Performs all database reads of a search. */
 export async function find(db: Db, ranker: Ranker, request: FindRequest): Promise<Findings> {
   const { depth, ...rank } = request
   const { passages: hits, degraded } = await ranker.rank(db, rank)
@@ -37,7 +37,7 @@ export async function find(db: Db, ranker: Ranker, request: FindRequest): Promis
   return { hits, nearby, files, degraded }
 }
 
-/** What a search thread is given when it starts. */
+/** The setup of a search thread. */
 export interface FindSetup {
   /** Path of the SQLite file. */
   file: string
@@ -45,7 +45,7 @@ export interface FindSetup {
   weights?: RetrieverWeights
 }
 
-/** Opens the database for a search thread and returns the function that does one search. */
+/** Opens the database for a search thread and returns the function that performs a search. */
 export async function openFind({
   file,
   weights,

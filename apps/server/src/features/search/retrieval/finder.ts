@@ -10,7 +10,7 @@ import { type Findings, type FindRequest, type FindSetup, find } from './find.js
 import { createRanker } from './ranker.js'
 import type { RankedPassage } from './score.js'
 
-/** Reads the database for searches, where they keep nobody else waiting. */
+/** Reads the database for searches without blocking other requests. */
 export interface Finder extends AsyncDisposable {
   /**
    * Finds passages, best first.
@@ -19,33 +19,33 @@ export interface Finder extends AsyncDisposable {
    *   long, waiting included
    */
   find(request: FindRequest, signal?: AbortSignal): Promise<FindResult>
-  /** Searches that run and wait now. */
+  /** The number of running and waiting searches. */
   load(): Load
 }
 
 interface FindResult {
   found: FoundPassage[]
-  /** What could not be asked, as short names. */
+  /** Short names of retrievers that were not available. */
   degraded: readonly string[]
 }
 
-/** A passage that was found, with its neighbours; or several passages of one file. */
+/** A match with its neighbours, or several matches of one file. */
 export interface FoundPassage {
   /** Of the best match. */
   score: number
-  /** What each retriever found out about the best match. */
+  /** The evidence of each retriever for the best match. */
   explanation: RankedPassage['explanation']
   file: FileRow
-  /** In reading order; just one unless matches of a file were brought together. */
+  /** In reading order; a single one unless matches of a file were consolidated. */
   matches: PassageRow[]
-  /** The matches and their neighbours in reading order, each once. */
+  /** The matches and their neighbours in reading order, without duplicates. */
   around: PassageRow[]
 }
 
 export interface FinderOptions {
-  /** Where the passages are. */
+  /** The database that contains the passages. */
   database: Pick<Database, 'dialect' | 'file' | 'url'>
-  /** Searches that run at a time. */
+  /** Concurrent searches. */
   atOnce: number
   /** Milliseconds that a search may take, waiting included. */
   timeLimitMs: number
@@ -57,11 +57,11 @@ export interface FinderOptions {
   entry?: URL
 }
 
-/** Searches that wait; with more, waiting would only end in a timeout. */
+/** Most waiting searches; with more, waiting would only end in a timeout. */
 const maximumQueue = 200
 const memoryLimitMb = 512
 
-/** Searches run on threads of their own on SQLite, on connections of their own on PostgreSQL. */
+/** Searches run on threads on SQLite, and on separate connections on PostgreSQL. */
 export function createFinder(options: FinderOptions): Finder {
   const { file } = options.database
   return file === undefined ? createConnectionFinder(options) : createThreadFinder(options, file)
@@ -104,7 +104,7 @@ function createConnectionFinder(options: FinderOptions): Finder {
     return await openPostgres({ url, poolSize: atOnce, statementTimeout: timeLimitMs })
   }
 
-  /** One pool for all; what could not be opened is tried again by the next search. */
+  /** One pool for all searches; after a failure to open it, the next search tries again. */
   function connect(): Promise<Database> {
     opening ??= open().catch((error: unknown) => {
       opening = undefined
@@ -167,7 +167,7 @@ function isTimeout(error: unknown, dialect: Dialect): boolean {
   return dialect.isStatementTimeout(error)
 }
 
-/** Puts each hit together with its file and its neighbours. */
+/** Combines each match with its file and its neighbours. */
 function toResult({ hits, nearby, files, degraded }: Findings): FindResult {
   const around = groupByHit(nearby)
   const fileById = new Map(files.map((file) => [file.id, file]))
@@ -175,7 +175,7 @@ function toResult({ hits, nearby, files, degraded }: Findings): FindResult {
     const passages = around.get(number) ?? []
     const match = passages.find((row) => row.number === number)
     const file = fileById.get(match?.file_id ?? '')
-    // A file can be deleted between two queries.
+    // A file may be deleted between two queries.
     if (match === undefined || file === undefined) return []
     return [{ score, explanation, file, matches: [match], around: passages }]
   })
@@ -192,7 +192,7 @@ function groupByHit(rows: readonly NearbyRow[]): Map<number, PassageRow[]> {
   return groups
 }
 
-/** Brings the matches of each file together, in reading order; files stay sorted by their best match. */
+/** Consolidates the matches of each file, in reading order; files stay sorted by their best match. */
 export function joinByFile(found: readonly FoundPassage[]): FoundPassage[] {
   const files = new Map<string, FoundPassage>()
   for (const each of found) {

@@ -17,7 +17,7 @@ describe('the stem of a German word', () => {
     ['Ventil', 'Ventile', 'Ventils'],
     ['laufend', 'laufen', 'laufende'],
     ['Straße', 'Strassen'],
-  ])('is the same of %s and %s', (...words) => {
+  ])('is the same for %s and %s', (...words) => {
     expect([...new Set(words.map(stem))]).toHaveLength(1)
   })
 
@@ -28,7 +28,7 @@ describe('the stem of a German word', () => {
     ['Wechsel', 'Wachs'],
     ['abschalten', 'einschalten'],
     ['Rad', 'Rat'],
-  ])('is another of %s than of %s', (one, other) => {
+  ])('differs between %s and %s', (one, other) => {
     expect(stem(one)).not.toBe(stem(other))
   })
 
@@ -41,7 +41,7 @@ describe('the stem of a German word', () => {
     expect(verbalStem(stem(noun))).toBe(stem(verb))
   })
 
-  it('is that of a noun, too, where a word only looks like a participle', () => {
+  it('includes that of a noun where a word only looks like a participle', () => {
     expect(nounStem(normalise('Geräten'))).toBe(nounStem(normalise('Gerät')))
   })
 

@@ -1,13 +1,13 @@
-/** Prefixes of verbs that `ge` and `zu` stand behind: `abgelassen`, `abzulassen`. Longest first. */
+/** Separable verb prefixes, after which `ge` and `zu` are inserted: `abgelassen`, `abzulassen`. Longest first. */
 const separablePrefixes =
   'zusammen herunter zurueck hinaus heraus herein voraus weiter wieder nieder durch ueber unter nach fest frei auf aus bei ein her hin los mit vor weg ab an um zu'.split(
     ' ',
   )
 const participlePrefix = /^ge(?=\p{L}{4,}(?:t|te|ten|ter|tes|tem|en|ene|enen|ener|enes|enem)$)/u
 const infinitivePrefix = /^zu(?=\p{L}{4,}n$)/u
-/** What stands behind a prefix is at least this long. */
+/** Least length of the part after a prefix. */
 const shortestVerb = 4
-/** Signs in place of letters that are written as several, so that no ending is taken out of them. */
+/** Placeholders for digraphs, so that no ending is removed from the middle of one. */
 const signs: readonly (readonly [string, string])[] = [
   ['sch', '$'],
   ['ei', '%'],
@@ -18,9 +18,9 @@ const signs: readonly (readonly [string, string])[] = [
 ]
 
 /**
- * What the forms of a German word have in common, after the stemmer CISTEM of Weissweiler and Fraser, with the
- * `ge` and `zu` of verbs with a prefix: `gewechselt`, `wechseln` and `Wechsel` are one, and so are
- * `abgeschaltet`, `abzuschalten` and `abschalten`. It is no word, and only to be compared.
+ * The common stem of the forms of a German word, after the stemmer CISTEM of Weissweiler and Fraser, extended by
+ * `ge` and `zu` after verb prefixes: `gewechselt`, `wechseln` and `Wechsel` share a stem, and so do
+ * `abgeschaltet`, `abzuschalten` and `abschalten`. It is not a word, and only for comparison.
  *
  * @param word normalised, with `ae`, `oe` and `ue`
  */
@@ -30,12 +30,12 @@ export function germanStem(word: string): string {
   return prefix + withoutEndings(prefix === '' ? verb : verb.replace(infinitivePrefix, ''))
 }
 
-/** The stem of a word that only looks like a participle: of `Geräten`, which is no form of `raten`. */
+/** The stem of a word that only looks like a participle: of `Geräten`, which is not a form of `raten`. */
 export function nounStem(word: string): string {
   return withoutEndings(word)
 }
 
-/** With what words of a stem may begin: with it, and with forms before which `ge` or `zu` stands. */
+/** The possible beginnings of words with a stem: the stem itself, and forms with `ge` or `zu`. */
 export function beginningsOf(stem: string): string[] {
   const prefix = prefixOf(stem)
   const verb = stem.slice(prefix.length)
@@ -43,7 +43,7 @@ export function beginningsOf(stem: string): string[] {
   return prefix === '' ? own : [...own, `${prefix}ge${verb}`, `${prefix}zu${verb}`]
 }
 
-/** The stem of the verb that a noun was made of: `wartung` and `warten`, `pruefung` and `pruefen`. */
+/** The stem of the verb from which a noun is derived: `wartung` and `warten`, `pruefung` and `pruefen`. */
 export function verbalStem(stem: string): string | undefined {
   const verb = stem.replace(/(?<=\p{L}{4})ung$/u, '')
   return verb === stem ? undefined : withoutEndings(verb)
@@ -64,7 +64,7 @@ function lengthOf(stem: string): number {
 function withoutEndings(word: string): string {
   let stem = word
   for (const [letters, sign] of signs) stem = stem.replaceAll(letters, sign)
-  // A doubled letter is one too.
+  // A doubled letter counts as one.
   stem = stem.replace(/(.)\1/g, '$1*')
   for (;;) {
     const length = lengthOf(stem)

@@ -4,23 +4,23 @@ import { findBeginnings, findWords, hasGermanWords } from '../vocabulary-store.j
 import type { Substitutes } from './coverage.js'
 import { beginningsOf, germanStem, nounStem, verbalStem } from './german-stem.js'
 
-/** Words of a question for which others are looked for, the longest first. */
+/** Words of a question that are expanded, the longest first. */
 const maximumWords = 8
 const maximumForms = 20
 const shortestWord = 3
-/** As the last part of a compound, a word has this many letters, unless it has an umlaut. */
+/** Least length of the last part of a compound, unless it has an umlaut. */
 const shortestHead = 4
-/** Letters of what stands before the last part. */
+/** Least length of the part before the last one. */
 const shortestModifier = 3
 const shortestRest = 4
-/** From this length on a word of the question may be a compound. */
+/** Length from which a word of the question may be a compound. */
 const shortestCompound = 8
-/** Compounds of which is looked whether they are any. */
+/** Most possible compounds that are checked. */
 const maximumCompounds = 100
 
-/** What joins the parts of a compound: _Betriebsstunde_, _Pumpengehäuse_, _Bilderrahmen_. */
+/** Linking elements between the parts of a compound: _Betriebsstunde_, _Pumpengehäuse_, _Bilderrahmen_. */
 const links = ['', 's', 'es', 'n', 'en', 'er', 'e']
-/** What a word may end with that is the last part of a compound. */
+/** Possible endings of the last part of a compound. */
 const endings = ['', 'e', 'en', 'n', 's', 'es', 'er', 'ern', 't']
 const isWord = /^[a-z]{3,40}$/
 const umlaut = /ae|oe|ue/
@@ -28,8 +28,8 @@ const umlaut = /ae|oe|ue/
 const worths = { form: 0.95, derived: 0.8, head: 0.75, modifier: 0.7, part: 0.9 }
 
 /**
- * Other forms of the German words of a question, compounds with them, and parts of them, as the passages
- * of the bot have them. Nothing where neither the question nor the passages are German.
+ * Other forms of the German words of a question, compounds with them, and parts of them, as far as the passages
+ * of the bot contain them. Empty where neither the question nor the passages are German.
  *
  * @param question as it was typed
  */
@@ -85,7 +85,7 @@ function worthOf(sought: Stemmed, other: Stemmed, known: ReadonlySet<string>): n
   if (rootOf(other.stem) === rootOf(sought.stem)) return worths.derived
   if (mayBeHead(sought) && endsWith(other.word, sought.stem)) return worths.head
   if (restsOf(sought, other).some((rest) => known.has(rest))) return worths.modifier
-  // A part is worth as much as it is of the word.
+  // The worth of a part is its share of the word.
   return toParts(sought.word).includes(other.word) || isLastPart(sought, other)
     ? (worths.part * other.word.length) / sought.word.length
     : 0
@@ -99,13 +99,13 @@ function mayBeHead({ stem }: Stemmed): boolean {
   return stem.length >= shortestHead || (stem.length >= shortestWord && umlaut.test(stem))
 }
 
-/** Whether a word ends with a form of a stem, behind something that may be a word. */
+/** Whether a word ends with a form of a stem, after something that may be a word. */
 function endsWith(word: string, stem: string): boolean {
   const at = word.lastIndexOf(stem)
   return at >= shortestModifier && germanStem(word.slice(at)) === stem
 }
 
-/** What stands behind a word at the beginning of another one, with and without what links them. */
+/** The rest of a word after another word, with and without a linking element. */
 function restsOf({ stem }: Stemmed, other: Stemmed): string[] {
   if (!other.word.startsWith(stem)) return []
   const rest = other.word.slice(stem.length)
@@ -115,7 +115,7 @@ function restsOf({ stem }: Stemmed, other: Stemmed): string[] {
     .filter(({ length }) => length >= shortestRest)
 }
 
-/** Which rests of possible compounds are words of the bot: `wechsel` in `oelwechsel`, not `matisch` in `automatisch`. */
+/** The rests that are words of the bot: `wechsel` in `oelwechsel`, not `matisch` in `automatisch`. */
 async function findRests(
   db: Db,
   botId: string,
@@ -133,14 +133,14 @@ async function findRests(
   return await findBeginnings(db, botId, distinct(rests))
 }
 
-/** Where forms of a word begin, and those of its last part if it is a compound. */
+/** The beginnings of the forms of a word, and of its last part if it is a compound. */
 function toPrefixes({ word, stem, noun }: Stemmed): string[] {
   const verb = verbalStem(stem)
   const own = [noun, ...beginningsOf(stem), ...(verb === undefined ? [] : beginningsOf(verb))]
   return [...own, ...toLastParts(word).map(germanStem)]
 }
 
-/** The first parts that a compound may have, and its last ones as they stand. */
+/** The possible first parts and last parts of a compound. */
 function toParts(word: string): string[] {
   if (word.length < shortestCompound) return []
   const cuts = Array.from(

@@ -1,9 +1,9 @@
-/** Characters of a gram: long enough to mean something, short enough to survive endings and typos. */
+/** Characters of a gram: long enough to be meaningful, short enough to survive endings and typos. */
 const gramLength = 4
-/** A power of two well above the grams of the longest query. */
+/** A power of two well above the number of grams in the longest query. */
 const slots = 8192
 
-/** What the letters of a question and of a passage have in common. */
+/** The similarity of a question and a passage by letters. */
 export interface GramScore {
   /** Ranks passages of one question: rare grams count more, repetition and length a little. */
   score: number
@@ -13,14 +13,14 @@ export interface GramScore {
 
 interface QueryGrams {
   count: number
-  /** Hash of a gram to its index plus 1; 0 is free. */
+  /** Maps the hash of a gram to its index plus 1; 0 is a free slot. */
   table: Int32Array
   hashes: Int32Array
 }
 
 /**
  * Compares a question with passages by runs of four characters, which finds forms of words, parts of
- * compounds and misspelt words in any language. How rare a gram is, is counted among the passages.
+ * compounds and misspelt words in any language. The rarity of a gram is counted among the passages.
  *
  * @param query words in the form of `toIndexText`
  * @param texts in the same form
@@ -38,7 +38,7 @@ export function scoreGrams(
       if (count > 0) frequency[gram] = (frequency[gram] ?? 0) + 1
     }
   }
-  // Some more texts are taken to be there: those that are have been found by what they have in common.
+  // Assumes some more texts: the given ones were selected for their similarity.
   const rarity = Float64Array.from(frequency, (n) => Math.log(1 + (found.length + 10) / (n + 0.5)))
   const all = rarity.reduce((sum, value) => sum + value, 0)
   const mean = found.reduce((sum, { length }) => sum + length, 0) / Math.max(1, found.length)
@@ -57,7 +57,7 @@ export function scoreGrams(
   )
 }
 
-/** As BM25 does, with k1 1.2 and b .75: the tenth occurrence counts little, in a long text less. */
+/** As in BM25, with k1 1.2 and b .75: the tenth occurrence counts little, in a long text less. */
 function saturate(count: number, relativeLength: number): number {
   return (count * 2.2) / (count + 1.2 * (0.25 + 0.75 * relativeLength))
 }
@@ -67,7 +67,7 @@ function toQueryGrams(query: string): QueryGrams {
   const hashes = new Int32Array(slots)
   let count = 0
   forEachGram(query, (hash) => {
-    // Half full is enough: nobody asks with thousands of different grams.
+    // Half full is enough: no question has thousands of different grams.
     if (count >= slots / 2) return
     const slot = findSlot(table, hashes, hash)
     if (table[slot] !== 0) return
@@ -93,7 +93,7 @@ function findSlot(table: Int32Array, hashes: Int32Array, hash: number): number {
   return slot
 }
 
-/** Grams within the words of a text and over the spaces between them, as 32-bit hashes. */
+/** Visits the grams within the words of a text and across the spaces between them, as 32-bit hashes. */
 function forEachGram(text: string, visit: (hash: number) => void): void {
   const padded = ` ${text} `
   for (let at = 0; at + gramLength <= padded.length; at++) {

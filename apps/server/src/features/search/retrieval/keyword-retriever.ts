@@ -10,36 +10,36 @@ import { neighbourhood, toExpandable, toSubstitutes } from './query-expansion.js
 import { toSpellings } from './spellings.js'
 
 /**
- * What a hit by a word that is only like the one that was asked for is worth: less where that one is there,
- * too, and counts already.
+ * The worth of a match by a similar word instead of the word of the question: less where the word itself
+ * occurs too and is counted already.
  */
 const groups = [
   { isMissing: true, worth: 0.7 },
   { isMissing: false, worth: 0.5 },
 ] as const
-/** What a word is worth that is only spelt otherwise. */
+/** The worth of a word that differs only in spelling. */
 const spellingWorth = 0.95
 
-/** A question as the keyword index is asked it. */
+/** A question for the keyword index. */
 export interface KeywordRequest {
-  /** What was asked, as it was typed. */
+  /** The question as it was typed. */
   query: string
-  /** Whose files, and which of them. */
+  /** The files to search. */
   scope: FileScope
   tags: readonly TagCondition[]
 }
 
-/** What words find. */
+/** The result of a search by words. */
 export interface WordFindings {
   /** Best first. */
   hits: KeywordHit[]
   /** How common the words of the question are. */
   frequencies: Frequencies
-  /** Words that were looked for besides those of the question. */
+  /** Words that were searched in addition to those of the question. */
   substitutes: Substitutes
 }
 
-/** Passages that have words of a question, or words like those that no passage has. */
+/** Finds passages that have words of a question, or words similar to those that no passage has. */
 export async function findByWords(
   keywords: KeywordIndex,
   db: Db,
@@ -59,7 +59,7 @@ export async function findByWords(
         marked: spellings.get(word)?.marked ?? [],
         isMissing: frequencies.counts.get(word) === 0,
       }))
-      // With as many hits as are looked at, compounds of a word add nothing.
+      // With as many matches as can be used, compounds of a word add nothing.
       .filter(({ isMissing }) => isMissing || !isFull),
   )
   const near =
@@ -81,7 +81,7 @@ export async function findByWords(
   return { hits: all, frequencies, substitutes }
 }
 
-/** British for American words and the other way round, which mean the same. */
+/** American counterparts of British words and the reverse, which have the same meaning. */
 function toEnglishForms(terms: readonly string[]): Substitutes {
   const forms = terms.map((word): [string, ReadonlyMap<string, number>] => [
     word,
@@ -90,7 +90,7 @@ function toEnglishForms(terms: readonly string[]): Substitutes {
   return new Map(forms.filter(([, others]) => others.size > 0))
 }
 
-/** All substitutes of each word; what is found in several ways is worth the most of them. */
+/** Combines substitutes for each word; one that occurs several times has its highest worth. */
 function join(found: readonly Substitutes[]): Substitutes {
   const all = new Map<string, Map<string, number>>()
   for (const [word, others] of found.flatMap((each) => [...each])) {
@@ -101,7 +101,7 @@ function join(found: readonly Substitutes[]): Substitutes {
   return all
 }
 
-/** Hits of words and of others that count less, together. */
+/** Merges matches by words and by substitutes, which count less. */
 function merge(
   hits: readonly KeywordHit[],
   others: readonly KeywordHit[],

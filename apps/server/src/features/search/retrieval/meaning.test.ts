@@ -78,7 +78,7 @@ async function servingSpace(database: Database, botId: string): Promise<number |
   return (await findServing(database.db, botId))?.number
 }
 
-describe('meaning that is learnt from the passages', () => {
+describe('meaning that is learned from the passages', () => {
   let running: Awaited<ReturnType<typeof start>>
   beforeAll(async () => {
     running = await start()
@@ -106,13 +106,13 @@ describe('meaning that is learnt from the passages', () => {
     ]),
   ].join('\n\n')
 
-  it('is asked in the own bot only, and leaves nothing behind', async () => {
+  it('is searched in one bot only, and leaves nothing behind', async () => {
     const { server, database } = running
     const [mine, other] = [await newBot(server), await newBot(server)]
     await upload(mine.client, 'manual.md', manual)
     await upload(other.client, 'other.md', '# Note\n\nThe valve of another bot.')
     await vi.waitFor(async () => {
-      // No stem of the keyword index is alike.
+      // No word stem is equal.
       const related = await askMeaning(database, mine.id, 'pressurising')
       expect(related.length).toBeGreaterThan(0)
       expect(related.every((text) => text.includes('pressure'))).toBe(true)
@@ -127,7 +127,7 @@ describe('meaning that is learnt from the passages', () => {
     expect(await count(database, 'passage_vectors', mine.id)).toBe(50)
     expect(await count(database, 'semantic_spaces', other.id)).toBe(0)
 
-    // A passage that comes later is placed among the others without a new model.
+    // A later passage is placed among the others without a new model.
     await upload(mine.client, 'later.md', '# Later\n\nA valve under pressure.')
     await vi.waitFor(async () => {
       expect(await count(database, 'passage_vectors', mine.id)).toBe(51)
@@ -140,7 +140,7 @@ describe('meaning that is learnt from the passages', () => {
     }, patience)
   })
 
-  it('works while the model is fitted anew, and loses and doubles nothing meanwhile', async () => {
+  it('works while the model is fitted again, without losing or duplicating passages', async () => {
     const { server, database } = running
     const { id, client } = await newBot(server)
     await upload(client, 'manual.md', manual)
@@ -154,7 +154,7 @@ describe('meaning that is learnt from the passages', () => {
     // The first search starts its thread, which takes as long as all that follows.
     await ask(client, 'pressure leak')
 
-    // So many more that the model no longer fits; the last ones come while it is made.
+    // So many more that the model must be fitted again; the last ones are uploaded while it is made.
     const uploads = Array.from({ length: 6 }, (_, at) => async () => {
       await upload(client, `more-${at}.md`, sections(`part${at}`, [['wheel'], ['axle', 'brake']]))
     })
@@ -214,7 +214,7 @@ describe('meaning by an embeddings endpoint', async () => {
     await running.server.close()
   })
 
-  it('finds what shares no word, and by words alone when the endpoint is down', async () => {
+  it('finds texts without a common word, and by words alone when the endpoint is down', async () => {
     const { server } = running
     const { client } = await newBot(server)
     await upload(client, 'a.md', '# One\n\nMy automobile is red.\n\n# Two\n\nThe physician is in.')
@@ -229,10 +229,10 @@ describe('meaning by an embeddings endpoint', async () => {
     expect((await ask(client, 'doctor'))[0]).toContain('physician')
   })
 
-  it('comes before a few letters in common when no passage has the word', async () => {
+  it('outranks a few common letters when no passage has the word', async () => {
     const { client } = await newBot(running.server)
     const passages = ['She stood beside the wall.', 'The stream is cold.', 'The physician is in.']
-    // The one with the letters comes first if all else is even.
+    // On a tie, the one with the letters would come first.
     await upload(client, 'a.md', passages.map((text, at) => `# No ${at}\n\n${text}`).join('\n\n'))
     await vi.waitFor(async () => {
       const [first, ...others] = await ask(client, 'creekside')
@@ -241,7 +241,7 @@ describe('meaning by an embeddings endpoint', async () => {
     }, patience)
   })
 
-  it('goes on with other passages when one is refused', async () => {
+  it('continues with other passages when one is refused', async () => {
     const { client, id } = await newBot(running.server)
     fake.mood = 'refusing long texts'
     const long = `${'word '.repeat(210)}river.`
@@ -253,7 +253,7 @@ describe('meaning by an embeddings endpoint', async () => {
     fake.mood = 'well'
   })
 
-  it('makes vectors anew when the endpoint gives another length, and not for one odd response', async () => {
+  it('makes vectors again when the endpoint returns another length, and not for a single odd response', async () => {
     const { server, database } = running
     const { client, id } = await newBot(server)
     await upload(client, 'a.md', '# One\n\nMy automobile is red.\n\n# Two\n\nThe physician is in.')
@@ -276,7 +276,7 @@ describe('meaning by an embeddings endpoint', async () => {
     }, patience)
     expect(await servingSpace(database, id)).toBe(before?.number)
 
-    // The first question sees it, and is answered by words.
+    // The first question detects it, and its search uses words.
     fake.padding += 2
     expect((await ask(client, 'red river'))[0]).toContain('red')
     await vi.waitFor(async () => {
@@ -291,7 +291,7 @@ describe('meaning by an embeddings endpoint', async () => {
     fake.padding -= 2
   })
 
-  it('uses the old model until another one has made all vectors', async () => {
+  it('uses the former model until the new one has made all vectors', async () => {
     const embeddings = { BOTSTEAD_EMBEDDINGS_URL: fake.url }
     const { server, database } = await start({ ...embeddings, BOTSTEAD_EMBEDDINGS_MODEL: 'small' })
     const { client, id } = await newBot(server)

@@ -1,6 +1,6 @@
 type Text = readonly [key: string, content: string]
 
-/** As the manual pages of Unix are: what they say seldom names the program. */
+/** Like the manual pages of Unix, whose text seldom contains the name of the program. */
 export const manualPages: readonly Text[] = [
   [
     'man/curl.txt',

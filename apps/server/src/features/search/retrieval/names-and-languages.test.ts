@@ -47,7 +47,7 @@ describeEachEngine('search by names and in two languages', (engine) => {
       expect(first?.content).toContain(text)
     })
 
-    it('has words as they were spelt before others', async () => {
+    it('prefers the spelling of the question', async () => {
       const passages = await best(english, 'colour scheme')
       expect(passages[0]?.content).toContain('colour scheme')
       expect(passages[1]?.content).toContain('color scheme')
@@ -86,7 +86,7 @@ describeEachEngine('search by names and in two languages', (engine) => {
     expect(passages[0]?.content).toMatch(/^# curl\n\n/)
   })
 
-  it('finds a copy by its own name, and shows that', async () => {
+  it('finds a copy by its own name, and shows it', async () => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'man/curl.txt', index: true }, 'Ask again at the new place.')
     const { file } = await bot.as().copyFile({

@@ -6,33 +6,33 @@ import { countBits, isForm, letterSet } from './word-likeness.js'
 /** A word of a question that may be expanded by other words. */
 export interface ExpandableWord {
   word: string
-  /** How it may be spelt otherwise. */
+  /** Alternative spellings. */
   spellings: readonly string[]
-  /** Further spellings, of which only words that are just so count. */
+  /** Further spellings that must match exactly. */
   marked?: readonly string[]
-  /** Whether no passage has it. What passages have is only looked for as the last part of longer words. */
+  /** Whether no passage has it. A word that passages have is only searched as the last part of longer words. */
   isMissing: boolean
 }
 
-/** Shorter words have too many neighbours that mean something else. */
+/** Shorter words have too many neighbours with another meaning. */
 const shortestExpanded = 4
 const longestExpanded = 40
-/** Words of a query that are expanded, the longest first, because they mean most. */
+/** Words of a query that are expanded, the longest first, because they are the most significant. */
 const maximumWords = 8
 const maximumNeighbours = 20
-/** Letters that the first part of a compound must have, so that `port` is not found in `support`. */
+/** Letters that the first part of a compound must have, so that `port` does not match `support`. */
 const shortestHead = 4
 const shortestHeadOfMissing = 2
 const shortestPart = 4
-/** Shorter words that differ by umlaut and ending are others: _groß_ and _Größe_. */
+/** Shorter words that differ by umlaut and ending are unrelated: _groß_ and _Größe_. */
 const shortestForm = 6
 
-/** What German, Dutch and Scandinavian words end with when they are declined, longest first. */
+/** Inflectional endings of German, Dutch and Scandinavian words, longest first. */
 const endings = ['ern', 'ens', 'ar', 'or', 'en', 'er', 'es', 'et', 'em', 'na', 'e', 'n', 's', '']
 const knownEndings: ReadonlySet<string> = new Set(endings)
 const longestEnding = 3
 
-/** What finding a word is worth that is only like the one that was asked for. */
+/** The worth of similar words. */
 const worths = {
   spelling: 0.95,
   form: 0.9,
@@ -44,10 +44,10 @@ const worths = {
   beginning: 0.3,
 }
 
-/** Letters that two compounds must begin with to be of one subject: the tax of a return and of a notice. */
+/** Common first letters from which two compounds share a subject, such as the tax of a return and of a notice. */
 const shortestBeginning = 6
 
-/** The words for which others are worth looking for. */
+/** Selects the words that are expanded. */
 export function toExpandable(words: readonly ExpandableWord[]): ExpandableWord[] {
   return words
     .filter(({ word, spellings }) => word.length >= shortestExpanded || spellings.length > 0)
@@ -56,7 +56,7 @@ export function toExpandable(words: readonly ExpandableWord[]): ExpandableWord[]
     .slice(0, maximumWords)
 }
 
-/** Where in a list of words to look for neighbours of the words of a question. */
+/** The parts of the vocabulary that contain neighbours of the words of a question. */
 export function neighbourhood(words: readonly ExpandableWord[]): Neighbourhood {
   const missing = words.filter(({ isMissing }) => isMissing).map(({ word }) => word)
   const typed = missing.filter(({ length }) => length >= shortestExpanded)
@@ -81,8 +81,8 @@ export function neighbourhood(words: readonly ExpandableWord[]): Neighbourhood {
 }
 
 /**
- * Words in place of others: other spellings, words that differ by a typing error or two, longer words that
- * begin or end with the word, and parts of it. Each with what finding it is worth, from 0 to 1.
+ * Substitutes for words: other spellings, words that differ by a typing error or two, longer words that
+ * begin or end with the word, and parts of it. Each with its worth, from 0 to 1.
  *
  * @param listed words in the {@link neighbourhood}
  */
@@ -100,18 +100,18 @@ export function toSubstitutes(
     }
     near.sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
     const best = near[0]?.[1] ?? 0
-    // What only begins like the word is a guess, for want of anything better.
+    // A word that only has the same beginning is a guess, used for lack of anything better.
     const kept = near.filter(([, worth]) => worth > worths.beginning || worth === best)
     return [each.word, new Map(kept.slice(0, maximumNeighbours))]
   })
   return new Map(found.filter(([, near]) => near.size > 0))
 }
 
-/** A word of a list, with what rules out most of them at once: tens of thousands can be near. */
+/** A word of the vocabulary, with data that excludes most of them quickly: tens of thousands can be near. */
 interface Listed {
   word: string
   letters: number
-  /** The same without what may be umlauts, if it has any. */
+  /** The same without possible umlauts, if it has any. */
   bare?: Listed
 }
 
@@ -133,7 +133,7 @@ function toJudge({ word, spellings, isMissing }: ExpandableWord): Judge {
   return (other) => {
     if (other.word === word) return 0
     let worth = asTyped(other)
-    // People without the keys of another language leave its marks out.
+    // People without the keys of another language omit its marks.
     if (other.bare !== undefined) {
       const asForm = word.length >= shortestForm && isForm(word, other.bare.word) ? worths.form : 0
       worth = Math.max(worth, asForm, worths.spelling * asTyped(other.bare))
@@ -152,7 +152,7 @@ function toJudgeOfMissing(word: string): Judge {
     const other = listed.word
     if (word === other) return 1
     if (other.startsWith(word)) return worths.longer
-    // Each error changes two letters of the set at most.
+    // Each error changes at most two letters of the set.
     if (countBits(letters ^ listed.letters) <= 2 * allowed) {
       const edits = editDistance(word, other, { limit: allowed, swap: 1 })
       if (edits <= allowed) return edits === 1 ? worths.typo : worths.typos
@@ -168,7 +168,7 @@ function mayBeCompound(word: string): boolean {
   return word.length >= shortestBeginning + shortestPart
 }
 
-/** Whether two words are the same for a while and then go on with something that is a word by its length. */
+/** Whether two words have the same beginning, followed by something that is long enough for a word. */
 function beginAlike(word: string, other: string): boolean {
   if (!mayBeCompound(word) || !mayBeCompound(other)) return false
   let same = 0
@@ -177,7 +177,7 @@ function beginAlike(word: string, other: string): boolean {
   return same >= shortestBeginning && rest >= shortestPart
 }
 
-/** Letters before a stem, in a longer word that ends with it or with a form of it; -1 if it does not. */
+/** Number of letters before a stem in a longer word that ends with it or one of its forms; -1 if it does not. */
 function headLength(stem: string, longer: string): number {
   let at = longer.indexOf(stem, Math.max(0, longer.length - stem.length - longestEnding))
   while (at >= 0) {
@@ -187,7 +187,7 @@ function headLength(stem: string, longer: string): number {
   return -1
 }
 
-/** A word without its ending, as far as enough is left of it. */
+/** A word without its ending, if enough is left of it. */
 function stemOf(word: string): string {
   const ending = endings.find(
     (each) => word.endsWith(each) && word.length - each.length >= shortestPart,
@@ -195,7 +195,7 @@ function stemOf(word: string): string {
   return word.slice(0, word.length - (ending ?? '').length)
 }
 
-/** What a compound may be made of: its beginnings and its ends. */
+/** The possible parts of a compound: its beginnings and its ends. */
 function toParts(word: string): string[] {
   const found: string[] = []
   for (let at = shortestPart; at < word.length; at++) found.push(word.slice(0, at))

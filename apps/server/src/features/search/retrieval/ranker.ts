@@ -20,9 +20,9 @@ import {
 } from './semantic-retriever.js'
 
 export interface RankRequest extends KeywordRequest, SemanticRequest {
-  /** Passages at most, from 1. */
+  /** Most passages, from 1. */
   limit: number
-  /** Passages with a lower score are left out; from 0 to 1. */
+  /** Passages with a lower score are omitted; from 0 to 1. */
   minScore?: number
 }
 
@@ -30,9 +30,9 @@ interface Ranking {
   /** Best first. */
   passages: RankedPassage[]
   /**
-   * What could not be asked; empty when the ranking is whole. `semantic-unavailable`: the database
+   * The unavailable retrievers; empty when the ranking is complete. `semantic-unavailable`: the database
    * cannot compare vectors. `semantic-pending`: the first vectors of the bot are being made.
-   * `embeddings-unavailable`: the endpoint gave no vector for the question.
+   * `embeddings-unavailable`: the endpoint returned no vector for the question.
    */
   degraded: string[]
 }
@@ -44,14 +44,14 @@ export interface Ranker {
 
 export interface RankerOptions {
   dialect: Dialect
-  /** Which retrievers are asked, and how much each weighs: for measuring what each adds. */
+  /** Weights of the retrievers: for measuring the contribution of each. */
   weights?: RetrieverWeights
 }
 
-/** Passages that each retriever which searches the whole index may propose. */
+/** Most passages that each retriever of the whole index proposes. */
 const proposals = 100
 
-/** Needs nothing but the handle it is given, so that it works on any thread with its own connection. */
+/** Depends only on the given handle, so that it works on any thread with its own connection. */
 export function createRanker({ dialect, weights = defaultWeights }: RankerOptions): Ranker {
   const keywords = createKeywordIndex(dialect)
   const semantics = createSemanticRetriever(dialect)
@@ -98,7 +98,7 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
   }
 }
 
-/** Everything that a retriever proposed, with what the semantic one knows of all of it. */
+/** Collects the proposals of all retrievers, with the similarities of the semantic one for all of them. */
 async function gather(
   hits: readonly KeywordHit[],
   question: SemanticQuestion | undefined,
@@ -150,10 +150,10 @@ function meaningful(query: string): string {
   return kept.length > 0 ? kept.join(' ') : words
 }
 
-/** From this worth on a word is taken to be the one that was meant. */
-const surelyMeant = 0.85
+/** Worth from which a substitute is taken for the intended word. */
+const surelyIntended = 0.85
 
-/** The words of a question as the passages spell them. */
+/** The words of a question in the spelling of the passages. */
 function asSpeltInPassages(
   words: string,
   substitutes: Substitutes,
@@ -164,7 +164,7 @@ function asSpeltInPassages(
     if (counts.get(word) !== 0) return word
     const near = [...(substitutes.get(word) ?? [])].sort(([, a], [, b]) => b - a)
     const [[other, worth] = [word, 0]] = near
-    return worth >= surelyMeant ? other : word
+    return worth >= surelyIntended ? other : word
   })
   return spelt.join(' ')
 }

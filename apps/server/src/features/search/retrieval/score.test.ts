@@ -32,7 +32,7 @@ const candidates = array(candidate, { minLength: 1, maxLength: 30 }).map((list) 
 const options = { weights: defaultWeights, confidence: 1, isVague: false, limit: 20, minScore: 0 }
 
 describe('fusion', () => {
-  it('keeps the better one in front when every retriever ranks it higher', () => {
+  it('ranks a passage first when every retriever ranks it higher', () => {
     const other = { number: 3, keyword: 1, grams: 0.1, semantic: 0.1 }
     assert(
       property(share(), share(), share(), (keyword, grams, semantic) => {
@@ -45,7 +45,7 @@ describe('fusion', () => {
     )
   })
 
-  it('does not change when the values of a retriever are scaled', () => {
+  it('does not depend on the scale of a retriever', () => {
     const list = [1, 2, 3].map((number) => ({ number, keyword: number * 2, grams: 1 / number }))
     const scaled = list.map((each) => ({ ...each, keyword: each.keyword * 100 }))
     expect(fuse(scaled)).toEqual(fuse(list))
@@ -53,7 +53,7 @@ describe('fusion', () => {
 })
 
 describe('scores', () => {
-  it('lie between the noise and 1, best first, as many as wanted', () => {
+  it('lie between the noise floor and 1, best first, up to the limit', () => {
     assert(
       property(candidates, share(), integer({ min: 1, max: 5 }), (list, confidence, limit) => {
         const scores = score(list, { ...options, confidence, limit }).map((each) => each.score)
@@ -68,7 +68,7 @@ describe('scores', () => {
     )
   })
 
-  it('are low when even the best has little of the question', () => {
+  it('are low when even the best passage covers little of the question', () => {
     const poor = [{ number: 1, rank: 9, word: 0.6, grams: 0.2, coverage: 0.2, found: 0.4 }]
     const rich = [{ number: 1, rank: 9, word: 0.6, grams: 0.9, coverage: 0.9, found: 0.9 }]
     expect(score(poor, options)[0]?.score).toBeCloseTo(0.3)
@@ -83,7 +83,7 @@ describe('scores', () => {
   it.each([
     [0.068, 0.013, 0.7],
     [0.1, 0.29, 0.72],
-  ])('put meaning before letters that are there by chance', (letters, faint, clear) => {
+  ])('rank meaning above letters that occur by chance', (letters, faint, clear) => {
     const chance = { number: 1, grams: letters, coverage: letters, found: 0, likeness: faint }
     const meant = { number: 2, grams: 0, coverage: 0, found: 0, likeness: clear }
     const other = { number: 3, grams: 0, coverage: 0, found: 0, likeness: 0.01 }
@@ -93,7 +93,7 @@ describe('scores', () => {
     expect(second?.score ?? 0).toBeLessThan(0.4)
   })
 
-  it('put what has the literal phrase before everything else', () => {
+  it('rank passages with the literal phrase first', () => {
     const found = score(
       [
         { number: 1, rank: 30, grams: 1, coverage: 0.9, likeness: 0.9, literal: 0 },
@@ -104,7 +104,7 @@ describe('scores', () => {
     expect(found.map(({ number }) => number)).toEqual([2, 1])
   })
 
-  it('leave out what is below the minimum of the caller', () => {
+  it('exclude passages below the minimum of the caller', () => {
     const list = [1, 2].map((number) => ({
       number,
       rank: number * 10,
@@ -117,7 +117,7 @@ describe('scores', () => {
 })
 
 describe('grams', () => {
-  it('find a word by its letters, whatever its ending', () => {
+  it('find a word by its letters, regardless of its ending', () => {
     const scores = scoreGrams(
       'wartungsvertrag',
       new Map([
@@ -149,7 +149,7 @@ describe('query expansion', () => {
     expect([...(near?.keys() ?? [])]).toEqual([other])
   })
 
-  it('finds a word whatever two letters of it are wrong', () => {
+  it('finds a word with any two wrong letters', () => {
     const letter = constantFrom('', ...'abcdeé')
     const edit = record({
       at: integer({ min: 0, max: 20 }),
@@ -168,7 +168,7 @@ describe('query expansion', () => {
     )
   })
 
-  it('prefers what is more likely meant', () => {
+  it('prefers the more likely meaning', () => {
     const near = toSubstitutes(expandable('umwaelzpumpe', true, ['umwalzpumpe']), [
       'pumpe',
       'umwaelzpumpen',
@@ -181,7 +181,7 @@ describe('query expansion', () => {
     ])
   })
 
-  it('of a word that passages have tries compounds alone', () => {
+  it('of a word that passages have tries compounds only', () => {
     const near = (word: string, listed: string[]) => [
       ...(toSubstitutes(expandable(word, false), listed).get(word)?.keys() ?? []),
     ]
@@ -189,7 +189,7 @@ describe('query expansion', () => {
     expect(near('port', ['support', 'report'])).toEqual([])
   })
 
-  it('guesses by the beginning of a compound when there is nothing better', () => {
+  it('uses the beginning of a compound for lack of anything better', () => {
     const near = (listed: string[]) => [
       ...(toSubstitutes(expandable('steuerbescheid'), listed).get('steuerbescheid') ?? []),
     ]
@@ -203,7 +203,7 @@ describe('query expansion', () => {
     for (const word of ['cat', '4711', 'ax12']) expect(expandable(word)).toEqual([])
   })
 
-  it('takes words for forms of one that differ by a short ending', () => {
+  it('treats words that differ by a short ending as forms of one word', () => {
     for (const [one, other] of [
       ['pumpe', 'pumpen'],
       ['restart', 'restarting'],

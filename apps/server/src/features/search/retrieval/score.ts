@@ -4,12 +4,12 @@ import {
   type RetrieverWeights,
 } from '../../../domain/retriever-weights.js'
 
-/** A passage that a retriever proposed, and what all retrievers found out about it. */
+/** A passage that a retriever proposed, with the evidence of all retrievers. */
 export interface Candidate {
   number: number
   /** Rank of the keyword index, above 0. */
   rank?: number
-  /** The same from 0 to 1. */
+  /** The same rank scaled to 0 to 1. */
   word?: number
   /** Score of its grams, from 0. */
   grams?: number
@@ -19,13 +19,13 @@ export interface Candidate {
   found?: number
   /** Share of the question that the name of its file covers, from 0 to 1. */
   named?: number
-  /** How alike its meaning is, from 0 to 1. */
+  /** Similarity of its meaning, from 0 to 1. */
   likeness?: number
-  /** Share of the phrases meant literally that it has; undefined if the question has none. */
+  /** Share of the literal phrases that it contains; undefined if the question has none. */
   literal?: number
 }
 
-/** How well a passage answers, and what each retriever found out about it. */
+/** How well a passage matches, with the evidence of each retriever. */
 export interface RankedPassage {
   number: number
   /** From 0 to 1, comparable between questions. */
@@ -36,9 +36,9 @@ export interface RankedPassage {
 
 export interface ScoreOptions {
   weights: RetrieverWeights
-  /** How far likenesses can be believed, from 0 to 1. */
+  /** How reliable the similarities are, from 0 to 1. */
   confidence: number
-  /** Whether the question is made of words alone that stand everywhere. */
+  /** Whether the question consists only of words that occur everywhere. */
   isVague: boolean
   limit: number
   minScore: number
@@ -49,16 +49,16 @@ export const noiseFloor = 0.1
 
 /**
  * Where even the best passage has less evidence, the question is about something else and nothing is
- * found. How well this separates questions is in `docs/decisions/0023-scores-and-like-words.md`.
+ * found. See `docs/decisions/0023-scores-and-like-words.md` for how well this separates questions.
  */
-const leastEvidence = 0.2
+const minEvidence = 0.2
 
-/** The highest score of a question made of words that stand everywhere: they prove nothing. */
-const mostForVague = 0.2
+/** The highest score for a question made of words that occur everywhere, which prove nothing. */
+const maxForVague = 0.2
 
 /**
- * Scores of one question: their order is that of the retrievers together, and their height is the evidence
- * for the best of the candidates, so that a question without an answer has low scores throughout.
+ * Scores the candidates of one question: their order is that of the combined retrievers, and their level is the
+ * evidence for the best candidate, so that a question without an answer has low scores throughout.
  */
 export function score(candidates: readonly Candidate[], options: ScoreOptions): RankedPassage[] {
   const { weights, confidence, limit } = options
@@ -77,8 +77,8 @@ export function score(candidates: readonly Candidate[], options: ScoreOptions): 
   )
   const relevanceOf = withNames(candidates, fused)
   const best = Math.max(0, ...candidates.map((each) => evidence(each, confidence)))
-  if (best < leastEvidence) return []
-  const height = options.isVague ? best * mostForVague : best
+  if (best < minEvidence) return []
+  const height = options.isVague ? best * maxForVague : best
   const least = Math.max(noiseFloor, options.minScore)
   return candidates
     .map((each) => ({
@@ -91,21 +91,21 @@ export function score(candidates: readonly Candidate[], options: ScoreOptions): 
     .slice(0, limit)
 }
 
-/** What each retriever found out about one candidate; what it did not look at is missing. */
+/** The evidence of each retriever for one candidate; missing where a retriever did not examine it. */
 interface Evidence {
   number: number
   /** Rank of the keyword index, from 0. */
   keyword?: number
   /** Score of the grams, from 0. */
   grams?: number
-  /** How alike the meaning is, from 0 to 1. */
+  /** Similarity of meaning, from 0 to 1. */
   semantic?: number
 }
 
 /**
- * Joins the retrievers into one number per candidate, from 0 to 1. The values of each are stretched to their
- * span among the candidates, so that values of different scales can be added; what a retriever did not find
- * is worth its lowest value.
+ * Combines the retrievers into one number per candidate, from 0 to 1. The values of each retriever are scaled to
+ * their range among the candidates, so that values of different scales can be added; a candidate that a retriever
+ * did not find has its lowest value.
  */
 export function fuse(
   candidates: readonly Evidence[],
@@ -124,7 +124,7 @@ export function fuse(
       let sum = 0
       for (const [retriever, { least, width }] of spans) {
         const value = each[retriever]
-        // With a single value there is nothing to stretch: it is the best there is.
+        // A single value has no range to scale: it is the best.
         const stretched = value === undefined ? 0 : width > 0 ? (value - least) / width : 1
         sum += (weights[retriever] ?? 0) * stretched
       }
@@ -133,12 +133,12 @@ export function fuse(
   )
 }
 
-/** What the name of a file adds that has all of the question, beside 1 for the passage. */
+/** Weight of a file name that contains all of the question, relative to 1 for the passage. */
 const nameWeight = 0.5
 
 /**
- * Passages of a file that the question names come first. The indexes know the words of names too, but a
- * repeated word is worth little more there, so that other words of the question outweigh it.
+ * Prefers passages of a file that the question names. The indexes contain the words of names too, but a
+ * repeated word adds little there, so that other words of the question outweigh it.
  */
 function withNames(candidates: readonly Candidate[], fused: ReadonlyMap<number, number>) {
   const most = Math.max(0, ...candidates.map(({ named = 0 }) => named))
@@ -146,32 +146,32 @@ function withNames(candidates: readonly Candidate[], fused: ReadonlyMap<number, 
     ((fused.get(number) ?? 0) + nameWeight * named) / (1 + nameWeight * most)
 }
 
-/** The part of a question that the grams of a passage must cover for grams to count in full. */
+/** The share of a question that the grams of a passage must cover for grams to count in full. */
 const fullyCovered = 0.5
 
 /**
- * How reliable grams are, from 0 to 1: where even the best passage has few grams of the question, these are
- * there by chance, and the best of chance must not be stretched to the best of all.
+ * How reliable grams are, from 0 to 1: where even the best passage has few grams of the question, they
+ * occur by chance, and the best of these must not be scaled to the maximum.
  */
 function gramsConfidence(candidates: readonly Candidate[]): number {
   return Math.min(1, Math.max(0, ...candidates.map(({ coverage = 0 }) => coverage)) / fullyCovered)
 }
 
-/** Passages that have what was meant literally come before all that have not. */
+/** Passages with the literal phrases come before all others. */
 function preferLiteral(relevance: number, literal: number | undefined): number {
   if (literal === undefined) return relevance
   return literal > 0 ? 0.5 + 0.5 * (0.5 * literal + 0.5 * relevance) : 0.5 * relevance
 }
 
-/** What finding all that was meant literally proves by itself. */
+/** The evidence in finding all literal phrases. */
 const literalProof = 0.5
 
 /**
- * How likely a passage has to do with the question at all: by its words and letters, by its meaning, or by
- * the phrases that were meant literally. These are independent, and one of them is enough.
+ * The probability that a passage is related to the question: by its words and letters, by its meaning, or by
+ * the literal phrases. These are independent, and one of them is enough.
  */
 function evidence(candidate: Candidate, confidence: number): number {
-  // A question of a character or two has no runs of letters.
+  // A question of one or two characters has no grams.
   const { found = 0, coverage = found, likeness = 0, literal = 0 } = candidate
   const written = (found + coverage) / 2
   return 1 - (1 - written) * (1 - likeness * confidence) * (1 - literal * literalProof)

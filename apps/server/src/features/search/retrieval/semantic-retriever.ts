@@ -14,20 +14,20 @@ import {
   type VectorIndex,
 } from '../vectors/reading.js'
 
-/** A question as the vectors are asked it. */
+/** A question for the vectors. */
 export interface SemanticRequest {
-  /** What was asked, as it was typed. */
+  /** The question as it was typed. */
   query: string
-  /** The question as a vector of the embeddings endpoint; without one, meaning is what LSA knows. */
+  /** The vector of the question from the embeddings endpoint; without one, LSA is used. */
   queryVector?: Float32Array
-  /** Whose files, and which of them. */
+  /** The files to search. */
   scope: FileScope
   tags: readonly TagCondition[]
-  /** Compares the question with every vector, however many there are. */
+  /** Whether to compare the question with every vector, however many there are. */
   exact?: boolean
 }
 
-/** How alike the meaning of a passage and a question is, from 0, for chance, to 1. */
+/** Similarity of meaning between a passage and a question, from 0, for chance, to 1. */
 interface Likeness {
   number: number
   likeness: number
@@ -35,16 +35,16 @@ interface Likeness {
 
 /** A question as a point among the passages of a bot. */
 export interface SemanticQuestion {
-  /** Passages that mean something alike, nearest first. */
+  /** Passages with the most similar meaning, nearest first. */
   nearest: Likeness[]
-  /** How far the similarities can be believed, from 0 to 1. */
+  /** How reliable the similarities are, from 0 to 1. */
   confidence: number
-  /** What is known of other passages. */
+  /** The similarities of other passages. */
   likenesses(numbers: readonly number[]): Promise<Likeness[]>
 }
 
 export interface SemanticRetriever {
-  /** Compares the question with passages, or returns why that is not possible; neither if it means nothing. */
+  /** Compares the question with passages, or returns the reason why not; neither if its meaning is unknown. */
   ask(
     db: Db,
     request: SemanticRequest,
@@ -58,7 +58,7 @@ interface QuestionVector {
   toLikeness: (nearest: readonly Neighbour[]) => (similarity: number) => number
 }
 
-/** The part of a question's weight that a model must express for its similarities to count in full. */
+/** The share of a question's weight that a model must know for its similarities to count in full. */
 const fullyKnown = 0.5
 
 export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
@@ -128,12 +128,12 @@ function sharpened(similarity: number): number {
   return between0And1(similarity) ** 2
 }
 
-/** Neighbours enough that the last of them is one by chance. */
+/** So many neighbours that the last of them is near by chance. */
 const manyNeighbours = 20
 
 /**
- * Models differ in how similar they find texts that have nothing to do with each other; .8 is common.
- * What counts is how far a passage stands out from the last of many neighbours.
+ * Models differ in how similar they rate unrelated texts; .8 is common.
+ * The relevant measure is how far a passage stands out from the last of many neighbours.
  */
 function aboveOthers(nearest: readonly Neighbour[]): (similarity: number) => number {
   const last = nearest.at(-1)?.similarity ?? 0
@@ -141,7 +141,7 @@ function aboveOthers(nearest: readonly Neighbour[]): (similarity: number) => num
   return (similarity) => between0And1((similarity - chance) / (1 - chance))
 }
 
-/** Rounding takes cosines of equal vectors above 1. */
+/** Rounding can make cosines of equal vectors exceed 1. */
 function between0And1(value: number): number {
   return Math.min(1, Math.max(0, value))
 }

@@ -1,22 +1,22 @@
 import { normalise } from '@botstead/documents/text'
 
 const words = /[\p{L}\p{M}]+/gu
-/** Letters of the north that the index holds without their marks. */
+/** Scandinavian letters that the index stores without their marks. */
 const writtenOutAs: Readonly<Record<string, string>> = { å: 'aa', ø: 'oe' }
 const hasLetter = /[åø]/g
 const secondVowels = /([aou])e|aa/g
-/** Vowels that are looked at in one word: each doubles its spellings, and every one is compared with many words. */
+/** Vowels that are varied in one word: each doubles its spellings, which are all compared with many words. */
 const maximumVowels = 4
 
-/** How a word of a question may be spelt otherwise. */
+/** Alternative spellings of a word of a question. */
 export interface Spellings {
-  /** With one letter where it has `ae`, `oe`, `ue`, `aa`, or with these where the index has one. */
+  /** With one letter for `ae`, `oe`, `ue`, `aa`, or with these for one letter of the index. */
   similar: readonly string[]
-  /** With umlauts where it has none: many, of which only words that are just so count. */
+  /** With umlauts where it has none: many, which must match exactly. */
   marked: readonly string[]
 }
 
-/** Other spellings of the words of a question, by the word as the index has it. */
+/** Alternative spellings of the words of a question, by the word as it is in the index. */
 export function toSpellings(text: string): Map<string, Spellings> {
   const spellings = new Map<string, Spellings>()
   for (const [raw] of text.normalize('NFKC').toLowerCase().matchAll(words)) {
@@ -42,10 +42,10 @@ function withoutSecondVowels(word: string): string[] {
   )
 }
 
-/** What `normalise` makes of `ä`, `ö` and `ü`, and what people make of them without such keys. */
+/** The forms that `normalise` makes of `ä`, `ö` and `ü`, and that people type without such keys. */
 const umlautWrittenOut = /([aou])e/g
 
-/** A word with `a`, `o` and `u` for all that may be umlauts. */
+/** A word with `a`, `o` and `u` for all possible umlauts. */
 export function withoutMarks(word: string): string {
   return word.replace(umlautWrittenOut, '$1')
 }

@@ -1,10 +1,10 @@
-/** Letters at the end of a word that may be its form. */
+/** Most letters at the end of a word that may be an inflection. */
 const longestEnding = 3
 const shortestForm = 3
-/** Share of the longer of two forms that is the same, so that short words differ by a letter or two only. */
+/** Common share of the longer of two forms, so that short words differ by only a letter or two. */
 const leastSame = 0.6
 
-/** Whether two words are likely forms of one: the same but for short endings. */
+/** Whether two words are likely forms of one word: equal except for short endings. */
 export function isForm(left: string, right: string): boolean {
   if (left === right) return true
   const shorter = Math.min(left.length, right.length)
@@ -15,33 +15,33 @@ export function isForm(left: string, right: string): boolean {
   return same >= shortestForm && longer - same <= longestEnding && same >= longer * leastSame
 }
 
-/** What every form of a word begins with. */
+/** The common beginning of all forms of a word. */
 export function likelyBeginning(word: string): string {
   return word.slice(0, Math.max(shortestForm, Math.ceil(word.length * leastSame)))
 }
 
 const gramLength = 4
-const fewestGrams = 3
+const minGrams = 3
 
-/** Words with a smaller share of the runs of letters in common are alike by chance. */
-export const leastAlike = 0.5
+/** Words with a smaller share of common grams are similar by chance. */
+export const minAlike = 0.5
 
-/** The runs of four letters of a word, spaces around it included; none of a short word. */
+/** The runs of four letters of a word including the spaces around it; none for a short word. */
 export function toGrams(word: string): string[] {
   const padded = ` ${word} `
   const amount = padded.length - gramLength + 1
-  if (amount < fewestGrams) return []
+  if (amount < minGrams) return []
   return Array.from({ length: amount }, (_, at) => padded.slice(at, at + gramLength))
 }
 
-/** The letters of a word as bits, of which some stand for several letters. */
+/** The letters of a word as a bit set; some bits stand for several letters. */
 export function letterSet(word: string): number {
   let letters = 0
   for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31)
   return letters
 }
 
-/** How many bits of a number are set. */
+/** The number of set bits. */
 export function countBits(bits: number): number {
   let rest = bits
   let count = 0

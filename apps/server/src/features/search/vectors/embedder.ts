@@ -1,25 +1,25 @@
 /** A passage with its vector. */
 export interface EmbeddedPassage {
   number: number
-  /** UUID of the passage that the vector was made of. */
+  /** UUID of the passage of the vector. */
   id: string
   /** Of length 1. */
   vector: Float32Array
 }
 
-/** A way to make vectors of the passages of bots. */
+/** A method of making vectors of the passages of bots. */
 export interface Embedder {
-  /** Names the way and its version; vectors under different names cannot be compared. */
+  /** Identifies the method and its version; vectors with different ids cannot be compared. */
   readonly id: string
   /** With fewer passages, a bot has no vectors; from 1. */
-  readonly fewestPassages: number
-  /** Whether the vectors depend on the passages, so that they are made anew when those change much. */
+  readonly minPassages: number
+  /** Whether the vectors depend on all passages, so that they are made again when those change much. */
   readonly isFitted: boolean
-  /** Learns what a space for the passages of a bot needs. */
+  /** Prepares the data that a space for the passages of a bot requires. */
   prepare(botId: string, signal: AbortSignal): Promise<PreparedSpace>
   /**
-   * Makes vectors; passages that are gone, or that cannot have one, are left out.
-   * @throws OtherLengthError if they do not fit into the space
+   * Makes vectors; passages that were deleted, or that cannot have a vector, are omitted.
+   * @throws OtherLengthError if the vectors do not fit into the space
    */
   embed(
     botId: string,
@@ -34,10 +34,10 @@ interface PreparedSpace {
   model: Uint8Array | null
 }
 
-/** The way makes vectors of another length than it did for a space. */
+/** The embedder makes vectors of another length than those of a space. */
 export class OtherLengthError extends Error {
   override readonly name = 'OtherLengthError'
-  /** Numbers of the vectors of the space. */
+  /** Length of the vectors of the space. */
   readonly expected: number
 
   constructor(expected: number, found: number) {

@@ -20,15 +20,15 @@ export type { VectorJobs } from './vector-jobs.js'
 
 /** The vectors of passages and of questions, which search by meaning compares. */
 export interface Vectors extends VectorJobs, AsyncDisposable {
-  /** To be asked for the vector of a question before it is ranked. */
+  /** Returns the vector of a question, which is needed before ranking. */
   questions: QuestionVectors
-  /** Makes the database ready for vectors; logs a warning if it cannot hold any. */
+  /** Prepares the database for vectors; logs a warning if it cannot store any. */
   open(): Promise<void>
-  /** Why meaning is not searched, as a sentence; undefined if it is. */
+  /** The reason why meaning is not searched, as a sentence; undefined if it is. */
   missing(): Promise<string | undefined>
 }
 
-/** An embeddings endpoint, as the operator named it. */
+/** The settings of an embeddings endpoint. */
 export interface EmbeddingsSettings {
   url: string
   model: string
@@ -40,11 +40,11 @@ export interface VectorsDeps {
   clock: Clock
   queue: Queue
   log: Log
-  /** Undefined if meaning is learnt from the passages themselves. */
+  /** Undefined for the built-in vectors. */
   embeddings?: EmbeddingsSettings | undefined
 }
 
-/** Calls to the endpoint at a time, those for questions and those for passages together. */
+/** Concurrent calls to the endpoint, for questions and passages in total. */
 const connections = 8
 
 export function createVectors(deps: VectorsDeps): Vectors {
@@ -72,10 +72,10 @@ export function createVectors(deps: VectorsDeps): Vectors {
   }
 }
 
-/** One way to make vectors, for passages and for questions. */
+/** A source of vectors, for passages and for questions. */
 interface VectorSource {
   embedder: Embedder
-  /** @param onOtherLength notified when the vector of a question does not fit those of the bot's passages */
+  /** @param onOtherLength is called when the vector of a question does not fit those of the bot's passages */
   createQuestions(onOtherLength: (botId: string) => Promise<void>): QuestionVectors
   close(): Promise<void>
 }
@@ -96,8 +96,8 @@ function madeByEndpoint(
   { database: { db }, clock, log }: VectorsDeps,
   { url, model, apiKey }: EmbeddingsSettings,
 ): VectorSource {
-  // The operator named the address, so it may be any; redirects are not followed, and only the
-  // endpoint itself gets the key.
+  // The operator configured the address, so it may be any; redirects are not followed, and only the
+  // endpoint itself receives the key.
   const rules = createAddressRules({ allowed: 'any', allowLoopback: true })
   const outgoing = createOutgoing({ rules, connectionsPerOrigin: connections })
   const endpoint = createEndpoint({ url, apiKey, outgoing })

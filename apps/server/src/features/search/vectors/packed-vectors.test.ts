@@ -2,7 +2,7 @@ import { array, assert, integer, property } from 'fast-check'
 import { expect, it } from 'vitest'
 import { createPackedVectors } from './packed-vectors.js'
 
-// Not a multiple of four, so that the rest of the loop is tested too.
+// Not a multiple of four, so that the remainder of the loop is tested too.
 const dimensions = 7
 const vectors = array(
   array(integer({ min: -127, max: 127 }), { minLength: dimensions, maxLength: dimensions }),
@@ -18,11 +18,11 @@ function toBytes(vector: readonly number[]): Uint8Array {
   return new Uint8Array(Int8Array.from(vector).buffer)
 }
 
-it('finds what comparing one by one finds', () => {
+it('finds the same as comparing one by one', () => {
   assert(
     property(vectors, integer({ min: 1, max: 20 }), ([asked = [], ...all], limit) => {
       const packed = createPackedVectors(dimensions)
-      // Each is written twice, the second time with what counts.
+      // Each is written twice; the second value is the one that counts.
       for (const [number] of all.entries()) packed.set(number, toBytes(asked))
       for (const [number, vector] of all.entries()) packed.set(number, toBytes(vector))
       const expected = all.map((vector) => cosine(asked, vector)).sort((a, b) => b - a)

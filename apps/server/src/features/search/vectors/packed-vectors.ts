@@ -1,18 +1,18 @@
 import { createRandom } from './random.js'
 import type { Neighbour } from './vector-index.js'
 
-/** Many vectors of one byte per number, side by side, so that all are compared in one go. */
+/** Many vectors of one byte per number in one buffer, so that all are compared in one pass. */
 export interface PackedVectors {
-  /** Memory that they take. */
+  /** Memory in bytes. */
   readonly bytes: number
   readonly size: number
-  /** Puts a vector there, or another one in its place. */
+  /** Adds a vector, or replaces it. */
   set(number: number, vector: Uint8Array): void
-  /** The vectors that point most nearly the same way, nearest first. */
+  /** The vectors with the highest cosine, nearest first. */
   nearest(vector: Uint8Array, limit: number): Neighbour[]
 }
 
-/** Beside the numbers of a vector: its number, its length, and its entry in a map. */
+/** Additional bytes per vector: its number, its length, and its entry in a map. */
 export const bytesPerEntry = 64
 const fewest = 64
 
@@ -21,7 +21,7 @@ export function createPackedVectors(dimensions: number): PackedVectors {
   const slots = new Map<number, number>()
   let values = new Int8Array(fewest * dimensions)
   let numbers = new Float64Array(fewest)
-  /** One divided by the length of each vector; 0 for one that points nowhere. */
+  /** The reciprocal length of each vector; 0 for a zero vector. */
   let scales = new Float64Array(fewest)
   let similarities = new Float64Array(fewest)
 
@@ -63,7 +63,7 @@ export function createPackedVectors(dimensions: number): PackedVectors {
   }
 }
 
-/** The inner products of one vector and many: whole numbers, each factor read once for four vectors. */
+/** The inner products of one vector with many: whole numbers, each factor read once for four vectors. */
 function multiply(many: Int8Array, one: Int8Array, products: Float64Array, amount: number): void {
   const width = one.length
   const factors = Int32Array.from(one)
@@ -77,7 +77,7 @@ function multiply(many: Int8Array, one: Int8Array, products: Float64Array, amoun
     let at = row * width
     for (let column = 0; column < width; column++, at++) {
       const factor = factors[column] ?? 0
-      // Without "or 0" the sums would be floating numbers, which is slower.
+      // Without "or 0" the sums would be floating-point numbers, which are slower.
       a = (a + Math.imul(many[at] ?? 0, factor)) | 0
       b = (b + Math.imul(many[at + width] ?? 0, factor)) | 0
       c = (c + Math.imul(many[at + 2 * width] ?? 0, factor)) | 0
@@ -97,7 +97,7 @@ function multiply(many: Int8Array, one: Int8Array, products: Float64Array, amoun
   }
 }
 
-/** The highest values with their numbers, sorted; what cannot be among them is never sorted. */
+/** The highest values with their numbers, sorted; values that cannot be among them are not sorted. */
 function largest(
   values: Float64Array,
   numbers: Float64Array,
@@ -132,12 +132,12 @@ function grown<T extends Int8Array | Float64Array>(old: T, larger: T): T {
   return larger
 }
 
-/** Signatures of shorter vectors have this many bits; longer vectors have one per number. */
-const fewestBits = 256
+/** Signatures of shorter vectors have this many bits; longer vectors have one bit per number. */
+const minBits = 256
 
 /**
- * A vector in one byte per number. Each vector has a scale of its own, which the angle between two does
- * not feel.
+ * A vector with one byte per number. Each vector has a scale of its own, which does not affect
+ * cosines.
  */
 export function toBytes(vector: Float32Array): Uint8Array {
   let largest = 0
@@ -148,8 +148,8 @@ export function toBytes(vector: Float32Array): Uint8Array {
 }
 
 /**
- * On which side of many planes a vector lies, a bit each: vectors that point the same way differ in few
- * bits. Good enough to choose those that are worth an exact look.
+ * The side of many planes on which a vector lies, one bit each: vectors with a similar direction differ in few
+ * bits. Precise enough to select candidates for an exact comparison.
  */
 export function toSignature(vector: Float32Array): Uint8Array {
   const signature = new Uint8Array(signatureBytes(vector.length))
@@ -160,11 +160,11 @@ export function toSignature(vector: Float32Array): Uint8Array {
 }
 
 function signatureBytes(dimensions: number): number {
-  return Math.floor(Math.max(dimensions, fewestBits) / 8)
+  return Math.floor(Math.max(dimensions, minBits) / 8)
 }
 
 function side(vector: Float32Array, bit: number): number {
-  if (vector.length >= fewestBits) return vector[bit] ?? 0
+  if (vector.length >= minBits) return vector[bit] ?? 0
   const normals = planes(vector.length)
   const from = bit * vector.length
   let product = 0
@@ -176,12 +176,12 @@ function side(vector: Float32Array, bit: number): number {
 
 const planesByDimensions = new Map<number, Float32Array>()
 
-/** The planes are the same in every process, because signatures of all of them meet in one table. */
+/** The planes are the same in every process, because all processes write signatures to the same table. */
 function planes(dimensions: number): Float32Array {
   const known = planesByDimensions.get(dimensions)
   if (known !== undefined) return known
   const random = createRandom(dimensions)
-  const made = Float32Array.from({ length: fewestBits * dimensions }, random.normal)
+  const made = Float32Array.from({ length: minBits * dimensions }, random.normal)
   planesByDimensions.set(dimensions, made)
   return made
 }

@@ -8,10 +8,10 @@ import {
   type VectorIndex,
 } from './vector-index.js'
 
-/** What an index of pgvector can hold of half precision numbers. */
-const largestIndexed = 4000
+/** Most half-precision numbers that an index of pgvector supports. */
+const maxIndexed = 4000
 
-/** Vectors of half precision in pgvector; a large space is searched by HNSW. */
+/** Half-precision vectors in pgvector; a large space is searched by HNSW. */
 export const postgresVectors: VectorIndex = {
   open: openPostgresVectors,
 
@@ -25,9 +25,9 @@ export const postgresVectors: VectorIndex = {
   },
 
   async prepare(tx, dimensions) {
-    if (dimensions > largestIndexed) return
+    if (dimensions > maxIndexed) return
     const length = sql.lit(dimensions)
-    // Nobody has vectors of a new length yet, so this takes no time.
+    // No vectors of a new length exist yet, so this is fast.
     await sql`
       create index if not exists ${sql.ref(`passage_vectors_near_${dimensions}`)}
       on passage_vectors using hnsw ((vector::halfvec(${length})) halfvec_cosine_ops)
@@ -52,7 +52,7 @@ export const postgresVectors: VectorIndex = {
   async nearest(db, search) {
     const isNarrow = search.tags.length > 0 || search.scope.integrationId !== undefined
     const { space } = search
-    const byIndex = space.size >= largeSpace && space.dimensions <= largestIndexed
+    const byIndex = space.size >= largeSpace && space.dimensions <= maxIndexed
     return byIndex && !isNarrow && !search.exact
       ? await nearestByIndex(db, search)
       : await nearestExactly(db, search)
@@ -70,8 +70,8 @@ export const postgresVectors: VectorIndex = {
 }
 
 /**
- * Makes the table of vectors where PostgreSQL has pgvector. Not a migration, because the extension can
- * come at any time; every start tries, and what is there already stays.
+ * Creates the table of vectors where PostgreSQL has pgvector. Not a migration, because the extension may be
+ * installed at any time; every start tries, and existing objects stay.
  */
 export async function openPostgresVectors(database: Pick<Database, 'db' | 'run'>): Promise<void> {
   const { rows } = await sql`
@@ -79,7 +79,7 @@ export async function openPostgresVectors(database: Pick<Database, 'db' | 'run'>
   `.execute(database.db)
   if (rows.length > 0) return
   await database.run(async (tx) => {
-    // Two processes that start at once would make it twice.
+    // Two processes that start at once would both create it.
     await sql`select pg_advisory_xact_lock(hashtext('botstead.passage_vectors'))`.execute(tx)
     await sql`create extension if not exists vector`.execute(tx)
     await sql`
@@ -99,7 +99,7 @@ export async function openPostgresVectors(database: Pick<Database, 'db' | 'run'>
 
 type Reads = Parameters<VectorIndex['nearest']>[0]
 
-/** Statistics must not decide how this runs, so that each part is materialized; as in keyword search. */
+/** Statistics must not affect the plan, so each part is materialized; as in keyword search. */
 async function nearestExactly(db: Reads, search: NeighbourSearch): Promise<Neighbour[]> {
   const { rows } = await sql<Neighbour>`
     with near as materialized (
@@ -121,8 +121,8 @@ async function nearestByIndex(db: Reads, search: NeighbourSearch): Promise<Neigh
   const { space, vector, limit } = search
   const dimensions = sql.lit(space.dimensions)
   const some = limit + 50
-  // The settings hold for this statement, which begins with them; the index goes on looking until it
-  // has enough of the space. Written so, the planner has no other way than the index of the dimension.
+  // The settings apply to this statement, which begins with them; the index continues until it
+  // has enough vectors of the space. In this form, the planner can only use the index of the dimension.
   const { rows } = await sql<Neighbour>`
     with settings as materialized (
       select set_config('hnsw.iterative_scan', 'relaxed_order', true),
@@ -151,7 +151,7 @@ async function nearestByIndex(db: Reads, search: NeighbourSearch): Promise<Neigh
   return rows
 }
 
-/** Half precision ends at 65,504; vectors have length 1, so nothing comes near it. */
+/** Half precision ends at 65,504; vectors have length 1, so no number comes near it. */
 function toText(vector: Float32Array): string {
   return `[${vector.join(',')}]`
 }

@@ -1,4 +1,4 @@
-/** Random numbers that are the same in every run. */
+/** Pseudorandom numbers that are the same in every run. */
 export interface Random {
   /** From 0 up to 1, exclusive. */
   uniform(): number

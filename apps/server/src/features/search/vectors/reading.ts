@@ -1,6 +1,6 @@
 /**
- * The second door of vectors, for search threads: what reads vectors and models. Through `index.ts` a
- * thread would load the calls to endpoints and the jobs, which it never needs.
+ * The second door of vectors, for search threads: reads vectors and models. Through `index.ts` a
+ * thread would load the client of endpoints and the jobs, which it never needs.
  */
 import type { Dialect } from '../../../platform/db/dialect.js'
 import { postgresVectors } from './postgres-vectors.js'
@@ -12,7 +12,7 @@ export { createModelCache } from './lsa/model-cache.js'
 export { findServing, hasWaiting, type SpaceRow } from './space-store.js'
 export type { Neighbour, VectorIndex } from './vector-index.js'
 
-/** The vectors of an engine. */
+/** The vectors of a database engine. */
 export function createVectorIndex(dialect: Dialect): VectorIndex {
   return dialect.choose({ sqlite: createSqliteVectors, postgres: () => postgresVectors })()
 }

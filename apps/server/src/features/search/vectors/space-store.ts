@@ -1,10 +1,10 @@
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Space } from './vector-index.js'
 
-/** What makes the vectors of a bot, without the model itself. */
+/** The space of vectors of a bot, without the model itself. */
 export interface SpaceRow extends Space {
   embedder: string
-  /** How many passages it was built from. */
+  /** The number of passages from which it was built. */
   passages: number
 }
 
@@ -20,7 +20,7 @@ export async function findServing(db: Db | Tx, botId: string): Promise<SpaceRow 
     .executeTakeFirst()
 }
 
-/** The model of a space; undefined if it is gone or has none. */
+/** The model of a space; undefined if the space was deleted or has none. */
 export async function findModel(db: Db | Tx, space: number): Promise<Uint8Array | undefined> {
   const row = await db
     .selectFrom('semantic_spaces')
@@ -30,7 +30,7 @@ export async function findModel(db: Db | Tx, space: number): Promise<Uint8Array 
   return row?.model ?? undefined
 }
 
-/** Makes a space that nothing uses yet, and returns its number. */
+/** Creates a space that is not used yet, and returns its number. */
 export async function insertSpace(
   tx: Tx,
   space: {
@@ -59,7 +59,7 @@ export async function insertSpace(
   return number
 }
 
-/** Lets searches use a space from now on; returns whether the bot still has it. */
+/** Makes searches use a space from now on; returns whether the bot still has it. */
 export async function serve(tx: Tx, botId: string, space: number): Promise<boolean> {
   await tx
     .updateTable('semantic_spaces')
@@ -76,7 +76,7 @@ export async function serve(tx: Tx, botId: string, space: number): Promise<boole
   return numUpdatedRows > 0n
 }
 
-/** Stores how many passages a space has now, about. */
+/** Stores the approximate number of passages of a space. */
 export async function resize(tx: Tx, botId: string, space: number, size: number): Promise<void> {
   await tx
     .updateTable('semantic_spaces')
@@ -86,7 +86,7 @@ export async function resize(tx: Tx, botId: string, space: number, size: number)
     .execute()
 }
 
-/** The newest space of an embedder that an attempt before this one did not finish. */
+/** The newest unfinished space of an embedder, from an earlier attempt. */
 export async function findBegun(
   db: Db | Tx,
   botId: string,
@@ -113,7 +113,7 @@ export async function lastNumber(db: Db | Tx, space: number): Promise<number> {
   return Number(row?.last ?? -1)
 }
 
-/** Bots that are served by another embedder, at most `limit`. */
+/** At most `limit` bots whose searches use another embedder. */
 export async function listOtherwiseServed(
   db: Db | Tx,
   embedder: string,
@@ -158,7 +158,7 @@ export async function deleteSpace(tx: Tx, botId: string, space: number): Promise
     .execute()
 }
 
-/** Deletes vectors of a space, at most `limit`, and returns how many. */
+/** Deletes at most `limit` vectors of a space, and returns how many. */
 export async function deleteVectors(tx: Tx, space: number, limit: number): Promise<number> {
   const ofSpace = tx.selectFrom('passage_vectors').select('number').where('space', '=', space)
   const result = await tx
@@ -218,7 +218,7 @@ export async function deleteWaiting(
     .execute()
 }
 
-/** Bots that have passages without vectors, at most `limit`, in order. */
+/** At most `limit` bots that have passages without vectors, in order. */
 export async function listWaitingBots(db: Db | Tx, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('passages_without_vector')

@@ -6,18 +6,18 @@ import { createVectorCache, type VectorCache } from './vector-cache.js'
 import type { Neighbour, NeighbourSearch, VectorIndex } from './vector-index.js'
 
 /**
- * In a space that is too large for memory, this many times the wanted ones are chosen by signature, or this
- * share of the space: the more vectors there are, the more of them have the signature of a near one by chance.
+ * In a space that is too large for memory, signatures select this multiple of the limit, or this share
+ * of the space: the more vectors there are, the more of them have a similar signature by chance.
  */
 const oversampling = 10
 const leastShare = 0.03
-/** More than are wanted, because some may belong to files that are not found. */
+/** Additional neighbours, because some may belong to files that are not found. */
 const spare = 50
-/** Looked at in memory, before only those that may be seen are read and compared. */
+/** Additional neighbours in memory before those that the caller may not see are excluded. */
 const narrowSpare = 1000
 
 /**
- * Vectors of one byte per number. Whoever searches has those of the bots that are asked most in memory;
+ * Vectors of one byte per number. The vectors of frequently searched bots are kept in memory;
  * the others are compared by the functions of sqlite-vec.
  */
 export function createSqliteVectors(cache: VectorCache = createVectorCache()): VectorIndex {
@@ -43,10 +43,10 @@ export function createSqliteVectors(cache: VectorCache = createVectorCache()): V
         .where('number', '=', space.number)
         .returning('revision')
         .executeTakeFirst()
-      // A space that was dropped meanwhile takes no vectors.
+      // A space that was deleted in the meantime accepts no vectors.
       if (bumped === undefined) return
       for (const { number, vector } of entries) {
-        // A passage can be deleted while its vector is made.
+        // A passage may be deleted while its vector is made.
         await sql`
           insert or replace into passage_vectors (space, number, vector, signature, revision)
           select ${space.number}, number, ${toBytes(vector)}, ${toSignature(vector)}, ${bumped.revision}
@@ -58,13 +58,13 @@ export function createSqliteVectors(cache: VectorCache = createVectorCache()): V
     async nearest(db, search) {
       const isNarrow = search.tags.length > 0 || search.scope.integrationId !== undefined
       const packed = await cache.take(db, search.space)
-      // Nearly all vectors belong to passages that are found, so some more than wanted are enough.
+      // Nearly all vectors belong to passages that are found, so a few more than the limit are enough.
       const some = search.limit + (isNarrow ? narrowSpare : spare)
       if (packed !== undefined) {
         const near = packed.nearest(toBytes(search.vector), some)
         const found = await onlyFound(db, search, near)
         if (found.length === search.limit || near.length < some) return found
-        // Many that are gone stand in the way of those that are there.
+        // Many deleted vectors hide existing ones.
         if (!isNarrow) cache.drop(search.space.number)
       } else if (!isNarrow) {
         const near = await nearestOfSpace(db, search, some)
@@ -86,7 +86,7 @@ export function createSqliteVectors(cache: VectorCache = createVectorCache()): V
   }
 }
 
-/** Those that are still there and that the caller may find, in their order. */
+/** Those that still exist and that the caller may find, in order. */
 async function onlyFound(
   db: Db,
   { space, scope, tags, limit }: NeighbourSearch,
@@ -105,7 +105,7 @@ async function onlyFound(
   return near.filter(({ number }) => found.has(number)).slice(0, limit)
 }
 
-/** The nearest of the files that the caller may find, compared one by one. */
+/** The nearest in the files that the caller may find, compared one by one. */
 async function nearestOfFiles(db: Db, search: NeighbourSearch): Promise<Neighbour[]> {
   const { rows } = await sql<Neighbour>`
     select number, ${similarity(search.vector)} as similarity
@@ -123,7 +123,7 @@ async function nearestOfFiles(db: Db, search: NeighbourSearch): Promise<Neighbou
   return rows
 }
 
-/** The nearest of a whole space, whatever they belong to. */
+/** The nearest in a whole space, whatever their files. */
 async function nearestOfSpace(
   db: Db,
   { space, vector, exact }: NeighbourSearch,

@@ -4,14 +4,14 @@ import type { Db } from '../../../platform/db/schema.js'
 import { bytesPerEntry, createPackedVectors, type PackedVectors } from './packed-vectors.js'
 import type { Space } from './vector-index.js'
 
-/** Vectors of spaces in the memory of the thread that searches them. */
+/** Vectors of spaces in the memory of a search thread. */
 export interface VectorCache {
   /**
-   * All vectors that the snapshot behind `db` has, and possibly some that were deleted before it.
-   * @returns undefined if they are too many for memory
+   * All vectors in the snapshot of `db`, and possibly some that were deleted before it.
+   * @returns undefined if they do not fit in memory
    */
   take(db: Db, space: Space): Promise<PackedVectors | undefined>
-  /** Forgets what it has of a space. */
+  /** Removes a space from the cache. */
   drop(space: number): void
 }
 
@@ -20,9 +20,9 @@ interface CachedSpace {
   vectors: PackedVectors
 }
 
-/** Memory for vectors of one thread: those of 300,000 passages by the built-in model. */
+/** Memory for the vectors of one thread: those of 300,000 passages by the built-in model. */
 const maximumBytes = 64 * 1024 * 1024
-/** Vectors that are read at a time. */
+/** Vectors per read. */
 const pageSize = 5000
 
 export function createVectorCache(limit = maximumBytes): VectorCache {
@@ -41,7 +41,7 @@ export function createVectorCache(limit = maximumBytes): VectorCache {
         spaces.delete(space.number)
         return undefined
       }
-      // Put there anew, because it has grown.
+      // Set again, because its size has grown.
       spaces.set(space.number, { revision: space.revision, vectors })
       return vectors
     },
@@ -49,7 +49,7 @@ export function createVectorCache(limit = maximumBytes): VectorCache {
   }
 }
 
-/** Adds what is newer than a revision, or everything; returns whether all of it fits. */
+/** Adds vectors newer than a revision, or all; returns whether everything fits. */
 async function read(
   db: Db,
   space: Space,
@@ -58,7 +58,7 @@ async function read(
   limit: number,
 ): Promise<boolean> {
   let last = { number: -1, revision: known?.revision ?? -1 }
-  // Nothing that is known has the revision, so that any number is beyond it.
+  // All vectors of the known revision are cached, so reading continues after its last number.
   if (known !== undefined) last.number = Number.MAX_SAFE_INTEGER
   for (;;) {
     const rows = await db

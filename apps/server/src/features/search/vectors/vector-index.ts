@@ -3,12 +3,12 @@ import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { FileScope, TagCondition } from '../../files/index.js'
 
 interface VectorEntry {
-  /** Of the row of the passage. */
+  /** Number of the row of the passage. */
   number: number
   vector: Float32Array
 }
 
-/** A passage and the cosine between its vector and the one that was asked for, from -1 to 1. */
+/** A passage with the cosine between its vector and the query vector, from -1 to 1. */
 export interface Neighbour {
   number: number
   similarity: number
@@ -17,43 +17,43 @@ export interface Neighbour {
 export interface NeighbourSearch {
   space: Space
   vector: Float32Array
-  /** Whose files, and which of them. */
+  /** The files to search. */
   scope: FileScope
   tags: readonly TagCondition[]
   limit: number
-  /** Compares with every vector, also in a large space. */
+  /** Whether to compare with every vector, also in a large space. */
   exact: boolean
 }
 
-/** Vectors that can be compared with each other. */
+/** A set of vectors that can be compared with each other. */
 export interface Space {
   number: number
   dimensions: number
-  /** About how many passages it has. */
+  /** The approximate number of its passages. */
   size: number
-  /** Grows whenever vectors are added. */
+  /** Increases whenever vectors are added. */
   revision: number
 }
 
-/** From this many passages on, PostgreSQL searches a space by an index that may miss some. */
+/** From this many passages on, PostgreSQL searches a space by an approximate index. */
 export const largeSpace = 20_000
 
-/** The vectors of one engine: all that engines do differently with them is behind this. */
+/** The vectors of one engine; it hides all differences between the engines. */
 export interface VectorIndex {
-  /** Makes what vectors need in the database, where it can hold any; every start tries. */
+  /** Creates the database objects for vectors where possible; every start tries. */
   open(database: Pick<Database, 'db' | 'run'>): Promise<void>
   /**
-   * Why there are no vectors in this database, as a sentence; undefined if there are.
-   * Nothing else may be called then.
+   * The reason why this database has no vectors, as a sentence; undefined if it has.
+   * With a reason, nothing else may be called.
    */
   missing(db: Db): Promise<string | undefined>
-  /** Makes what vectors of a length need, once for all spaces that have it. */
+  /** Creates the database objects for vectors of a length, once for all spaces that have it. */
   prepare(tx: Tx, dimensions: number): Promise<void>
-  /** Stores vectors, or replaces those of the same passages. Passages that are gone are left out. */
+  /** Stores vectors, or replaces those of the same passages. Deleted passages are omitted. */
   add(tx: Tx, space: Space, entries: readonly VectorEntry[]): Promise<void>
-  /** The passages that point most nearly the same way, nearest first. */
+  /** The passages with the highest cosine, nearest first. */
   nearest(db: Db, search: NeighbourSearch): Promise<Neighbour[]>
-  /** How near the given passages are; those without a vector are left out. */
+  /** The cosines of the given passages; those without a vector are omitted. */
   similarities(
     db: Db,
     space: Space,

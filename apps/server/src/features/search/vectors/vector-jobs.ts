@@ -13,17 +13,17 @@ const vectorsJob = 'search.vectors'
 
 interface MakeVectors {
   botId: string
-  /** Whether the vectors may have another length than new ones. Stored with jobs, so that its name stays. */
+  /** Whether the vectors may have another length than new ones. Stored in jobs, so the name must not change. */
   isDoubted?: boolean
 }
 
-/** Passages that get their vectors in one go, and in one transaction. */
+/** Passages whose vectors are made in one batch, and stored in one transaction. */
 const batchSize = 200
-/** Milliseconds after the first of many changes; one job does for all of them. */
+/** Milliseconds after the first of many changes; one job handles all of them. */
 const patience = 500
-/** An endpoint can be down for days; the pauses between attempts grow to an hour. */
+/** An endpoint may be down for days; the pauses between attempts grow to an hour. */
 const maxAttempts = 100
-/** Many passages and a slow endpoint take long; what is done is kept when an attempt ends. */
+/** Many passages and a slow endpoint take long; completed vectors are kept when an attempt ends. */
 const deadlineMs = 6 * 60 * 60 * 1000
 const botsAtOnce = 500
 
@@ -36,24 +36,24 @@ export interface VectorJobsDeps {
   embedder: Embedder
 }
 
-/** The vectors of passages. They are made in the background and go with their passages. */
+/** The vectors of passages. They are made in the background and deleted with their passages. */
 export interface VectorJobs {
   jobs: Record<string, JobHandler>
   /**
-   * Records that passages were written, in the transaction that writes them: a job gives them their
+   * Records that passages were written, in the transaction that writes them: a job makes their
    * vectors soon after it commits.
    *
    * @param numbers of the rows of the passages
    */
   add(tx: Tx, botId: string, numbers: readonly number[]): Promise<void>
-  /** Compares the length of the vectors of a bot with that of new ones; makes all anew if they differ. */
+  /** Compares the length of the vectors of a bot with that of new ones; makes all again if they differ. */
   markStale(botId: string): Promise<void>
-  /** Enqueues what an earlier process left undone, or made by another embedder. */
+  /** Enqueues work that an earlier process left, or that another embedder did. */
   schedule(tx: Tx): Promise<void>
   purge(botId: string): Promise<void>
 }
 
-/** Makes vectors in the background; meanwhile searches use those that there are. */
+/** Makes vectors in the background; meanwhile searches use the existing ones. */
 export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
   const { db, run, clock, queue, index, embedder } = deps
 
@@ -71,7 +71,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
   }
 
   async function make({ botId, isDoubted }: MakeVectors, signal: AbortSignal): Promise<void> {
-    // What waits goes on waiting: the extension may come with the next start.
+    // Passages keep waiting: the extension may be available at the next start.
     if ((await index.missing(db)) !== undefined) return
     try {
       const serving = isDoubted ? await spaces.findServing(db, botId) : undefined
@@ -80,18 +80,18 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     } catch (error) {
       if (!(error instanceof OtherLengthError)) throw error
       const expected = { dimensions: error.expected }
-      // One response that does not fit is a fault; that all do not fit means another model.
+      // A single response that does not fit is a fault; if all do not fit, the model has changed.
       if (!(await renewIfOutgrown(botId, expected, signal))) throw error
       await makeAll(botId, signal)
     }
   }
 
   async function makeAll(botId: string, signal: AbortSignal): Promise<void> {
-    // Many passages can come while vectors are made: so many that the model is to be fitted anew.
+    // Many passages may arrive while vectors are made: so many that the model must be fitted again.
     while ((await makeOnce(botId, signal)) === 'build');
   }
 
-  /** Makes a new space if new vectors have another length; returns whether it did. */
+  /** Creates a new space if new vectors have another length; returns whether it did. */
   async function renewIfOutgrown(
     botId: string,
     space: Pick<Space, 'dimensions'>,
@@ -100,13 +100,13 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     const { dimensions } = await embedder.prepare(botId, signal)
     if (dimensions === space.dimensions) return false
     const begun = await spaces.findBegun(db, botId, embedder.id)
-    // What an attempt began in the old length is of no use.
+    // An unfinished space with the former length is useless.
     if (begun?.dimensions !== dimensions) await dropIdle(botId)
     await build(botId, await countPassages(db, botId), signal)
     return true
   }
 
-  /** Does what is due and returns what it was. */
+  /** Performs the next step and returns it. */
   async function makeOnce(botId: string, signal: AbortSignal): Promise<VectorPlan | undefined> {
     const passages = await countPassages(db, botId)
     if (passages === 0) {
@@ -121,7 +121,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     if (plan === 'build') await build(botId, passages, signal)
     await dropIdle(botId)
     const serving = await spaces.findServing(db, botId)
-    // A bot that was deleted meanwhile has none.
+    // The bot may have been deleted in the meantime.
     if (serving === undefined) return undefined
     await fill(botId, serving, signal)
     const size = await countPassages(db, botId)
@@ -129,12 +129,12 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     return plan
   }
 
-  /** Makes a space of all passages, or goes on with one that an earlier attempt began. */
+  /** Builds a space of all passages, or continues one that an earlier attempt began. */
   async function build(botId: string, passages: number, signal: AbortSignal): Promise<void> {
     const begun = await spaces.findBegun(db, botId, embedder.id)
     const space = begun ?? (await begin(botId, passages, signal))
     const old = await spaces.findServing(db, botId)
-    // An endpoint that has changed makes no more vectors for the old space.
+    // An endpoint that has changed makes no more vectors for the former space.
     const goesOn =
       old?.embedder === embedder.id && (embedder.isFitted || old.dimensions === space.dimensions)
     let after = begun === undefined ? -1 : await spaces.lastNumber(db, space.number)
@@ -151,8 +151,8 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
   }
 
   /**
-   * Gives new passages a vector in the space that searches use while another one is made, so that they need
-   * not wait until it is whole. They stay in the queue, because the other space does not have them yet.
+   * Makes vectors of new passages in the serving space while another one is built, so that they need
+   * not wait until it is complete. They stay in the queue, because the new space does not have them yet.
    */
   async function serveMeanwhile(
     botId: string,
@@ -206,7 +206,7 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     })
   }
 
-  /** Stores vectors of passages that are still the same and returns the numbers of these. */
+  /** Stores vectors of passages that are unchanged and returns their numbers. */
   async function addUnchanged(
     tx: Tx,
     space: Space,
@@ -262,44 +262,44 @@ export function createVectorJobs(deps: VectorJobsDeps): VectorJobs {
     },
     async purge(botId) {
       await clearWaiting(botId)
-      // Not here: an attempt that runs now could make a space after it.
+      // Not here: a running attempt could create a space afterwards.
       await run((tx) => enqueue(tx, { botId }))
     },
   }
 }
 
-/** Growth or loss after which what was fitted to the passages of a bot is fitted anew. */
+/** Growth or loss after which a fitted model is fitted again. */
 const muchMore = 1.5
 const muchLess = 0.5
 
-/** What there is to do for the vectors of a bot. */
+/** The next step for the vectors of a bot. */
 type VectorPlan =
-  /** Nothing: the bot has too few passages for vectors to mean something. */
+  /** Nothing: the bot has too few passages for meaningful vectors. */
   | 'none'
-  /** Make a new space of all passages; searches use the old one until it is whole. */
+  /** Build a new space of all passages; searches use the former one until it is complete. */
   | 'build'
-  /** Give vectors to the passages that have none. */
+  /** Make vectors of the passages that have none. */
   | 'fill'
 
 /**
- * @param passages how many the bot has now
- * @param serving what searches use, if anything
+ * @param passages the current number of passages of the bot
+ * @param serving the space that searches use, if any
  */
 function planVectors(
-  embedder: Pick<Embedder, 'id' | 'fewestPassages' | 'isFitted'>,
+  embedder: Pick<Embedder, 'id' | 'minPassages' | 'isFitted'>,
   passages: number,
   serving: { embedder: string; passages: number } | undefined,
 ): VectorPlan {
   if (serving?.embedder === embedder.id) {
-    if (!embedder.isFitted || passages < embedder.fewestPassages) return 'fill'
+    if (!embedder.isFitted || passages < embedder.minPassages) return 'fill'
     const growth = passages / Math.max(1, serving.passages)
     return growth >= muchMore || growth <= muchLess ? 'build' : 'fill'
   }
-  if (passages >= embedder.fewestPassages) return 'build'
+  if (passages >= embedder.minPassages) return 'build'
   return 'none'
 }
 
-/** A passage that changed while its vector was made waits again by itself. */
+/** A passage that changed while its vector was made is queued again by itself. */
 function isDone(
   number: number,
   made: readonly EmbeddedPassage[],

@@ -29,7 +29,7 @@ const writer = {
   createQueryCompiler: () => new PostgresQueryCompiler(),
 }
 
-/** PostgreSQL with pgvector inside the process: the one that the other tests start has none. */
+/** PostgreSQL with pgvector inside the process: the server of the other tests lacks it. */
 function usePgvector(): () => { db: Db; run: Run } {
   let engine: PGlite | undefined
   let opened: { db: Db; run: Run } | undefined
@@ -118,7 +118,7 @@ function testVectors(store: VectorIndex, database: () => { db: Db; run: Run }): 
     return { botId, space, first }
   }
 
-  it('are there', async () => {
+  it('are available', async () => {
     expect(await store.missing(database().db)).toBeUndefined()
   })
 
@@ -149,7 +149,7 @@ function testVectors(store: VectorIndex, database: () => { db: Db; run: Run }): 
     expect(known).toEqual([{ number: first + 7, similarity: expect.closeTo(1, 2) }])
   })
 
-  it('that come later or change are found at once, those that are gone never', async () => {
+  it('that are added or changed are found at once, deleted ones never', async () => {
     const { botId, space, first } = await newBot(Array.from({ length: 80 }, random))
     const { db, run } = database()
     const wanted = random()
@@ -167,12 +167,12 @@ function testVectors(store: VectorIndex, database: () => { db: Db; run: Run }): 
         .where('number', '<', first + 78)
         .execute()
     })
-    // More are gone than any search looks at in vain.
+    // More deleted vectors than any search skips.
     const left = (await nearest(2)).map(({ number }) => number)
     expect(left.toSorted((a, b) => a - b)).toEqual([first + 78, first + 79])
   })
 
-  it('go with their passages, and some at a time with their space', async () => {
+  it('are deleted with their passages, and in batches with their space', async () => {
     const { botId, space, first } = await newBot(Array.from({ length: 6 }, random))
     const { db, run } = database()
     const count = async () =>
@@ -190,7 +190,7 @@ function testVectors(store: VectorIndex, database: () => { db: Db; run: Run }): 
     expect(await run((tx) => deleteVectors(tx, space.number, 2))).toBe(2)
     expect(await count()).toBe(3)
     await run(async (tx) => {
-      // A passage that is gone gets no vector.
+      // A deleted passage gets no vector.
       await store.add(tx, space, [{ number: first, vector: random() }])
       await tx.deleteFrom('passages').where('bot_id', '=', botId).execute()
     })

@@ -12,19 +12,19 @@ interface EndpointEmbedderOptions {
   endpoint: Endpoint
   url: string
   model: string
-  /** Called with passages that the endpoint does not take. */
+  /** Called with passages that the endpoint refuses. */
   onRefused(passage: { botId: string; passageId: string; reason: string }): void
 }
 
-/** Texts of one call; more at once only makes a failure cost more. */
+/** Texts of one call; with more, a failure would cost more. */
 const batchSize = 32
-/** UTF-16 units of a text: models look at some hundred words, and some refuse more than they can read. */
-const longestText = 6000
+/** UTF-16 units of a text: models use some hundred words, and some refuse longer texts. */
+const maxTextLength = 6000
 const shortestTried = 500
 const passagesTimeoutMs = 60_000
 const attempts = 6
 
-/** Vectors of the endpoint that the settings name. */
+/** Makes vectors by the endpoint of the settings. */
 export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedder {
   const { db, endpoint, url, model, onRefused } = options
 
@@ -32,7 +32,7 @@ export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedd
     return await endpoint.embed({ model, texts, timeoutMs: passagesTimeoutMs, attempts, signal })
   }
 
-  /** One text that is refused must not hold up the others: it is found by halving, and shortened. */
+  /** A refused text must not block the others: it is found by halving the batch, and then shortened. */
   async function embedAll(
     botId: string,
     passages: readonly PassageText[],
@@ -65,7 +65,7 @@ export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedd
 
   return {
     id: endpointId(url, model),
-    fewestPassages: 1,
+    minPassages: 1,
     isFitted: false,
     async prepare(botId, signal) {
       const numbers = await listNumbers(db, botId, -1, 1)
@@ -78,7 +78,7 @@ export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedd
       const made: EmbeddedPassage[] = []
       for (let start = 0; start < passages.length; start += batchSize) {
         const batch = passages.slice(start, start + batchSize)
-        made.push(...(await embedAll(botId, batch, longestText, signal)))
+        made.push(...(await embedAll(botId, batch, maxTextLength, signal)))
       }
       const wrong = made.find(({ vector }) => vector.length !== dimensions)
       if (wrong !== undefined) {
@@ -96,16 +96,16 @@ function endpointId(url: string, model: string): string {
   return `${prefix} ${url} ${model}`
 }
 
-/** The model of such an id, if it is one of this endpoint. */
+/** The model in an embedder id, if it belongs to this endpoint. */
 function modelOf(embedder: string, url: string): string | undefined {
   const start = endpointId(url, '')
   return embedder.startsWith(start) ? embedder.slice(start.length) : undefined
 }
 
-/** Vectors of questions, for bots whose passages have theirs from the endpoint. */
+/** Vectors of questions, for bots whose vectors of passages are from the endpoint. */
 export interface QuestionVectors {
   /**
-   * Returns undefined if the bot needs none, and also if the endpoint gives none: the search then goes
+   * Returns undefined if the bot needs none, and also if the endpoint returns none: the search then continues
    * without it and is marked as degraded.
    */
   of(botId: string, question: string, signal?: AbortSignal): Promise<Float32Array | undefined>
@@ -113,7 +113,7 @@ export interface QuestionVectors {
 
 /** The caller waits for it, so the endpoint has little time, in milliseconds. */
 const questionTimeoutMs = 3000
-/** Milliseconds after a failure in which the endpoint is not asked. */
+/** Milliseconds after a failure without further calls to the endpoint. */
 const pauseMs = 10_000
 const remembered = 500
 
@@ -135,7 +135,7 @@ export function createQuestionVectors(options: QuestionVectorsOptions): Question
   return {
     async of(botId, question, signal) {
       const serving = await findServing(db, botId)
-      // While vectors are made anew, the old model makes those of questions.
+      // While vectors are made again, vectors of questions use the former model.
       const model = serving && modelOf(serving.embedder, url)
       if (serving === undefined || model === undefined) return undefined
       const key = `${model}\n${serving.dimensions}\n${question}`

@@ -31,7 +31,7 @@ describe('an embeddings endpoint', () => {
     pauses.length = 0
   })
 
-  it('gives vectors of length 1 in the order of the texts', async () => {
+  it('returns vectors of length 1 in the order of the texts', async () => {
     const [car, bread] = await embed(['a car', 'a loaf'])
     expect(Math.hypot(...(car ?? []))).toBeCloseTo(1, 5)
     expect(car?.indexOf(Math.max(...car))).toBe(0)
@@ -39,17 +39,17 @@ describe('an embeddings endpoint', () => {
     expect(fake.calls).toEqual([{ model: 'small', texts: 2, authorization: 'Bearer a-key' }])
   })
 
-  it('is asked again after the pause that it asks for', async () => {
+  it('is called again after the pause that it requests', async () => {
     fake.mood = 'busy once'
     expect(await embed(['a car'])).toHaveLength(1)
     expect(pauses).toEqual([0])
   })
 
-  it('is given up after some attempts, with pauses that grow', async () => {
+  it('fails after some attempts with growing pauses', async () => {
     fake.mood = 'down'
     await expect(embed(['a car'])).rejects.toThrow(/answered 503/)
     expect(fake.calls).toHaveLength(3)
-    // Each is half as long to one and a half times as long as planned, so that only the ranges grow.
+    // Each is half to one and a half times as long as planned, so that only the ranges grow.
     expect(pauses).toHaveLength(2)
     expect(pauses[0]).toBeGreaterThanOrEqual(250)
     expect(pauses[0]).toBeLessThanOrEqual(750)
@@ -57,14 +57,14 @@ describe('an embeddings endpoint', () => {
     expect(pauses[1]).toBeLessThanOrEqual(1500)
   })
 
-  it('is not waited for longer than asked', async () => {
+  it('is not awaited longer than requested', async () => {
     fake.mood = 'silent'
     await expect(embed(['a car'], { timeoutMs: 50, attempts: 1 })).rejects.toThrow(
       'No answer within 50 ms',
     )
   })
 
-  it('that refuses a text is not asked the same again', async () => {
+  it('that refuses a text is not called with it again', async () => {
     fake.mood = 'refusing long texts'
     const error = await embed(['x'.repeat(2000)]).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(EmbeddingsError)

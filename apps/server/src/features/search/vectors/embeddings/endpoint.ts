@@ -5,13 +5,13 @@ import {
   OutgoingError,
 } from '../../../../platform/outgoing/outgoing.js'
 
-/** An embeddings endpoint that speaks the protocol of OpenAI. */
+/** An embeddings endpoint with the protocol of OpenAI. */
 export interface EndpointOptions {
-  /** Address below which `/embeddings` is, with or without `/v1`. */
+  /** Base address of `/embeddings`, with or without `/v1`. */
   url: string
   apiKey: string | undefined
   outgoing: Outgoing
-  /** Waits between attempts; tests do not wait. */
+  /** Waits between attempts; replaced in tests. */
   pause?: (milliseconds: number, signal?: AbortSignal) => Promise<void>
 }
 
@@ -20,15 +20,15 @@ interface EmbedRequest {
   texts: readonly string[]
   /** Milliseconds that one call may take. */
   timeoutMs: number
-  /** Calls at most, from 1. */
+  /** Most calls, from 1. */
   attempts: number
   signal?: AbortSignal
 }
 
-/** The endpoint gave no vectors. */
+/** The endpoint returned no vectors. */
 export class EmbeddingsError extends Error {
   override readonly name = 'EmbeddingsError'
-  /** Whether the texts themselves were refused, so that asking again is of no use. */
+  /** Whether the texts themselves were refused, so that a retry is useless. */
   readonly isRefusal: boolean
 
   constructor(message: string, options: ErrorOptions & { isRefusal?: boolean } = {}) {
@@ -46,8 +46,8 @@ export interface Endpoint {
 }
 
 const maximumAnswerBytes = 64 * 1024 * 1024
-const largestDimensions = 16_000
-/** Longest pause that an endpoint may ask for, and between attempts, in milliseconds. */
+const maxDimensions = 16_000
+/** Longest pause that an endpoint may request, and between attempts, in milliseconds. */
 const longestPause = 60_000
 const firstPause = 500
 
@@ -100,13 +100,13 @@ function addressOf(url: string): string {
   return /\/v\d+$/.test(base) ? `${base}/embeddings` : `${base}/v1/embeddings`
 }
 
-/** Whether the same call may succeed later. */
+/** Whether a retry of the call may succeed. */
 function isPassing(answer: OutgoingAnswer | OutgoingError): boolean {
   if (answer instanceof Error) return answer.failure !== 'refused'
   return answer.status === 408 || answer.status === 429 || answer.status >= 500
 }
 
-/** As long as the endpoint asks for; otherwise twice as long each time, and not for all at once. */
+/** The pause that the endpoint requests; otherwise twice as long each time, with jitter. */
 function pauseAfter(answer: OutgoingAnswer | OutgoingError, attempt: number): number {
   const asked = answer instanceof Error ? undefined : retryAfter(answer)
   const growing = firstPause * 2 ** (attempt - 1) * (0.5 + Math.random())
@@ -121,7 +121,7 @@ function retryAfter({ headers }: OutgoingAnswer): number | undefined {
   return milliseconds >= 0 ? milliseconds : undefined
 }
 
-/** The message is for the log and has the response of the endpoint, which does not contain the key. */
+/** The message is for the log and contains the response of the endpoint, which does not contain the key. */
 function toError(answer: OutgoingAnswer | OutgoingError): EmbeddingsError {
   if (answer instanceof Error) return new EmbeddingsError(answer.message, { cause: answer })
   const said = answer.body.toString('utf8', 0, 300)
@@ -161,7 +161,7 @@ function readData({ body, cut }: OutgoingAnswer): { index: number; embedding: un
 }
 
 function toVector(embedding: unknown): Float32Array {
-  if (!Array.isArray(embedding) || embedding.length === 0 || embedding.length > largestDimensions) {
+  if (!Array.isArray(embedding) || embedding.length === 0 || embedding.length > maxDimensions) {
     throw new EmbeddingsError('The embeddings endpoint gave something that is no vector')
   }
   const vector = Float32Array.from(embedding, Number)

@@ -3,17 +3,17 @@ import type { SparseMatrix } from './sparse-matrix.js'
 import { truncatedSvd } from './truncated-svd.js'
 
 export interface FitOptions {
-  /** Numbers of a vector, at most. */
+  /** Most numbers of a vector. */
   dimensions: number
-  /** Terms that the model knows, at most; the most common ones. */
+  /** Most terms of the model; the most common ones are used. */
   maximumTerms: number
 }
 
 interface Counted {
-  /** Terms of each text as rows of `terms`, with how often they occur. */
+  /** Terms of each text as rows of `terms`, with their frequencies. */
   texts: Array<Map<number, number>>
   rows: Map<string, number>
-  /** In how many texts each term occurs. */
+  /** The number of texts with each term. */
   frequency: Float32Array
 }
 
@@ -26,7 +26,7 @@ export function fitLsa(texts: Iterable<string>, options: FitOptions): LsaModel {
   const counted = countAll(texts, options.maximumTerms)
   const amount = counted.texts.length
   const rarity = counted.frequency.map((frequency) => Math.log((amount + 1) / (frequency + 0.5)))
-  // With as many directions as texts, nothing would be brought together.
+  // With as many directions as texts, no texts would be brought together.
   const dimensions = Math.max(1, Math.min(options.dimensions, Math.floor(amount / 2)))
   const { right } = truncatedSvd(toMatrix(counted, rarity), dimensions)
   return {
@@ -54,7 +54,7 @@ function countAll(texts: Iterable<string>, maximumTerms: number): Counted {
   return keepCommon(all, found, counts, maximumTerms)
 }
 
-/** A term of one text alone connects it with nothing. */
+/** A term of a single text connects it with nothing. */
 function keepCommon(
   all: ReadonlyMap<string, number>,
   found: readonly number[],
@@ -80,7 +80,7 @@ function keepCommon(
   }
 }
 
-/** A row per text, of length 1, so that long texts do not outweigh short ones. */
+/** One row per text, of length 1, so that long texts do not outweigh short ones. */
 function toMatrix({ texts, rows }: Counted, rarity: Float32Array): SparseMatrix {
   const entries = texts.reduce((sum, text) => sum + text.size, 0)
   const starts = new Uint32Array(texts.length + 1)

@@ -2,12 +2,12 @@ import { createWorkerPool } from '../../../../platform/workers/worker-pool.js'
 import type { Embedder } from '../embedder.js'
 import { lsaEmbedder } from './model.js'
 
-/** With more passages, a sample of so many shows as well how words are used. */
+/** With more passages, a sample of this size shows the use of words as well. */
 const maximumFitted = 20_000
-/** A space with fewer passages than this would be made of chance. */
-const fewestPassages = 40
+/** A space with fewer passages would mostly reflect chance. */
+const minPassages = 40
 
-/** Where the passages are. */
+/** The database with the passages. */
 export type DatabaseAddress = { file: string } | { url: string }
 
 /** Fits a model to the passages of a bot. */
@@ -15,11 +15,11 @@ export interface FitTask {
   kind: 'fit'
   database: DatabaseAddress
   botId: string
-  /** Passages that are looked at, at most; of more, a sample. */
+  /** Most passages that are used; a sample of more. */
   maximumPassages: number
 }
 
-/** Makes vectors of passages by the model of a space. */
+/** Makes vectors of passages with the model of a space. */
 export interface EmbedTask {
   kind: 'embed'
   database: DatabaseAddress
@@ -28,7 +28,7 @@ export interface EmbedTask {
   numbers: readonly number[]
 }
 
-/** Base64 of what `encodeModel` makes. */
+/** The result of `encodeModel` in Base64. */
 export interface Fitted {
   model: string
   dimensions: number
@@ -36,7 +36,7 @@ export interface Fitted {
 
 export interface Embedded {
   passages: { number: number; id: string }[]
-  /** Base64 of one vector after the other, numbers of single precision in the order of this machine. */
+  /** Base64 of the concatenated vectors, numbers of single precision in the byte order of this machine. */
   vectors: string
 }
 
@@ -48,7 +48,7 @@ interface LsaEmbedderOptions {
   onError(error: Error): void
 }
 
-/** The built-in way: nothing to download, nobody to ask. */
+/** The built-in embedder, which needs no download and no network. */
 export function createLsaEmbedder({
   database,
   onError,
@@ -65,7 +65,7 @@ export function createLsaEmbedder({
   })
   return {
     id: lsaEmbedder,
-    fewestPassages,
+    minPassages,
     isFitted: true,
     async prepare(botId, signal) {
       const task: FitTask = { kind: 'fit', database, botId, maximumPassages: maximumFitted }

@@ -18,7 +18,7 @@ import { createModelCache } from './model-cache.js'
 
 const dimensions = 128
 const maximumTerms = 40_000
-/** Passages that are read at a time. */
+/** Passages per read. */
 const pageSize = 500
 
 const models = createModelCache()
@@ -26,7 +26,7 @@ const opened = new Map<string, Promise<Reads>>()
 
 type Reads = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
-/** Runs in a process of its own: it takes seconds of computing and some memory. */
+/** Runs in a process of its own: it takes seconds of processor time and some memory. */
 serveTasks<LsaTask, LsaAnswer>(async (task) => {
   const read = await open(task.database)
   return task.kind === 'fit' ? await fit(read, task) : await embed(read, task)
@@ -55,7 +55,7 @@ async function fit(read: Reads, { botId, maximumPassages }: FitTask): Promise<Fi
   const step = Math.ceil(amount / maximumPassages)
   let after = -1
   for (;;) {
-    // A page at a time, so that no snapshot keeps the log of SQLite from being moved into the file.
+    // Page by page, so that no snapshot prevents SQLite from checkpointing its log.
     const numbers = await read((db) => listNumbers(db, botId, after, pageSize))
     const last = numbers.at(-1)
     if (last === undefined) break

@@ -4,13 +4,13 @@ import { findModel } from '../space-store.js'
 
 import { decodeModel, type LsaModel } from './model.js'
 
-/** Memory for models of one process or thread. */
+/** Memory for the models of one process or thread. */
 const maximumBytes = 64 * 1024 * 1024
-/** A term in a map, beside its direction. */
+/** Bytes of a term in a map, besides its direction. */
 const bytesPerTerm = 100
 
 export interface ModelCache {
-  /** The model of a space; undefined if the space is gone. A model never changes. */
+  /** The model of a space; undefined if the space was deleted. A model never changes. */
   get(db: Db, space: number): Promise<LsaModel | undefined>
 }
 

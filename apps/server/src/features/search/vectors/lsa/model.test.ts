@@ -21,19 +21,19 @@ function similarity(model: LsaModel, left: string, right: string): number {
 describe('a fitted model', () => {
   const model = fitLsa(texts, options)
 
-  it('brings texts together that share no word', () => {
+  it('places texts without a common word near each other', () => {
     const related = similarity(model, 'valve', 'water')
     expect(related).toBeGreaterThan(0.9)
     expect(related).toBeGreaterThan(similarity(model, 'valve', 'flour') + 0.4)
   })
 
-  it('puts a new text near the old ones that are like it', () => {
+  it('places a new text near similar ones', () => {
     const fresh = 'Water leaks when the valve breaks'
     expect(similarity(model, fresh, 'The pump moves water')).toBeGreaterThan(0.9)
     expect(similarity(model, fresh, 'Bread needs yeast and flour')).toBeLessThan(0.3)
   })
 
-  it('makes vectors of length 1, and knows nothing of foreign words', () => {
+  it('makes vectors of length 1, and none for unknown words', () => {
     expect(Math.hypot(...toLsaVector(model, 'pump').values)).toBeCloseTo(1, 5)
     expect(toLsaVector(model, 'pump').known).toBeGreaterThan(0.2)
     expect(toLsaVector(model, 'xyzzy plugh')).toEqual({
@@ -46,7 +46,7 @@ describe('a fitted model', () => {
     expect(encodeModel(fitLsa(texts, options))).toEqual(encodeModel(model))
   })
 
-  it('keeps its meaning as bytes', () => {
+  it('is preserved by encoding', () => {
     const read = decodeModel(encodeModel(model))
     expect([...read.rows]).toEqual([...model.rows])
     const before = toLsaVector(model, texts[4] ?? '').values
@@ -56,13 +56,13 @@ describe('a fitted model', () => {
     )
   })
 
-  it('is refused when its bytes are not whole', () => {
+  it('is refused when its bytes are incomplete', () => {
     const bytes = encodeModel(model)
     expect(() => decodeModel(bytes.subarray(0, bytes.length - 1))).toThrow(/bytes, not/)
     expect(() => decodeModel(new Uint8Array(3))).toThrow(/no header/)
   })
 
-  it('keeps numbers and codes apart that begin alike', () => {
+  it('separates numbers and codes with the same beginning', () => {
     const codes = fitLsa(
       ['part 1234567 a', 'part 1234567 b', 'part 1234568 c', 'part 1234568 d'].map(toIndexText),
       options,

@@ -1,11 +1,11 @@
 import { isStopword } from '@botstead/documents/text'
 
-/** What makes vectors of texts: a direction for each term, already scaled by how much it means. */
+/** Makes vectors of texts: a direction for each term, scaled by the significance of the term. */
 export interface LsaModel {
   dimensions: number
   /** Row of each term in `directions`. */
   rows: ReadonlyMap<string, number>
-  /** How rare each term is, from 0. */
+  /** The rarity of each term, from 0. */
   rarity: Float32Array
   /** One row of `dimensions` numbers per term, of length 1 over each column. */
   directions: Float32Array
@@ -14,13 +14,13 @@ export interface LsaModel {
 export interface LsaVector {
   /** Of length 1, or all 0 if the model knows none of the words. */
   values: Float32Array
-  /** Share of the weight of the text that the model can express, from 0 to 1; words it never saw count as rare. */
+  /** Share of the weight of the text that the model knows, from 0 to 1; unknown words count as rare. */
   known: number
 }
 
 /**
- * The vector of a text in the space of the passages that the model was made of. The vectors of those passages
- * are made in the same way, so that new passages and questions can be compared with them.
+ * The vector of a text in the space of the passages from which the model was made. The vectors of those passages
+ * are made in the same way, so that new passages and questions are comparable with them.
  *
  * @param text in the form of `toIndexText`
  */
@@ -33,7 +33,7 @@ export function toLsaVector(model: LsaModel, text: string): LsaVector {
     const row = rows.get(term)
     const weight = termWeight(count) * (row === undefined ? rarest : (rarity[row] ?? 0))
     total += weight ** 2
-    // Its meaning is unknown, which lowers `known`.
+    // Its meaning is unknown, which reduces `known`.
     if (row === undefined) continue
     for (let at = 0; at < dimensions; at++) {
       values[at] = (values[at] ?? 0) + weight * (directions[row * dimensions + at] ?? 0)
@@ -45,20 +45,20 @@ export function toLsaVector(model: LsaModel, text: string): LsaVector {
   return { values, known: Math.min(1, length / Math.sqrt(total)) }
 }
 
-/** The second occurrence of a term counts less than the first. */
+/** Repeated occurrences of a term count less than the first. */
 export function termWeight(count: number): number {
   return 1 + Math.log(count)
 }
 
-/** Letters of a word that count; what follows is mostly its form. */
+/** Letters of a word that count; the rest is mostly inflection. */
 const stemLength = 6
-/** Longer words are looked at by their beginning, single ASCII characters not at all. */
+/** Shorter tokens, which are single ASCII characters, are not terms. */
 const shortest = 2
 const hasDigit = /\p{N}/u
 
 /**
- * The terms of a text and how often each occurs. Words that begin alike are one term: a stemmer for
- * every language that is spelt with letters.
+ * The terms of a text with their frequencies. Words with the same beginning are one term: a stemmer for
+ * every alphabetic language.
  *
  * @param text in the form of `toIndexText`
  */
@@ -75,11 +75,11 @@ function toTerm(token: string): string | undefined {
   if (token === '' || isStopword(token)) return undefined
   const isAscii = token.charCodeAt(0) < 128
   if (isAscii && token.length < shortest) return undefined
-  // Numbers and codes that begin alike mean different things.
+  // Numbers and codes with the same beginning have different meanings.
   return token.length > stemLength && !hasDigit.test(token) ? token.slice(0, stemLength) : token
 }
 
-/** Which reading of texts and which form of models this is; models of another one are made anew. */
+/** The version of tokenization and of the model format; models of another version are made again. */
 export const lsaEmbedder = 'lsa-1'
 
 interface Header {
@@ -92,8 +92,8 @@ interface Header {
 const headerBytes = 12
 
 /**
- * A model as bytes, the same on every machine: the sizes, the rarity of each term, the scale and the
- * bytes of each direction, the terms. A direction takes a byte per number.
+ * Encodes a model as bytes, the same on every machine: the sizes, the rarity of each term, the scale and the
+ * bytes of each direction, the terms. A direction takes one byte per number.
  */
 export function encodeModel(model: LsaModel): Uint8Array {
   const terms = Buffer.from([...model.rows.keys()].join('\n'))
@@ -119,7 +119,7 @@ export function encodeModel(model: LsaModel): Uint8Array {
   return bytes
 }
 
-/** @throws if the bytes are not a whole model */
+/** @throws if the bytes are not a complete model */
 export function decodeModel(encoded: Uint8Array): LsaModel {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
   const { dimensions, terms, termBytes } = readHeader(bytes)

@@ -78,7 +78,7 @@ export function multiplyDense(
   return product
 }
 
-/** `transpose(matrix) * matrix`: how the columns stand to each other, row by row. */
+/** `transpose(matrix) * matrix`: the products of the columns, row by row. */
 export function gram(matrix: DenseMatrix): Float64Array {
   const { width } = matrix
   const product = new Float64Array(width * width)

@@ -46,7 +46,7 @@ function expectIdentity(products: readonly (readonly number[])[]): void {
   }
 }
 
-/** A matrix of a known rank: the product of two random ones. */
+/** A matrix of a given rank: the product of two random ones. */
 function matrixOfRank(rank: number, rows: number, columns: number): number[][] {
   const { normal } = createRandom(rank)
   const draw = (count: number) => Array.from({ length: count }, normal)
@@ -76,7 +76,7 @@ describe('the truncated decomposition', () => {
     expect(singularValues[2]).toBeCloseTo(1, 4)
   })
 
-  it('has orthonormal directions that rebuild a matrix of low rank', () => {
+  it('has orthonormal directions that reconstruct a matrix of low rank', () => {
     const cells = matrixOfRank(6, 60, 40)
     const { right, singularValues } = truncatedSvd(toSparse(cells), 10)
     expect(singularValues).toHaveLength(6)
@@ -112,7 +112,7 @@ describe('the truncated decomposition', () => {
     expect(truncatedSvd(matrix, 4)).toEqual(truncatedSvd(matrix, 4))
   })
 
-  it('makes orthonormal columns of any, fewer where they depend on each other', () => {
+  it('orthonormalizes any columns, fewer where they are linearly dependent', () => {
     const numbers = array(double({ min: -100, max: 100, noNaN: true }), {
       minLength: 24,
       maxLength: 24,
@@ -130,7 +130,7 @@ describe('the truncated decomposition', () => {
     expect(orthonormalize(doubled).width).toBe(1)
   })
 
-  it('knows the eigenvalues of a symmetric matrix', () => {
+  it('finds the eigenvalues of a symmetric matrix', () => {
     const { values, vectors } = symmetricEigen(Float64Array.of(2, 1, 1, 2), 2)
     expect([...values]).toEqual([expect.closeTo(3), expect.closeTo(1)])
     expect(Math.abs(vectors[0] ?? 0)).toBeCloseTo(Math.SQRT1_2)

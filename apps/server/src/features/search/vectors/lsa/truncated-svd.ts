@@ -9,22 +9,22 @@ import {
 } from './sparse-matrix.js'
 
 export interface TruncatedSvd {
-  /** Largest first; fewer than asked for if the matrix has a lower rank. */
+  /** Largest first; fewer than requested if the matrix has a lower rank. */
   singularValues: Float64Array
   /** One row per column of the matrix: the right singular vectors are its columns. */
   right: DenseMatrix
 }
 
-/** Directions beyond those wanted, which catch what would otherwise be lost at the edge. */
+/** Additional directions, which improve the accuracy of the last wanted ones. */
 const oversampling = 16
-/** Rounds that pull the sample towards the strong directions. */
+/** Iterations that pull the sample towards the strong directions. */
 const powerIterations = 2
-/** Below this share of the strongest direction, what is left is rounding. */
+/** Below this share of the strongest direction, values are rounding errors. */
 const negligible = 1e-6
 
 /**
  * The strongest directions of a large sparse matrix, by random projection (Halko, Martinsson and Tropp).
- * The same matrix always gives the same answer.
+ * The same matrix always gives the same result.
  */
 export function truncatedSvd(matrix: SparseMatrix, rank: number): TruncatedSvd {
   const width = Math.min(rank + oversampling, matrix.rows, matrix.columns)
@@ -34,7 +34,7 @@ export function truncatedSvd(matrix: SparseMatrix, rank: number): TruncatedSvd {
     sample = multiply(matrix, back)
   }
   // transpose(matrix) * basis has the singular values of the matrix, and few enough columns for
-  // its own decomposition by way of the small matrix of their products.
+  // an exact decomposition through the small matrix of their products.
   const projected = multiplyTransposed(matrix, orthonormalize(sample))
   const { values, vectors } = symmetricEigen(gram(projected), projected.width)
   const kept = Math.min(rank, countSignificant(values))
@@ -45,9 +45,9 @@ export function truncatedSvd(matrix: SparseMatrix, rank: number): TruncatedSvd {
   }
 }
 
-/** An orthonormal basis of the space that the columns span; narrower if they depend on each other. */
+/** An orthonormal basis of the space that the columns span; fewer columns if they are linearly dependent. */
 export function orthonormalize(matrix: DenseMatrix): DenseMatrix {
-  // The second round mends what the first one lost to rounding.
+  // The second pass corrects the rounding errors of the first.
   return halfOrthonormalize(halfOrthonormalize(matrix))
 }
 
@@ -58,7 +58,7 @@ function halfOrthonormalize(matrix: DenseMatrix): DenseMatrix {
   return multiplyDense(matrix, turn, kept)
 }
 
-/** How many of the squared strengths, strongest first, are more than rounding. */
+/** The number of squared singular values, largest first, that exceed rounding errors. */
 function countSignificant(squares: Float64Array): number {
   const floor = (squares[0] ?? 0) * negligible ** 2
   return squares.filter((value) => value > 0 && value > floor).length
@@ -96,7 +96,7 @@ const maximumSweeps = 30
 const accuracy = 1e-14
 
 /**
- * Eigenvalues and vectors of a symmetric matrix, by Jacobi's rotations: slow for large matrices, exact
+ * Eigenvalues and eigenvectors of a symmetric matrix, by Jacobi rotations: slow for large matrices, exact
  * for those of a few hundred rows.
  *
  * @param matrix `size` times `size` numbers, row by row
@@ -123,7 +123,7 @@ function offDiagonal(a: Float64Array, size: number): number {
   return Math.sqrt(2 * sum)
 }
 
-/** Turns the plane of the axes `p` and `q` so that the element between them becomes 0. */
+/** Rotates the plane of the axes `p` and `q` so that the element between them becomes 0. */
 function rotate(a: Float64Array, vectors: Float64Array, size: number, p: number, q: number): void {
   const apq = a[p * size + q] ?? 0
   if (apq === 0) return
