@@ -1,4 +1,4 @@
-// Listeners: memory of each, how fast they connect, how soon they are told, and how fast they catch up.
+// Listeners: memory of each, connections per second, delivery latency, and the time to catch up.
 import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const messagesPerSecond = 100
 const seconds = 10
 const missed = 1000
 
-/** Both ends of a connection are on this machine; each needs a file of its own process. */
+/** Both ends of a connection are on this machine, and each process needs a descriptor. */
 function listenersThatFit(wanted) {
   const limit = Number(process.env.BENCH_LISTENERS ?? wanted)
   return Math.min(wanted, limit)
@@ -33,7 +33,7 @@ async function residentBytes(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024
 }
 
-/** Opens a stream and hands each piece of text to `onText`; resolves when it is let in. */
+/** Opens a stream and passes each text to `onText`; resolves when it is admitted. */
 function listen(url, key, agent, onText) {
   return new Promise((resolve, reject) => {
     const call = http.get(url, { agent, headers: { 'x-user-key': key } }, (response) => {
@@ -81,7 +81,7 @@ const say = (room, text) =>
   )
 const streamOf = (room) => `${room.chat}/conversations/${room.id}/listen`
 
-/** All listeners at once, in batches that a listen backlog takes. */
+/** Connects all listeners, in batches that fit into a listen backlog. */
 async function connectAll(rooms, agent, onText) {
   const closers = []
   const wanted = rooms.flatMap((room) => Array.from({ length: perConversation }, () => room))
@@ -110,7 +110,7 @@ async function replay(room, agent) {
   return performance.now() - start
 }
 
-/** Rows of the table: memory, connecting, being told, catching up. */
+/** Rows of the table: memory, connections per second, latency, catching up. */
 export async function measureListeners(folder) {
   const count = listenersThatFit(10_000)
   const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
@@ -137,7 +137,7 @@ export async function measureListeners(folder) {
     }
     await sleep(1000)
     const expected = messagesPerSecond * seconds * perConversation
-    if (waits.length !== expected) throw new Error(`${waits.length} of ${expected} were told`)
+    if (waits.length !== expected) throw new Error(`${waits.length} of ${expected} arrived`)
     waits.sort((a, b) => a - b)
     const p95 = percentile(waits, 0.95)
     for (const close of closers) close()

@@ -10,7 +10,7 @@ const perFile = 2500
 const note = 'bench.json'
 
 /**
- * A server on a data folder with so many passages of one bot, with their vectors. A folder that was filled
+ * A server on a data folder with a number of passages of one bot and their vectors. A folder that was filled
  * before is used as it is.
  */
 export async function startCollection(dataDir, passages) {
@@ -37,7 +37,7 @@ async function fill(server, passages, words, file) {
   const inBot = createClient({ baseUrl, token, botId: bot.id })
   for (let start = 0; start < passages; start += perFile) {
     const amount = Math.min(perFile, passages - start)
-    // A heading each, so that every part is a passage.
+    // With a heading each, so that every part is a passage.
     const parts = Array.from({ length: amount }, () => `## ${words.text(4)}\n\n${words.text(80)}.`)
     await upload(inBot, `part-${start}.md`, parts.join('\n\n'))
   }
@@ -50,7 +50,7 @@ async function fill(server, passages, words, file) {
   return { token, botId: bot.id, webhookId: Object.values(bot.integrations)[0].webhookId }
 }
 
-/** Uploads a file and waits until it is found: milliseconds from the first call on. */
+/** Uploads a file and waits until it is searchable; returns milliseconds from the first call on. */
 export async function upload(inBot, key, content) {
   const begin = performance.now()
   const size = Buffer.byteLength(content)
@@ -66,7 +66,7 @@ export async function upload(inBot, key, content) {
   return performance.now() - begin
 }
 
-/** Every passage has its vector once nothing waits, and none is made anew once the model fits so many. */
+/** Every passage has its vector once none waits, and the model is final once it was fitted to about as many. */
 async function awaitVectors(reads, botId, passages) {
   for (let quiet = 0; quiet < 3; ) {
     await sleep(1000)
@@ -82,8 +82,8 @@ async function awaitVectors(reads, botId, passages) {
 }
 
 /**
- * Made-up words that are as common or rare as words of content are, the n-th by one n-th as often as the
- * first; the first stands in some 2 of 100 passages. What is more common is mostly left out of questions.
+ * Made-up words with the frequencies of content words: the n-th occurs one n-th as often as the
+ * first, which occurs in about 2 of 100 passages. More common words are mostly omitted from questions.
  */
 export function createWords(seed) {
   let state = seed
@@ -93,7 +93,7 @@ export function createWords(seed) {
   }
   const first = 500
   const spread = 1000
-  // Of letters alone: the list of words that like ones are looked for in has no others.
+  // Letters only: the vocabulary in which similar words are searched contains no others.
   const letters = (rank) =>
     String.fromCharCode(...[...rank.toString(26)].map((digit) => 97 + Number.parseInt(digit, 26)))
   const word = () => `w${letters(Math.floor(first * spread ** random()))}x`

@@ -1,5 +1,5 @@
-// A bot in a process of its own: takes every call, remembers the order of each conversation, and
-// answers messages that ask for it.
+// A bot in a process of its own: accepts every call, records the order of each conversation, and
+// replies to messages that request it.
 import { createServer } from 'node:http'
 
 const [, , address, token] = process.argv

@@ -1,4 +1,4 @@
-// Deliveries: how many a second reach one bot, in order, and how soon a bot's reply is seen.
+// Deliveries: how many per second reach one bot, in order, and how soon a bot's reply arrives.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -28,7 +28,7 @@ async function request(url, method, headers, body) {
   return await response.json()
 }
 
-/** Runs work for each item, some at a time. */
+/** Runs work for each item with limited concurrency. */
 async function each(items, atOnce, work) {
   const left = items.values()
   const run = async () => {
@@ -71,7 +71,7 @@ async function openRooms(server) {
   return { bot, chat, user, rooms, say, change, act }
 }
 
-/** Calls a second that bare POSTs of such a body make, from as many connections. */
+/** Calls per second of bare POSTs with such a body, over as many connections. */
 async function bareCalls(url, body) {
   const agent = new Agent({ connections: concurrency })
   const { origin } = new URL(url)
@@ -110,7 +110,7 @@ function requireOrder(orders) {
   }
 }
 
-/** Milliseconds from sending a message to the reply at somebody who listens, sorted. */
+/** Milliseconds from sending a message to the reply at a listener, sorted. */
 async function replies({ chat, user, rooms, say }) {
   const told = new Map()
   const url = `${chat}/conversations/${rooms[0]}/listen`
@@ -136,7 +136,7 @@ async function replies({ chat, user, rooms, say }) {
   return waits.sort((a, b) => a - b)
 }
 
-/** Rows of the table: deliveries a second against bare calls, and the time until a reply. */
+/** Rows of the table: deliveries per second against bare calls, and the time until a reply. */
 export async function measureDelivery(folder) {
   const server = await startBenchServer(join(folder, 'delivery'))
   const bot = await startBot(server)
@@ -145,7 +145,7 @@ export async function measureDelivery(folder) {
     await place.change({ url: bot.url })
     const payload = { message: { payload: { type: 'text', text: '0' } }, filler: 'x'.repeat(1200) }
     const bare = await bareCalls(bot.url, JSON.stringify({ event: { payload } }))
-    // What is measured is sending: everything waits until it begins.
+    // Only sending is measured: deliveries wait until the pause ends.
     await place.act('pause')
     await each(place.rooms, concurrency, async (room) => {
       for (let i = 0; i < perConversation; i += 1) await place.say(room, String(i))

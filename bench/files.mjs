@@ -1,4 +1,4 @@
-// Contents of files in and out, side by side with nginx on the same disk in the same run.
+// Uploads and downloads, compared with nginx on the same disk in the same run.
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -10,12 +10,12 @@ const large = Buffer.alloc(100 * megabyte, 'The pump stands in the cellar. ')
 const smallSize = 10 * 1024
 const smallCount = 1000
 const connections = 16
-/** Turns of each measurement; both sides take turns, and the best of each counts. */
+/** Rounds of each measurement, alternating between both servers; the best of each counts. */
 const rounds = 5
 
 const agent = new Agent({ keepAlive: true, maxSockets: connections })
 
-/** One request; answers its status once the body has gone by, without keeping it. */
+/** Makes a request; returns its status after discarding the body. */
 function transfer(url, { method = 'GET', body, headers = {} } = {}) {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
@@ -43,7 +43,7 @@ async function seconds(work) {
   return (performance.now() - begin) / 1000
 }
 
-/** Does all of the work, so many at a time. */
+/** Does all of the work with limited concurrency. */
 async function inParallel(items, work) {
   const left = items.values()
   const next = async () => {
@@ -71,14 +71,14 @@ async function makeBot({ address, token, workspaceId }) {
   }
 }
 
-/** Small contents that differ, so that none of them is one the bot has already. */
+/** Small contents that differ, so that the bot has none of them already. */
 const smallContent = (number) => {
   const content = Buffer.alloc(smallSize, 'The pump stands in the cellar. ')
   content.writeUInt32LE(number)
   return content
 }
 
-/** The best time of each side for each kind of work. */
+/** The best time of each server for each kind of work. */
 async function takeTurns(server, nginx) {
   const bot = await makeBot(server)
   const best = {}
@@ -118,7 +118,7 @@ async function takeTurns(server, nginx) {
   return best
 }
 
-/** Contents of 100 MB and of 10 KB, each way. */
+/** Contents of 100 MB and of 10 KB, in both directions. */
 export async function files(folder) {
   if (!hasNginx()) {
     console.error('skipped files: there is no nginx with its dav module (Debian: nginx-light)')

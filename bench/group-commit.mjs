@@ -79,7 +79,7 @@ async function messageByPrepared(tx, message) {
   await insertEvent(tx, { ...message, seq: row.last_seq })
 }
 
-/** The same with queries built anew each time. */
+/** The same with queries built each time. */
 async function messageByBuilders(tx, { id, conversation, user, payload, createdAt }) {
   const member = await tx
     .selectFrom('participants')
@@ -116,7 +116,7 @@ function newMessage(count) {
   }
 }
 
-/** Calls `work` from 64 callers at once and answers how often a second it was done. */
+/** Calls `work` from 64 concurrent callers and returns calls per second. */
 async function rate(milliseconds, work) {
   let count = 0
   const start = performance.now()

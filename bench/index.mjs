@@ -1,4 +1,4 @@
-// What it takes to index a file of each format, against the parser of the format alone.
+// The cost of indexing a file of each format, against the bare parser of the format.
 import { createRequire } from 'node:module'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -14,7 +14,7 @@ const words =
     ' ',
   )
 
-/** Text that is always the same and nowhere repeats itself. */
+/** Text that is the same in every run and does not repeat itself. */
 function createProse() {
   let state = 1
   const next = (limit) => {
@@ -28,7 +28,7 @@ function createProse() {
   return (sentences) => Array.from({ length: sentences }, sentence).join(' ')
 }
 
-/** A manual of sections with paragraphs and tables, in the words of each format. */
+/** A manual of sections with paragraphs and tables, in the syntax of each format. */
 function manual(write, sections) {
   const prose = createProse()
   const parts = []
@@ -143,7 +143,7 @@ async function unpackAndParse(bytes, wanted) {
   }
 }
 
-/** Milliseconds of processor time, the best of several runs: others may use the machine. */
+/** Milliseconds of processor time, the best of several runs, because others may use the machine. */
 async function processorTime(work) {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round <= rounds; round++) {

@@ -1,4 +1,4 @@
-// One load against one address: requests a second and how long the slow ones took.
+// A load on one address: requests per second and latencies.
 import autocannon from 'autocannon'
 
 /**
@@ -21,7 +21,7 @@ export async function load(url, { seconds = 6, connections = 64, requests, amoun
   }
 }
 
-/** Warms a path up before it is measured, so that figures compare compiled code with compiled code. */
+/** Warms up a path before it is measured, so that only compiled code is compared. */
 export async function measure(url, options) {
   await load(url, { ...options, seconds: 2 })
   const figures = await load(url, options)

@@ -1,4 +1,4 @@
-// An nginx of the system as the yardstick for files: PUT by its dav module, GET by sendfile.
+// The nginx of the system as a reference for files: PUT by its dav module, GET by sendfile.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -7,13 +7,13 @@ import { untilReady } from './processes.mjs'
 
 const port = 18_788
 
-/** Whether there is one, and with the module that takes uploads. */
+/** Whether nginx is installed with the module for uploads. */
 export function hasNginx() {
   const { stderr, error } = spawnSync('nginx', ['-V'], { encoding: 'utf8' })
   return error === undefined && stderr.includes('http_dav_module')
 }
 
-/** Starts one on a folder of its own; nothing of the system is read or written. */
+/** Starts nginx on a folder of its own; nothing of the system is read or written. */
 export async function startNginx(folder) {
   for (const name of ['data', 'tmp']) await mkdir(join(folder, name), { recursive: true })
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']

@@ -1,4 +1,4 @@
-// What is measured. Every part answers rows for the table.
+// The parts of the benchmark. Every part returns rows for the table.
 import { join } from 'node:path'
 import { measureListeners } from './chat.mjs'
 import { measureDelivery } from './delivery.mjs'
@@ -40,7 +40,7 @@ function adminHeaders({ token, workspaceId }) {
   }
 }
 
-/** Chat messages, each durable before its answer, from 64 connections in 64 conversations. */
+/** Chat messages, each durable before its response, over 64 connections in 64 conversations. */
 async function messages(folder) {
   return await withServer(folder, 'messages', async (server) => {
     const { address } = server
@@ -99,7 +99,7 @@ async function bots(folder) {
   })
 }
 
-/** Durable transactions without HTTP: what the storage alone can do with 64 callers at once. */
+/** Durable transactions without HTTP: the limit of the storage with 64 concurrent callers. */
 async function commits() {
   const best = await measureGroupCommit({ rounds: 1 })
   const perSecond = (count) => `${count.toLocaleString('en')} /s`
@@ -111,7 +111,7 @@ async function commits() {
 
 const megabyte = 1024 * 1024
 
-/** Start of the real command on a data folder of 1 GB, and its memory when nothing happens. */
+/** Start of the real command on a data folder of 1 GB, and its idle memory. */
 async function start(folder) {
   const dataDir = join(folder, 'start')
   await withServer(folder, 'start', async (server) => {
@@ -156,12 +156,12 @@ async function start(folder) {
   ]
 }
 
-/** Messages against the empty POST, then those who listen. */
+/** Messages against the empty POST, then listeners. */
 async function chat(folder) {
   return [...(await messages(folder)), ...(await measureListeners(folder))]
 }
 
-/** Questions in collections of several sizes and what they cost others, then the way into the index. */
+/** Searches in collections of several sizes and their cost for others, then indexing. */
 async function search(folder) {
   return [
     ...(await searchBySize(folder)),
@@ -182,7 +182,7 @@ export const parts = {
   search,
 }
 
-/** Pieces of the parts above, which run by themselves only when they are asked for. */
+/** Parts of the parts above, which run by themselves on request only. */
 export const pieces = {
   messages,
   'search-size': searchBySize,

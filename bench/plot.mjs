@@ -1,4 +1,4 @@
-// Draws how searches grow with the collection.
+// Draws how the time of searches grows with the collection.
 //   BENCH_JSON=growth.json npm run bench -- search-size
 //   node bench/plot.mjs growth.json docs/guides/search-growth.svg
 import { readFile, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ const right = 150
 const top = 48
 const bottom = 56
 const budgetMs = 100
-/** Colours that can be told apart on white and on black, also by the colour-blind. */
+/** Colours that are distinguishable on white and on black, also for the colour-blind. */
 const colours = ['#888888', '#0a84c1', '#d55e00', '#009e73', '#b0489a']
 
 const points = JSON.parse(await readFile(source, 'utf8'))
@@ -50,7 +50,7 @@ const text = (at, content, attributes = '') =>
 const line = (from, to, kind) =>
   `<line class="${kind}" x1="${from.x}" y1="${from.y}" x2="${to.x}" y2="${to.y}"/>`
 
-/** Names beside the ends of the curves, moved apart where they would lie on each other. */
+/** Labels beside the ends of the curves, moved apart where they would overlap. */
 function labels() {
   const last = points.at(-1)
   const wanted = retrievers

@@ -1,4 +1,4 @@
-// Starts and stops the processes that are measured.
+// Starts and stops the measured processes.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -23,7 +23,7 @@ export async function startBenchServer(dataDir) {
   }
 }
 
-/** Starts the real command on a data folder: milliseconds until it serves, and its memory at rest. */
+/** Starts the real command on a data folder; returns the milliseconds until it serves, and its idle memory. */
 export async function measureStart(dataDir, port) {
   const begin = performance.now()
   const child = spawn(process.execPath, [command, 'start'], {
@@ -41,7 +41,7 @@ export async function measureStart(dataDir, port) {
   }
 }
 
-/** Waits until something answers at an address. */
+/** Waits until an address responds. */
 export async function untilReady(url) {
   for (let attempt = 0; attempt < 1000; attempt++) {
     const ready = await fetch(url).then(
@@ -54,13 +54,13 @@ export async function untilReady(url) {
   throw new Error(`${url} does not become ready`)
 }
 
-/** The most memory that a process has had, in megabytes. */
+/** The peak memory of a process, in megabytes. */
 export async function peakMegabytes(pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024)
 }
 
-/** The memory that a process has now, in megabytes. */
+/** The current memory of a process, in megabytes. */
 export async function residentMegabytes(pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024

@@ -1,4 +1,4 @@
-// Figures of one run on one machine, each as a ratio to something measured in the same run.
+// Figures of one run on one machine, each as a ratio to a reference of the same run.
 // npm run bench            everything
 // npm run bench -- chat    only the parts whose names are given
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// How long schemas and values that are made to be slow hold up a server, beside reading them as JSON.
+// How long hostile schemas and values block a server, compared with parsing them as JSON.
 import { tsImport } from 'tsx/esm/api'
 import { findSchemaFault, findViolation } from '../packages/json-schema/dist/index.js'
 
@@ -16,7 +16,7 @@ function fastest(work) {
 
 const milliseconds = (time) => `${time.toFixed(1)} ms`
 
-/** Storing a hostile schema, and judging a value by it when it was not read yet. */
+/** Stores a hostile schema, and validates a value against it when it is not compiled yet. */
 export async function measureSchemas() {
   const { hostilePairs } = await tsImport(
     '../packages/json-schema/test/hostile-schemas.ts',
@@ -26,7 +26,7 @@ export async function measureSchemas() {
     const texts = [schema, value].map((part) => JSON.stringify(part))
     const read = fastest(() => texts.map((text) => JSON.parse(text)))
     const stored = fastest(() => findSchemaFault(schema))
-    // A copy is not remembered: its schema is read anew.
+    // A copy is not cached: its schema is compiled again.
     const copies = Array.from({ length: rounds }, () => structuredClone(schema))
     const judged = fastest(() => findViolation(copies.pop(), value))
     return {

@@ -1,4 +1,4 @@
-// What searching costs everybody else, and how long a document takes until it is found.
+// The cost of searches for other requests, and the time until a document is searchable.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteReads } from '../apps/server/dist/platform/db/sqlite-reads.js'
@@ -8,10 +8,10 @@ import { describe, quantiles } from './timed.mjs'
 
 const messages = 1000
 const documents = 9
-/** In smaller collections searches answer so fast that they are as many as the messages. */
+/** In smaller collections searches are so fast that there are as many of them as messages. */
 const large = 100_000
 
-/** Rows: messages alone, and while two searches run all the time. */
+/** Rows: messages alone, and while two searches run continuously. */
 export async function measureMessages({ inBot, chatClient }, passages, questions) {
   const { key: userKey } = await chatClient().chatCreateUser({})
   const chat = chatClient({ userKey })
@@ -91,7 +91,7 @@ export async function measureIndexingImpact(folder) {
   }
 }
 
-/** The words go last. */
+/** The words are deleted last. */
 async function hasWords(reads) {
   const rows = await reads.snapshot((db) =>
     db.selectFrom('bot_words').select('word').limit(1).execute(),
@@ -99,7 +99,7 @@ async function hasWords(reads) {
   return rows.length > 0
 }
 
-/** Milliseconds until a message is answered, one after the other. */
+/** Milliseconds until the response to a message, one after another. */
 async function messageLatency(chat, conversationId, goesOn = (at) => at < messages) {
   const times = []
   for (let at = 0; goesOn(at); at++) {
@@ -113,7 +113,7 @@ async function messageLatency(chat, conversationId, goesOn = (at) => at < messag
 const waitsOf = ({ p50, p99, most }) =>
   `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, longest ${most.toFixed(1)} ms`
 
-/** What the thread costs that searches run in: its start, its memory, and the way to it and back. */
+/** The cost of the search thread: its start, its memory, and the round trip to it. */
 export async function searchThread(folder) {
   const { server, inBot } = await startCollection(join(folder, 'thread'), 0)
   try {
@@ -175,7 +175,7 @@ const textOf = (bytes, seed) => {
   return text.slice(0, bytes)
 }
 
-/** Text of made-up words, as many different ones as a book has. */
+/** Text of made-up words, as many distinct ones as in a book. */
 function varied(bytes, seed) {
   const words = createWords(seed)
   let text = '# Document'

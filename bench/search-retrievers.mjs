@@ -1,4 +1,4 @@
-// What each retriever of a search does, by itself.
+// The cost of each retriever of a search by itself.
 
 import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
@@ -13,7 +13,7 @@ import { sqliteDialect } from '../apps/server/dist/platform/db/dialect.js'
 /** As many as each retriever proposes in a search. */
 const limit = 100
 
-/** Functions that put a question to the database as one retriever does, by name, and to FTS5 as it comes. */
+/** Functions that query the database like each retriever, by name, and FTS5 alone. */
 export function retrieversOf(reads, botId) {
   const keywords = createKeywordIndex(sqliteDialect)
   const meaning = createSemanticRetriever(sqliteDialect)
@@ -25,7 +25,7 @@ export function retrieversOf(reads, botId) {
   const words = (db, query) =>
     keywords.search(db, { query: toQuery(query), scope, tags: [], limit })
   const nearest = async (db, query) => (await meaning.ask(db, request(query), limit)).question
-  /** Found before the time is taken, because other retrievers find them. */
+  /** Found before the measurement, because other retrievers find them. */
   const candidatesOf = async (db, query) => {
     if (!candidates.has(query)) {
       const near = (await nearest(db, query))?.nearest ?? []

@@ -1,6 +1,6 @@
-// Search in the passages of one bot: each retriever alone, all together, as a caller sees it, and what it costs others.
+// Search in the passages of one bot: each retriever alone, all together, for a caller, and the impact on others.
 // BENCH_PASSAGES=1000,10000 npm run bench -- search-size    other sizes than 1,000, 10,000 and 100,000
-// BENCH_SEARCH_DATA=<folder>    keeps the filled databases there, and uses those that are there already
+// BENCH_SEARCH_DATA=<folder>    keeps the filled databases there, and reuses existing ones
 // BENCH_JSON=<file>             writes the figures, for bench/plot.mjs
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ async function searchIn(dataDir, passages) {
   try {
     const asked = Array.from({ length: questions }, (_, at) => {
       const question = words.text(8)
-      // Every tenth with a typing error: its first word is looked for among all words of the bot.
+      // Every tenth with a typing error, so that its first word is searched in the vocabulary of the bot.
       return at % 10 === 0 ? question.replace(/^(.)(.)(.)/, '$1$3$2') : question
     })
     const retrievers = {}

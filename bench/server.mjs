@@ -1,4 +1,4 @@
-// The server under load, in a process of its own, with two routes that do nothing to compare with.
+// The server under load, in a process of its own, with two empty routes for comparison.
 import { contract, operation } from '@botstead/contract'
 import { startServer } from '../apps/server/dist/app/container.js'
 import { loadConfig } from '../apps/server/dist/config/config.js'

@@ -1,4 +1,4 @@
-// The result as a person reads it: figure, what it is compared with, the ratio and the budget.
+// Prints the result for people: figure, reference, ratio and budget.
 
 /** @param {{ work: string, figure: string, against?: string, ratio?: number, budget?: number }[]} rows */
 export function printTable(rows) {

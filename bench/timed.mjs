@@ -1,11 +1,11 @@
-// How long something takes that is done many times.
+// Measures work that is done many times.
 
-/** Times that each is asked; the middle one counts, because others may use the machine. */
+/** How often each question is asked; the median counts, because others may use the machine. */
 const rounds = 3
 
 /**
- * Milliseconds by the clock and of this process at the processor, each at p50 and p95 over the questions.
- * A round before the others warms up.
+ * Milliseconds of elapsed time and of processor time of this process, each at p50 and p95 over the questions.
+ * The first round warms up.
  */
 export async function timed(questions, ask) {
   for (const question of questions) await ask(question)

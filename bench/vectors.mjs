@@ -1,4 +1,4 @@
-// The nearest vectors of a bot: in the memory of the thread that searches, by signatures, and by reading all.
+// The nearest vectors of a bot: in the memory of the search thread, by signatures, and by a full scan.
 // BENCH_VECTORS=20000 npm run bench -- vectors    another amount than 100,000
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const fitting = { dimensions: 128, maximumTerms: 40_000 }
 const now = new Date().toISOString()
 const scope = { botId: 'bot', integrationId: undefined, now }
 
-/** Rows: how fast each way is, and how many of the nearest it finds. */
+/** Rows: the time of each method, and how many of the nearest it finds. */
 export async function measureVectors(folder) {
   await mkdir(folder, { recursive: true })
   const database = await openDatabase({ file: join(folder, 'vectors.db') })
@@ -107,7 +107,7 @@ function asFloats(value) {
   return value instanceof Float32Array ? Buffer.from(value.buffer) : value
 }
 
-/** A bot with one file, whose passages have these vectors, as the server stores them and otherwise. */
+/** A bot with one file, whose passages have these vectors, in the form of the server and in others. */
 async function fill({ db, run }, vectors) {
   const space = { number: 1, dimensions: vectors[0].length, size: vectors.length, revision: 0 }
   await run(async (tx) => {

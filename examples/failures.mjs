@@ -1,15 +1,15 @@
 import { isApiError } from '@botpress/client'
 
 /**
- * A handler that logs why it failed, with the stack. The SDK does so itself, but of a call that the
- * server refused it logs the message alone. What becomes of the failure stays with the SDK.
+ * A handler that logs its failures with the stack. The SDK does so itself, except for a call that the
+ * server refused, of which it logs the message alone. The SDK still handles the failure.
  */
 export function logged(handler) {
   return async (...given) => {
     try {
       return await handler(...given)
     } catch (error) {
-      // Not the error itself: Node would print what was sent with it, and the token in that.
+      // Not the error object: Node would print the request with its token.
       if (isApiError(error)) console.error(error.stack)
       throw error
     }
@@ -17,7 +17,7 @@ export function logged(handler) {
 }
 
 /**
- * Has a bot log why its handlers fail: those that are given to it from now on.
+ * Makes a bot log why its handlers fail, for handlers that are added from now on.
  * @param bot made with the bot SDK
  */
 export function logFailures(bot) {

@@ -10,11 +10,11 @@ import * as chat from '@botpress/chat'
 import { Client } from '@botpress/client'
 import { findServer } from './server.mjs'
 
-// A token belongs to a person, bots belong to a workspace. The first start makes one workspace.
+// A token belongs to a person, bots belong to a workspace. The first start creates one workspace.
 const { apiUrl, token, workspaceId } = await findServer(...process.argv.slice(2))
 const admin = new Client({ apiUrl, token, workspaceId })
 
-// 1. List the bots of the workspace. The first run makes the one that later runs find.
+// 1. List the bots of the workspace. The first run creates the bot that later runs find.
 const name = 'Five calls'
 const { bots } = await admin.listBots({})
 const known = bots.find((each) => each.name === name)
@@ -39,8 +39,8 @@ const { conversation } = await client.createConversation({
 })
 console.log('conversation', conversation.id)
 
-// 5. Send messages as a chat user. Each bot has a chat address: web pages know it instead of a token,
-//    and `connect` makes a user there, whose key says who is writing.
+// 5. Send messages as a chat user. Each bot has a chat address: web pages use it instead of a token,
+//    and `connect` creates a user there, whose key identifies the author.
 const { webhookUrl } = Object.values(bot.integrations).find((each) => each.name === 'chat')
 const ada = await chat.Client.connect({ apiUrl: webhookUrl })
 const conversationId = conversation.id
@@ -53,7 +53,7 @@ await ada.createMessage({ conversationId, payload: { type: 'text', text: 'Is any
 const { messages } = await ada.listMessages({ conversationId })
 for (const { payload } of messages) console.log('message     ', JSON.stringify(payload))
 
-/** Resolves when the passages of a file can be found. */
+/** Resolves when a file is searchable. */
 async function searchable(id) {
   for (;;) {
     const { file } = await client.getFile({ id })

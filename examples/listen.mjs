@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 
 /**
- * Serves a bot or an integration; answers where the server reaches it. On other machines than the
- * server's, BOT_URL has to say that.
+ * Serves a bot or an integration; returns its address for the server. If it runs on another machine than
+ * the server, BOT_URL must name it.
  * @param program made with the bot SDK
  * @param port unless BOT_PORT is set; 0 takes a free one
  */

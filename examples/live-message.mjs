@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 /**
- * A message that is shown in the conversation while it is being written.
- * @param conversationId where it stands
+ * A message that is displayed while it is being written.
+ * @param conversationId its conversation
  */
 export function liveMessage({ client, ctx, logger }, conversationId) {
   const streamId = randomUUID()
@@ -14,19 +14,19 @@ export function liveMessage({ client, ctx, logger }, conversationId) {
       const input = { conversationId, signal: { streamId, ...signal } }
       await client.callAction({ type: 'chat:publishMessageStream', input })
     } catch (error) {
-      // Pieces are a courtesy: whoever missed one gets the whole message in the end.
+      // Pieces are optional: a listener that missed one receives the complete message.
       logger.warn(`A piece of a message was not shown: ${error.message}`)
     }
   }
 
   return {
-    /** Shows the next piece. */
+    /** Displays the next piece. */
     async write(delta) {
       sequence += 1
       text += delta
       await publish({ type: 'delta', createdAt: new Date().toISOString(), sequence, delta })
     },
-    /** Leaves the whole as one message, which takes the place of its pieces. */
+    /** Stores the complete message, which replaces its pieces. */
     async complete(ending = '') {
       await client.createMessage({
         conversationId,
@@ -36,7 +36,7 @@ export function liveMessage({ client, ctx, logger }, conversationId) {
         tags: {},
       })
     },
-    /** Takes the pieces back: there will be no message. */
+    /** Discards the pieces: there will be no message. */
     async abort() {
       await publish({ type: 'abort' })
     },

@@ -1,4 +1,4 @@
-// Rotates the secret that signs the calls to a bot, without one call that is refused.
+// Rotates the secret that signs the calls to a bot, without a refused call.
 //
 //   npm start                         in one terminal
 //   node examples/rotate-secret.mjs   in another one, in the folder of this checkout
@@ -9,10 +9,10 @@ import { Client } from '@botpress/client'
 import { findServer } from './server.mjs'
 import { isSigned } from './signed.mjs'
 
-/** Secrets that the bot knows. A real one reads them from its settings. */
+/** Secrets that the bot accepts. A real one reads them from its settings. */
 const known = []
 
-// A bot without any SDK: it refuses what none of its secrets has signed.
+// A bot without any SDK: it refuses calls that none of its secrets has signed.
 const bot = createServer(async (request, answer) => {
   const call = { headers: request.headers, body: await text(request) }
   const fits = known.some((secret) => isSigned(call, secret))
@@ -28,7 +28,7 @@ const { id, signingSecret } = (
   })
 ).bot
 
-/** A call of the interface that the client package does not know. */
+/** A call that the client package does not have. */
 async function call(path) {
   const response = await fetch(`${server.apiUrl}/v1/admin/bots/${id}/${path}`, {
     method: 'POST',
@@ -51,7 +51,7 @@ async function tryIt(when) {
 known.push(signingSecret)
 await tryIt('before the rotation')
 
-// From now on each call carries two signatures, for 24 hours.
+// From now on each call has two signatures, for 24 hours.
 const { newSigningSecret } = await call('signing-secrets/rotate')
 await tryIt('the bot knows the old secret')
 known.push(newSigningSecret)

@@ -1,5 +1,5 @@
-// Which server the examples use. Settings: BOTSTEAD_URL, and BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR, where
-// the server keeps one.
+// The server for the examples. Settings: BOTSTEAD_URL, and BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR, where
+// the server stores one.
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,7 @@ export async function findServer(address, tokenThere) {
 }
 
 /**
- * The bot with a name, as `getBot` answers it, or nothing.
+ * The bot with a name, as `getBot` returns it, or undefined.
  * @param admin client with the workspace
  */
 export async function findBot(admin, name) {
@@ -27,7 +27,7 @@ export async function findBot(admin, name) {
   }
 }
 
-/** The token that the first start of the server keeps in its data folder. */
+/** The token that the first start of the server stored in its data folder. */
 async function firstToken() {
   const checkout = fileURLToPath(new URL('..', import.meta.url))
   const path = resolve(checkout, process.env.BOTSTEAD_DATA_DIR || 'data', 'admin-token')
@@ -43,7 +43,7 @@ async function firstWorkspace(server) {
     const { workspaces } = await new Client({ ...server, retry: { retries: 0 } }).listWorkspaces({})
     return workspaces[0]?.id
   } catch (error) {
-    // Not as the cause: Node would print it, and the token with the headers in it.
+    // Not as the cause: Node would print it with its headers, which contain the token.
     if (!isApiError(error) || error.code !== 401) {
       throw new Error(
         `No server answers at ${server.apiUrl}: "npm start" starts one, BOTSTEAD_URL names another. (${error.message})`,

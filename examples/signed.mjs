@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What is older is refused, in seconds: nobody shall repeat what they overheard. */
+/** Older requests are refused, in seconds, so that recorded requests cannot be replayed. */
 const patience = 300
 
 /**
- * Whether the server made a request: it signs each with the secret of the bot.
- * @param body exactly as it came
+ * Whether the server sent a request: it signs each with the secret of the bot.
+ * @param body exactly as it was received
  * @param secret `signingSecret` of the bot
  */
 export function isSigned({ headers, body = '' }, secret) {
@@ -13,14 +13,14 @@ export function isSigned({ headers, body = '' }, secret) {
   const time = parts.find(([name]) => name === 't')?.[1]
   if (!(Math.abs(Date.now() / 1000 - Number(time)) <= patience)) return false
   const expected = createHmac('sha256', secret).update(`${time}.${body}`).digest()
-  // While secrets are rotated there is a signature of each: one that fits is enough.
+  // While secrets are rotated there is a signature of each: one valid signature is enough.
   return parts.some(([name, hex = '']) => {
     const given = Buffer.from(hex, 'hex')
     return name === 'v1' && given.length === expected.length && timingSafeEqual(given, expected)
   })
 }
 
-/** Has a bot refuse whoever is not its server. */
+/** Makes a bot refuse requests that are not from its server. */
 export function refuseOthers(bot, secret) {
   const { handler } = bot
   bot.handler = async (request) => {

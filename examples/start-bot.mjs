@@ -1,4 +1,4 @@
-// Makes a bot known to the server and starts it. Settings: those of server.mjs, and BOT_PORT, BOT_NAME,
+// Registers a bot with the server and starts it. Settings: those of server.mjs, and BOT_PORT, BOT_NAME,
 // BOT_URL and BOT_SECRET.
 import { Client } from '@botpress/client'
 import { listen } from './listen.mjs'
@@ -6,9 +6,9 @@ import { findBot, findServer } from './server.mjs'
 import { refuseOthers } from './signed.mjs'
 
 /**
- * Serves the bot, and has the server send it whatever is said to it from now on.
+ * Serves the bot, and makes the server deliver messages to it from now on.
  * @param bot made with the bot SDK
- * @param defaultName under which the bot is found again at the next start, unless BOT_NAME is set
+ * @param defaultName finds the bot again at the next start, unless BOT_NAME is set
  * @param port to listen on unless BOT_PORT is set; 0 takes a free one
  */
 export async function startBot(bot, { name: defaultName, port }) {
@@ -18,9 +18,9 @@ export async function startBot(bot, { name: defaultName, port }) {
   const known = (await findBot(admin, name)) ?? (await admin.createBot({ name })).bot
   const { id, integrations } = known
 
-  // The client that the SDK hands to the bot takes these two from the environment.
+  // The SDK's client for the bot reads these two from the environment.
   Object.assign(process.env, { BP_API_URL: apiUrl, BP_TOKEN: token })
-  // The answer to the creation of a bot has its secret; later only the server knows it.
+  // Only the response to the creation of a bot contains its secret.
   if (process.env.BOT_SECRET) refuseOthers(bot, process.env.BOT_SECRET)
   const url = await listen(bot, port)
   await admin.updateBot({ id, url })

@@ -1,5 +1,5 @@
 // Writes the generated parts of the documents from the built contract and server. With --check:
-// writes nothing and fails when a file differs, so that no change goes unseen in a review.
+// writes nothing and fails when a file differs, so that a review shows every change.
 import { readFile, writeFile } from 'node:fs/promises'
 import { openApi } from './openapi.mjs'
 import { tables } from './tables.mjs'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { allOperations, createOpenApi } from '../packages/contract/dist/index.js'
 
-/** The whole interface as one OpenAPI document. */
+/** The API as one OpenAPI document. */
 export const openApi = {
   path: 'docs/openapi.json',
   async write() {

@@ -30,7 +30,7 @@ function fileWith(path, name, rows) {
   }
 }
 
-/** Columns are padded, so that the table reads well in the source too. */
+/** Columns are padded, so that the source of the table is readable too. */
 function tableOf(rows) {
   const cells = rows.map((row) => row.map((cell) => cell.replaceAll(/[|*]/g, '\\$&')))
   const widths = cells[0].map((_, column) => Math.max(...cells.map((row) => row[column].length)))

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const server = 'apps/server/src'
 
-/** Wings of features, each with those that it may import: the arrows of the picture in ARCHITECTURE. */
+/** Wings of features with those that they may import, as in the picture of ARCHITECTURE. */
 const wings = {
   tenancy: [],
   bots: ['tenancy'],
@@ -17,7 +17,7 @@ const wings = {
   files: ['tenancy', 'bots'],
   search: ['tenancy', 'bots', 'files'],
 }
-/** Wings that are one slice; the slices of the others are their folders. */
+/** Wings that are one slice; in the others each folder is a slice. */
 const singleSlices = new Set(['deliveries', 'chat', 'files', 'search'])
 
 /** Rooms of the server that may import a room or a package; a room may always import itself. */
@@ -32,7 +32,7 @@ const rooms = {
   cli: ['platform', 'domain', 'config', 'app'],
 }
 
-/** Modules that a place must not import, by the beginning of its path. */
+/** Modules that files below a path must not import. */
 const forbiddenModules = [
   [
     'packages/contract/src',
@@ -72,7 +72,7 @@ async function readSources(checkout) {
 
 const importPattern = /\b(?:from|import)\s*\(?\s*'([^']+)'/g
 
-/** What a file imports: paths of the project, and names of modules. */
+/** The imports of a file: paths of the project, and names of modules. */
 function importsOf(path, text, sources) {
   const files = []
   const modules = []
@@ -87,7 +87,7 @@ function importsOf(path, text, sources) {
   return { files, modules }
 }
 
-/** Where a file stands: the room of the server, and in features the wing and the slice. */
+/** The location of a file: the room of the server, and in features the wing and the slice. */
 function placeOf(path) {
   if (!path.startsWith(`${server}/`)) return { package: path.split('/').slice(0, 2).join('/') }
   const [room, wing, slice] = path.slice(server.length + 1).split('/')
@@ -122,9 +122,9 @@ function subFolderFault(from, to) {
   const base = `${server}/features/${slice}`
   const own = dirname(from).slice(base.length)
   const target = dirname(to).slice(base.length)
-  // What stands in the same folder, or around it, is no other room.
+  // Files of the same folder, or of one around it, are not in another room.
   if (own === target || `${own}/`.startsWith(`${target}/`)) return undefined
-  // A door of a sub-folder may be made of folders of its own.
+  // The door of a sub-folder may import its own folders.
   if (own !== '' && isDoor.test(from) && target.startsWith(`${own}/`)) return undefined
   return isDoor.test(to) ? undefined : 'a sub-folder of a slice is imported through its index.ts'
 }
@@ -150,7 +150,7 @@ function* importFaults(sources) {
   }
 }
 
-/** Groups of files that import each other in a circle. */
+/** Groups of files with circular imports. */
 function* circles(sources) {
   const index = new Map()
   const low = new Map()
@@ -179,7 +179,7 @@ function* circles(sources) {
 const query =
   /\.?(?:selectFrom|insertInto|updateTable|deleteFrom|innerJoin|leftJoin|from|using)\(\s*'(\w+)/g
 
-/** Tables that are queried outside of the slice, or the room, that declares them. */
+/** Tables that are queried outside of the slice or room that declares them. */
 function* tableFaults(sources) {
   const owners = new Map()
   for (const [path, text] of sources) {
@@ -210,7 +210,7 @@ function ownerOf(path) {
     : room
 }
 
-// Another checkout can be named, for tests.
+// Tests pass another checkout.
 const checkout = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url))
 const sources = await readSources(checkout)
 const breaches = [...importFaults(sources), ...circles(sources), ...tableFaults(sources)]

@@ -2,14 +2,14 @@ const shortestPause = 1000
 const longestPause = 30_000
 
 /**
- * Follows a conversation: every message is told once and in order, also those that came while
- * the connection was broken. Runs until the page is left.
+ * Follows a conversation: `onMessage` is called once for every message and in order, also for those that
+ * arrived while the connection was broken. Runs until the page is closed.
  * @param options.client connected client of the chat package
  * @param options.apiUrl the chat address
- * @param options.onMessage gets each message
- * @param options.onDelete gets the id of each message that is deleted
- * @param options.onDrafts gets the texts of messages that are still being written, whenever they change
- * @param options.onState gets `open` and `broken`
+ * @param options.onMessage called with each message
+ * @param options.onDelete called with the id of each message that is deleted
+ * @param options.onDrafts called with the texts of messages that are still being written, on each change
+ * @param options.onState called with `open` and `broken`
  */
 export async function follow(options) {
   const { client, apiUrl, conversationId, onMessage, onDelete, onDrafts, onState } = options
@@ -19,7 +19,7 @@ export async function follow(options) {
   const tell = (message) => {
     if (told.has(message.id)) return
     told.add(message.id)
-    // What was written piece by piece is now there as a whole.
+    // The message that was written piece by piece is now complete.
     if (drafts.delete(message.metadata?.streamId)) draw()
     onMessage(message)
   }
@@ -33,21 +33,21 @@ export async function follow(options) {
   let pause = shortestPause
   for (;;) {
     try {
-      // A stream that fails to open would go on trying in the background, unseen by the client.
+      // The client would silently retry a stream that fails to open.
       await fetch(`${apiUrl}/hello`).then(requireOk)
-      // A new listener each time: one whose attempt to connect has failed stays so.
+      // A new listener each time: one whose connection attempt has failed stays unusable.
       const listener = await client.listenConversation({ id: conversationId })
       const lost = new Promise((resolve) => {
         listener.on('error', resolve)
-        // The browser knows at once what the stream would find out after a minute.
+        // The browser knows at once what the stream would detect only after a minute.
         addEventListener('offline', resolve, { once: true })
       })
-      // Those of before come first; what is said meanwhile has to wait for them.
+      // Missed messages come first; later ones have to wait for them.
       let hear = (message) => early.push(message)
       const early = []
       listener.on('message_created', (message) => hear(message))
       listener.on('message_deleted', ({ id }) => onDelete(id))
-      // The client of today does not know these signals yet and hands them on as they came.
+      // The current client does not know these signals and passes them on unchanged.
       listener.on('unknown', (signal) => hearDraft(read(signal)))
       try {
         for (const message of await missedMessages(client, conversationId, told)) tell(message)
@@ -60,11 +60,11 @@ export async function follow(options) {
         await listener.disconnect()
       }
     } catch (error) {
-      // The address, the key or the part in the conversation is gone: trying again does not help.
+      // The address, the key or the participation is gone: a retry is useless.
       if ([400, 401, 403, 404].includes(error.code ?? error.status)) throw error
     }
     onState('broken')
-    // A listener that comes back is told again what was written so far.
+    // A reconnected listener receives again what was written so far.
     drafts.clear()
     draw()
     await pauseOrOnline((pause * (1 + Math.random())) / 2)
@@ -72,7 +72,7 @@ export async function follow(options) {
   }
 }
 
-/** Messages that were not told, oldest first: as many pages as it takes to reach those that were. */
+/** Messages that were missed, oldest first: reads as many pages as needed to reach known ones. */
 async function missedMessages(client, conversationId, told) {
   const missed = []
   for await (const message of client.list.messages({ conversationId })) {
@@ -82,7 +82,7 @@ async function missedMessages(client, conversationId, told) {
   return missed
 }
 
-/** A signal as it came; `ping`, which only keeps the connection alive, is none. */
+/** Parses a signal; `ping`, which only keeps the connection alive, is none. */
 function read(signal) {
   return String(signal).startsWith('{') ? JSON.parse(signal) : { type: signal }
 }

@@ -12,7 +12,7 @@ const files = {
   '/page.mjs': [here('page.mjs'), 'text/javascript'],
   '/follow.mjs': [here('follow.mjs'), 'text/javascript'],
   '/outbox.mjs': [here('outbox.mjs'), 'text/javascript'],
-  // The file of the package that is made for browsers.
+  // The file of the package for browsers.
   '/chat-client.mjs': [here('../../node_modules/@botpress/chat/dist/index.mjs'), 'text/javascript'],
 }
 

@@ -1,14 +1,14 @@
 const longestPause = 30_000
 
 /**
- * Sends messages, each once: one that gets no answer is sent again under the same
- * `Idempotency-Key`, which the server takes for the same message. What was not sent yet is kept in
- * the browser, survives a reload, and is shared by all tabs: the lock lets one of them send at a time.
+ * Sends messages, each once: one without a response is sent again with the same
+ * `Idempotency-Key`, so that the server stores it once. Unsent messages are kept in
+ * the browser, survive a reload, and are shared by all tabs: the lock lets one of them send at a time.
  * @param options.apiUrl the chat address
  * @param options.userKey of the sender
  * @param options.storage where unsent messages are kept
- * @param options.onChange gets the texts that wait, whenever they change
- * @param options.onRefused gets a text that can never be sent, and why
+ * @param options.onChange called with the unsent texts on each change
+ * @param options.onRefused called with a text that the server refused, and the reason
  */
 export function createOutbox(options) {
   const { apiUrl, userKey, conversationId, storage, onChange, onRefused } = options
@@ -23,7 +23,7 @@ export function createOutbox(options) {
     show()
   }
 
-  /** Answers after how many milliseconds to try again; undefined if the message is done with. */
+  /** Returns the milliseconds until the next attempt; undefined if the message is sent or refused. */
   async function send({ key, text }) {
     const response = await fetch(`${apiUrl}/messages`, {
       method: 'POST',
@@ -53,13 +53,13 @@ export function createOutbox(options) {
     }
   }
 
-  /** Sends what waits, in order; to be called again when the connection is back. */
+  /** Sends unsent messages in order; called again when the connection is back. */
   async function flush() {
     clearTimeout(timer)
     await withLock(name, sendAll)
   }
 
-  // Another tab has added or sent something.
+  // Another tab has added or sent a message.
   addEventListener('storage', ({ key }) => key === name && show())
   show()
 
@@ -72,13 +72,13 @@ export function createOutbox(options) {
   }
 }
 
-/** Locks are there in secure contexts only (https, localhost); elsewhere keys alone prevent doubles. */
+/** Locks exist in secure contexts only (https, localhost); elsewhere the keys alone prevent duplicates. */
 async function withLock(name, work) {
   if (navigator.locks === undefined) return await work()
   await navigator.locks.request(name, work)
 }
 
-/** As `crypto.randomUUID`, which is not there either on a page without https. */
+/** Like `crypto.randomUUID`, which is missing too on a page without https. */
 function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -14,7 +14,7 @@ function itemOf(text, ...classes) {
   return item
 }
 
-/** Changes what is shown and stays at the end, unless somebody has scrolled up to read. */
+/** Changes the list and stays at its end, unless the user has scrolled up. */
 function show(change) {
   const { scrollHeight, clientHeight, scrollTop } = document.documentElement
   const isAtEnd = scrollHeight - clientHeight - scrollTop < 50
@@ -22,7 +22,7 @@ function show(change) {
   if (isAtEnd) form.scrollIntoView({ block: 'end' })
 }
 
-/** What a message says; the kinds without words show what they hold. */
+/** The text of a message; other types show their payload. */
 function textOf({ type, ...payload }) {
   if (type === 'bloc') return payload.items.map(textOf).join('\n')
   const text = payload.text ?? payload.markdown ?? payload.title
@@ -31,20 +31,20 @@ function textOf({ type, ...payload }) {
   return [text, ...choices.map(({ label }) => `• ${label}`)].join('\n')
 }
 
-/** Who is writing is kept in the browser: a reload goes on with the conversation. */
+/** The user is kept in the browser: a reload continues the conversation. */
 async function connect() {
   const name = `key ${apiUrl}`
   const userKey = localStorage.getItem(name) ?? undefined
   const client = await Client.connect({ apiUrl, ...(userKey && { userKey }) }).catch((error) => {
     if (error.code !== 401 || !userKey) throw error
-    // The server has another secret now, and nobody is known to it any more.
+    // The server has a new secret and no longer knows the user.
     return Client.connect({ apiUrl })
   })
   localStorage.setItem(name, client.user.key)
   return client
 }
 
-/** A first visit in two tabs at once makes one user. */
+/** A first visit in two tabs at once creates one user. */
 async function connectAlone() {
   return navigator.locks ? await navigator.locks.request(`key ${apiUrl}`, connect) : await connect()
 }

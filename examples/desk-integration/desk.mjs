@@ -5,10 +5,10 @@ import { logged } from '../failures.mjs'
 /** How long a question waits for its answer, in milliseconds. */
 const patience = 30_000
 
-/** What the server has to know of the integration: `createIntegration` and `updateIntegration` take it. */
+/** The definition of the integration for `createIntegration` and `updateIntegration`. */
 export const definition = {
   title: 'Desk',
-  description: 'Ask a bot over plain HTTP and get its answer in the answer.',
+  description: 'Ask a bot over plain HTTP and get its reply in the response.',
   user: { tags: { name: { title: 'Name', description: 'Last part of the address.' } } },
   channels: {
     desk: {
@@ -23,9 +23,9 @@ function text() {
   return { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
 }
 
-/** Whoever posts to the desk asks the bot; the request waits until the bot has answered. */
+/** A question is posted to the desk; the request waits until the bot has replied. */
 export function createDesk() {
-  /** Those who wait for answers in a conversation, the first who asked first. */
+  /** Requests that wait for replies, per conversation, oldest first. */
   const waiting = new Map()
 
   function answerTo(conversationId) {
@@ -54,7 +54,7 @@ export function createDesk() {
     register: async ({ webhookUrl, logger }) => logger.forBot().info(`The desk is ${webhookUrl}`),
     unregister: async () => {},
     actions: {},
-    // What people post to the webhook address: /ada asks as Ada.
+    // Requests to the webhook address: /ada asks as Ada.
     handler: logged(async ({ req, client }) => {
       const name = decodeURIComponent(req.path.slice(1))
       if (req.method !== 'POST' || name === '' || !req.body) {
@@ -64,7 +64,7 @@ export function createDesk() {
       if (answer === undefined) return { status: 504, body: 'The bot has not answered.\n' }
       return { status: 200, headers: { 'content-type': 'text/plain' }, body: `${answer}\n` }
     }),
-    // What the bot says in a conversation of the desk.
+    // The messages of the bot in a conversation of the desk.
     channels: {
       desk: {
         messages: {

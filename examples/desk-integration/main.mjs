@@ -1,4 +1,4 @@
-// An integration, made with the bot SDK: it lets whoever can send an HTTP request ask a bot.
+// An integration made with the bot SDK: any HTTP client can ask a bot through it.
 //
 //   npm start                                    in one terminal
 //   npm run hello-bot                            in another one, in the folder of this checkout
@@ -13,13 +13,13 @@ const version = '1.0.0'
 const [botName = 'Hello bot'] = process.argv.slice(2)
 
 const { apiUrl, token, workspaceId } = await findServer()
-// With the header the installations of a bot have their alias as the key, and any number is allowed.
+// With this header installations are keyed by alias, and a bot may have any number of them.
 const headers = { 'x-multiple-integrations': 'true' }
 const admin = new Client({ apiUrl, token, workspaceId, headers })
 const bot = await findBot(admin, botName)
 if (bot === undefined) throw new Error(`There is no bot "${botName}": start it first.`)
 
-// The client that the SDK hands to the integration takes these two from the environment.
+// The SDK's client for the integration reads these two from the environment.
 Object.assign(process.env, { BP_API_URL: apiUrl, BP_TOKEN: token })
 const url = await listen(createDesk(), 8076)
 const { id: integrationId } = await publish({ ...definition, url })
@@ -33,7 +33,7 @@ if (status !== 'registered') throw new Error(`The desk is ${status}: ${statusRea
 console.log(`The desk of ${botName} is open. Ask in another terminal:`)
 console.log(`  curl -d hello ${webhookUrl}/ada`)
 
-/** Makes the integration known to the server, or tells the server what has changed. */
+/** Creates or updates the integration on the server. */
 async function publish(settings) {
   try {
     const { integration } = await admin.getIntegrationByName({ name: 'desk', version })

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const shortestPause = 500
 const longestPause = 30_000
-/** The server says something every 30 seconds: a connection that is quiet for longer is dead. */
+/** The server sends something every 30 seconds: a connection that is silent for longer is dead. */
 const longestSilence = 60_000
 
 /**
- * Yields every signal of a conversation once and in order, also those that came while the connection
- * was broken. Goes on until `signal` aborts; throws when the server refuses.
+ * Yields every signal of a conversation once and in order, also those that were sent while the connection
+ * was broken. Continues until `signal` aborts; throws when the server refuses.
  * @param options.address the chat address
- * @param options.last number of the last signal that was handled; what came after it comes first
+ * @param options.last number of the last handled signal; the following ones come first
  */
 export async function* follow({ address, userKey, conversationId, last, signal }) {
   let pause = shortestPause
@@ -17,17 +17,17 @@ export async function* follow({ address, userKey, conversationId, last, signal }
     try {
       for await (const frame of listen({ address, userKey, conversationId, last, signal })) {
         pause = shortestPause
-        // Frames without a number are not repeated; "ping" only shows that the line is alive.
+        // Frames without a number are not repeated; "ping" only shows that the connection is alive.
         if (frame.data !== 'ping') yield { ...JSON.parse(frame.data), number: frame.id }
-        // Only after the caller is done with it, and has come back for the next one.
+        // Only after the caller has handled it and requested the next one.
         last = frame.id ?? last
       }
     } catch (error) {
-      // The address, the key or the part in the conversation is gone: trying again does not help.
+      // The address, the key or the participation is gone: a retry is useless.
       if ([400, 401, 403, 404].includes(error.status)) throw error
     }
     if (signal?.aborted) return
-    // Not all at once: those who lost the same server come back spread over time.
+    // With jitter, so that the clients of a restarted server do not reconnect all at once.
     await sleep((pause * (1 + Math.random())) / 2, undefined, { signal }).catch(() => {})
     pause = Math.min(pause * 2, longestPause)
   }
@@ -53,7 +53,7 @@ async function* listen({ address, userKey, conversationId, last, signal }) {
       clearTimeout(silence)
       silence = setTimeout(() => abort.abort(), longestSilence)
       const frames = (text + chunk).split('\n\n')
-      // The last one is not complete yet.
+      // The last frame is incomplete.
       text = frames.pop()
       for (const frame of frames) {
         const data = /^data: (.*)$/m.exec(frame)?.[1]

@@ -1,8 +1,8 @@
-// Follows a conversation and goes on where it was, also after it was stopped or the server was away.
+// Follows a conversation and continues where it stopped, also after a restart of either side.
 //
 //   node examples/follow/main.mjs <chat address> <user key> <conversation id> <file>
 //
-// The file keeps the number of the last signal. Messages are written one a line.
+// The file stores the number of the last signal. Messages are written one per line.
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { follow } from './follow.mjs'
 
@@ -13,12 +13,12 @@ if (file === undefined) {
 }
 
 const stored = await readFile(file, 'utf8').catch(() => undefined)
-// Without a number the stream begins half a second ago; 0 begins with all that the log still has.
+// Without a number the stream begins half a second ago; 0 begins with the oldest event of the log.
 const last = stored === undefined ? 0 : Number(stored)
 
 for await (const { type, data, number } of follow({ address, userKey, conversationId, last })) {
   if (type === 'message_created') console.log(JSON.stringify(data.payload))
-  // The log reaches back some days; for what is older, list the messages.
+  // The log covers some days; for older messages, list them.
   if (type === 'reset') console.error('Some signals are gone: list the messages again.')
   if (number !== undefined) {
     await writeFile(`${file}.new`, String(number))

@@ -12,7 +12,7 @@ const parts = [
 ]
 
 /**
- * Gives a bot its answers.
+ * Adds the replies of the bot.
  * @param bot made with the bot SDK, of any version
  */
 export function teach(bot) {
@@ -42,14 +42,14 @@ export function teach(bot) {
     }
   })
 
-  // What a page sends with `createEvent` comes back to the page.
+  // An event from a page, sent with `createEvent`, is sent back to the page.
   bot.on.event('chat:custom', async ({ event, client }) => {
     const { conversationId, payload } = event.payload
     await client.callAction({ type: 'chat:sendEvent', input: { conversationId, payload } })
   })
 }
 
-/** Writes word by word, as a bot with a language model would. */
+/** Writes word by word, like a bot with a language model. */
 async function tell(live) {
   for (const word of story.match(/\S+\s*/g)) {
     await live.write(word)

@@ -1,9 +1,9 @@
-// A bot that answers, made with the bot SDK.
+// A bot that replies, made with the bot SDK.
 //
 //   npm start              in one terminal
 //   npm run hello-bot      in another one, in the folder of this checkout
 //
-// It needs no entry anywhere: it makes itself known to the server when it starts.
+// It needs no setup: it registers itself with the server when it starts.
 import { Bot } from '@botpress/sdk'
 import { logFailures } from '../failures.mjs'
 import { startBot } from '../start-bot.mjs'

@@ -8,7 +8,7 @@ const unknown =
 const hint = 'Ask me something that stands in my documents, in your own words.'
 
 /**
- * Gives a bot its answers.
+ * Adds the replies of the bot.
  * @param bot made with the bot SDK
  * @param model that writes the answers; without one, the bot quotes
  */
@@ -42,12 +42,12 @@ export function teach(bot, model) {
   })
 }
 
-/** What was found, in the words of the documents. */
+/** Quotes of the passages that were found. */
 function quotes(sources) {
   return sources.map(({ quote, ...source }) => `“${quote}”\n${cite(source)}`).join('\n\n')
 }
 
-/** What the numbers in the answer of a model stand for. */
+/** The sources behind the numbers in the reply of a model. */
 function list(sources) {
   return sources.map((source, at) => `[${at + 1}] ${cite(source)}`).join('\n')
 }

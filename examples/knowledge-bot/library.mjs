@@ -1,14 +1,14 @@
 import { mentions, quote } from './quote.mjs'
 
-/** Quotes in one answer, and how good a passage is at least: below, it is about something else. */
+/** Most quotes in a reply, and the minimum score of a passage: below, it is about something else. */
 const most = 3
 const leastScore = 0.25
-/** Passages that are hardly worse than the best are quoted too. */
+/** Passages whose score is nearly that of the best are quoted too. */
 const nearlyAsGood = 0.7
 
 /**
- * Looks in the indexed files of the bot.
- * @returns what was found, best first; nothing when no file has it
+ * Searches the indexed files of the bot.
+ * @returns the sources, best first; empty without a match
  */
 export async function lookUp(client, question) {
   const { passages } = await client.searchFiles({
@@ -20,7 +20,7 @@ export async function lookUp(client, question) {
   const least = Math.max(leastScore, nearlyAsGood * (passages[0]?.score ?? 0))
   const good = passages.filter(({ score }) => score >= least).slice(0, most)
   const sources = await Promise.all(good.map((passage) => toSource(client, question, passage)))
-  // The best may say it in other words; those after it only add to it.
+  // The best one may use other words; the following ones only add to it.
   return sources.filter((source, at) => at === 0 || mentions(source.quote, question))
 }
 
@@ -28,7 +28,7 @@ async function toSource(client, question, { content, meta, file, context = [] })
   const above = context.filter(({ type }) => type === 'breadcrumb').map(({ text }) => text)
   const own = /^#{1,6}\s+(.+)$/m.exec(content)?.[1]
   const all = own === undefined || above.includes(own) ? above : [...above, own]
-  // A document without a title is headed by the name of its file, which the key has already.
+  // A document without a title gets the name of its file as a heading, which the key contains already.
   const headings = all.filter(
     (heading, at) => at > 0 || !lettersOf(file.key).includes(lettersOf(heading)),
   )
@@ -45,7 +45,7 @@ function lettersOf(text) {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '')
 }
 
-/** The address of the content; it is signed and good for an hour, unless the file is public. */
+/** The address of the content; it is signed and valid for an hour, unless the file is public. */
 async function linkTo(client, id, page) {
   const { file } = await client.getFile({ id })
   return page === undefined ? file.url : `${file.url}#page=${page}`

@@ -4,8 +4,8 @@
 //   npm run knowledge-bot                              in another one: it knows the guides of this checkout
 //   npm run knowledge-bot -- manual.pdf terms.docx     or the files that you give it
 //
-// With OPENAI_BASE_URL, OPENAI_MODEL and OPENAI_API_KEY, a language model writes the answers from
-// what was found; without, the bot quotes. Nothing leaves the machine then.
+// With OPENAI_BASE_URL, OPENAI_MODEL and OPENAI_API_KEY, a language model writes the replies from
+// the sources; otherwise the bot quotes them, and nothing leaves the machine.
 import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -35,7 +35,7 @@ console.log(
 )
 console.log(`  npx botstead chat --bot "${name}"`)
 
-/** Adds a document to what the bot knows; one that has not changed is not read again. */
+/** Adds a document to the files of the bot; an unchanged one is not indexed again. */
 async function upload(path) {
   const key = basename(path)
   let { file } = await client.uploadFile({ key, index: true, content: await readFile(path) })

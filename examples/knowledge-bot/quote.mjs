@@ -1,34 +1,34 @@
-/** How long a quote may be, in characters. */
+/** Most characters of a quote. */
 const longest = 420
-/** What is shorter may be no more than the name of a section: what follows it is quoted too. */
+/** Shorter text may be only the name of a section, so the text after it is quoted too. */
 const shortest = 60
-/** Words of questions that say nothing about what is asked. */
+/** Words of questions that do not name a subject. */
 const empty = new Set(
   'a about an and any are as at be but by can could did do does for from get has have hello hi how i if in is it its me my no not of on or please should so tell than that the their there this to was we were what when where which who why will with would yes you your'.split(
     ' ',
   ),
 )
 
-/** Whether a text asks for something that could be looked up. */
+/** Whether a text names a subject that can be searched. */
 export function asksForSomething(question) {
   return stems(question).size > 0
 }
 
-/** Whether a text has a word of the question. */
+/** Whether a text contains a word of the question. */
 export function mentions(text, question) {
   const own = stems(text)
   return [...stems(question)].some((stem) => own.has(stem))
 }
 
 /**
- * What of a passage answers a question best: the sentence that has most of its words, and what
- * follows it as far as there is room.
+ * The best quote of a passage for a question: the sentence with most of its words, and the
+ * following text up to the limit.
  */
 export function quote(passage, question) {
   const sentences = toBlocks(passage).flatMap(toSentences)
   const wanted = [...stems(question)]
   const own = sentences.map(stems)
-  // A word that stands everywhere tells sentences apart less than one that stands once.
+  // Common words distinguish sentences less than rare ones.
   const weights = wanted.map((stem) => 1 / Math.max(1, own.filter((each) => each.has(stem)).length))
   const worth = own.map((each) =>
     wanted.reduce((sum, stem, at) => sum + (each.has(stem) ? weights[at] : 0), 0),
@@ -44,14 +44,14 @@ export function quote(passage, question) {
   return cut(chosen.replace(/;$/, ''))
 }
 
-/** Whole words, as far as there is room. */
+/** Cuts a text to the limit at a word boundary. */
 function cut(text) {
   if (text.length <= longest) return text
   const room = text.slice(0, longest - 1)
   return `${room.slice(0, Math.max(room.lastIndexOf(' '), longest / 2)).trimEnd()}…`
 }
 
-/** Paragraphs, list items and rows: without headings, and without code where there is anything else. */
+/** Paragraphs, list items and rows: without headings, and without code unless there is nothing else. */
 function toBlocks(passage) {
   const prose = passage.replaceAll(/^```.*?(?:^```$|$(?![\s\S]))/gms, '\n\n')
   const isOnlyCode = !toBlocksOf(prose).some(isText)
@@ -62,7 +62,7 @@ function toBlocksOf(text) {
   return text.split(/\n\s*\n|\n(?=\s*(?:[|*+#-]|\d+\.)\s?)/).map((block) => block.trim())
 }
 
-/** Neither a heading nor a line that only draws something. */
+/** Whether a block is neither a heading nor a line that only draws something. */
 function isText(block) {
   return /\p{L}/u.test(block) && !/^#{1,6}\s/.test(block)
 }
@@ -75,13 +75,13 @@ function toSentences(block) {
   return Array.from(segmenter.segment(line), ({ segment }) => segment.trim())
 }
 
-/** The cells of a row of a table that are not empty; a sign tells it from the next row. */
+/** The non-empty cells of a table row, ended by a sign that separates it from the next row. */
 function toRow(block) {
   const cells = block.split(/(?<!\\)\|/).map((cell) => cell.trim())
   return `${cells.filter((cell) => cell !== '').join(' | ')};`
 }
 
-/** The beginnings of words that say something, so that forms of one word are the same. */
+/** The beginnings of significant words, so that forms of one word are equal. */
 function stems(text) {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? []
   const telling = words.filter((word) => !empty.has(word))

@@ -1,4 +1,4 @@
-/** Milliseconds without an answer after which a question is forgotten. */
+/** Milliseconds without a reply after which a question is dropped. */
 const patience = 60 * 60 * 1000
 
 const drinks = [
@@ -7,7 +7,7 @@ const drinks = [
 ]
 
 /**
- * Teaches a bot to take orders.
+ * Adds the handlers for orders to a bot.
  * @param bot made with the bot SDK, of any version
  */
 export function teach(bot) {
@@ -34,7 +34,7 @@ export function teach(bot) {
   })
 
   bot.on.workflowStart('brew', async ({ workflow, client, ctx }) => {
-    // From here on the work is the bot's: the server does not send it again.
+    // From here on the bot is responsible: the server does not deliver the event again.
     const { workflow: begun } = await workflow.acknowledgeStartOfProcessing()
     try {
       const { drink } = workflow.input

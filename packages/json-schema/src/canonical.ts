@@ -1,7 +1,7 @@
 import type { ValidationRun } from './validation-run.js'
 
 /**
- * A text that two JSON values share if and only if they are equal, whatever the order of their members.
+ * A text that is equal for two JSON values if and only if they are equal, whatever the order of their members.
  * Takes a step for each part of the value and for each 16 characters.
  */
 export function canonical(value: unknown, run: Pick<ValidationRun, 'spend'>): string {

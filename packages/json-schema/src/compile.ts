@@ -12,7 +12,7 @@ import { scalarKeywords } from './keywords/scalars.js'
 import { createPatterns, type Patterns } from './patterns.js'
 import type { Check } from './validation-run.js'
 
-/** In the order in which they are checked: the first that fails is the one that is reported. */
+/** In the order in which they are checked; the first failure is reported. */
 const keywords = Object.entries({
   ...scalarKeywords,
   ...combinatorKeywords,
@@ -22,22 +22,22 @@ const keywords = Object.entries({
 const byName: ReadonlyMap<string, KeywordCompiler> = new Map(keywords)
 const order: ReadonlyMap<string, number> = new Map(keywords.map(([name], at) => [name, at]))
 
-/** A schema as checks, and what stands in the way of enforcing it. */
+/** A compiled schema, with the reasons that prevent enforcing it. */
 export interface CompiledSchema {
   checks: readonly Check[]
   patterns: Patterns
-  /** References that lead nowhere in the schema. */
+  /** References without a target in the schema. */
   unresolved: readonly string[]
   /** Whether a schema refers to itself without descending into the value. */
   isCircular: boolean
-  /** Whether subschemas nest, or refer to each other, too deep to be followed. */
+  /** Whether subschemas nest, or refer to each other, too deeply to be followed. */
   isTooDeep: boolean
 }
 
-/** Most subschemas within each other. The stack has room for more. */
+/** Most nested subschemas. The stack has room for more. */
 const maxDepth = 500
 
-/** The schema `false`, which no value fits. */
+/** The schema `false`, which matches no value. */
 const never: Check = (_value, path, run) => run.fail('false schema', path, {}, 'must not be there')
 
 /**
@@ -98,7 +98,7 @@ function keywordsIn(schema: JsonSchema): string[] {
   return known.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
 }
 
-/** What a JSON Pointer behind `#` names; undefined for other references. */
+/** The target of a JSON Pointer after `#`; undefined for other references. */
 function resolve(root: JsonSchema, reference: string): unknown {
   if (reference === '#' || reference === '#/') return root
   if (!reference.startsWith('#/')) return undefined
@@ -119,7 +119,7 @@ function decode(part: string): string | undefined {
   }
 }
 
-/** Whether one can come back to where one was; without recursion, because chains may be long. */
+/** Whether a graph has a cycle; without recursion, because chains may be long. */
 function hasCircle(edges: ReadonlyMap<unknown, readonly unknown[]>): boolean {
   const done = new Set<unknown>()
   for (const start of edges.keys()) {

@@ -1,15 +1,15 @@
 /** A failed assertion as validators of JSON Schema report it; the errors of Ajv have this shape. */
 export interface SchemaError {
   keyword: string
-  /** JSON Pointer of the value that was refused. */
+  /** JSON Pointer of the refused value. */
   instancePath: string
   params: Record<string, unknown>
   message?: string | undefined
-  /** The name of the member that was refused, where the schema is about names. */
+  /** The name of the refused member, where the schema is about names. */
   propertyName?: string | undefined
 }
 
-/** A broken rule in plain language. */
+/** A violated rule in plain language. */
 export interface Violation {
   /** Path of the member with dots between its parts; empty for the value itself. */
   field: string
@@ -23,7 +23,7 @@ export interface Violation {
 const maxListedValues = 50
 const maxValueLength = 100
 
-/** The one rule that a person should read of all errors about a value; there must be at least one. */
+/** Selects the most useful of all errors about a value, of which there must be at least one. */
 export function describeErrors(errors: readonly SchemaError[]): Violation {
   const error = mostRelevant(errors)
   return {

@@ -4,13 +4,13 @@ import type { Check } from './validation-run.js'
 /** A JSON Schema that is an object; the other two schemas are `true` and `false`. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What a keyword may ask for while it is compiled. */
+/** What a keyword may use while it is compiled. */
 export interface SubschemaCompiler {
   /** The checks of a subschema that applies to the same value. */
   inPlace(schema: unknown): readonly Check[]
   /** The checks of a subschema that applies to a part of the value. */
   child(schema: unknown): readonly Check[]
-  /** The checks of the schema that a `$ref` names. */
+  /** The checks of the schema that a `$ref` refers to. */
   reference(reference: string): readonly Check[]
   /** The compiled pattern; undefined if it cannot be checked in linear time. */
   pattern(source: string): LinearPattern | undefined

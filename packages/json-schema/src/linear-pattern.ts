@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 
-/** A regular expression whose matching time is proportional to the text, whoever wrote it. */
+/** A regular expression whose matching time is proportional to the text, whatever the pattern. */
 export interface LinearPattern {
   /** Most steps for each character of a text. */
   size: number
@@ -14,8 +14,8 @@ const tokens = /\\u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})|\\.|./gisu
 
 /**
  * Compiles a pattern as ECMAScript reads it with the flag `u`, for an engine that never backtracks.
- * Undefined for what such an engine cannot do: look-around, back-references, more than 1000 repetitions.
- * @throws SyntaxError if it is no regular expression
+ * Undefined for what such an engine does not support: look-around, back-references, more than 1000 repetitions.
+ * @throws SyntaxError if it is not a regular expression
  */
 export function linearPattern(source: string): LinearPattern | undefined {
   new RegExp(source, 'u')
@@ -29,7 +29,7 @@ export function linearPattern(source: string): LinearPattern | undefined {
   }
 }
 
-/** Rewrites for RE2 what both dialects spell alike and read differently. */
+/** Rewrites for RE2 the syntax that both dialects share but interpret differently. */
 function translate(source: string): string | undefined {
   let isInClass = false
   let result = ''

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { type LinearPattern, linearPattern } from './linear-pattern.js'
 
-/** Most weight of all patterns in one schema: compiling them takes some hundredths of a second. */
+/** Maximum weight of all patterns in one schema: compiling them takes some hundredths of a second. */
 const maxWeight = 4000
 
 /** By source, also those that cannot be checked: many schemas share few patterns. */
@@ -47,7 +47,7 @@ function find(source: string): LinearPattern | undefined {
   return pattern
 }
 
-/** A source that is no regular expression matches every text: such definitions were accepted before. */
+/** A source that is not a regular expression matches every text: such definitions were accepted before. */
 function compilePattern(source: string): LinearPattern | undefined {
   try {
     return linearPattern(source)
@@ -75,7 +75,7 @@ function writtenOut(source: string): number {
   let last = 0
   for (const [token, least, most] of source.matchAll(tokens)) {
     if (least !== undefined) {
-      // No engine of this kind repeats more often.
+      // No engine of this kind supports more repetitions.
       const times = Math.min(1000, Math.max(1, Number(most || least)))
       sum += last * (times - 1)
       last *= times

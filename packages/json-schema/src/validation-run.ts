@@ -1,12 +1,12 @@
 import type { SchemaError } from './describe.js'
 
-/** Where in a value a check is made, innermost name first; undefined for the value itself. */
+/** The position of a check in a value, innermost name first; undefined for the value itself. */
 export type ValuePath = { parent: ValuePath; name: string | number } | undefined
 
 /** Asserts one keyword on a value; false after it has recorded the error. */
 export type Check = (value: unknown, path: ValuePath, run: ValidationRun) => boolean
 
-/** Thrown when a validation would keep other callers waiting for too long. */
+/** Thrown when a validation would block other callers for too long. */
 export class WorkLimitExceeded extends Error {
   /** Where the limit was reached. */
   readonly path: ValuePath
@@ -17,12 +17,12 @@ export class WorkLimitExceeded extends Error {
   }
 }
 
-/** Most errors that are recorded: a union has one for each branch, and one of all is reported. */
+/** Most errors that are recorded: a union has one for each branch, and only one of all is reported. */
 const maxErrors = 100
-/** Most checks within checks. The stack has room for many more. */
+/** Most nested checks. The stack has room for many more. */
 const maxDepth = 1000
 
-/** The validation of one value: its errors, and the steps that it may still take. */
+/** The validation of one value: its errors, and the remaining steps. */
 export class ValidationRun {
   readonly errors: SchemaError[] = []
   propertyName: string | undefined
@@ -33,7 +33,7 @@ export class ValidationRun {
     this.#steps = steps
   }
 
-  /** Uses up steps; one step is about the time of comparing two short values. */
+  /** Consumes steps; one step takes about as long as comparing two short values. */
   spend(steps: number, path?: ValuePath): void {
     this.#steps -= steps
     if (this.#steps < 0) throw new WorkLimitExceeded(path)
@@ -68,7 +68,7 @@ export class ValidationRun {
     return false
   }
 
-  /** Discards the errors that were recorded since there were `count`. */
+  /** Discards the errors that were recorded after the first `count`. */
   discardFrom(count: number): void {
     this.errors.length = Math.min(count, this.errors.length)
   }

@@ -16,14 +16,14 @@ const { schema: metaSchema } = new Ajv().getSchema('http://json-schema.org/draft
 const compiled = new WeakMap<JsonSchema, readonly Check[] | null>()
 /** Most steps for one value: some hundredths of a second. */
 const maxStepsOfValue = 500_000
-/** Most steps for a schema that is validated itself; a definition may be that large. */
+/** Most steps for a schema that is itself validated; a definition may be that large. */
 const maxStepsOfSchema = 2_000_000
 
 /**
  * Validates a value by a JSON Schema (draft 7) that a user wrote; undefined if the value fits.
- * The work is bounded: a value that takes too many steps is refused.
- * A schema with a reference that leads out of it accepts every value, and so does a pattern that
- * looks around or refers to a group; see {@link listUncheckedPatterns}.
+ * The work is bounded: a value that requires too many steps is refused.
+ * A schema with a reference to another document accepts every value, and so does a pattern with
+ * look-around or back-references; see {@link listUncheckedPatterns}.
  */
 export function findViolation(schema: JsonSchema, value: unknown): Violation | undefined {
   return validate(schema, value, maxStepsOfValue)
@@ -61,7 +61,7 @@ function validate(schema: JsonSchema, value: unknown, steps: number): Violation 
     return run.all(checks, value, undefined) ? undefined : describeErrors(run.errors)
   } catch (error) {
     if (error instanceof WorkLimitExceeded) return tooMuchWork(error.path)
-    // The caller's stack was nearly full already: the value nests too deep all the same.
+    // The caller's stack was nearly full already, and the value nests too deeply.
     if (error instanceof RangeError) return tooMuchWork(undefined)
     throw error
   }
@@ -76,7 +76,7 @@ function checksOf(schema: JsonSchema): readonly Check[] | null {
   return checks
 }
 
-/** The checks of a schema, or null where leaving a part out could refuse what the schema accepts. */
+/** The checks of a schema, or null where omitting a part could refuse values that the schema accepts. */
 function enforceable(
   { checks, patterns, unresolved, isTooDeep }: CompiledSchema,
   keywords: JsonSchema,
@@ -90,7 +90,7 @@ function tooMuchWork(path: ValuePath): Violation {
   return describeErrors([{ keyword: 'work', instancePath: toPointer(path), params: {}, message }])
 }
 
-/** Whether a keyword in a schema may refuse a value because a part of the schema fits it. */
+/** Whether a keyword in a schema may refuse a value because a part of the schema matches it. */
 function refusesWhatFits(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   return Object.entries(part).some(

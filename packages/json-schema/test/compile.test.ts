@@ -80,14 +80,14 @@ const { schema } = fc.letrec((tie) => {
   }
 })
 
-/** The other validator forgets `contains` for an empty list when there is a list of `items` too. */
+/** The other validator ignores `contains` for an empty list when there is also a list of `items`. */
 function toSchema(pairs: [string, unknown][]): object {
   const { contains, ...words } = Object.fromEntries(pairs)
   const isLeftOut = contains === undefined || Array.isArray(words.items)
   return isLeftOut ? words : { ...words, contains }
 }
 
-it('judges every value as a validator of the same draft does', () => {
+it('judges every value like a validator of the same draft', () => {
   let judged = 0
   let refused = 0
   fc.assert(
@@ -97,7 +97,7 @@ it('judges every value as a validator of the same draft does', () => {
       fc.array(value, { minLength: 5, maxLength: 5 }),
       (root, a, values) => {
         const whole = { allOf: [root], definitions: { a } }
-        // What turns in circles is refused when it is stored, and never ends in the other one.
+        // Circular schemas are refused when they are stored, and never end in the other validator.
         fc.pre(!compileSchema(whole).isCircular)
         const peer = new Ajv(options).compile(whole)
         for (const one of values) {
@@ -110,7 +110,7 @@ it('judges every value as a validator of the same draft does', () => {
     ),
     { numRuns: 300 },
   )
-  // Neither everything nor nothing fits what is made up here.
+  // Checks that the generated schemas neither accept nor refuse everything.
   expect(refused / judged).toBeGreaterThan(0.1)
   expect(refused / judged).toBeLessThan(0.95)
 })

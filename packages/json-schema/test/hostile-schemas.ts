@@ -1,11 +1,11 @@
-/** A list of so many. */
+/** A list of a given length. */
 export const many = <T>(length: number, one: (at: number) => T): T[] =>
   Array.from({ length }, (_, at) => one(at))
 const map = (length: number, one: (at: number) => [string, unknown]) =>
   Object.fromEntries(many(length, one))
 const deep = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels))
 
-/** Definitions of which each refers three times to the next one. */
+/** Definitions of which each refers to the next one three times. */
 function doubling(depth: number, word: string): Record<string, unknown> {
   const chain = map(depth, (at) => {
     const next = { $ref: `#/definitions/${at + 1}` }
@@ -14,12 +14,12 @@ function doubling(depth: number, word: string): Record<string, unknown> {
   return { definitions: { ...chain, [depth]: { type: 'string' } }, $ref: '#/definitions/0' }
 }
 
-/** A schema and a value of about 100 KB that are made to be slow. */
+/** A schema and a value of about 100 KB that are designed to be slow. */
 export interface HostilePair {
   name: string
   schema: Record<string, unknown>
   value: unknown
-  /** What the value is told: a part of the rule; undefined where it fits. */
+  /** A part of the violated rule; undefined where the value is valid. */
   rule: string | undefined
 }
 

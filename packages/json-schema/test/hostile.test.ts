@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { findSchemaFault, findViolation } from '../src/validation.js'
 import { hostilePairs, many } from './hostile-schemas.js'
 
-it('refuses schemas that lead back to themselves in path, and values by those that were there before', () => {
+it('refuses circular schemas, and values by circular schemas that were stored before', () => {
   const circles = [
     { $ref: '#' },
     { allOf: [{ $ref: '#/definitions/a' }], definitions: { a: { not: { $ref: '#' } } } },
@@ -23,7 +23,7 @@ it('refuses schemas that lead back to themselves in path, and values by those th
   ).toBeUndefined()
 })
 
-// Without a bound some of these do not end, and the others hold up everybody for seconds: how long they
+// Without a limit some of these do not end, and the others block the server for seconds: how long they
 // take is printed by `npm run bench -- schemas`.
 it.each(hostilePairs)('bounds the work of $name', ({ schema, value, rule }) => {
   expect(findSchemaFault(schema)).toBeUndefined()

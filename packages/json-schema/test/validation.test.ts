@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { findViolation, listUncheckedPatterns } from '../src/validation.js'
 
-it('judges values by a schema that refers to itself', () => {
+it('validates values against a recursive schema', () => {
   const tree = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
@@ -23,11 +23,11 @@ it.each([
   ['is none', { type: 'nothing' }],
   ['refers to another document', { $ref: 'https://example.com/schema.json' }],
   ['refers to what is not there', { properties: { a: { $ref: '#/definitions/a' } } }],
-])('refuses nothing by a schema that %s', (_, schema) => {
+])('refuses nothing because of a schema that %s', (_, schema) => {
   expect(findViolation(schema, { a: 1 })).toBeUndefined()
 })
 
-it('judges long texts by patterns that would take other engines for ever', () => {
+it('validates long texts against patterns on which a backtracking engine would not end', () => {
   const long = 'a'.repeat(10_000)
   const schema = {
     properties: { name: { pattern: '^(a+)+$' } },
@@ -38,7 +38,7 @@ it('judges long texts by patterns that would take other engines for ever', () =>
   expect(findViolation(schema, { [`x${long}`]: 'b' })).toBeDefined()
 })
 
-it('accepts what a pattern would refuse that looks around or back, lists it, and checks the rest', () => {
+it('accepts every text for a pattern with look-around or back-references, lists it, and checks the rest', () => {
   const properties = { word: { type: 'string', pattern: '^(?!no)' }, twice: { pattern: '(a)\\1' } }
   const schema = { properties, items: { pattern: '^(?!no)' } }
   expect(findViolation(schema, { word: 'no', twice: 'b' })).toBeUndefined()
@@ -50,11 +50,11 @@ it('accepts what a pattern would refuse that looks around or back, lists it, and
 it.each([
   ['not', { not: { pattern: '^(?!no)' } }],
   ['oneOf', { oneOf: [{ pattern: '^(?!no)' }, { const: 'no' }] }],
-])('refuses nothing by such a pattern under %s', (_, operand) => {
+])('refuses nothing because of such a pattern under %s', (_, operand) => {
   expect(findViolation({ properties: { operand } }, { operand: 'no' })).toBeUndefined()
 })
 
-it('refuses a text that is too much work for its pattern, and says where it stands', () => {
+it('refuses a text that is too much work for its pattern, and names its field', () => {
   const slow = { properties: { text: { pattern: '^(x?){500}[cd]' } } }
   expect(findViolation(slow, { text: 'b' })).toMatchObject({ field: 'text' })
   expect(findViolation(slow, { text: 'x'.repeat(100_000) })).toEqual({
@@ -64,7 +64,7 @@ it('refuses a text that is too much work for its pattern, and says where it stan
   })
 })
 
-it('refuses no names by such a pattern', () => {
+it('refuses no names because of such a pattern', () => {
   const schema = {
     patternProperties: { '^(?!no)': { type: 'number' } },
     additionalProperties: false,
@@ -72,7 +72,7 @@ it('refuses no names by such a pattern', () => {
   expect(findViolation(schema, { no: 'text' })).toBeUndefined()
 })
 
-it('keeps nothing of a schema that was not used for long', async () => {
+it('releases a schema that has not been used for long', async () => {
   const judge = (name: string) => {
     const properties = { [name]: { type: 'string' } }
     expect(findViolation({ type: 'object', properties }, { [name]: 1 })).toBeDefined()

@@ -25,7 +25,7 @@ export const arrayKeywords: Readonly<Record<string, KeywordCompiler>> = {
     }
   },
   items(operand, compiler, { additionalItems, prefixItems }) {
-    // Later drafts have `prefixItems` for what earlier ones write as a list of `items`.
+    // Later drafts use `prefixItems` for what earlier ones write as a list of `items`.
     const isList = Array.isArray(operand)
     const first = (isList ? operand : listOf(prefixItems)).map(compiler.child)
     const rest = isList ? additionalItems : operand

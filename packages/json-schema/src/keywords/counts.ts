@@ -6,7 +6,7 @@ export const atMost = (count: number, limit: number) => count <= limit
 
 /**
  * A keyword that limits how many parts a value has.
- * @param countOf how many parts it has; undefined for a value that the keyword accepts as it is
+ * @param countOf the number of parts; undefined for a value that the keyword accepts
  */
 export function countKeyword(
   keyword: string,
