@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 import { expectRefusal } from '../request.js'
 
 /**
- * Whatever was sent is answered: with success, or in the standard body and not as a failure.
- * @param sent what a failing test is told about it
+ * Expects success, or a refusal in the standard body that is not a server failure.
+ * @param sent description of the request for the message of a failing test
  */
 export async function expectAnswer(response: Response, sent = ''): Promise<void> {
   if (response.ok) return void (await response.json())

@@ -144,13 +144,13 @@ function pathOf({ operation, example }: MainCall, tenant: Tenant): string {
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
 }
 
-/** The same object with one more member, so many bytes long. */
+/** The same object with an additional member, padded to a number of bytes. */
 function padded(json: string, length: number): string {
   const start = `${json.slice(0, -1)},"more":"`
   return `${start}${'x'.repeat(length - start.length - 2)}"}`
 }
 
-/** A request whose body goes on for as long as somebody reads. */
+/** A request with an endless body. */
 function* endless(head: string): Generator<string> {
   yield head
   yield '8\r\n{"more":\r\n1\r\n"\r\n'

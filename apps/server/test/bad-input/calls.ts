@@ -3,19 +3,19 @@ import type { TestServer } from '../harness.js'
 import type { Request } from '../request.js'
 import type { Tenant } from '../tenant.js'
 
-/** One of the calls that everything else is made for, as one tenant makes it. */
+/** One of the main calls, as one tenant makes it. */
 export interface MainCall {
   operation: Operation
   /** Name of the header that carries the credential. */
   credential: 'authorization' | 'x-user-key'
-  /** Name of the header that says what the call is about; chat addresses have it in the path. */
+  /** Name of the header with the scope of the call; chat addresses have it in the path. */
   scope: 'x-workspace-id' | 'x-bot-id' | undefined
   example(tenant: Tenant): Request
-  /** What the call could have stored, as its tenant sees it. */
+  /** The objects that the call could have stored, as its tenant sees them. */
   stored(server: TestServer, tenant: Tenant): Promise<unknown>
 }
 
-/** The files of a tenant without their addresses, which are signed anew at each read. */
+/** The files of a tenant without their addresses, which are signed again at each read. */
 export async function storedFiles(server: TestServer, tenant: Tenant): Promise<unknown[]> {
   const { files } = await server.client(tenant).listFiles({ pageSize: 100 })
   return files.map(({ url: _, ...file }) => file)
@@ -78,7 +78,7 @@ const createMessage: MainCall = {
   stored: (server, tenant) => server.client(tenant).chatListMessages(tenant),
 }
 
-/** The five calls with the name that test titles show. */
+/** The five calls with their names for test titles. */
 export const mainCalls: readonly [string, MainCall][] = [
   ['listBots', listBots],
   ['upsertFile', upsertFile],
@@ -87,7 +87,7 @@ export const mainCalls: readonly [string, MainCall][] = [
   ['createMessage', createMessage],
 ]
 
-/** Those of them that take a personal token or the key of a bot. */
+/** The calls that take a personal token or the key of a bot. */
 export const tokenCalls = mainCalls.filter(([, { credential }]) => credential === 'authorization')
-/** Those of them that have a body. */
+/** The calls that have a body. */
 export const bodyCalls = mainCalls.filter(([, { operation }]) => operation.body !== undefined)

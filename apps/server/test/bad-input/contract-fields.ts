@@ -1,7 +1,7 @@
 import { authHeaders, idempotencyHeader, type Operation } from '@botstead/contract'
 import type { Kind } from './rules.js'
 
-/** The keywords of a schema that the walk understands. */
+/** The keywords of a schema that the traversal supports. */
 interface Schema {
   type?: string
   properties?: Record<string, Schema>
@@ -23,10 +23,10 @@ interface Schema {
   maxProperties?: number
 }
 
-/** A request has this field and these ways to break it; the walk finds them in the contract. */
+/** A field of a request with the ways to violate its schema, as found in the contract. */
 export interface Field {
   /**
-   * Where it stands, for example `body.tags.name`. A member of one of several objects carries the
+   * Its path, for example `body.tags.name`. A member of one of several objects carries the
    * type of that object: `body.payload<card>.actions.0.label`.
    */
   place: string
@@ -63,7 +63,7 @@ function within(part: Part, place: string, schema: Schema, isRequired: boolean):
   const own: Field = { place, kinds: kindsOf(part, schema, isRequired) }
   const inner: Field[] = []
   if (oneOf === undefined) inner.push(...membersOf(part, place, schema))
-  // The type of each alternative is that of the discriminated object as a whole.
+  // The type of each alternative belongs to the discriminated object as a whole.
   else inner.push(...within(part, `${place}.type`, schema.properties?.type ?? {}, true))
   if (items) inner.push(...anyText(part, within(part, `${place}.0`, items, false)))
   if (typeof values === 'object') inner.push(...within(part, `${place}.name`, values, false))
@@ -99,7 +99,7 @@ function kindsOf(part: Part, schema: Schema, isRequired: boolean): Kind[] {
   return kinds
 }
 
-/** In a query an item of a list, and one of several types, cannot be of a wrong type. */
+/** In a query, an item of a list or one of several types cannot have a wrong type. */
 function anyText(part: Part, fields: readonly Field[], place = fields[0]?.place): Field[] {
   if (part !== 'query') return [...fields]
   return fields.map((field) =>
@@ -109,7 +109,7 @@ function anyText(part: Part, fields: readonly Field[], place = fields[0]?.place)
   )
 }
 
-/** A header and a segment of a path are text whatever is sent; a list in a query takes anything. */
+/** A header and a path segment are always text; a list in a query accepts anything. */
 function hasWrongTypes(part: Part, { type }: Schema): boolean {
   if (type === undefined) return false
   if (part === 'body') return true

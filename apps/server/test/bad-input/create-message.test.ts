@@ -43,7 +43,7 @@ describe('bad input to chatCreateMessage', () => {
       /^body\.payload\.items\.0\.type must be one of text, .*location\.$/,
     ],
     [
-      'a part of a carousel that is no card',
+      'a part of a carousel that is not a card',
       { type: 'carousel', items: [{ ...payloadExamples.card, type: 'text' }] },
       'InvalidPayload',
       'body.payload.items.0.type must be one of card.',

@@ -43,7 +43,7 @@ describe('credentials', () => {
       before = await call.stored(server(), own)
     })
 
-    /** The example of the own tenant with one header changed is refused and stores nothing. */
+    /** Expects that the example of the own tenant with one changed header is refused and stores nothing. */
     async function expectRefused(header: string, value: unknown, refusal: Refusal) {
       const request = replaced(call.example(own), `headers.${header}`, value)
       await expectRefusal(await send(server(), call.operation, request), refusal)
@@ -56,7 +56,7 @@ describe('credentials', () => {
       ['another scheme', 'Basic dXNlcjpwYXNz', malformed],
       ['a scheme alone', 'Bearer', malformed],
       ['two tokens', 'Bearer one two', malformed],
-      ['a token of nobody', 'Bearer bp_pat_nobody', unknown],
+      ['an unknown token', 'Bearer bp_pat_nobody', unknown],
       ['a token longer than any', `Bearer ${'x'.repeat(5000)}`, unknown],
     ])('Authorization: %s is refused', async (_name, value, refusal) => {
       await expectRefused('authorization', value, refusal)
@@ -78,14 +78,14 @@ describe('credentials', () => {
 
     it.each([
       ['another tenant', () => scopeOf(other)],
-      ['nobody', () => '00000000-0000-4000-8000-000000000000'],
+      ['an unknown id', () => '00000000-0000-4000-8000-000000000000'],
       ['no id at all', () => 'nonsense'],
       ['nothing that is ASCII', () => 'ü'],
     ])(`${scopeHeader} of %s is refused`, async (_name, value) => {
       await expectRefused(scopeHeader, value(), notYours)
     })
 
-    it('a member who may only read is told so', async () => {
+    it('a read-only member is refused with the reason', async () => {
       const request = replaced(call.example(own), 'headers.authorization', `Bearer ${viewer.token}`)
       const response = await send(server(), call.operation, request)
       if (call.operation.method === 'GET') return expect(response.status).toBe(200)
@@ -98,7 +98,7 @@ describe('credentials', () => {
     })
   })
 
-  it('the key of a bot is no personal token', async () => {
+  it('the key of a bot is not accepted as a personal token', async () => {
     const [, listBots] = tokenCalls[0] ?? []
     if (listBots === undefined) throw new Error('listBots comes first')
     const request = replaced(listBots.example(own), 'headers.authorization', `Bearer ${own.botKey}`)
@@ -111,7 +111,7 @@ describe('credentials', () => {
   })
 
   describe.each(tokenCalls.filter(([, { scope }]) => scope === 'x-bot-id'))('of %s', (_, call) => {
-    it('the key of a bot opens this bot', async () => {
+    it('the key of a bot is accepted for this bot', async () => {
       const request = replaced(call.example(own), 'headers.authorization', `Bearer ${own.botKey}`)
       expect((await send(server(), call.operation, request)).ok).toBe(true)
     })
@@ -134,7 +134,7 @@ describe('credentials', () => {
         ...unauthorized,
         message: 'The header x-bot-id must name a bot that the token may use.',
       })
-      // The key itself goes a little later, with all else that the bot left behind.
+      // The key itself is deleted a little later, with everything else of the bot.
       const request = replaced(call.example(gone), 'headers.authorization', `Bearer ${gone.botKey}`)
       await expectRefusal(await send(server(), call.operation, request), {
         ...unauthorized,

@@ -20,13 +20,13 @@ describeEachEngine('a server whose tables are gone', (engine) => {
     server = await startTestServer(engine, {}, await createLog({ level: 'error', destination }))
     own = await settle(server, server)
     stranger = (await addAccount(server)).token
-    // Whoever calls is known from memory, so that the calls get as far as their own tables.
+    // Callers are authenticated from a cache, so that the calls reach their own tables.
     for (const [, { operation, example }] of mainCalls) await send(server, operation, example(own))
     await hideTables(server)
   })
   afterAll(async () => await server.close())
 
-  it.each(mainCalls)('answers %s in general terms and logs the cause', async (_, call) => {
+  it.each(mainCalls)('responds to %s in general terms and logs the cause', async (_, call) => {
     lines.length = 0
     const response = await send(server, call.operation, call.example(own))
     const text = await response.clone().text()
@@ -43,7 +43,7 @@ describeEachEngine('a server whose tables are gone', (engine) => {
     expect(line.err.stack).toMatch(/\.[jt]s:\d/)
   })
 
-  it('does not take a failure to look somebody up for a wrong token', async () => {
+  it('does not report a failed look-up as a wrong token', async () => {
     const response = await server.fetch('/v1/admin/account/me', {
       headers: { authorization: `Bearer ${stranger}` },
     })
@@ -59,7 +59,7 @@ describeEachEngine('a server whose tables are gone', (engine) => {
   })
 })
 
-/** Takes the tables away as another process could. */
+/** Renames the tables, as another process could. */
 async function hideTables({ server }: TestServer): Promise<void> {
   const { databaseUrl, dataDir } = server.config
   await using database = await openDatabase(

@@ -5,10 +5,10 @@ import { expectRefusal, type Refusal, type Request, replaced, send } from '../re
 import { fieldsOf } from './contract-fields.js'
 import type { Kind, Rule } from './rules.js'
 
-/** How to break every field of an operation, by place. */
+/** The ways to violate every field of an operation, by path. */
 export type FieldRules = Readonly<Record<string, readonly (Rule | FieldRule)[]>>
 
-/** A rule with a refusal of its own instead of the one for invalid input. */
+/** A rule with its own refusal instead of that for invalid input. */
 export interface FieldRule {
   kind: Kind
   values: readonly unknown[]
@@ -19,15 +19,15 @@ export interface FieldTests {
   server: () => TestServer
   operation: Operation
   rules: FieldRules
-  /** A request that is accepted and has something at the place. */
+  /** A valid request with a value at the path. */
   example: (place: string) => Request
   /** Everything that the operation could have stored, as callers see it. */
   stored: () => Promise<unknown>
 }
 
 /**
- * Breaks every field of an operation in every way that its contract forbids. A field or constraint
- * of the contract without a rule fails, and so does a rule for what the contract does not have.
+ * Violates every field of an operation in every way that its contract forbids. A field or constraint
+ * of the contract without a rule fails, and so does a rule that the contract does not have.
  */
 export function testFields({ server, operation, rules, example, stored }: FieldTests): void {
   it('has a rule for every field and constraint of the contract', () => {

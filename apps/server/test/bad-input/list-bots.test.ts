@@ -28,7 +28,7 @@ describe('bad input to listBots', () => {
     sortField: 'createdAt',
     sortDirection: 'desc',
   }
-  /** A whole map in one member takes the place of its single members. */
+  /** A whole map in one member replaces its single members. */
   const example = (place: string) => {
     const { 'tags.whose': _, ...withoutTags } = complete
     return { headers: headers(), query: place === 'query.tags' ? withoutTags : complete }

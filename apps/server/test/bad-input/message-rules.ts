@@ -4,9 +4,9 @@ import { chatAddress, idempotencyKey } from './shared-rules.js'
 
 const longest = 131_072
 
-/** A text that must be there and must not be empty. */
+/** A required text that must not be empty. */
 const text = [required, body.text, filled, atMost(longest)]
-/** A text that may be left out, but not be empty. */
+/** An optional text that must not be empty. */
 const filledText = [body.text, filled, atMost(longest)]
 const maybeEmptyText = [body.text, atMost(longest)]
 const coordinate = [required, body.number]
@@ -19,7 +19,7 @@ const options = (type: string): FieldRules => ({
   [`body.payload<${type}>.options.0.value`]: text,
 })
 
-/** The members of a card, by itself or as an item of a carousel. */
+/** The members of a card, on its own or as an item of a carousel. */
 const card = (place: string): FieldRules => ({
   [`${place}.title`]: text,
   [`${place}.subtitle`]: filledText,
@@ -52,7 +52,7 @@ const parts = (place: string): FieldRules => ({
 
 const partTypes = ['text', 'markdown', 'image', 'audio', 'video', 'file', 'location']
 
-/** Every way to break the creation of a message, with every type of payload. */
+/** Every way to violate the creation of a message, with every type of payload. */
 export const messageRules: FieldRules = {
   ...chatAddress,
   ...idempotencyKey,

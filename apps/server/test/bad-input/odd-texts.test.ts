@@ -8,22 +8,22 @@ import { settle, type Tenant } from '../tenant.js'
 import { expectAnswer } from './answers.js'
 import { fieldsOf } from './contract-fields.js'
 
-/** Texts that trip over encodings, patterns or the words of a language: what a database is asked with. */
+/** Texts with difficult encodings, patterns or keywords of query languages. */
 const oddTexts = [
   'a\0b',
   `'; drop table bots; --%_\\%$1"*c^2:(NEAR)\r\nbreak \u202eright\u202c\uffff 👩‍🚀 İstanbul ß ﬁ`,
 ]
-/** Those that trip over paths, queries and objects, long before there is a database. */
+/** Texts with difficult paths, queries and object members. */
 const oddWords = ['__proto__', '../../etc/passwd', '-1e999']
 
 const halves = ['\ud800', '\udc00x']
 
 const callable = allOperations.filter(
-  // A stream that is let in has no end to wait for.
+  // A stream that is admitted has no end to wait for.
   ({ auth, answer }) => auth !== 'public' && auth !== 'signature' && answer.kind !== 'stream',
 )
 
-/** Places where a request may hold a text, keyed maps included. */
+/** Paths at which a request may contain a text, maps included. */
 function textPlaces(operation: Operation): string[] {
   const places = fieldsOf(operation)
     .filter(({ place, kinds }) => kinds.includes('long') && !place.startsWith('headers.'))
@@ -44,13 +44,13 @@ describeEachEngine('odd texts', (engine) => {
   })
 
   const rows = callable.map((operation) => [operation.id, operation] as const)
-  it.each(rows)('%s answers them wherever it takes a text', async (_, operation) => {
+  it.each(rows)('%s handles them wherever it accepts a text', async (_, operation) => {
     for (const place of textPlaces(operation)) {
       const texts = [
         ...oddTexts,
-        // Half a character cannot be written in an address.
+        // Half a character cannot be encoded in an address.
         ...(place.startsWith('body.') ? halves : []),
-        // One engine proves what no engine sees.
+        // One engine is enough for texts that no engine sees.
         ...(engine.name === 'sqlite' ? oddWords : []),
       ]
       await Promise.all(
@@ -70,7 +70,7 @@ describeEachEngine('odd texts', (engine) => {
     ['listBots', 'query.tags.name'],
     ['searchFiles', 'query.query'],
     ['getFile', 'params.id'],
-  ])('%s refuses at %s what a database cannot hold', async (id, place) => {
+  ])('%s refuses at %s text that a database cannot store', async (id, place) => {
     const operation = callable.find((one) => one.id === id)
     if (operation === undefined) throw new Error(`There is no operation ${id}`)
     const isQuery = place.startsWith('query.')

@@ -18,11 +18,11 @@ describe('paths and methods', () => {
     const headers = () => example(own).headers ?? {}
 
     it.each(['/more', '/more/and/more', 'x', '%2Fmore'])(
-      'behind it: %s is nothing',
+      'with the suffix %s is unknown',
       async (more) => {
         const path = `${paths(operation.path)}${more}`
         const response = await server().fetch(path, { method: 'PATCH', headers: headers() })
-        // A file has any name, so what stands behind the list of files may be one.
+        // A file may have any name, so the suffix of the list of files may be one.
         const isKnown = response.status === 405
         await expectRefusal(
           response,
@@ -38,7 +38,7 @@ describe('paths and methods', () => {
     )
 
     it.each(['PATCH', 'DELETE', 'POST', 'PUT', 'GET'])(
-      '%s is refused if it is another method',
+      '%s is refused if it is not the method of the operation',
       async (method) => {
         const path = paths(operation.path)
         const response = await server().fetch(path, { method, headers: headers() })
@@ -70,7 +70,7 @@ describe('paths and methods', () => {
     '/../etc/passwd',
     '/..%2f..%2fetc%2fpasswd',
     '/%00',
-  ])('%s is nothing', async (path) => {
+  ])('%s is unknown', async (path) => {
     const { status, headers, body } = await exchange(server().url, [
       `PATCH ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
     ])
@@ -111,7 +111,7 @@ describe('paths and methods', () => {
     await expectRefusal(response, { status: expected, type, message: /./ })
   })
 
-  it.each(['PROPFIND', 'TRACE', 'LINK'])('%s is no method of the interface', async (method) => {
+  it.each(['PROPFIND', 'TRACE', 'LINK'])('%s is not a method of the API', async (method) => {
     const { status, headers, body } = await exchange(server().url, [
       `${method} /v1/files HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
     ])

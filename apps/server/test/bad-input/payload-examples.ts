@@ -34,7 +34,7 @@ export const payloadExamples: Readonly<Record<string, Record<string, unknown>>> 
   bloc: { type: 'bloc', items: Object.values(parts) },
 }
 
-/** The payload that a place such as `body.payload<bloc>.items.0<file>.title` stands in. */
+/** The payload for a path such as `body.payload<bloc>.items.0<file>.title`. */
 export function payloadAt(place: string): Record<string, unknown> {
   const [outer = 'text', inner] = [...place.matchAll(/<(\w+)>/g)].map(([, type]) => type)
   const payload = payloadExamples[outer] ?? {}

@@ -21,7 +21,7 @@ describe('bad input to putContent', () => {
 
   const runtime = () => server().client(own)
 
-  /** A file that waits for its content; the same key again makes the earlier address void. */
+  /** A file that waits for its content; the same key again invalidates the earlier address. */
   async function upsert(more: object = {}) {
     const { file } = await runtime().upsertFile({ key: 'pump.md', size: content.length, ...more })
     return file
@@ -36,7 +36,7 @@ describe('bad input to putContent', () => {
   const put = (url: string, body: Content = content, headers: Record<string, string> = {}) =>
     fetch(url, { method: 'PUT', body, headers, duplex: 'half' })
 
-  /** A PUT whose header says what a client would not say. */
+  /** A PUT with a header that a client would not send. */
   const putSaying = async (length: string) => {
     const { pathname, host } = new URL(uploadUrl)
     const head = `PUT ${pathname} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`
@@ -100,7 +100,7 @@ describe('bad input to putContent', () => {
       { ...invalid, message: /^(params\.token|A segment of the path) / },
     ],
     [
-      'an address that nobody made',
+      'a forged address',
       () => put(`${server().url}/uploads/nonsense`),
       { ...forbidden, message: /^This upload address is not valid/ },
     ],
@@ -110,7 +110,7 @@ describe('bad input to putContent', () => {
       { ...forbidden, message: /^This upload address is not valid/ },
     ],
   ]
-  it.each(refused)('%s is refused and the address goes on working', async (_, send, refusal) => {
+  it.each(refused)('%s is refused and the address remains valid', async (_, send, refusal) => {
     await expectRefusal(await send(), refusal)
     expect(await status()).toBe('upload_pending')
     expect((await put(uploadUrl)).status).toBe(200)
@@ -140,16 +140,19 @@ describe('bad input to putContent', () => {
     ['less than declared', () => 'pum', smaller],
     ['less than declared, streamed', () => stream('pum'), smaller],
   ]
-  it.each(wrongSizes)('%s is refused, and the file says why', async (_, body, refusal) => {
-    await expectRefusal(await put(uploadUrl, body()), refusal)
-    const { file } = await runtime().getFile({ id: fileId })
-    expect(file).toMatchObject({ status: 'upload_failed', failedStatusReason: refusal.message })
-    await expectRefusal(await put(uploadUrl), {
-      status: 410,
-      type: 'ResourceGone',
-      message: /^This upload address is used up/,
-    })
-  })
+  it.each(wrongSizes)(
+    '%s is refused, and the file contains the reason',
+    async (_, body, refusal) => {
+      await expectRefusal(await put(uploadUrl, body()), refusal)
+      const { file } = await runtime().getFile({ id: fileId })
+      expect(file).toMatchObject({ status: 'upload_failed', failedStatusReason: refusal.message })
+      await expectRefusal(await put(uploadUrl), {
+        status: 410,
+        type: 'ResourceGone',
+        message: /^This upload address is used up/,
+      })
+    },
+  )
 
   it('a second content is refused and the first stays', async () => {
     expect((await put(uploadUrl)).status).toBe(200)

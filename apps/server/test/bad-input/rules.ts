@@ -1,6 +1,6 @@
 import { absent } from '../request.js'
 
-/** What can be wrong with one field. */
+/** The kinds of violations of a field. */
 export type Kind =
   | 'missing'
   | 'type'
@@ -14,13 +14,13 @@ export type Kind =
   | 'name'
   | 'format'
 
-/** One way to break a field, and what the refusal then says after the name of the field. */
+/** One way to violate a field, with the text of the refusal after the name of the field. */
 export interface Rule {
   kind: Kind
-  /** Values that break it, each sent by itself. */
+  /** Values that violate the rule, each sent separately. */
   values: readonly unknown[]
   says: string
-  /** Stands before the name of the field. */
+  /** Text before the name of the field. */
   about?: string
 }
 
@@ -28,7 +28,7 @@ export const required: Rule = { kind: 'missing', values: [absent], says: 'is req
 
 export const filled: Rule = { kind: 'empty', values: [''], says: 'must not be empty.' }
 
-/** Members of a JSON body, which are not converted: `1` is not `"1"`. */
+/** Members of a JSON body, which are not coerced: `1` is not `"1"`. */
 export const body = {
   text: type('a string', [7, true, null, ['x'], { x: 'x' }]),
   number: type('a number', ['1', true, null, [1], {}]),
@@ -38,7 +38,7 @@ export const body = {
   list: type('an array', ['x', 1, null, {}]),
 }
 
-/** Members of a query, which are text and are converted. */
+/** Members of a query, which are text and are coerced. */
 export const query = {
   text: type('a string', [['x', 'y']]),
   number: type('a number', ['', 'x', '1,5', ['1', '2']]),
@@ -49,7 +49,7 @@ export const query = {
 
 export const whole: Rule = { kind: 'fraction', values: [1.5], says: 'must be an integer.' }
 
-/** At most so many characters. */
+/** At most this number of characters. */
 export function atMost(length: number): Rule {
   const values = ['x'.repeat(length + 1)]
   return { kind: 'long', values, says: `must have at most ${length} characters.` }
@@ -74,20 +74,20 @@ export function oneOf(...values: readonly string[]): Rule {
   return { kind: 'unknown', values: wrong, says: `must be one of ${values.join(', ')}.` }
 }
 
-/** A list of at most so many items. */
+/** A list with at most this number of items. */
 export function items(maximum: number, item: unknown): Rule {
   const values = [Array.from({ length: maximum + 1 }, () => item)]
   return { kind: 'many', values, says: `must have at most ${maximum} items.` }
 }
 
-/** A map of at most so many members. */
+/** A map with at most this number of members. */
 export function members(maximum: number, value: unknown): Rule {
   const entries = Array.from({ length: maximum + 1 }, (_, i) => [`m${i}`, value])
   const values = [Object.fromEntries(entries)]
   return { kind: 'many', values, says: `must have at most ${maximum} members.` }
 }
 
-/** A map whose names have 1 to so many characters. */
+/** A map whose names have 1 to this number of characters. */
 export function names(maximum: number, value: unknown): Rule[] {
   const long = 'n'.repeat(maximum + 1)
   const name = { kind: 'name', about: 'A name in ' } as const

@@ -136,7 +136,7 @@ describe('user keys of createMessage', () => {
     expect([await messages(own), await messages(other)]).toEqual(before)
   })
 
-  it('a chat that is switched off is not there', async () => {
+  it('a disabled chat is not found', async () => {
     const closed = await settle(server(), own)
     const admin = server().client({ ...own, headers: { 'x-multiple-integrations': 'true' } })
     await admin.updateBot({ id: closed.botId, integrations: { chat: { enabled: false } } })
@@ -147,7 +147,7 @@ describe('user keys of createMessage', () => {
     })
   })
 
-  it('the chat of a deleted bot is not there', async () => {
+  it('the chat of a deleted bot is not found', async () => {
     const gone = await settle(server(), own)
     await server().client(own).deleteBot({ id: gone.botId })
     await expectRefusal(await send(server(), createMessage, example(gone)), {

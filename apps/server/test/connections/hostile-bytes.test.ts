@@ -11,9 +11,9 @@ import { type Attack, knownAttacks, randomAttacks, type Targets } from './hostil
 const token = 'a-token-for-tests-only'
 const randomCount = 3000
 const resetCount = 2500
-/** Connections at a time. */
+/** Concurrent connections. */
 const width = 40
-/** Bytes that the process may have more in the end; one answer kept for each attack would be more. */
+/** Bytes by which the memory of the process may grow; one stored response per attack would exceed it. */
 const memoryBound = 300 * 1024 * 1024
 
 async function prepare({ url: baseUrl }: ServerProcess): Promise<Targets> {
@@ -39,7 +39,7 @@ async function prepare({ url: baseUrl }: ServerProcess): Promise<Targets> {
   }
 }
 
-/** Sends an attack; resolves when its connection is gone, which a server may take its time for. */
+/** Sends an attack; resolves when its connection is closed, which may take the server a while. */
 async function perform(port: number, { pieces, pause, leaving, reads }: Attack): Promise<void> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true }).on('error', () => {})
   const closed = once(socket, 'close').catch(() => {})
@@ -81,7 +81,7 @@ async function figuresOf({ child, url }: ServerProcess) {
   }
 }
 
-/** What the log tells of that is more than a refusal; with `NODE_DEBUG` unset nothing else is written. */
+/** Log lines about errors; with `NODE_DEBUG` unset nothing else is written. */
 const complaintsOf = (server: ServerProcess) =>
   server
     .output()
@@ -90,7 +90,7 @@ const complaintsOf = (server: ServerProcess) =>
     .filter((line) => line.startsWith('(') || /"level":"(warn|error|fatal)"/.test(line))
 
 describe.runIf(process.platform === 'linux')('a server that is sent hostile bytes', () => {
-  it('lives, answers, and keeps nothing of them', async () => {
+  it('survives, responds, and retains nothing of them', async () => {
     await using place = await createCommandPlace()
     await using server = await startServerProcess({
       ...place.environment,
@@ -100,7 +100,7 @@ describe.runIf(process.platform === 'linux')('a server that is sent hostile byte
     const known = knownAttacks(targets)
     const reset = known['a reset at once']
     if (reset === undefined) throw new Error('There is no such attack')
-    // What is made at the first visit is no burden of the attacks.
+    // Content that is created at first use does not count.
     for (const path of ['/openapi.json', '/docs', targets.content]) {
       await fetch(`${server.url}${path}`).then((answer) => answer.arrayBuffer())
     }
@@ -125,7 +125,7 @@ describe.runIf(process.platform === 'linux')('a server that is sent hostile byte
     expect(after.failures).toEqual([])
     expect(after.resident - before.resident).toBeLessThan(memoryBound)
     expect(complaintsOf(server)).toEqual([])
-    // A line for each request that is refused at most.
+    // At most one line per refused request.
     expect(server.output().split('\n').length).toBeLessThan(attacks.length * 10)
     expect(await server.stop()).toBe(0)
   })

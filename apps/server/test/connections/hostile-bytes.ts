@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { offers, request } from '../raw-http.js'
 
-/** How a hostile client leaves. */
+/** How a hostile client disconnects. */
 type Leaving = 'end' | 'destroy' | 'reset' | 'stay'
 
-/** What one connection sends, piece by piece, and how it ends. */
+/** The pieces that one connection sends, and how it ends. */
 export interface Attack {
   pieces: readonly Buffer[]
   /** Milliseconds between two pieces. */
   pause: number
   leaving: Leaving
-  /** Whether answers are read. */
+  /** Whether the client reads responses. */
   reads: boolean
 }
 
-/** Real things that an attack is made of: addresses that exist, with credentials that are good. */
+/** Valid addresses and credentials for the attacks. */
 export interface Targets {
   listen: string
   userKey: string
@@ -25,7 +25,7 @@ export interface Targets {
 
 const { webSocket, http2 } = offers
 
-/** The sequences that once ended a server, or took its memory, its descriptors or its peace. */
+/** Sequences that once crashed a server, or exhausted its memory or descriptors. */
 export function knownAttacks({ content, users }: Targets): Record<string, Attack> {
   const attack = (pieces: readonly string[], more: Partial<Attack> = {}): Attack => ({
     pause: 2,
@@ -54,7 +54,7 @@ export function knownAttacks({ content, users }: Targets): Record<string, Attack
   }
 }
 
-/** Requests as they should be, and what is none. */
+/** Valid and invalid requests. */
 function templates({ listen, userKey, users, content, upload }: Targets): string[] {
   const key = `x-user-key: ${userKey}`
   const json = 'Content-Type: application/json'
@@ -110,7 +110,7 @@ function templates({ listen, userKey, users, content, upload }: Targets): string
   ]
 }
 
-/** How the bytes of some requests are spoilt, by numbers from 0 to 1 that say where. */
+/** Ways to corrupt the bytes of some requests, controlled by numbers from 0 to 1. */
 const spoiling: readonly ((bytes: Buffer, at: number, value: number) => Buffer)[] = [
   (bytes) => bytes,
   (bytes) => bytes,
@@ -129,7 +129,7 @@ const spoiling: readonly ((bytes: Buffer, at: number, value: number) => Buffer)[
   (bytes, at) => Buffer.concat([bytes, bytes.subarray(Math.floor(at * bytes.length)), bytes]),
 ]
 
-/** So many random attacks, the same for the same seed. */
+/** Random attacks, the same for the same seed. */
 export function randomAttacks(targets: Targets, count: number): Attack[] {
   const part = fc.double({ min: 0, max: 0.999, noNaN: true })
   const attack = fc

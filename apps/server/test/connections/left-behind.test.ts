@@ -6,7 +6,7 @@ import { useServer } from '../harness.js'
 
 const requests = 200
 
-/** What this process, which the server is in, has open below a folder. */
+/** Files below a folder that this process, which includes the server, has open. */
 async function openBelow(folder: string): Promise<number> {
   const descriptors = await readdir('/proc/self/fd')
   const targets = await Promise.all(
@@ -21,7 +21,7 @@ describe.runIf(process.platform === 'linux')('a caller that leaves with answers 
   it('leaves no file open', async () => {
     const { bot } = await server().client().createBot({})
     const runtime = server().client({ botId: bot.id })
-    // More than the network takes at once, so that the first answer keeps all others waiting.
+    // More than the network buffers, so that the first response blocks all others.
     const bytes = Buffer.alloc(16 * 1024 * 1024, 'x')
     const { file } = await runtime.upsertFile({ key: 'large.bin', size: bytes.length })
     const sent = await fetch(file.uploadUrl, { method: 'PUT', body: bytes })

@@ -24,7 +24,7 @@ function expectRefusal(answer: RawAnswer | undefined, status: number, type: stri
   expect(JSON.parse(answer?.body ?? '')).toMatchObject({ id, code: status, type })
 }
 
-/** Fails while one of the two places that a user has is taken. */
+/** Fails while one of the two slots of a user is taken. */
 async function takeBothPlaces(address: RawAddress): Promise<void> {
   const listeners: RawListener[] = []
   try {
@@ -48,7 +48,7 @@ describe('a request with the header Upgrade', () => {
     }
   })
 
-  it('that stands behind a stream leaves the stream as it is', async () => {
+  it('behind a stream does not affect the stream', async () => {
     const room = await openRoom(server())
     const listen = `/chat/${room.webhookId}/conversations/${room.conversation.id}/listen`
     const { hostname, port } = new URL(server().url)
@@ -67,7 +67,7 @@ describe('a request with the header Upgrade', () => {
     await vi.waitFor(async () => await takeBothPlaces(room.address))
   })
 
-  it('may come as soon as those before it are answered', async () => {
+  it('may be sent as soon as earlier requests have responses', async () => {
     const { hostname, port } = new URL(server().url)
     const socket = connect(Number(port), hostname).setEncoding('utf8')
     const warnings: Error[] = []
@@ -87,7 +87,7 @@ describe('a request with the header Upgrade', () => {
     ['h2c', offers.http2],
     ['something unknown', offers.unknown],
     ['WebSocket, where there is none,', offers.webSocket],
-  ])('for %s is answered as if it had no such header, also with a body', async (_, offer) => {
+  ])('for %s is handled as if it had no such header, also with a body', async (_, offer) => {
     const room = await openRoom(server())
     const path = `/chat/${room.webhookId}/users`
     const json = [...offer, 'Content-Type: application/json']
@@ -105,7 +105,7 @@ describe('a request with the header Upgrade', () => {
     expect(statuses(answers)).toEqual([200, 200])
   })
 
-  it('and more headers than are read is refused, for its length may be among them', async () => {
+  it('with more headers than are read is refused, because its length may be among them', async () => {
     const many = Array.from({ length: 1000 }, () => 'a:')
     const body = request('GET /healthz')
     const answer = await exchange(server().url, [
@@ -114,7 +114,7 @@ describe('a request with the header Upgrade', () => {
     expectRefusal(answer, 413, 'PayloadTooLarge')
   })
 
-  it('for WebSocket is refused like all others', async () => {
+  it('for WebSocket is refused by the same rules as others', async () => {
     const room = await openRoom(server())
     const listen = (id: string) => `/chat/${room.webhookId}/conversations/${id}/listen`
     const ask = async (path: string, headers: readonly string[] = offers.webSocket) =>
@@ -149,7 +149,7 @@ describe('a request with the header Upgrade', () => {
     await vi.waitFor(async () => await takeBothPlaces(room.address))
   })
 
-  it('that breaks at any moment leaves the server as it was', async () => {
+  it('that breaks off at any moment does not affect the server', async () => {
     const room = await openRoom(server())
     const { id } = room.conversation
     const path = `/chat/${room.webhookId}/conversations/${id}/listen?x-user-key=${room.owner.userKey}`
@@ -166,7 +166,7 @@ describe('a request with the header Upgrade', () => {
 })
 
 describe('a WebSocket', () => {
-  it('is closed when it sends too much, and told that the server goes away', async () => {
+  it('is closed when it sends too much, and notified when the server stops', async () => {
     const [engine] = engines
     if (engine === undefined) throw new Error('There is no engine to test on')
     const server = await startTestServer(engine)
@@ -189,7 +189,7 @@ describe('a WebSocket', () => {
 })
 
 describe('a server that cannot accept a connection', () => {
-  it('goes on', async () => {
+  it('continues', async () => {
     const listening = await listenApp({ routes: [] })
     listening.app.server.emit('error', new Error('accept EMFILE'))
     const { client } = await listening.connect()
@@ -203,7 +203,7 @@ describe('a server that cannot accept a connection', () => {
 describe('CONNECT', () => {
   const server = useServer()
 
-  it('is refused, wherever it stands', async () => {
+  it('is refused at any position', async () => {
     const connectTo = request('CONNECT example.org:443')
     const alone = await exchangeMany(server().url, [`${connectTo}more`])
     expect(statuses(alone)).toEqual([405])

@@ -162,7 +162,7 @@ const formats: Record<string, { begin: string; tokens: readonly string[] }> = {
   },
 }
 
-describe('contents that no program wrote become passages or an error for the author', () => {
+describe('malformed contents become passages or an error for the author', () => {
   test.each(Object.entries(formats))('%s', async (key, { begin, tokens }) => {
     const noise = fc.uint8Array({ maxLength: 2000 })
     const syntax = fc

@@ -84,7 +84,7 @@ async function outcomeOf(key: string, bytes: Uint8Array): Promise<string> {
   }
 }
 
-/** A kind of damage and the damaged file. */
+/** A kind of damage. */
 const damage: fc.Arbitrary<(bytes: Buffer) => Buffer> = fc.oneof(
   fc.double({ min: 0, max: 1, noNaN: true }).map((share) => (bytes: Buffer) => {
     return bytes.subarray(0, Math.floor(bytes.length * share))
@@ -207,7 +207,7 @@ describe('a bomb', () => {
         ),
       'indexed',
     ],
-  ])('%s fails alone, soon', async (_, make, expected) => {
+  ])('%s fails soon and alone', async (_, make, expected) => {
     expect(await outcomeOf('a.docx', make())).toBe(expected)
   })
 

@@ -51,7 +51,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await page.reload()
     await expect.poll(() => textsOf(page), patience).toEqual(before)
 
-    // Another tab is the same user: it shares what waits, and sees what is still being written.
+    // Another tab is the same user: it shares unsent messages, and sees messages that are being written.
     const other = await page.context().newPage()
     await other.goto(page.url())
     await expect.poll(() => statusOf(other), patience).toBe('open')
@@ -80,7 +80,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     })
     const { chatAddress } = await makeBot(server)
     const page = await openPage(await serveExample(chatAddress))
-    // With this cookie the client sends a header more, which the preflight must allow.
+    // With this cookie the client sends an additional header, which the preflight must allow.
     await page.context().addCookies([{ name: 'XSRF-TOKEN', value: 'abc', url: page.url() }])
     const chat: JSHandle<typeof Chat> = await page.evaluateHandle("import('@botpress/chat')")
     expect(await page.evaluate(callEverything, { chat, apiUrl: chatAddress })).toEqual({
@@ -96,7 +96,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
   })
 })
 
-/** Runs in the page: every operation once, and what it showed. */
+/** Runs in the page: calls every operation once and returns what it showed. */
 async function callEverything({ chat, apiUrl }: { chat: typeof Chat; apiUrl: string }) {
   const { Client } = chat
   const ada = await Client.connect({ apiUrl, userId: 'ada' })
@@ -171,14 +171,14 @@ async function makeBot({ url: baseUrl }: ServerProcess) {
   return {
     chatAddress: `${baseUrl}/chat/${webhookId}`,
     bot: {
-      /** Says something in the only conversation. */
+      /** Sends a message in the only conversation. */
       async say(server: ServerProcess, text: string, metadata?: Record<string, string>) {
         const { client, conversationId } = await connect(server)
         const payload = { text, ...(metadata && { metadata }) }
         const userId = bot.id
         await client.createMessage({ conversationId, userId, type: 'text', payload, tags: {} })
       },
-      /** Begins to say something, piece by piece. */
+      /** Begins a message, piece by piece. */
       async write(server: ServerProcess, ...pieces: string[]) {
         const { client, conversationId } = await connect(server)
         for (const [sequence, delta] of pieces.entries()) {
@@ -191,7 +191,7 @@ async function makeBot({ url: baseUrl }: ServerProcess) {
   }
 }
 
-/** Runs the example as its guide says; answers the address of the page. */
+/** Runs the example as its guide describes; returns the address of the page. */
 async function serveExample(chatAddress: string): Promise<string> {
   const script = join(checkout, 'examples/browser-chat/main.mjs')
   const child = spawn(process.execPath, [script, chatAddress], {

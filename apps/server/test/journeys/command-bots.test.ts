@@ -5,7 +5,7 @@ import { engines } from '../engines.js'
 import { startTestServer } from '../harness.js'
 import { runCommand } from '../processes.js'
 
-it('botstead bots makes a bot that can be used at once, shows, lists and deletes it', async () => {
+it('botstead bots creates a bot that can be used at once, shows, lists and deletes it', async () => {
   const [engine] = engines
   if (engine === undefined) throw new Error('There is no engine to test on')
   const server = await startTestServer(engine)
@@ -31,7 +31,7 @@ it('botstead bots makes a bot that can be used at once, shows, lists and deletes
     const bot = JSON.parse(made.stdout)
     expect(bot).toMatchObject({ name: 'Guide', workspaceId, apiUrl: url })
 
-    // The key and the chat address are all that programs need.
+    // Programs need only the key and the chat address.
     const client = createClient({ baseUrl: bot.apiUrl, token: bot.key, botId: bot.id })
     expect((await client.listFiles({})).files).toEqual([])
     expect((await fetch(`${bot.chatUrl}/hello`)).status).toBe(200)
@@ -65,7 +65,7 @@ it('botstead bots makes a bot that can be used at once, shows, lists and deletes
       stderr: `There is no workspace "Nowhere". Give the id of one with --workspace:\n  ${workspaceId}  Default\n`,
     })
 
-    // Of two with one name none is meant: the ids are listed, and nothing is done.
+    // An ambiguous name selects no bot: the ids are listed, and nothing is done.
     const twin = JSON.parse((await bots('create', 'Guide', '--json')).stdout)
     const which = `2 bots are called "Guide". Give the id of one:\n  ${twin.id}  made ${twin.createdAt}\n  ${bot.id}  made ${bot.createdAt}\n`
     const env = { BOTSTEAD_URL: url, BOTSTEAD_TOKEN: token }

@@ -6,7 +6,7 @@ import { runCommand } from '../processes.js'
 describe('botstead chat', () => {
   const server = useServer()
 
-  /** A bot with a server; what it heard, and the options that name it. */
+  /** A bot with a server; the messages that it received, and the options that name it. */
   async function makeBot(reply: (message: ReceivedMessage) => Record<string, unknown>[]) {
     const { bot } = await server().client().createBot({ name: 'Waiter' })
     const client = server().client({ botId: bot.id })
@@ -34,7 +34,7 @@ describe('botstead chat', () => {
       input,
     )
 
-  it('sends each line after the answer to the one before, and a number as the option it names', async () => {
+  it('sends each line after the reply to the previous one, and a number as the option that it selects', async () => {
     const { heard, bot } = await makeBot(({ payload }) =>
       payload.text === 'Hello'
         ? [
@@ -93,7 +93,7 @@ describe('botstead chat', () => {
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Writer: One two three\n' })
   })
 
-  it('says when there is no answer, and who is meant', async () => {
+  it('reports a missing reply, and to which bot', async () => {
     const { bot } = await makeBot(() => [])
     const silent = await chat('Hello', ['--bot', bot.id, '--timeout', '0.3'])
     expect(silent).toMatchObject({ status: 1, stdout: '' })
@@ -106,7 +106,7 @@ describe('botstead chat', () => {
     expect(which.stderr).toContain('Which bot?')
   })
 
-  it('goes on with a conversation at an address, without a token', async () => {
+  it('continues a conversation at an address, without a token', async () => {
     const { bot } = await makeBot(({ payload }) => [{ type: 'text', text: `${payload.text}?` }])
     const [installation] = Object.values(bot.integrations)
     const webhookId = installation?.webhookId ?? ''

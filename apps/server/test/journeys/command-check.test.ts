@@ -8,7 +8,7 @@ import { runCommand, startServerProcess } from '../processes.js'
 
 describe('botstead check beside a running server', () => {
   it.concurrent.each(engines.map((engine) => [engine.name, engine] as const))(
-    'tells what is wrong, and puts it right when asked on %s',
+    'reports inconsistencies, and repairs them on request on %s',
     async (_, engine) => {
       await using place = await createCommandPlace(engine)
       const token = `bp_pat_${'t'.repeat(43)}`

@@ -39,7 +39,7 @@ describe('botstead deliveries', () => {
     return { id: bot.id, admin, conversationId, deliveries, untilOver }
   }
 
-  it('lists, shows, replays, pauses, resumes and tries', async () => {
+  it('lists, shows, replays, pauses, resumes and tests', async () => {
     const bot = bots.as('refusing')
     const { id, admin, conversationId, deliveries, untilOver } = await tell(bot.url, 2)
     const [first] = await untilOver()
@@ -66,7 +66,7 @@ describe('botstead deliveries', () => {
       stdout: expect.stringMatching(/^Failed after \d+ ms/),
     })
 
-    // With the bot mended, what failed is sent once more.
+    // With the bot fixed, failed deliveries are sent again.
     const good = bots.as()
     await admin.updateBot({ id, url: good.url })
     expect(await deliveries('pause')).toMatchObject({
@@ -95,7 +95,7 @@ describe('botstead deliveries', () => {
     ])
   })
 
-  it('says why it cannot: no such bot, no server', async () => {
+  it('reports an unknown bot and an unreachable server', async () => {
     const environment = { BOTSTEAD_TOKEN: server().token, BOTSTEAD_BOT: crypto.randomUUID() }
     const [stranger, nowhere] = await Promise.all([
       runCommand(['deliveries', 'list'], { ...environment, BOTSTEAD_URL: server().url }),
@@ -109,7 +109,7 @@ describe('botstead deliveries', () => {
     expect(nowhere.stderr).not.toContain('no bot')
   })
 
-  it('and the example rotates a secret without a call that is refused', async () => {
+  it('the example rotates a secret without a refused call', async () => {
     const { url, token } = server()
     const { stdout } = await promisify(execFile)(
       process.execPath,

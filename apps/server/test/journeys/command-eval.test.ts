@@ -31,7 +31,7 @@ describe('botstead eval', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('measures, compares weights, and says which judgements fit nothing', async () => {
+  it('measures, compares weights, and reports judgements without a document or question', async () => {
     const offTopic = join(folder, 'off-topic.jsonl')
     await writeFile(
       offTopic,
@@ -45,10 +45,10 @@ describe('botstead eval', () => {
     )
     expect(status).toBe(0)
     expect(stdout).toMatch(/^2 documents, 2 questions\nweights {4}keyword 0.6, grams 0.4\n/)
-    // Two passages are too few for meaning, so that nothing is found without the other retrievers.
+    // Two passages are too few for vectors, so that nothing is found without the other retrievers.
     expect(stdout).toMatch(/weights {4}semantic 1\nnDCG@10 {4}0.0000 {2}-\d.\d+ \(p /)
     expect(stdout).toContain('Recall@10  0.7500\n')
-    // One of the two finds as much as a question can.
+    // One of the two finds as much as possible.
     expect(stdout).toMatch(
       /separation 0\.[5-7]\d+\n {2}answered {3}best scores: median [01]\.\d\d, /,
     )
@@ -61,7 +61,7 @@ describe('botstead eval', () => {
     expect(stderr).toContain('1 questions have no right document and are left out: q3\n')
   })
 
-  it('names the questions that went wrong, and compares with files that do not', async () => {
+  it('lists the worst questions, and compares with files that lack them', async () => {
     const wrong = join(folder, 'wrong')
     await mkdir(wrong)
     await copyFile(join(folder, 'corpus.jsonl'), join(wrong, 'corpus.jsonl'))
@@ -135,7 +135,7 @@ describe('botstead eval', () => {
     expect(nowhere).toMatchObject({ status: 1, stdout: '', stderr: missing })
   })
 
-  it('names the file and line of what is no judgement, and the baseline that is none', async () => {
+  it('names the file and line of a malformed judgement, and a malformed baseline', async () => {
     const other = join(folder, 'other')
     await mkdir(other)
     for (const name of ['corpus.jsonl', 'queries.jsonl']) {

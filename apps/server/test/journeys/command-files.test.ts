@@ -78,7 +78,7 @@ describe('botstead files', () => {
     expect(nowhere.stderr).toBe(`There is no folder ${join(folder, 'no')} to write to.\n`)
   })
 
-  it('brings a folder, then only what changed, and deletes only what vanished below the prefix', async () => {
+  it('uploads a folder, then only the changes, and deletes only vanished files with the prefix', async () => {
     await write('a.md', '# A')
     await write('deep/er/b.txt', 'b')
     await write('.hidden', 'no')
@@ -126,13 +126,13 @@ describe('botstead files', () => {
     })
   })
 
-  it('waits until files are searchable, says why one is not, and sends again what is lost', async () => {
+  it('waits until files are searchable, reports why one is not, and uploads lost contents again', async () => {
     await write('pump.md', '# Pump\n\nKeep it dry.')
     await write('photo.png', 'PNG')
     const sync = (...more: string[]) => files('sync', folder, '--index', ...more)
     const later = await sync('--no-wait')
     expect([later.status, later.stdout]).toEqual([0, '2 sent (23 B), 0 unchanged.\n'])
-    // Whoever waited for nothing at first learns of everything at the next run.
+    // A file that was not awaited at first is reported at the next run.
     const first = await sync()
     expect(first.status).toBe(1)
     expect(first.stdout).toBe('0 sent (0 B), 2 unchanged, 1 searchable, 1 not indexed.\n')
@@ -169,7 +169,7 @@ describe('botstead files', () => {
     expect(await (await fetch(url)).text()).toContain('Keep it dry.')
   })
 
-  it('goes on after Ctrl-C where it was', async () => {
+  it('continues after Ctrl-C', async () => {
     for (let at = 0; at < 40; at++) await write(`${at}.bin`, String(at).repeat(1000))
     const command = fileURLToPath(new URL('../../bin/botstead.js', import.meta.url))
     const words = ['files', 'sync', folder, '--concurrency', '1']
@@ -193,7 +193,7 @@ describe('botstead files', () => {
     expect(all.filter((file) => file.status === 'upload_completed')).toHaveLength(40)
   })
 
-  it('reports the files that failed and goes on with the others', async () => {
+  it('reports the files that failed and continues with the others', async () => {
     await write('good.txt', 'good')
     await write('bad.bin', 'x')
     await write(`${'é'.repeat(100)}/${'é'.repeat(100)}/x`, 'x')
@@ -203,7 +203,7 @@ describe('botstead files', () => {
     expect(stderr).toMatch(/^failed .*: body\.key must have at most 1024 characters/m)
   })
 
-  it.concurrent('says what to do when it cannot go on', async () => {
+  it.concurrent('reports what to do when it cannot continue', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`
     const { url, token } = { url: server().url, token: server().token }
     const run = (environment: Record<string, string>, ...words: string[]) =>

@@ -43,14 +43,14 @@ describe('botstead search and reindex', () => {
     expect(stdout).toContain('   Pump\n   ## Start\n   Turn the red valve.\n')
   })
 
-  it('explains scores, and says when nothing is found', async () => {
+  it('explains scores, and reports when nothing is found', async () => {
     const explained = await run('search', 'red valve', '--explain', '--limit', '1')
     expect(explained.stdout).toMatch(/^1\. pump\.md {2}[01]\.\d\d {2}\(.*keyword [01]\.\d\d/)
     const nothing = await run('search', '???')
     expect(nothing).toMatchObject({ status: 0, stdout: '', stderr: 'Nothing was found.\n' })
   })
 
-  it('shows code as it stands, and looks only in files with a tag', async () => {
+  it('shows code unchanged, and searches only files with a tag', async () => {
     const { stdout } = await run('search', 'valve closeValve', '--tag', 'part=hose')
     expect(stdout).toContain('   if (leaks) {\n       closeValve()\n   }\n')
     expect(stdout).not.toContain('pump.md')
@@ -75,7 +75,7 @@ describe('botstead search and reindex', () => {
     })
   })
 
-  it('refuses what makes no sense', async () => {
+  it('refuses invalid options', async () => {
     const limit = await run('search', 'valve', '--limit', '51')
     expect(limit.status).toBe(1)
     expect(limit.stderr).toContain('It must be a whole number from 1 to 50.')
@@ -86,7 +86,7 @@ describe('botstead search and reindex', () => {
     })
   })
 
-  it('indexes all files again, or those that failed, and says why one fails again', async () => {
+  it('indexes all files again, or those that failed, and reports why one fails again', async () => {
     const all = await run('reindex', '--all')
     expect(all.stdout).toContain('pump.md: indexing_completed\n')
     expect(all.stderr).toContain('2 of 3 files were indexed again.\n')

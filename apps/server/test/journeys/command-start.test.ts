@@ -11,7 +11,7 @@ import { createCommandPlace } from '../command-place.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
 describe('botstead start', () => {
-  it('shows once what the first call needs, and keeps the token', async () => {
+  it('shows the data for the first call once, and stores the token', async () => {
     await using place = await createCommandPlace()
     await using server = await startServerProcess(place.environment)
     const value = (name: string) =>
@@ -39,7 +39,7 @@ describe('botstead start', () => {
     expect(known.status).toBe(200)
   })
 
-  it('that finds its port in use says where the token is that it made', async () => {
+  it('reports where the token is when its port is in use', async () => {
     await using place = await createCommandPlace()
     const occupant = createServer().listen(0, '127.0.0.1')
     await once(occupant, 'listening')
@@ -55,7 +55,7 @@ describe('botstead start', () => {
     await expect(readFile(tokenFile, 'utf8')).resolves.toMatch(/^bp_pat_/)
   })
 
-  it('takes the token that the operator gives', async () => {
+  it('uses the token from the operator', async () => {
     await using place = await createCommandPlace()
     const token = 'a-token-for-tests-only'
     await using server = await startServerProcess({
@@ -65,7 +65,7 @@ describe('botstead start', () => {
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${server.url}/v1/admin/workspaces`, { headers })
     expect(await response.json()).toMatchObject({ workspaces: [{ name: 'Default' }] })
-    // Whoever reads the log of a container is not to learn it.
+    // Readers of a container's log must not learn it.
     expect(server.output()).not.toContain(token)
     expect(server.output()).toContain('the one in BOTSTEAD_ADMIN_TOKEN')
     expect(server.output()).toContain('"Authorization: Bearer $BOTSTEAD_ADMIN_TOKEN"')
@@ -89,7 +89,7 @@ describe('botstead start', () => {
           expect.arrayContaining(['admin-token', 'botstead.db', 'botstead.db-wal', 'secret']),
         )
         expect(open).toEqual([])
-        // Without an orderly end the log of the database stays, for the next start.
+        // Without an orderly stop the log of the database stays, for the next start.
         await server.kill()
       }
       const files = ['admin-token', 'botstead.db', 'botstead.db-wal', 'botstead.db-shm', 'secret']
@@ -116,7 +116,7 @@ describe('wrong settings', () => {
     BOTSTEAD_ALLOWED_ORIGINS: 'https://example.com/path',
   }
 
-  it('stop the start with one line for each, and nothing else happens', async () => {
+  it('stop the start with one line each, and without any other effect', async () => {
     await using place = await createCommandPlace()
     const { status, stdout, stderr } = await runCommand(['start'], {
       ...place.environment,
@@ -132,7 +132,7 @@ describe('wrong settings', () => {
     expect(await readdir(place.dataDir)).toEqual([])
   })
 
-  it('a database, an address or a folder that is not there stops it with the reason', async () => {
+  it('a missing database, address or folder stops it with the reason', async () => {
     await using place = await createCommandPlace()
     await using folder = await createCommandPlace()
     const file = join(folder.dataDir, 'a-file')
@@ -162,7 +162,7 @@ describe('wrong settings', () => {
     expect(stderr).not.toMatch(/^ +at /m)
   })
 
-  it('a name that is not a setting is pointed out', async () => {
+  it('reports an unknown setting', async () => {
     await using place = await createCommandPlace()
     const misspelt = { BOTSTEAD_DATADIR: '/nowhere' }
     const { status, stderr } = await runCommand(['config'], { ...place.environment, ...misspelt })
@@ -171,7 +171,7 @@ describe('wrong settings', () => {
   })
 })
 
-describe('a reader that has seen enough', () => {
+describe('a closed pipe', () => {
   it('ends a command without a stack', async () => {
     const command = fileURLToPath(new URL('../../bin/botstead.js', import.meta.url))
     const child = spawn(process.execPath, [command, '--help'], {
@@ -197,7 +197,7 @@ describe('help', () => {
     for (const name of ['start', 'demo', 'config', 'token']) expect(stdout).toContain(`  ${name} `)
   })
 
-  it('is what an unknown command is answered with', async () => {
+  it('is suggested for an unknown command', async () => {
     const { status, stderr } = await runCommand(['nonsense'])
     expect(status).toBe(1)
     expect(stderr).toContain('There is no command "nonsense".')

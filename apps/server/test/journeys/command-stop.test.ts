@@ -25,14 +25,14 @@ async function beginUpload({ url: baseUrl }: ServerProcess) {
   socket.write(
     `PUT ${pathname} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: ${content.length}\r\n\r\n`,
   )
-  // That the server asks for the content is the sign that it is at work.
+  // The server's request for the content shows that it is processing.
   await once(socket, 'data')
   socket.write(content.slice(0, 500))
   const answer = ended.then((received) => received.replace('HTTP/1.1 100 Continue\r\n\r\n', ''))
   return { socket, answer, botId: bot.id, fileId: file.id }
 }
 
-/** Everything that comes until the connection ends, also when it breaks. */
+/** Everything that arrives until the connection closes, also by an error. */
 async function readAll(socket: Socket): Promise<string> {
   let received = ''
   socket.on('data', (chunk) => {
@@ -43,12 +43,12 @@ async function readAll(socket: Socket): Promise<string> {
   })
 }
 
-/** The settings by which the process has a fault when it gets a signal. */
+/** The settings that make the process fail when it gets a signal. */
 const faulty = {
   NODE_OPTIONS: `--import ${new URL('../processes/fault.mjs', import.meta.url).href}`,
 }
 
-/** Sends a signal and waits until the process says what it does about it. */
+/** Sends a signal and waits until the process logs a message about it. */
 async function signal(server: ServerProcess, message: string): Promise<void> {
   server.child.kill('SIGTERM')
   await vi.waitFor(() => expect(server.output()).toContain(`"msg":"${message}"`), {
@@ -57,9 +57,9 @@ async function signal(server: ServerProcess, message: string): Promise<void> {
   })
 }
 
-// Side by side, because most of the time is spent waiting.
-describe.concurrent('a server that is told to stop', () => {
-  it('finishes an upload, takes no new call, and ends well', async () => {
+// In parallel, because most of the time is spent waiting.
+describe.concurrent('a server that gets a signal to stop', () => {
+  it('finishes an upload, accepts no new call, and exits with status 0', async () => {
     await using place = await createCommandPlace()
     await using server = await startWith(place.environment)
     const { socket, answer, botId, fileId } = await beginUpload(server)
@@ -77,7 +77,7 @@ describe.concurrent('a server that is told to stop', () => {
     expect(file).toMatchObject({ status: 'upload_completed', size: content.length })
   })
 
-  it('cuts off an upload that takes too long, and ends well', async () => {
+  it('cuts off an upload that takes too long, and exits with status 0', async () => {
     await using place = await createCommandPlace()
     const environment = { ...place.environment, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '500ms' }
     await using server = await startWith(environment)
@@ -88,7 +88,7 @@ describe.concurrent('a server that is told to stop', () => {
     expect(server.output()).toContain('"msg":"stopped"')
   })
 
-  it('ends at once when it is told again', async () => {
+  it('ends at once at a second signal', async () => {
     await using place = await createCommandPlace()
     const environment = { ...place.environment, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '5m' }
     await using server = await startWith(environment)
@@ -99,7 +99,7 @@ describe.concurrent('a server that is told to stop', () => {
     expect(await answer).toBe('')
   })
 
-  it('ends without anybody connected', async () => {
+  it('ends without connections', async () => {
     await using place = await createCommandPlace()
     await using server = await startWith(place.environment)
     expect(await server.stop('SIGINT')).toBe(0)
@@ -108,8 +108,8 @@ describe.concurrent('a server that is told to stop', () => {
 
 describe.concurrent('a server with an uncaught exception', () => {
   it.each([
-    ['SIGUSR2', 'a fault that nobody foresaw'],
-    ['SIGWINCH', 'a rejection that nobody handles'],
+    ['SIGUSR2', 'an unexpected error'],
+    ['SIGWINCH', 'an unhandled rejection'],
   ] as const)(
     '(%s) logs it once, finishes open requests, and exits with status 1',
     async (cause, message) => {

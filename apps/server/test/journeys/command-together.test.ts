@@ -8,8 +8,8 @@ const token = 'a-token-for-tests-only'
 
 const postgres = engines.find(({ name }) => name === 'postgres')
 
-describe('two processes that start at once on an empty place', () => {
-  it.skipIf(!postgres)('serve one home on PostgreSQL: what one makes the other has', async () => {
+describe('two processes that start at once on an empty database or folder', () => {
+  it.skipIf(!postgres)('share one installation on PostgreSQL', async () => {
     await using place = await createCommandPlace(postgres)
     const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token }
     const processes = await Promise.all([
@@ -32,7 +32,7 @@ describe('two processes that start at once on an empty place', () => {
     }
   })
 
-  it('do not both serve one folder with SQLite; a crash leaves nothing that refuses the next', async () => {
+  it('do not both serve one folder with SQLite; a crash does not block the next start', async () => {
     await using place = await createCommandPlace()
     const first = await startServerProcess(place.environment)
     const second = await runCommand(['start'], { ...place.environment, PORT: '0' })
@@ -51,7 +51,7 @@ async function expectOneHome(here: string, there: string): Promise<void> {
   const { bots } = await createClient({ baseUrl: there, ...login }).listBots()
   expect(bots.map(({ id }) => id)).toContain(bot.id)
 
-  // A key of one is good at the other, and so is a page token.
+  // A key of one process is valid at the other, and so is a page token.
   const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
   const { key: userKey } = await createClient({ baseUrl: here, webhookId }).chatCreateUser({})
   const chatHere = createClient({ baseUrl: here, webhookId, userKey })
@@ -69,7 +69,7 @@ async function expectOneHome(here: string, there: string): Promise<void> {
   const all = [...first.messages, ...second.messages].map(({ payload }) => payload.text)
   expect(all).toEqual(texts.toReversed())
 
-  // A signed address of one is good at the other, whatever address it names.
+  // A signed address of one process is valid at the other, whatever address it contains.
   const runtime = createClient({ baseUrl: here, token, botId: bot.id })
   const { file } = await runtime.upsertFile({ key: 'pump.md', size: 12, index: true })
   const upload = `${there}${new URL(file.uploadUrl).pathname}`

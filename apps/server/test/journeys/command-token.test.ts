@@ -4,9 +4,9 @@ import { engines } from '../engines.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
 describe('botstead token beside a running server', () => {
-  // Side by side, because most of the time is spent waiting.
+  // In parallel, because most of the time is spent waiting.
   it.concurrent.each(engines.map((engine) => [engine.name, engine] as const))(
-    'makes, lists and revokes tokens that the server then knows or refuses on %s',
+    'creates, lists and revokes tokens that the server then accepts or refuses on %s',
     async (_, engine) => {
       await using place = await createCommandPlace(engine)
       await using server = await startServerProcess({ ...place.environment, LOG_LEVEL: 'error' })
@@ -31,7 +31,7 @@ describe('botstead token beside a running server', () => {
 
       const revoked = await runCommand(['token', 'revoke', id], place.environment)
       expect(revoked).toEqual({ status: 0, stdout: '', stderr: `Token ${id} was revoked.\n` })
-      // The server may believe what it knows for five seconds.
+      // The server may cache the token for five seconds.
       await vi.waitFor(async () => expect(await call(token)).toBe(401), {
         timeout: 7000,
         interval: 200,

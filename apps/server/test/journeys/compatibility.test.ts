@@ -9,10 +9,10 @@ import { useServer } from '../harness.js'
 
 const server = useServer()
 
-/** Their paths are those of a workspace with an id that nobody has. */
+/** Their paths match those of a workspace with an unknown id. */
 const shadowed = ['checkHandleAvailability', 'listPublicWorkspaces']
 
-/** Members of the client that are no operations. */
+/** Members of the client that are not operations. */
 const helpers = ['constructor', 'uploadFile', 'list', 'props', 'config', 'axiosInstance']
 
 /** Names of all operations of the existing client. */

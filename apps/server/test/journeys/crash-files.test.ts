@@ -16,18 +16,18 @@ const senders = 12
 const keys = Array.from({ length: 100 }, (_, number) => `file-${number}`)
 const megabyte = 1024 * 1024
 
-/** A content that can be recognised: what it is said to be, and whether it is whole. */
+/** A content that identifies its file and shows whether it is complete. */
 function contentOf(key: string, round: number): string {
   const seal = createHash('sha256').update(`${key} ${round}`).digest('hex')
   return `${key} ${round} ${seal} `.repeat(1000)
 }
 
 describeEachEngine('files under kill -9', (engine) => {
-  it('have their old or their new content, whole, and leave nothing behind', async () => {
+  it('have their old or their new content, complete, and leave nothing behind', async () => {
     await using place = await createPlace(engine)
     let server = await startServerProcess(place.environment)
     const client = await openBot(server)
-    /** What each file was last known to have. */
+    /** The last acknowledged version of each file. */
     const acknowledged = new Map<string, number>()
     for (let round = 1; round <= rounds; round++) {
       let done = 0
@@ -65,7 +65,7 @@ describeEachEngine('files under kill -9', (engine) => {
     await server.stop()
   })
 
-  it('go on with an upload in parts after the restart', async () => {
+  it('continue an upload in parts after the restart', async () => {
     await using place = await createPlace(engine)
     const environment = { ...place.environment, PORT: String(await freePort()) }
     let server = await startServerProcess(environment)
@@ -135,7 +135,7 @@ async function createPlace(engine: TestEngine) {
   }
 }
 
-/** Makes a bot; answers who calls as it on whichever process serves now. */
+/** Creates a bot; returns a function that returns its client for the current process. */
 async function openBot(server: ServerProcess): Promise<(server: ServerProcess) => Client> {
   const baseUrl = server.url
   const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
@@ -150,7 +150,7 @@ async function upload(client: Client, key: string, content: string): Promise<voi
   if (!response.ok) throw new Error(await response.text())
 }
 
-/** The content of a file, undefined when it never had one. */
+/** The content of a file, undefined if it never had one. */
 async function read(client: Client, key: string): Promise<string | undefined> {
   const found = await client.getFile({ id: key }).catch(() => undefined)
   if (found === undefined) return undefined
@@ -159,8 +159,8 @@ async function read(client: Client, key: string): Promise<string | undefined> {
 }
 
 /**
- * Whatever lies in the store is known: it is of use, or on the list of what the sweeper removes. The
- * rest are blobs whose row did not follow, at most one for each sender; they are swept as orphans.
+ * Every blob in the store is accounted for: it is in use, or on the list for the sweeper. The
+ * rest are blobs whose row was not written, at most one for each sender; they are swept as orphans.
  */
 async function expectNothingLost({ dataDir, options }: Place): Promise<void> {
   await using database = await openDatabase(options)

@@ -11,10 +11,10 @@ import { type ServerProcess, startServerProcess } from '../processes.js'
 const token = 'a-token-for-tests-only'
 const senders = 16
 const rounds = 4
-/** Acknowledged messages after which the server is killed, with all senders waiting for an answer. */
+/** Acknowledged messages after which the server is killed, with all senders waiting for a response. */
 const messagesPerRound = 25
 
-/** One conversation under load: what was sent, and what the server said it has. */
+/** One conversation under load: what was sent, and what the server acknowledged. */
 interface Conversation {
   webhookId: string
   userKey: string
@@ -24,7 +24,7 @@ interface Conversation {
 }
 
 describeEachEngine('messages under kill -9', (engine) => {
-  it('are all there, once and in a gapless sequence, if they were acknowledged', async () => {
+  it('are all stored, once and in a gapless sequence, if they were acknowledged', async () => {
     await using place = await createPlace(engine)
     let server = await startServerProcess(place.environment)
     const conversation = await openConversation(server)
@@ -82,7 +82,7 @@ async function untilAcknowledged(conversation: Conversation, count: number): Pro
   while (conversation.acknowledged.size < count) await sleep(1)
 }
 
-/** Sends numbered messages one after another until the server is gone. */
+/** Sends numbered messages one after another until the server is killed. */
 async function sendUntilDown(server: ServerProcess, conversation: Conversation): Promise<void> {
   const { webhookId, userKey, conversationId } = conversation
   const chat = createClient({ baseUrl: server.url, webhookId, userKey })

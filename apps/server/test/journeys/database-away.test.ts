@@ -7,7 +7,7 @@ import { startTestServer } from '../harness.js'
 
 const postgres = engines.find(({ name }) => name === 'postgres')
 
-/** Stands before the database, and goes away and comes back with its address. */
+/** A proxy in front of the database that can be stopped and restarted at its address. */
 async function startGate(target: URL) {
   const sockets = new Set<Socket>()
   const gate = createServer((client) => {
@@ -39,8 +39,8 @@ async function startGate(target: URL) {
   return { url: url.href, open: () => open(port), close }
 }
 
-describe.skipIf(!postgres)('a database that is away for a while', () => {
-  it('is told once, refuses calls so that they can be repeated, and is gone on with', async () => {
+describe.skipIf(!postgres)('an outage of the database', () => {
+  it('is logged once, makes calls fail so that they can be repeated, and ends by itself', async () => {
     if (postgres === undefined) return
     const place = await postgres.createPlace(true)
     const gate = await startGate(new URL(place.options.url ?? ''))
@@ -75,7 +75,7 @@ describe.skipIf(!postgres)('a database that is away for a while', () => {
         type: 'Internal',
         message: expect.stringContaining('try again in a moment'),
       })
-      // The result of a probe is shared for half a second.
+      // The result of a probe is reused for half a second.
       await expect.poll(ready).toBe(500)
       expect((await server.fetch('/healthz')).status).toBe(200)
       const outage = 'jobs cannot be claimed, trying again later'

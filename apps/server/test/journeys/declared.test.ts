@@ -13,7 +13,7 @@ const numbered = {
 }
 const when = '2026-01-01T00:00:00.000Z'
 
-describeEachEngine('what is declared', (engine) => {
+describeEachEngine('declared schemas', (engine) => {
   const server = useServer(engine)
   let bot: ReturnType<typeof existingClient>
   let mail: typeof bot
@@ -64,7 +64,7 @@ describeEachEngine('what is declared', (engine) => {
   const wrong = (field: string, rule: string) =>
     expect.stringMatching(new RegExp(`^InvalidDataFormat: body\\.${field} ${rule}`))
 
-  it('holds messages to the schema of their channel, from either side and in every call', async () => {
+  it('validates messages by the schema of their channel, from either side and in every call', async () => {
     const message = { ...thread, type: 'letter', tags: {} }
     const bad = { count: 0 }
     const tooSmall = 'must be at least 1, by the schema of messages of the type letter'
@@ -82,7 +82,7 @@ describeEachEngine('what is declared', (engine) => {
       refusalOf(mail.getOrCreateMessage({ ...once, ...(payload && { payload }) }))
     expect(await getOrCreate()).toEqual(wrong('payload.count', 'is required'))
     expect(await getOrCreate({ count: 2 })).toBeUndefined()
-    // Found, the payload is not needed.
+    // An existing message is found without its payload.
     expect(await getOrCreate()).toBeUndefined()
     const { messages } = await mail.listMessages({ tags: { n: '1' } })
     const id = messages[0]?.id ?? ''
@@ -106,7 +106,7 @@ describeEachEngine('what is declared', (engine) => {
     expect(conversation.messageCount).toBe(3)
   })
 
-  it('names the types that a channel has, and leaves channels without any alone', async () => {
+  it('names the types of a channel, and accepts any in channels without types', async () => {
     const send = (to: typeof chat, type: string) =>
       refusalOf(bot.createMessage({ ...to, type, payload: {}, tags: {} }))
     expect(await send(thread, 'dance')).toBe(
@@ -122,7 +122,7 @@ describeEachEngine('what is declared', (engine) => {
     expect(await send({ ...thread, conversationId: conversation.id }, 'dance')).toBeUndefined()
   })
 
-  it('knows what the chat can show', async () => {
+  it('validates messages of the chat', async () => {
     const card = { title: 'Pump', actions: [{ action: 'say', label: 'Yes', value: 'yes' }] }
     const good: [type: string, payload: object][] = [
       ['text', { text: 'Hello', metadata: { any: 1 }, more: true }],
@@ -154,7 +154,7 @@ describeEachEngine('what is declared', (engine) => {
     }
   })
 
-  it('holds events and states to their schemas, and takes others as they are', async () => {
+  it('validates events and states by their schemas, and accepts others', async () => {
     const event = (client: typeof bot, type: string, payload: object) =>
       refusalOf(client.createEvent({ type, payload }))
     for (const [client, type] of [
@@ -177,7 +177,7 @@ describeEachEngine('what is declared', (engine) => {
     expect(await refusalOf(bot.setState({ ...place, payload: { count: 0 } }))).toBeUndefined()
   })
 
-  it('holds states of the bot to what it declares, their expiry too', async () => {
+  it('validates states of the bot by its definition, including their expiry', async () => {
     const counter = { type: 'bot' as const, ...numbered, expiry: 60_000 }
     await existingClient(server()).updateBot({ id: botId, states: { counter } })
     const place = { type: 'bot' as const, id: botId, name: 'counter' }
@@ -187,7 +187,7 @@ describeEachEngine('what is declared', (engine) => {
     expect(state.expiry).toBe(60_000)
   })
 
-  it('refuses a recurring event that would not fit', async () => {
+  it('refuses a recurring event that violates its schema', async () => {
     const admin = existingClient(server())
     const declare = (payload: object) =>
       refusalOf(

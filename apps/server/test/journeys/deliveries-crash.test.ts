@@ -9,11 +9,11 @@ const token = 'a-token-for-tests-only'
 const rooms = 8
 const postgres = engines.find(({ name }) => name === 'postgres')
 
-/** Waits for processes that share a machine: longer, and looking more rarely, than within one. */
+/** Waits for processes that share a machine: longer, and polling less often, than within one process. */
 const eventually = (assertion: () => Promise<void>) =>
   vi.waitFor(assertion, { timeout: 40_000, interval: 50 })
 
-/** A bot with conversations, as whoever reaches a server may make it. */
+/** Creates a bot with conversations through the API. */
 async function furnish(baseUrl: string, url: string, webhookUrl?: string) {
   const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
   const admin = createClient({ baseUrl, token, workspaceId: workspaces[0]?.id ?? '' })
@@ -35,7 +35,7 @@ async function furnish(baseUrl: string, url: string, webhookUrl?: string) {
 
 type Place = Awaited<ReturnType<typeof furnish>>
 
-/** Says `count` numbers in each conversation; ends early when the server is gone. */
+/** Sends `count` numbers in each conversation; ends early when the server is gone. */
 async function say(baseUrl: string, place: Place, said: Map<string, string[]>, count: number) {
   const { conversationIds, webhookId, userKey } = place
   const chat = createClient({ baseUrl, webhookId, userKey })
@@ -62,7 +62,7 @@ async function expectReceived(bot: HttpBot, said: Map<string, string[]>): Promis
     expect(first.map(({ text }) => text)).toEqual(texts)
     for (const [at, call] of received.entries()) {
       if (first.includes(call)) continue
-      // A repeat says so, and comes before anything that stands behind it.
+      // A repeated call is marked, and precedes everything that follows it.
       expect(call.attempt).toBeGreaterThan(1)
       expect(call.text).toBe(received[at - 1]?.text)
       repeats += 1
@@ -72,7 +72,7 @@ async function expectReceived(bot: HttpBot, said: Map<string, string[]>): Promis
 }
 
 describe('deliveries of several processes', () => {
-  it('survive kill -9: nothing is lost, order holds, and repeats say that they are', async () => {
+  it('survive kill -9: nothing is lost or reordered, and repeats are marked', async () => {
     await using place = await createCommandPlace()
     const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token }
     const bot = await startHttpBot('slow')
@@ -81,7 +81,7 @@ describe('deliveries of several processes', () => {
     const made = await furnish(first.url, bot.url, app.url)
     const said = new Map<string, string[]>()
     await say(first.url, made, said, 4)
-    // In the middle: everything is stored, and the bot is busy with some of it.
+    // In the middle: everything is stored, and the bot is processing some of it.
     await eventually(async () => expect((await bot.calls()).length).toBeGreaterThan(rooms))
     await first.kill()
     await using second = await startServerProcess(environment)
@@ -94,12 +94,12 @@ describe('deliveries of several processes', () => {
   })
 
   it.skipIf(!postgres)(
-    'share the work on PostgreSQL: each is sent by one of them, also when another is killed',
+    'share the work on PostgreSQL: each is sent by one process, also when another is killed',
     async () => {
       await using place = await createCommandPlace(postgres)
       const environment = {
         ...place.environment,
-        // Long enough that a process of a busy machine, which stands still for seconds, is not taken for dead.
+        // Long enough that a process which a busy machine suspends for seconds does not count as dead.
         BOTSTEAD_ADMIN_TOKEN: token,
         BOTSTEAD_JOB_LEASE_MS: '10s',
       }
@@ -120,7 +120,7 @@ describe('deliveries of several processes', () => {
       await say(two.url, other, heard, 2)
       await eventually(async () => expect((await slow.calls()).length).toBeGreaterThan(rooms))
       await one.kill()
-      // Those that the killed one had on the way are sent again, and no others.
+      // Only deliveries in progress at the killed process are sent again.
       await eventually(async () =>
         expect(await expectReceived(slow, heard)).toBeLessThanOrEqual(rooms),
       )

@@ -9,7 +9,7 @@ import { firstTries, numbers, useNotifiedBots } from '../notified-bots.js'
 const hour = 60 * 60 * 1000
 
 describeEachEngine('bots that are notified over HTTP', (engine) => {
-  // Longer than what the tests let pass at a time, so that nobody loses what it is just sending.
+  // Longer than the time that the tests skip, so that no lease expires during a call.
   const server = useServer(engine, { BOTSTEAD_JOB_LEASE_MS: '10m' })
   const bots = useHttpBots()
   let admin: ReturnType<ReturnType<typeof server>['client']>
@@ -20,7 +20,7 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
 
   const { meet, inTime, failOften } = useNotifiedBots(server)
 
-  it('get every message of a conversation once, in order, as the platform speaks', async () => {
+  it('get every message of a conversation once, in order, in the format of the platform', async () => {
     const bot = bots.as()
     const { id, open, say, events } = await meet(bot.url)
     const conversationId = await open()
@@ -82,8 +82,8 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     expect((await bot.received(room)).at(-1)).toEqual({ text: 'm4', attempt: 1 })
   })
 
-  it('that are slow hold up their conversation and no other', async () => {
-    // It answers nobody before all eight are there: they never would be if one waited for another.
+  it('that are slow block their conversation and no other', async () => {
+    // The bot responds only when all eight calls have arrived, which never happens if one waits for another.
     const bot = bots.as('gathering')
     const { open, say } = await meet(bot.url)
     const rooms = await Promise.all(numbers(8).map(open))
@@ -109,7 +109,7 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     )
   })
 
-  it('that refuse are not asked again, and the event says why', async () => {
+  it('that refuse are not called again, and the event contains the reason', async () => {
     const bot = bots.as('refusing')
     const { id, open, say, events, listed } = await meet(bot.url)
     await say(await open(), ...numbers(2))
@@ -127,7 +127,7 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
   })
 
   it.each(['hanging', 'dripping'] as const)(
-    'that are %s are left after their own time limit, and asked again',
+    'that are %s are aborted after their own time limit, and called again',
     async (manner) => {
       const bot = bots.as(manner)
       const { id, open, say, listed } = await meet(bot.url, { maxExecutionTime: 1 })
@@ -144,7 +144,7 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
   )
 
   it.each(['garbage', 'endless', 'babbling'] as const)(
-    'that talk nonsense (%s) are taken at their status, and only the beginning is kept',
+    'that return garbage (%s) are judged by their status, and only the beginning is stored',
     async (manner) => {
       const bot = bots.as(manner)
       const { id, open, say, listed } = await meet(bot.url)
@@ -168,7 +168,7 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     },
   )
 
-  it('that are gone for an hour get everything in order when they are back', async () => {
+  it('that are down for an hour get everything in order when they are back', async () => {
     const before = await startHttpBot()
     const { id, open, say, listed } = await meet(before.url)
     await before.kill()
@@ -232,7 +232,7 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     expect(deliveries).toEqual([])
   })
 
-  it('get all that failed once more, with new attempts', async () => {
+  it('get all failed deliveries again, with new attempts', async () => {
     const refusing = bots.as('refusing')
     const { id, open, say, listed } = await meet(refusing.url)
     await say(await open(), ...numbers(3))
@@ -248,7 +248,7 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     expect((await bot.received()).map(({ text }) => text)).toEqual(numbers(3))
   })
 
-  it('get it once when two send it once more at a time, and what comes later too', async () => {
+  it('get a delivery once when two callers replay it at the same time, and later ones too', async () => {
     const { id, open, say, listed } = await meet(bots.as('refusing').url)
     const rooms = await Promise.all(numbers(4).map(open))
     for (const room of rooms) await say(room, ...numbers(3))
@@ -266,7 +266,7 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     }
   })
 
-  it('know the platform by its signature, also while secrets are rotated', async () => {
+  it('can verify signatures, also while secrets are rotated', async () => {
     const bot = bots.as()
     const { bot: made, id, open, say } = await meet(bot.url)
     const room = await open()
@@ -287,7 +287,7 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     await verify('first', [made.signingSecret])
     const { newSigningSecret } = await admin.rotateBotSigningSecrets({ id })
     await verify('second', [newSigningSecret, made.signingSecret])
-    // A second rotation within the day ends the oldest at once.
+    // A second rotation within the day invalidates the oldest secret at once.
     const { newSigningSecret: newest } = await admin.rotateBotSigningSecrets({ id })
     await verify('third', [newest, newSigningSecret])
     server().clock.advance(24 * hour + 10_000)

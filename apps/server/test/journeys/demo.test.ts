@@ -12,7 +12,7 @@ const server = join(checkout, 'apps/server')
 const builtCommand = join(server, 'bin/botstead.js')
 const run = promisify(execFile)
 
-/** Where the demonstration makes its temporary folder. */
+/** The parent of the temporary folder of the demonstration. */
 let temporary = ''
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'botstead-demo-test-'))
@@ -29,7 +29,7 @@ interface Demo {
 interface DemoRun {
   /** The program; that of this checkout by default. */
   command?: string
-  /** Called when it waits for Ctrl-C, with what it has written. */
+  /** Called with the output when the demonstration waits for Ctrl-C. */
   meanwhile?: (output: string) => Promise<void>
 }
 
@@ -69,7 +69,7 @@ interface LineAnswer {
   messages?: unknown[]
 }
 
-/** Pastes a line; the one that reads the conversation again, until the bot has answered. */
+/** Runs a line; the one that reads the conversation is repeated until the bot has replied. */
 async function runLine(line: string): Promise<LineAnswer> {
   const { stdout } = await run('sh', ['-c', line], { env: withoutProxies(process.env) })
   const answer: LineAnswer = JSON.parse(stdout)
@@ -92,7 +92,7 @@ describe('the demonstration', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
-  it('gives lines that work as pasted, and removes its folder after Ctrl-C', async () => {
+  it('prints lines that work as pasted, and removes its folder after Ctrl-C', async () => {
     const answers: unknown[] = []
     let botAddress = ''
     const meanwhile = async (output: string) => {
@@ -120,7 +120,7 @@ describe('the demonstration', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
-  it('takes a free port when its own is in use', async () => {
+  it('uses a free port when its own is in use', async () => {
     const occupant = createServer().listen(0, '127.0.0.1')
     await once(occupant, 'listening')
     const address = occupant.address()
@@ -131,8 +131,8 @@ describe('the demonstration', () => {
     expect(output).toContain(`Port ${port} is in use, so a free one is taken.`)
   })
 
-  it('says what to do when a step fails, and ends with status 1', async () => {
-    // As behind a proxy that nothing listens at: no call reaches the server.
+  it('prints advice when a step fails, and exits with status 1', async () => {
+    // As behind a broken proxy: no call reaches the server.
     const refuse = `globalThis.fetch = async () => {
       throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })
     }`
@@ -162,8 +162,8 @@ interface Package {
 }
 
 /**
- * The server as an installation has it: the files of its package, and its dependencies. Nothing that is
- * installed for development only is found from there.
+ * The server as it is installed: the files of its package, and its dependencies. Development dependencies
+ * cannot be resolved from there.
  * @returns the path of its program
  */
 async function installPackage(folder: string): Promise<string> {
@@ -181,7 +181,7 @@ async function installPackage(folder: string): Promise<string> {
   return join(installed, 'bin/botstead.js')
 }
 
-/** Where a dependency of the server is installed: with it, or with the root. */
+/** The folder of a dependency of the server: its own, or that of the root. */
 async function folderOf(dependency: string): Promise<string> {
   const own = join(server, 'node_modules', dependency)
   return await realpath(own).catch(() => realpath(join(checkout, 'node_modules', dependency)))

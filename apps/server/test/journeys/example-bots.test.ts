@@ -14,7 +14,7 @@ import { exchange, request } from '../raw-http.js'
 
 const server = useServer()
 
-/** Starts an example as its guide says; answers its chat address, which the example prints. */
+/** Starts an example as its guide describes; returns its chat address, which the example prints. */
 async function startExample(
   name: string,
   environment: Record<string, string> = {},
@@ -27,7 +27,7 @@ async function startExample(
   return { ...bot, address, webhookId }
 }
 
-/** Says something to a bot, in a new conversation, and waits for its answer. */
+/** Sends a message to a bot, in a new conversation, and waits for its reply. */
 async function ask(webhookId: string, text: string) {
   const ada = await connect(server(), webhookId)
   const { conversation } = await ada.createConversation({})
@@ -44,7 +44,7 @@ async function ask(webhookId: string, text: string) {
   )
 }
 
-it('refuses whoever is not the server, when it knows the secret of the bot', async () => {
+it('refuses calls that are not from the server, when it has the secret of the bot', async () => {
   const { bot: made } = await existingClient(server()).createBot({ name: 'Signed bot' })
   const { signingSecret } = made
   const environment = { BOT_NAME: 'Signed bot', BOT_SECRET: signingSecret }
@@ -101,7 +101,7 @@ it('runs the bot of the README as it is printed there', async () => {
   expect((await ask(webhookId, 'hello')).payload).toMatchObject({ text: 'You said: hello' })
 })
 
-it('takes the token of the data folder that the server was given', async () => {
+it('uses the token in the data folder of the server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const environment = { BOTSTEAD_TOKEN: '', BOTSTEAD_DATA_DIR: folder, BOT_NAME: 'By folder' }
@@ -115,7 +115,7 @@ it('takes the token of the data folder that the server was given', async () => {
   expect((await ask(webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
 })
 
-it('says what to do when no server answers, and not with which token it asked', async () => {
+it('prints advice when no server responds, without the token', async () => {
   const token = 'bp_pat_of_nobody'
   const nowhere = { url: `http://127.0.0.1:${await freePort()}`, token }
   for (const [to, said] of [
@@ -129,7 +129,7 @@ it('says what to do when no server answers, and not with which token it asked', 
   }
 })
 
-it('says with the stack why a handler failed, and goes on', async () => {
+it('logs the failure of a handler with its stack, and continues', async () => {
   const bot = await startExample('hello-bot', { BOT_NAME: 'Failing bot' })
   const { bots } = await existingClient(server()).listBots({})
   const botId = bots.find(({ name }) => name === 'Failing bot')?.id ?? ''
@@ -155,7 +155,7 @@ it('says with the stack why a handler failed, and goes on', async () => {
 })
 
 it.each(['BP_TOKEN', 'BP_API_URL'])(
-  'does not listen without %s, as the guide has it',
+  'does not listen without %s, as the guide states',
   async (missing) => {
     const guide = await readDocument('docs/guides/bots.md')
     const [, indented = ''] = /^ {2}```js\n(.*?)^ {2}```$/ms.exec(guide) ?? []
@@ -178,7 +178,7 @@ it.each(['BP_TOKEN', 'BP_API_URL'])(
   },
 )
 
-it('serves the chat page on whatever request, and says why one failed', async () => {
+it('survives any request for the chat page, and logs why one failed', async () => {
   const bot = await startBotProcess(
     server(),
     ['examples/browser-chat/main.mjs'],
@@ -209,7 +209,7 @@ describe('the knowledge bot', () => {
     await rm(folder, { recursive: true })
   })
 
-  /** The bot, when what it was given can be found. */
+  /** Starts the bot and waits until its documents are searchable. */
   async function startKnowing(environment: Record<string, string> = {}) {
     const terms = join(folder, 'terms.txt')
     const sentence = `The maker replaces ${'each seal and '.repeat(40)}each ring.`
@@ -234,7 +234,7 @@ describe('the knowledge bot', () => {
   const textOf = ({ payload }: Awaited<ReturnType<typeof ask>>) =>
     payload.type === 'text' ? payload.text : ''
 
-  it('answers with quotes, page and link, and says when it knows nothing', async () => {
+  it('replies with quotes, page and link, and admits when it finds nothing', async () => {
     const { webhookId } = await startKnowing()
     const answer = textOf(await ask(webhookId, 'What has to be done before frost?'))
     expect(answer).toMatch(/^“Drain the pump before the first frost\. Open both valves for it\.”\n/)
@@ -244,7 +244,7 @@ describe('the knowledge bot', () => {
     expect(content.headers.get('content-type')).toBe('application/pdf')
     expect(Buffer.from(await content.arrayBuffer())).toEqual(await readFile(manual))
 
-    // The sentence that fits best is a mere name there: what it names is quoted as well, cut between words.
+    // The best sentence is only a name there, so the text after it is quoted as well, cut between words.
     const terms = textOf(await ask(webhookId, 'Who gives the guarantee on seals?'))
     expect(terms).toMatch(
       /^“Guarantee on Seals\. The maker replaces .+ (?:each|seal|and)…”\n— terms\.txt/,
@@ -261,7 +261,7 @@ describe('the knowledge bot', () => {
     expect(hint).toMatch(/^Ask me something that stands in my documents/)
   })
 
-  it('has a language model write the answer, and quotes when that fails', async () => {
+  it('lets a language model write the reply, and quotes when that fails', async () => {
     await using model = await startLanguageModel()
     const { webhookId } = await startKnowing({
       OPENAI_BASE_URL: model.url,

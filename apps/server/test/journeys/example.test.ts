@@ -29,13 +29,13 @@ it('makes the five calls with the client packages, and again with the same bot',
   expect(another).not.toBe(conversation)
 })
 
-it('says what to do with a token that the server does not know, in a line', async () => {
+it('prints one line of advice for an unknown token', async () => {
   const failed = await runExample({ ...server(), token: 'bp_pat_of_nobody' }).catch(String)
   expect(failed).toContain(`The server at ${server().url} does not know this token`)
   expect(String(failed).length).toBeLessThan(2000)
 })
 
-it('says what to do when the port of the chat page is taken', async () => {
+it('prints advice when the port of the chat page is in use', async () => {
   const { port } = new URL(server().url)
   const page = promisify(execFile)(
     process.execPath,

@@ -24,7 +24,7 @@ describeEachEngine('the existing chat client', (engine) => {
 
   const payload = { type: 'text' as const, text: 'Hello' }
 
-  /** Signals of a conversation as the client of somebody gives them out. */
+  /** Signals of a conversation as a user's client emits them. */
   async function hear(client: AuthenticatedClient, id: string) {
     const listener = await client.listenConversation({ id })
     const heard: [string, unknown][] = []
@@ -49,7 +49,7 @@ describeEachEngine('the existing chat client', (engine) => {
     }
   }
 
-  it('hears what happens in a conversation, in order', async () => {
+  it('receives the events of a conversation, in order', async () => {
     const { conversation } = await ada.createConversation({ id: 'room-1' })
     const id = conversation.id
     const ear = await hear(ada, id)
@@ -74,7 +74,7 @@ describeEachEngine('the existing chat client', (engine) => {
     await ear.close()
   })
 
-  it('hears a message that was sent just before', async () => {
+  it('receives a message that was sent just before', async () => {
     const { conversation } = await ada.createConversation({})
     const ear = await server().clock.hold(async () => {
       await ada.createMessage({ conversationId: conversation.id, payload })
@@ -145,7 +145,7 @@ describeEachEngine('the existing chat client', (engine) => {
     expect((await grace.getOrCreateConversation({ id: 'mine' })).conversation.id).toBe('mine')
   })
 
-  it('says who takes part', async () => {
+  it('lists participants', async () => {
     const { conversation } = await ada.createConversation({})
     const conversationId = conversation.id
     await ada.addParticipant({ conversationId, userId: grace.user.id })
@@ -173,7 +173,7 @@ describeEachEngine('the existing chat client', (engine) => {
     const conversationId = conversation.id
     await ada.addParticipant({ conversationId, userId: grace.user.id })
     const { message } = await ada.createMessage({ conversationId, payload })
-    // With the true author, whoever asks.
+    // With the true author, whoever reads it.
     expect(await grace.getMessage({ id: message.id })).toEqual({ message })
     await expect(grace.deleteMessage({ id: message.id })).rejects.toBeInstanceOf(ForbiddenError)
     expect(await ada.deleteMessage({ id: message.id })).toEqual({})
@@ -193,7 +193,7 @@ describeEachEngine('the existing chat client', (engine) => {
     const { event } = await ada.createEvent({ conversationId, payload: { rating: { stars: 5 } } })
     await ear.until(2)
     expect(ear.heard.at(-1)).toEqual(['event_created', { ...event, isBot: false }])
-    // With the true sender, whoever asks.
+    // With the true sender, whoever reads it.
     expect(await grace.getEvent({ id: event.id })).toEqual({ event })
     expect(event).toMatchObject({ userId: 'ada', payload: { rating: { stars: 5 } } })
     const stranger = await connect(server(), webhookId)
@@ -205,10 +205,10 @@ describeEachEngine('the existing chat client', (engine) => {
     await ear.close()
   })
 
-  it('is answered once for a message that it repeats', async () => {
+  it('stores a repeated message once', async () => {
     const { conversation } = await ada.createConversation({})
     const conversationId = conversation.id
-    // The existing client leaves out members that it does not know.
+    // The existing client omits members that it does not know.
     const client = server().client({ webhookId, userKey: ada.user.key })
     const clientMessageId = `own-${conversationId}`
     const send = (text: string) =>
@@ -220,7 +220,7 @@ describeEachEngine('the existing chat client', (engine) => {
     expect(messages).toHaveLength(1)
   })
 
-  it('is refused a stream with the status that its transport knows', async () => {
+  it('is refused a stream with the status that its transport supports', async () => {
     const { conversation } = await ada.createConversation({})
     const address = {
       url: server().url,

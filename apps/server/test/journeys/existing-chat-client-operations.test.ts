@@ -8,7 +8,7 @@ import { readMetrics } from '../prometheus.js'
 
 const server = useServer()
 
-/** Whom and what the calls are about; each call leaves behind what the next ones need. */
+/** The objects that the calls use; each call creates what the next ones need. */
 interface World {
   apiUrl: string
   webhookId: string
@@ -22,9 +22,9 @@ interface World {
 type Call = (world: World) => Promise<unknown>
 const payload = { type: 'text' as const, text: 'Hello' }
 
-/** A call of the client package for each operation, in an order in which they build on each other. */
+/** A call of the client package for each operation, in an order in which later calls build on earlier ones. */
 const calls: Record<keyof typeof contract.chat, Call> = {
-  // The package says hello before everything else; what describes the interface is for people.
+  // The package calls hello before everything else; the description of the API is for people.
   hello: ({ apiUrl }) => new Client({ apiUrl }).createUser({}),
   openApi: async ({ apiUrl }) =>
     expect(await (await fetch(`${apiUrl}/openapi.json`)).json()).toMatchObject({
@@ -115,8 +115,8 @@ it('serves the existing chat client with every operation that it has', async () 
       throw new Error(`${name} is not served as the client expects it`, { cause: error })
     })
   }
-  // Asked of the server, so that no call can pass without having arrived. Streams are not counted:
-  // what was heard has shown that they did.
+  // Read from the server, so that no call can pass without having arrived. Streams are not counted:
+  // the received signals have shown that they arrived.
   const series = readMetrics(await (await server().fetch('/metrics')).text())
   const served = [...series.keys()].flatMap(
     (name) => /^botstead_http_requests_total\{operation="(\w+)",status="2/.exec(name)?.[1] ?? [],

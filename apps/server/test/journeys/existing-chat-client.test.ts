@@ -79,7 +79,7 @@ describe('the existing chat client', () => {
       expect(changed).toMatchObject({ ...profile, name: 'Hopper' })
     })
 
-    it('not to an address of nobody', async () => {
+    it('not to an unknown address', async () => {
       await expect(connect(server(), 'nobody')).rejects.toBeInstanceOf(ChatClientError)
     })
   })
@@ -130,7 +130,7 @@ describe('the existing chat client', () => {
     expect(messages[0]).toEqual(message)
   })
 
-  it('opens rooms with ids of its own', async () => {
+  it('opens conversations with ids of its own', async () => {
     const { conversation } = await ada.createConversation({ id: 'room-a' })
     expect(conversation.id).toBe('room-a')
     expect(await ada.getConversation({ id: 'room-a' })).toEqual({ conversation })
@@ -139,13 +139,13 @@ describe('the existing chat client', () => {
     )
     const { message } = await say('Hello', 'room-a')
     expect(message.conversationId).toBe('room-a')
-    // Another chat address has rooms of its own.
+    // Another chat address has separate ids.
     const elsewhere = await connect(server(), (await makeBot(server())).webhookId)
     expect((await elsewhere.createConversation({ id: 'room-a' })).conversation.id).toBe('room-a')
     expect((await elsewhere.listMessages({ conversationId: 'room-a' })).messages).toEqual([])
   })
 
-  it('walks all messages with its list helper, newest first', async () => {
+  it('reads all messages with its list helper, newest first', async () => {
     const { conversation } = await ada.createConversation({})
     const texts = Array.from({ length: 120 }, (_, i) => `message ${i}`)
     for (const text of texts) await say(text, conversation.id)
@@ -156,7 +156,7 @@ describe('the existing chat client', () => {
     expect(new Set(times).size).toBe(times.length)
   })
 
-  it('is refused with its own error classes', async () => {
+  it('throws its own error classes for refusals', async () => {
     const stranger = await connect(server(), webhookId)
     const payload = { type: 'text' as const, text: 'Hello' }
     const empty = { type: 'text' as const, text: '' }
@@ -176,7 +176,7 @@ describe('the existing chat client', () => {
     }
   })
 
-  it('writes in a conversation that was made through the main interface', async () => {
+  it('writes to a conversation that was created through the main API', async () => {
     const { client, webhookId } = await makeBot(server())
     const { conversation } = await client.createConversation({ channel: 'channel', tags: {} })
     const user = await connect(server(), webhookId)

@@ -35,7 +35,7 @@ describeEachEngine('dates without a time', (engine) => {
     const all = [[conversation.id], [user.id], [message.id]]
     const none = [[], [], []]
     const made = Date.parse(createdAt)
-    // Between both of a day there may be a midnight while this runs.
+    // There may be a midnight between the two dates while this runs.
     const until = { beforeDate: dateOf(Date.parse(message.createdAt)) }
     expect(await found({ afterDate: dateOf(made), ...until })).toEqual(all)
     expect(await found({ afterDate: dateOf(made + 2 * day) })).toEqual(none)
@@ -57,7 +57,7 @@ describeEachEngine('dates without a time', (engine) => {
     const runs = async (range: { timestampFrom?: string; timestampUntil?: string }) =>
       (await admin.listActionRuns({ id, integrationName: 'mail', ...range })).data
     const [run] = await runs({})
-    // By the alias it was asked for; what it shows is the name of the integration.
+    // Filtered by the requested alias; the run shows the name of the integration.
     expect(run?.integrationName).toBe(integration.name)
     const called = Date.parse(run?.timestamp ?? '')
     const [today, tomorrow, yesterday] = [called, called + day, called - day].map(dateOf)
@@ -79,7 +79,7 @@ describeEachEngine('dates without a time', (engine) => {
   })
 })
 
-describeEachEngine('what is not there', (engine) => {
+describeEachEngine('an absent member', (engine) => {
   const server = useServer(engine)
 
   it('is removed from a bot without complaint', async () => {

@@ -31,7 +31,7 @@ describeEachEngine('the operations on files by the existing client', (engine) =>
       { timeout: 15_000, interval: 10 },
     )
 
-  it('changes what is said of a file, and nothing else', async () => {
+  it('changes the description of a file, and nothing else', async () => {
     const { file } = await client.uploadFile({
       key: 'changes/a.txt',
       content: 'as it was',
@@ -69,7 +69,7 @@ describeEachEngine('the operations on files by the existing client', (engine) =>
     expect(found.files.map(({ id }) => id)).toEqual([file.id])
   })
 
-  it('copies by id and by key, and refuses what is there', async () => {
+  it('copies by id and by key, and refuses an existing key', async () => {
     const { file } = await client.uploadFile({ key: 'copies/a b.txt', content: 'once' })
     const { file: copy } = await client.copyFile({
       idOrKey: 'copies/a b.txt',
@@ -86,7 +86,7 @@ describeEachEngine('the operations on files by the existing client', (engine) =>
     expect(await contentOf(copy.id)).toBe('once')
   })
 
-  it('copies what is found, so that the copy is found without being read again', async () => {
+  it('copies passages, so that the copy is found without being indexed again', async () => {
     const { file } = await client.uploadFile({
       key: 'copies/indexed.md',
       content: '# Gauge\n\nRead the barometer at noon.',
@@ -184,7 +184,7 @@ describeEachEngine('the operations on files by the existing client', (engine) =>
     })
   })
 
-  it('tells what happened to files', async () => {
+  it('lists the events of files', async () => {
     const {
       bot: { id: botId },
       client: fresh,
@@ -209,7 +209,7 @@ describeEachEngine('the operations on files by the existing client', (engine) =>
   })
 
   describe('a key that is a reserved word', () => {
-    it('is reached by the id of its file', async () => {
+    it('is addressed by the id of its file', async () => {
       const {
         bot: { id: botId },
         client: fresh,

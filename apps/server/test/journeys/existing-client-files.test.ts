@@ -6,7 +6,7 @@ import { makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
 type ExistingClient = InstanceType<typeof Client>
-/** Simplified so much by the client's types that not every blob fits. */
+/** Simplified by the client's types so that not every blob fits. */
 type Content = Parameters<ExistingClient['uploadFile']>[0]['content']
 
 const text = 'Grüße aus dem Pumpenhaus 👋'
@@ -48,7 +48,7 @@ describe('files by the existing client', () => {
     expect((await contentOf(file.id)).equals(expected)).toBe(true)
   })
 
-  it('uploads what is behind an address', async () => {
+  it('uploads the content of an address', async () => {
     const source = createServer((_, response) => response.end(bytes)).listen(0, '127.0.0.1')
     await once(source, 'listening')
     const address = source.address()
@@ -58,7 +58,7 @@ describe('files by the existing client', () => {
     expect((await contentOf(file.id)).equals(bytes)).toBe(true)
   })
 
-  it('uploads what everybody may read at once', async () => {
+  it('uploads a content that is public at once', async () => {
     const { file } = await client.uploadFile({
       key: 'public.txt',
       content: text,
@@ -78,7 +78,7 @@ describe('files by the existing client', () => {
     expect(String(await contentOf(first.file.id))).toBe('second')
   })
 
-  it('filters by tags in every way it can say', async () => {
+  it('filters by tags in every supported notation', async () => {
     const { client } = await makeBot(server())
     const tagged = { red: { color: 'red', size: 'l' }, blue: { color: 'blue' }, plain: {} }
     for (const [key, tags] of Object.entries(tagged)) {
@@ -99,7 +99,7 @@ describe('files by the existing client', () => {
     expect(await keys({ color: 'blue', size: 'l' })).toEqual([])
   })
 
-  it('walks all pages, sorts and picks by id', async () => {
+  it('reads all pages, sorts and selects by id', async () => {
     const { client } = await makeBot(server())
     const keys = Array.from({ length: 23 }, (_, i) => `k${String(i).padStart(2, '0')}`)
     for (const key of keys) await client.upsertFile({ key, size: 1 })

@@ -63,7 +63,7 @@ describe('a server behind a proxy that adds a path', () => {
 describe('a client that is too fast', () => {
   const server = useServer(undefined, { BOTSTEAD_RATE_LIMIT: '60', BOTSTEAD_RATE_BURST: '3' })
 
-  it('is told so, and its retries wait as long as they are told', async () => {
+  it('is refused, and its retries wait for the requested time', async () => {
     const impatient = existingClient(server())
     const calls = await Promise.allSettled([1, 2, 3, 4, 5].map(() => impatient.listBots({})))
     const refused = calls.filter((call) => call.status === 'rejected')
@@ -75,10 +75,10 @@ describe('a client that is too fast', () => {
         retries: 5,
         onRetry: (_count, error) => {
           statuses.push(error.response?.status ?? 0)
-          // The wait is that of the header; the server's clock is what makes it over.
+          // The client waits for the time in the header; the clock of the server makes the limit expire.
           const { headers = {} } = error.response ?? {}
           expect(headers['retry-after']).toMatch(/^[1-9]\d*$/)
-          // Bots made with the SDK wait for this one.
+          // Bots made with the SDK use this header.
           expect(headers['ratelimit-reset']).toBe(headers['retry-after'])
         },
       },
@@ -88,7 +88,7 @@ describe('a client that is too fast', () => {
   })
 })
 
-/** Sends on what comes in below the prefix, without it. */
+/** Forwards requests below the prefix, without it. */
 function forward(prefix: string, target: string): RequestListener {
   return (incoming, outgoing) => {
     const path = incoming.url ?? ''

@@ -41,7 +41,7 @@ async function failureOf(call: Promise<unknown>): Promise<ApiError> {
 describe('the existing client', () => {
   const server = useServer()
 
-  it('lists, makes, changes and deletes bots', async () => {
+  it('lists, creates, changes and deletes bots', async () => {
     const client = existingClient(server())
     const { bot } = await client.createBot({ name: 'Ada', tags: { team: 'blue' } })
     const { bots, meta } = await client.listBots({ tags: { team: 'blue' } })
@@ -67,7 +67,7 @@ describe('the existing client', () => {
     expect((await client.listBots({ tags: { team: 'blue' } })).bots).toEqual([])
   })
 
-  it('walks all pages with its list helper', async () => {
+  it('reads all pages with its list helper', async () => {
     const client = existingClient(server())
     const names = Array.from({ length: 25 }, (_, i) => `walked-${i}`)
     for (const name of names) await client.createBot({ name, tags: { walk: 'yes' } })
@@ -78,7 +78,7 @@ describe('the existing client', () => {
     expect(newest.map(({ name }) => name)).toEqual(['walked-24', 'walked-23', 'walked-22'])
   })
 
-  it('makes, gets and lists conversations', async () => {
+  it('creates, gets and lists conversations', async () => {
     const { client } = await makeBot(server())
     const { conversation } = await client.createConversation({
       channel: 'channel',

@@ -9,7 +9,7 @@ import { useServer } from '../harness.js'
 
 const server = useServer()
 
-/** A way to the server that can be cut. */
+/** A proxy to the server that can be interrupted. */
 async function startLine(target: number) {
   const sockets = new Set<Socket>()
   const line = createServer((near) => {

@@ -28,7 +28,7 @@ const blobs = join(dataDir, 'blobs')
 const allOfIt = mkdtempSync(join(tmpdir(), 'botstead-all-full-'))
 const tus = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' }
 
-/** A small disk of its own at a folder; only the superuser of Linux can make one. */
+/** Mounts a small disk at a folder; only the superuser of Linux can create one. */
 function mountSmallDisk(folder: string, size: string): boolean {
   mkdirSync(folder, { recursive: true })
   try {
@@ -104,7 +104,7 @@ describe.skipIf(!isMounted)('a full disk', () => {
     },
   )
 
-  it('lets parts wait until there is room to put them together, and holds none of them open', async () => {
+  it('keeps parts until there is room to assemble them, and holds none of them open', async () => {
     const client = server.client(await settle(server, server))
     const { file } = await client.upsertFile({ key: 'parts', size: 2 * megabyte })
     const content = Buffer.alloc(2 * megabyte, 'part')
@@ -132,7 +132,7 @@ describe.skipIf(!isMounted)('a full disk', () => {
 })
 
 describe.skipIf(!isMounted)('a full disk of the database', () => {
-  it('refuses what cannot be stored, says so at the probe and in the log, and goes on later', async () => {
+  it('refuses what cannot be stored, reports it at the probe and in the log, and recovers later', async () => {
     const [engine] = engines
     if (engine === undefined) throw new Error('There is no engine to test on')
     const { log, logged } = await recordLog()
@@ -146,9 +146,9 @@ describe.skipIf(!isMounted)('a full disk of the database', () => {
       expect(await ready()).toBe(200)
 
       expect(() => writeFileSync(filler, Buffer.alloc(24 * megabyte))).toThrow('ENOSPC')
-      // What the probe found is given to all who ask within a moment.
+      // The result of a probe is reused for a moment.
       await expect.poll(ready).toBe(500)
-      // What the log of the database has room for is still stored.
+      // Rows are still stored as long as the log of the database has room.
       const failure = await fillUp(async (round) => void (await upsert(`file-${round}`)))
       expect(failure).toMatchObject({
         status: 507,
@@ -170,7 +170,7 @@ describe.skipIf(!isMounted)('a full disk of the database', () => {
       await expect.poll(ready).toBe(200)
     } finally {
       await server.close()
-      // The database library closes what it has open when its memory is collected.
+      // The database library closes its files when its memory is collected.
       execFileSync('umount', ['-l', allOfIt])
       rmSync(allOfIt, { recursive: true, force: true })
     }
@@ -178,7 +178,7 @@ describe.skipIf(!isMounted)('a full disk of the database', () => {
 })
 
 describe.skipIf(!isMounted)('a full disk of the database and of the contents', () => {
-  it('lets everything be deleted, and what is gone makes room', async () => {
+  it('allows everything to be deleted, which makes room', async () => {
     const [engine] = engines
     if (engine === undefined) throw new Error('There is no engine to test on')
     const server = await startTestServer(engine, {
@@ -216,7 +216,7 @@ describe.skipIf(!isMounted)('a full disk of the database and of the contents', (
       expect(await fillUp(async (round) => void (await upsert(round)))).toMatchObject({
         status: 507,
       })
-      // Each of them writes, and there is no room but what is kept for them.
+      // Each of them writes, and only the reserved room is left.
       const deletions: Record<string, () => Promise<unknown>> = {
         state: () => client.setState({ ...statePlace, payload: null }),
         'recurring event': () =>
@@ -247,11 +247,11 @@ describe.skipIf(!isMounted)('a full disk of the database and of the contents', (
         workspace: () => admin.deleteWorkspace({ id: workspace.id }),
       }
       for (const [what, remove] of Object.entries(deletions)) {
-        // What was given back meanwhile is taken again.
+        // Room that was freed in the meantime is filled again.
         await fillUp(async (round) => void (await upsert(10_000 + round)))
         await expect(remove(), what).resolves.toBeDefined()
       }
-      // The content goes in the background, and with it there is room for everybody again.
+      // The content is deleted in the background, which makes room again.
       const free = () => freeMegabytes(toDelete)
       await client.deleteFile({ id: large.id })
       await vi.waitUntil(() => free() + reserved(toDelete) > 5)
@@ -280,7 +280,7 @@ describe.skipIf(!isMounted)('a disk that is full before the server starts', () =
       const client = () => createClient({ baseUrl: server.url, token, botId: bot.id })
       const { file } = await client().upsertFile({ key: 'a', size: 10 })
       await (end === 'was killed' ? server.kill() : server.stop())
-      // The last bytes are taken too: what the end of the server gave back.
+      // The last bytes are filled too: what the end of the server freed.
       const taken = openSync(filler, 'w')
       expect(() => {
         for (;;) writeSync(taken, Buffer.alloc(4096, 1))
@@ -307,12 +307,12 @@ describe.skipIf(!isMounted)('a disk that is full before the server starts', () =
   })
 })
 
-/** Megabytes that a server keeps for deletions. */
+/** Megabytes that a server reserves for deletions. */
 function reserved(folder: string): number {
   return statSync(join(folder, 'botstead.db-reserve')).size / megabyte
 }
 
-/** Repeats a call until it fails; answers the failure. */
+/** Repeats a call until it fails; returns the failure. */
 async function fillUp(call: (round: number) => Promise<void>): Promise<unknown> {
   for (let round = 0; round < 5000; round++) {
     const failure = await call(round).then(

@@ -24,14 +24,14 @@ function document(name: string): string {
   return `# ${name}\n\n${parts.join('\n\n')}`
 }
 
-/** A document that takes its time to be read and cut, but has few passages. */
+/** A document that takes long to be read and cut, but has few passages. */
 function slowDocument(name: string): string {
   const part = `The ${name} *is* here, and \`x\` [l](y) ended. `
   return `# ${name}\n\n${Array.from({ length: 1500 }, () => part.repeat(12)).join('\n\n')}`
 }
 
 describeEachEngine('indexing under kill -9', (engine) => {
-  it('ends once in whatever step it was, and the old passages serve until then', async () => {
+  it('completes once from any step, and serves the old passages until then', async () => {
     await using place = await createPlace(engine)
     await place.start()
     await place.createBot()
@@ -39,9 +39,9 @@ describeEachEngine('indexing under kill -9', (engine) => {
     await upload(client(), document('ant'), small)
     const { id } = await settled(client(), key)
 
-    /** Kills the server where it hangs, and has the next one end the work. */
+    /** Kills the server at the blocked step, and lets the next one complete the work. */
     async function killAndEnd(old: string, now: string): Promise<void> {
-      // A statement that hangs keeps a server with SQLite from answering.
+      // A blocked statement makes a server with SQLite unresponsive.
       if (engine.name === 'postgres') await expectFound(client(), old, now)
       await place.kill()
       await trap().disarm()
@@ -51,15 +51,15 @@ describeEachEngine('indexing under kill -9', (engine) => {
       await expectFound(client(), now, old)
     }
 
-    // These steps leave nothing in the database, so that one engine proves them for both.
+    // These steps leave nothing in the database, so one engine is enough.
     if (engine.name === 'sqlite') {
-      // Extract: a worker reads a content that does not come to its end.
+      // Extract: a worker reads a content that never ends.
       await upload(client(), document('eel'), small, 'other.md')
       const other = (await settled(client(), 'other.md')).id
       const pipe = await replaceByPipe(await place.blobOf(other))
       await client().reindexFile({ id: other })
       await pipe.untilRead()
-      // Chunk: should it be over sooner than it is killed, nothing of it is written.
+      // Chunk: if it ends before the kill, nothing is written.
       await trap().hangOnInsert('passages', 'position', 0)
       await upload(client(), slowDocument('bee'), { chunking: { maximumChunkLength: 20_000 } })
       await place.untilStep(id, 'chunk')
@@ -72,7 +72,7 @@ describeEachEngine('indexing under kill -9', (engine) => {
     }
     const old = engine.name === 'sqlite' ? 'bee' : 'ant'
 
-    // Embed: some passages are written. A broken file is on the way too.
+    // Embed: some passages are written. A broken file is being indexed too.
     const before = await place.countPassages(id)
     await upload(client(), '%PDF-1.7 broken', {}, 'broken.pdf')
     await trap().hangOnInsert('passages', 'position', 120)
@@ -84,19 +84,19 @@ describeEachEngine('indexing under kill -9', (engine) => {
       failedStatusReason: expect.stringContaining('PDF'),
     })
 
-    // Publish: all are written, and nobody has seen them.
+    // Publish: all passages are written but not visible.
     await place.untilPassages(id, passagesPerFile)
     await trap().hangOnUpdate('files', 'passages_generation')
     await upload(client(), document('dog'), small)
     await place.untilPassages(id, 2 * passagesPerFile)
     await killAndEnd('cow', 'dog')
-    // What was written half, and what was found before, left nothing behind.
+    // Neither the partial nor the previous passages left anything behind.
     await place.untilPassages(id, passagesPerFile)
   }, 180_000)
 })
 
 it.skipIf(process.platform !== 'linux')(
-  'a file is not given up because its server crashes, but because its own reader does',
+  'indexing does not fail because the server crashes, but because the reader of the file does',
   async () => {
     const [engine] = engines
     if (engine === undefined) throw new Error('There is no engine to test on')
@@ -117,7 +117,7 @@ it.skipIf(process.platform !== 'linux')(
         expect(await place.jobOf(id)).toMatchObject({ state, interruptions }),
       )
     }
-    // It is tried again later and later, and never given up for that.
+    // It is retried with growing pauses, and never given up because of that.
     expect((await client().getFile({ id })).file.status).toBe('indexing_pending')
     await pipe.putBack()
     await client().reindexFile({ id })
@@ -157,7 +157,7 @@ async function upload(
   expect(response.ok).toBe(true)
 }
 
-/** The file once its indexing has ended; with PostgreSQL the leases of a killed server run out first. */
+/** The file once its indexing has ended; on PostgreSQL after the leases of a killed server expire. */
 async function settled(client: Client, idOrKey: string) {
   for (;;) {
     const { file } = await client.getFile({ id: idOrKey, waitFor: 'indexing_completed' })
@@ -165,7 +165,7 @@ async function settled(client: Client, idOrKey: string) {
   }
 }
 
-/** Only what one version of the manual says is found. */
+/** Expects that only the text of one version of the manual is found. */
 async function expectFound(client: Client, word: string, other: string): Promise<void> {
   const answers = [word, other].map((query) => client.searchFiles({ query, limit: 5 }))
   const [found, absent] = (await Promise.all(answers)).map(({ passages }) => passages)
@@ -173,17 +173,17 @@ async function expectFound(client: Client, word: string, other: string): Promise
   expect(absent?.map(({ content }) => content.includes(other))).not.toContain(true)
 }
 
-/** Puts a pipe that nobody writes to in the place of a file: whoever reads it waits. */
+/** Replaces a file by a pipe without a writer: its reader blocks. */
 async function replaceByPipe(path: string) {
   await rename(path, `${path}.kept`)
   await promisify(execFile)('mkfifo', [path])
   let writer: FileHandle | undefined
   return {
     path,
-    /** Waits until somebody reads, who then waits as long as the pipe is held open. */
+    /** Waits until a reader opens the pipe, which then blocks as long as the pipe is held open. */
     async untilRead(): Promise<void> {
       writer = await vi.waitFor(
-        // Refused as long as the pipe has no reader.
+        // Fails as long as the pipe has no reader.
         () => open(path, constants.O_WRONLY | constants.O_NONBLOCK),
         { timeout: 30_000, interval: 5 },
       )
@@ -195,7 +195,7 @@ async function replaceByPipe(path: string) {
   }
 }
 
-/** Whether a process has a file open; one that has just ended has none. */
+/** Whether a process has a file open; a process that has just ended has none. */
 function hasOpen(pid: number, path: string): boolean {
   try {
     const folder = `/proc/${pid}/fd`
@@ -214,7 +214,7 @@ async function createPlace(engine: TestEngine) {
     BOTSTEAD_ADMIN_TOKEN: token,
     LOG_LEVEL: 'error',
     BOTSTEAD_INDEXING_WORKERS: '2',
-    // With SQLite a start takes up at once what the last process left, whatever the lease.
+    // With SQLite a start takes over unfinished work at once, whatever the lease.
     ...(url !== undefined && { DATABASE_URL: url, BOTSTEAD_JOB_LEASE_MS: '1s' }),
   }
   let server: ServerProcess | undefined
@@ -276,7 +276,7 @@ async function createPlace(engine: TestEngine) {
         .where('kind', '=', 'search.index')
         .where('key', '=', fileId)
         .executeTakeFirst(),
-    /** A process of the server that reads a file, and none of those that are known. */
+    /** A process of the server that reads a file, except known ones. */
     readerOf(path: string, known: ReadonlySet<number>): number | undefined {
       const { pid } = there(server).child
       const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
@@ -285,7 +285,7 @@ async function createPlace(engine: TestEngine) {
         .map(Number)
         .find((child) => !known.has(child) && hasOpen(child, path))
     },
-    /** Where the newest content of a file lies. */
+    /** The path of the newest content of a file. */
     async blobOf(fileId: string): Promise<string> {
       const { blob_key } = await database()
         .selectFrom('file_contents')

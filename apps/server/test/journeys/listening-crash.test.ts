@@ -13,10 +13,10 @@ const token = 'a-token-for-tests-only'
 const rounds = 2
 const sentPerRound = 30
 
-/** What happens in the conversation until the server is gone. */
+/** The actions in the conversation until the server is killed. */
 const deed = fc.constantFrom('send', 'send', 'send', 'send', 'delete', 'leave', 'join')
 
-/** A signal in the view of a listener. */
+/** A signal as a listener sees it. */
 interface Seen {
   sequence: number
   type: string
@@ -24,7 +24,7 @@ interface Seen {
 }
 
 describeEachEngine('listeners under kill -9', (engine) => {
-  it('have the same view of the log, in order and once, and everything acknowledged', async () => {
+  it('see the same log, in order and once, with everything acknowledged', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'botstead-listen-'))
     const place = await engine.createPlace()
     const environment = {
@@ -54,7 +54,7 @@ describeEachEngine('listeners under kill -9', (engine) => {
       const address = { webhookId, conversationId, url: server.url, userKey: view.userKey, after }
       view.listener = await view.listen(address)
     }
-    /** Keeps what a listener has heard so far. */
+    /** Collects the signals of a listener. */
     const collect = (view: View) => {
       for (const { type, data, sequence = 0 } of view.listener?.heard.splice(0) ?? []) {
         view.seen.push({ sequence, type, id: data.id })
@@ -108,14 +108,14 @@ describeEachEngine('listeners under kill -9', (engine) => {
     for (const { seen } of views) {
       const numbers = seen.map(({ sequence }) => sequence)
       expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
-      // Only what was deleted after a listener had heard it is missing for one who comes later.
+      // Only messages that were deleted after a listener had received them are missing for a later one.
       const lasting = seen.filter((one) => one.type !== 'message_created' || !deleted.has(one.id))
       expect(lasting.map(line)).toEqual(truth.seen.map(line))
       const ids = new Set(seen.map(({ id }) => id))
       expect(sent.filter((id) => !ids.has(id))).toEqual([])
     }
     for (const { listener } of [truth, ...views]) listener?.close()
-    // Streams that are open do not hold up the end.
+    // Open streams do not delay the stop.
     await server.stop()
     await place.remove()
     await rm(dataDir, { recursive: true, force: true })
@@ -159,7 +159,7 @@ async function actUntilDown(
       } else if (what === 'join') await chat.chatAddParticipant(part)
       else await chat.chatRemoveParticipant(part)
     } catch (error) {
-      // Somebody else has removed the guest already; everything else means that the server is gone.
+      // Another caller has already removed the guest; anything else means that the server is gone.
       if (!(error instanceof Error && /takes part/.test(error.message))) return
     }
   }

@@ -10,7 +10,7 @@ const token = 'a-token-for-tests-only'
 const postgres = engines.find(({ name }) => name === 'postgres')
 
 describe.skipIf(!postgres)('two processes on one database', () => {
-  it('tell listeners of either what is said at the other, also when one dies', async () => {
+  it('deliver messages of either process to listeners of the other, also when one dies', async () => {
     await using place = await createCommandPlace(postgres)
     const settings = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token, LOG_LEVEL: 'error' }
     const processes = [startServerProcess(settings), startServerProcess(settings)] as const
@@ -39,10 +39,10 @@ describe.skipIf(!postgres)('two processes on one database', () => {
       spoken.push(text)
     }
     for (const { listener } of views) await hearsAll(listener, spoken)
-    // By hints, not by the look into the log that comes every 15 seconds.
+    // By hints, not by the poll of the log every 15 seconds.
     expect(performance.now() - begun).toBeLessThan(10_000)
 
-    // One process dies without a word while somebody speaks at the other.
+    // One process is killed while messages are sent to the other.
     const dead = views.filter((_, i) => i % 2 === 0)
     await Promise.all([here.kill(), say(there, 'while it dies')])
     await Promise.all(dead.map(({ listener }) => listener.ended))
@@ -62,7 +62,7 @@ describe.skipIf(!postgres)('two processes on one database', () => {
   })
 })
 
-/** Waits for as many signals as are expected; there must be neither others nor more. */
+/** Waits for the expected signals; there must be no others. */
 async function hearsAll(listener: RawListener, texts: string[]): Promise<void> {
   await listener.until((heard) => heard.length >= texts.length)
   expect(textsOf(listener)).toEqual(texts)

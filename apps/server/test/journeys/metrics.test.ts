@@ -6,7 +6,7 @@ import { readMetrics, type Series } from '../prometheus.js'
 
 const token = 'a-token-for-metrics-only'
 
-/** Without what `fetch` adds to look like a browser. */
+/** Without the headers that `fetch` adds to look like a browser. */
 function scrape(server: TestServer, headers: Record<string, string> = {}) {
   return new Promise<{ status: number; type: string; text: string }>((resolve, reject) => {
     plainRequest(`${server.url}/metrics`, { headers }, (answer) => {
@@ -33,7 +33,7 @@ describeEachEngine('metrics', (engine) => {
   let contentType: string
   const value = (name: string) => series.get(name)
 
-  /** A file that is indexed and one that cannot be, a search, a listener, and a bot that is away. */
+  /** Indexes a file and fails another, searches, listens, and sends to an unreachable bot. */
   async function use(): Promise<AbortController> {
     const { bot } = await server.client().createBot({ url: 'http://127.0.0.1:9' })
     const client = server.client({ botId: bot.id })
@@ -90,7 +90,7 @@ describeEachEngine('metrics', (engine) => {
   })
   afterAll(() => server.close())
 
-  it('say in the format of Prometheus what runs', () => {
+  it('use the format of Prometheus', () => {
     expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
     const build = [...series.keys()].filter((name) => name.startsWith('botstead_build_info'))
     expect(build).toEqual([expect.stringContaining(`database="${engine.name}"`)])
@@ -118,10 +118,10 @@ describeEachEngine('metrics', (engine) => {
     )
   })
 
-  it('count what became of files and searches', () => {
+  it('count the outcomes of files and searches', () => {
     expect(value('botstead_indexing_total{outcome="indexed"}')).toBe(1)
     expect(value('botstead_indexing_total{outcome="failed"}')).toBe(1)
-    // Where there is no pgvector, and until vectors are made, it searches by words alone and says so.
+    // Without pgvector, and until vectors are made, searches use words alone and are marked as degraded.
     const answered = ['ok', 'degraded'].map((o) => value(`botstead_searches_total{outcome="${o}"}`))
     expect(answered.toSorted()).toEqual([0, 1])
     expect(value('botstead_searches_total{outcome="refused"}')).toBe(1)
@@ -131,7 +131,7 @@ describeEachEngine('metrics', (engine) => {
     expect(value('botstead_document_readers{state="running"}')).toBe(0)
   })
 
-  it('tell of jobs, deliveries that wait, and listeners', () => {
+  it('count jobs, waiting deliveries, and listeners', () => {
     expect(value('botstead_jobs{kind="server.housekeeping",state="waiting"}')).toBe(1)
     expect(value('botstead_job_oldest_waiting_seconds{kind="server.housekeeping"}')).toBe(0)
     expect(value('botstead_deliveries{state="waiting"}')).toBeGreaterThanOrEqual(1)
@@ -154,7 +154,7 @@ describeEachEngine('metrics', (engine) => {
     })
   })
 
-  it('are there for whoever has the token', async () => {
+  it('are available to callers with the token', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.7', authorization: `Bearer ${token}` }
     expect((await scrape(server, headers)).status).toBe(200)
   })
@@ -167,14 +167,14 @@ describe('metrics of an operator', () => {
       BOTSTEAD_METRICS_TOKEN: token,
     })
 
-  it('who wants none are not there', async () => {
+  it('are missing when they are off', async () => {
     const server = await start('off')
     const { status } = await scrape(server, { authorization: `Bearer ${token}` })
     await server.close()
     expect(status).toBe(404)
   })
 
-  it('who shows them are for everybody', async () => {
+  it('are public when the operator allows it', async () => {
     const server = await start('public')
     const { status } = await scrape(server, { 'x-forwarded-for': '203.0.113.7' })
     await server.close()

@@ -8,7 +8,7 @@ import { settle } from '../tenant.js'
 describe('every operation of the contract', () => {
   const server = useServer()
 
-  it('has an example, and no example is of nothing', () => {
+  it('has an example, and no example lacks an operation', () => {
     expect(Object.keys(examples).sort()).toEqual(allOperations.map(({ id }) => id).sort())
   })
 
@@ -24,7 +24,7 @@ describe('every operation of the contract', () => {
     expect(missing).toEqual([])
   })
 
-  it('has a path and method of its own, whatever its parameters are called', () => {
+  it('has a distinct path and method, whatever its parameters are called', () => {
     const places = allOperations.map(
       ({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
     )

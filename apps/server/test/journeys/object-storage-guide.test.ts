@@ -8,7 +8,7 @@ import { startTestS3, type TestS3 } from '../s3/server.js'
 
 const guide = 'docs/guides/object-storage.md'
 
-/** The settings that somebody has who pastes the commands before the start. */
+/** The settings after pasting the commands before the start. */
 async function settingsAsPasted(s3: TestS3): Promise<Record<string, string>> {
   const setup = await tourOf(guide, 'setup')
   expect(setup.endsWith('npm start\n')).toBe(true)
@@ -22,7 +22,7 @@ async function settingsAsPasted(s3: TestS3): Promise<Record<string, string>> {
   return Object.fromEntries(pairs.filter(([name = '']) => /^(AWS|BOTSTEAD)_/.test(name)))
 }
 
-it('the commands of the guide keep contents in a store and go past the server', async () => {
+it('the commands of the guide store contents in an object store and bypass the server', async () => {
   const [engine] = engines
   if (engine === undefined) throw new Error('There is no engine to test on')
   const s3 = await startTestS3()

@@ -41,7 +41,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     )
   const manual = { redirect: 'manual' as const }
 
-  it('is ready, and another one below the same prefix does not start', async () => {
+  it('is ready, and another one with the same prefix does not start', async () => {
     expect((await server.fetch('/readyz')).status).toBe(200)
     const [engine] = engines
     if (engine === undefined) throw new Error('There is no engine to test on')
@@ -67,7 +67,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 20_000 })
   })
 
-  it('takes and gives back a content of several parts', async () => {
+  it('uploads and downloads a content of several parts', async () => {
     const content = Buffer.alloc(20 * 1024 * 1024)
     for (let at = 0; at < content.length; at += 4) content.writeUInt32LE(at, at)
     const { file } = await client.upsertFile({ key: 'film.mp4', size: content.length })
@@ -85,7 +85,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 20_000 })
   })
 
-  it('takes a content past itself, of the declared size only', async () => {
+  it('redirects an upload to the store, of the declared size only', async () => {
     const content = 'Sent straight to the store.'
     const { file: announced } = await client.upsertFile({
       key: 'direct.html',
@@ -112,7 +112,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 20_000 })
   })
 
-  it('gives out addresses that stop to work', async () => {
+  it('issues addresses that expire', async () => {
     const key = `blob_${randomUUID()}`
     const address = store().address({ prefix })
     const client = createS3Client(address)

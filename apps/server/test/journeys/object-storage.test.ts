@@ -45,14 +45,14 @@ describeEachEngine('a server with an object store', (engine) => {
     return (await client.upsertFile({ key, size, ...more })).file
   }
 
-  it('keeps another installation away from its contents', async () => {
+  it('refuses another installation on its contents', async () => {
     const environment = { BOTSTEAD_BLOBS_URL: s3.url({ prefix }) }
     await expect(startTestServer(engine, environment)).rejects.toThrow(
       /^Another installation keeps its contents in contents\/.*: give this one another prefix/,
     )
   })
 
-  it('keeps contents there and nowhere else, from the upload to the deletion', async () => {
+  it('stores contents only there, from the upload to the deletion', async () => {
     const content = '# Pump\n\nTurn the red valve to the left.'
     const announced = await announce('manuals/pump.md', content, { index: true })
     expect((await fetch(announced.uploadUrl, { method: 'PUT', body: content })).status).toBe(200)
@@ -69,7 +69,7 @@ describeEachEngine('a server with an object store', (engine) => {
     await vi.waitFor(() => expect(kept()).toEqual([]), { timeout: 10_000 })
   })
 
-  it('takes a content past the server and completes the file by itself', async () => {
+  it('redirects an upload to the store and completes the file by itself', async () => {
     const content = 'Sent straight to the store.'
     const announced = await announce('direct.txt', content)
     const sent = await fetch(`${announced.uploadUrl}?direct=true`, { method: 'PUT', ...manual })
@@ -77,7 +77,7 @@ describeEachEngine('a server with an object store', (engine) => {
     const place = sent.headers.get('location') ?? ''
     expect(place.startsWith(s3.endpoint)).toBe(true)
 
-    // The store keeps the size that was announced.
+    // The store enforces the announced size.
     const longer = await fetch(place, { method: 'PUT', body: `${content}!` })
     expect([longer.status, await longer.text()]).toEqual([403, expect.stringMatching(/Signature/)])
     expect((await fetch(place, { method: 'PUT', body: content })).status).toBe(200)
@@ -89,7 +89,7 @@ describeEachEngine('a server with an object store', (engine) => {
     expect(used.status).toBe(409)
   })
 
-  it('follows a caller that follows the redirect with its content', async () => {
+  it('accepts an upload of a caller that follows the redirect', async () => {
     const content = 'Followed.'
     const announced = await announce('followed.txt', content)
     const address = `${announced.uploadUrl}?direct=true`
@@ -98,7 +98,7 @@ describeEachEngine('a server with an object store', (engine) => {
     await awaitStatus(announced.id, 'upload_completed')
   })
 
-  it('answers a download with an address of the store that says what the content is', async () => {
+  it('redirects a download to an address of the store with the right headers', async () => {
     const content = '<script>alert(1)</script>'
     const announced = await announce('page.html', content)
     await fetch(announced.uploadUrl, { method: 'PUT', body: content })
@@ -121,7 +121,7 @@ describeEachEngine('a server with an object store', (engine) => {
     expect((await fetch(forged, manual)).status).toBe(403)
   })
 
-  it('is not ready while the store is away, and answers an upload so that it can be repeated', async () => {
+  it('is not ready during an outage of the store, and refuses an upload so that it can be repeated', async () => {
     const announced = await announce('later.txt', 'later')
     const away: Fault = (_, answer) => {
       answer.destroy()
@@ -141,7 +141,7 @@ describeEachEngine('a server with an object store', (engine) => {
 })
 
 describe('a server whose object store cannot be used', () => {
-  it('does not start, and says why', async () => {
+  it('does not start, and reports the reason', async () => {
     const s3 = await startTestS3()
     const environment = { BOTSTEAD_BLOBS_URL: s3.url({ bucket: 'nowhere' }) }
     try {

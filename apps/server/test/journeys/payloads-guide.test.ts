@@ -7,7 +7,7 @@ import { useServer } from '../harness.js'
 
 type Line = Record<string, unknown>
 
-/** The lines of JSON behind a comment of the guide. */
+/** The lines of JSON after a comment of the guide. */
 async function linesOf(name: string): Promise<Line[]> {
   const guide = await readDocument('docs/guides/payloads.md')
   const [, block = ''] = guide.split(`<!-- ${name} -->\n\n\`\`\`jsonl\n`)

@@ -10,7 +10,7 @@ const uuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const document =
   '# Pumps\n\nA worn seal makes a pump leak.\n\n## Motors\n\nA motor hums at 50 Hz.\n'
 
-/** The calls as somebody types them who has read the documentation: no client, no types. */
+/** The calls as a reader of the documentation types them: no client, no types. */
 describeEachEngine('plain requests', (engine) => {
   const server = useServer(engine)
   let botId: string

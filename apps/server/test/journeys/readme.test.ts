@@ -66,7 +66,7 @@ describe('the commands, pasted in order,', () => {
     expect(written).not.toContain('undefined')
   })
 
-  it('of the guide to the runtime talk as a bot and as an integration', () => {
+  it('of the guide to the runtime act as a bot and as an integration', () => {
     const written = outputOf('docs/guides/runtime.md')
     expect(written).toContain("{ 'mail:address': 'ada@example.com' }\n{ created: false }\n")
     expect(written).toContain('incoming\noutgoing\n')
@@ -101,7 +101,7 @@ describe('the commands, pasted in order,', () => {
     expect(written).toMatch(/id: 1\nevent: message\ndata: \{"type":"message_created",/)
   })
 
-  it('of the guide to bots write one that answers', () => {
+  it('of the guide to bots create one that replies', () => {
     const written = outputOf('docs/guides/bots.md')
     expect(written).toBe("Good morning\n[ 'You said: Good morning', 'Good morning' ]\n")
   })

@@ -30,7 +30,7 @@ describe('the reference', () => {
     ['gzip, deflate', gunzipSync],
     ['identity', (bytes: Buffer) => bytes],
     ['br;q=0', (bytes: Buffer) => bytes],
-  ])('is sent to those who take %s, and not again', async (accepted, unpack) => {
+  ])('is sent to clients that accept %s, and not again', async (accepted, unpack) => {
     const get = (headers: Record<string, string>, method = 'GET') =>
       getBytes(`${server().url}${documentPath}`, method, {
         'accept-encoding': accepted,
@@ -58,7 +58,7 @@ describe('the reference', () => {
     ])
   })
 
-  it('is a page that takes nothing from elsewhere and also works where there is no https', async () => {
+  it('is a page without external resources that also works without https', async () => {
     const response = await server().fetch('/docs')
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toContain('text/html')
@@ -69,7 +69,7 @@ describe('the reference', () => {
     expect([withSlash.status, withSlash.headers.get('location')]).toEqual([308, '../docs'])
   })
 
-  it('is led to from the bare address, which says that the server runs', async () => {
+  it('is linked from the root address, which shows that the server is running', async () => {
     const page = await server().fetch('/', { headers: { accept: 'text/html,*/*;q=0.8' } })
     expect(page.headers.get('content-type')).toContain('text/html')
     expect(page.headers.get('vary')).toContain('accept')
@@ -152,7 +152,7 @@ interface Received {
   bytes: Buffer
 }
 
-/** The bytes as they were sent: `fetch` unpacks them. */
+/** The bytes as they were sent: `fetch` would decompress them. */
 async function getBytes(
   url: string,
   method: string,

@@ -23,7 +23,7 @@ describe.skipIf(!postgres)('an upload in parts to two processes on PostgreSQL', 
     ['a folder that both reach', false],
     ['an object store', true],
   ])(
-    'with %s goes on at the other when one is killed',
+    'with %s continues at the other process when one is killed',
     async (_, isRemote) => {
       await using place = await createCommandPlace(postgres)
       const s3 = isRemote ? store : undefined
@@ -33,7 +33,7 @@ describe.skipIf(!postgres)('an upload in parts to two processes on PostgreSQL', 
         BOTSTEAD_ADMIN_TOKEN: token,
         LOG_LEVEL: 'error',
       }
-      // One after the other, so that the first makes what both start from.
+      // One after the other, so that the first creates what both share.
       await using here = await startServerProcess(settings)
       await using there = await startServerProcess(settings)
       const client = await openBot(there)
@@ -52,17 +52,17 @@ describe.skipIf(!postgres)('an upload in parts to two processes on PostgreSQL', 
       }
       const part = (index: number) => content.subarray(index * megabyte, (index + 1) * megabyte)
 
-      // Each goes on where the other stopped.
+      // Each process continues where the other stopped.
       expect(await append(here, 0, part(0))).toBe(204)
       expect(await offsetAt(there)).toBe(String(megabyte))
       expect(await append(there, megabyte, part(1))).toBe(204)
 
-      // Two that go on at once: one of them does, and nothing of the other is mixed in.
+      // Of two concurrent requests one continues, and no bytes of the other are mixed in.
       const both = [append(here, 2 * megabyte, part(2)), append(there, 2 * megabyte, part(2))]
       expect((await Promise.all(both)).sort()).toEqual([204, 409])
       expect(await offsetAt(here)).toBe(String(3 * megabyte))
 
-      // One dies in the middle of a part, of which nothing was acknowledged.
+      // One process is killed in the middle of a part that was not acknowledged.
       const { hostname, port, host } = new URL(here.url)
       const socket = connect(Number(port), hostname).on('error', () => undefined)
       const lines = Object.entries({
@@ -94,7 +94,7 @@ describe.skipIf(!postgres)('an upload in parts to two processes on PostgreSQL', 
       )
       expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true)
       if (s3 === undefined) return
-      // The parts go, and the content is all that is left, beside the name of the installation.
+      // The parts are removed, and only the content is left, besides the owner file of the installation.
       const kept = () => s3.keys().filter((key) => !key.endsWith('botstead.owner'))
       await vi.waitFor(() => expect(kept()).toHaveLength(1), { timeout: 20_000, interval: 50 })
       expect(s3.openUploads()).toEqual([])

@@ -5,13 +5,13 @@ import { useServer } from '../harness.js'
 const day = 24 * 60 * 60 * 1000
 const payloadBytes = 128 * 1024
 
-/** As many tags as asked for, under names of their own. */
+/** A number of tags with distinct names. */
 const tagsOf = (count: number, prefix: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 'x']))
-/** A payload whose JSON has so many bytes. */
+/** A payload whose JSON has a given number of bytes. */
 const payloadOf = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) })
 
-describe('the bounds of what bots and integrations store', () => {
+describe('the limits of what bots and integrations store', () => {
   const server = useServer()
   let bot: Awaited<ReturnType<typeof makeBot>>['client']
   let botId: string
@@ -69,7 +69,7 @@ describe('the bounds of what bots and integrations store', () => {
     await expect(long).rejects.toMatchObject(refusal('InvalidPayload', 'body.type', '200'))
   })
 
-  it('are a year for what comes later, and what is past comes at once', async () => {
+  it('are a year for scheduled objects, and a time in the past means at once', async () => {
     const schedule = { dateTime: timeIn(-day) }
     const { event } = await bot.createEvent({ type: 'now', payload: {}, schedule })
     await expect

@@ -6,11 +6,11 @@ import { useServer } from '../harness.js'
 
 const hour = 60 * 60 * 1000
 
-/** Waits until the assertion holds and answers what it answers. */
+/** Waits until the assertion holds and returns its result. */
 const eventually = <T>(assertion: () => Promise<T>) =>
   vi.waitFor(assertion, { timeout: 15_000, interval: 50 })
 
-describeEachEngine('what bots and integrations do', (engine) => {
+describeEachEngine('the runtime API of bots and integrations', (engine) => {
   const server = useServer(engine)
   let made: Awaited<ReturnType<typeof makeBot>>
   let bot: Awaited<ReturnType<typeof makeBot>>['client']
@@ -48,7 +48,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     expect((await bot.getUser({ id: user.id })).user.tags).toEqual({ vip: 'yes' })
   })
 
-  it('is a user itself, also for integrations, and cannot be deleted', async () => {
+  it('includes the bot as a user, also for integrations, which cannot be deleted', async () => {
     const id = made.bot.id
     await mail.updateUser({ id, name: 'Robot', tags: { account: 'r2' } })
     expect((await bot.getUser({ id })).user).toMatchObject({
@@ -77,7 +77,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     expect((await other.listUsers({})).users).toEqual([])
   })
 
-  it('finds by tags what it made before: all of them, or the discriminating ones', async () => {
+  it('finds existing objects by all tags, or by the discriminating ones', async () => {
     const first = await mail.getOrCreateUser({ tags: { x: '1', y: '2', z: '3' } })
     expect(first.meta).toEqual({ created: true })
     const other = await mail.getOrCreateUser({ tags: { x: '1', y: '2' } })
@@ -93,7 +93,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     ).rejects.toMatchObject(refused('InvalidPayload'))
   })
 
-  it('makes one object for concurrent calls', async () => {
+  it('creates one object for concurrent calls', async () => {
     const { id: conversationId } = await room()
     const { id: userId } = await person()
     const tags = { id: 'parallel' }
@@ -158,7 +158,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     await expect(bot.getParticipant({ id: conversationId, userId: user.id })).rejects.toMatchObject(
       refused('ResourceNotFound'),
     )
-    // The bot is a participant like any other: only where somebody added it.
+    // The bot is an ordinary participant: only where it was added.
     const itself = { id: conversationId, userId: made.bot.id }
     await expect(bot.getParticipant(itself)).rejects.toMatchObject(refused('ResourceNotFound'))
     await bot.addParticipant(itself)
@@ -177,7 +177,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     )
   })
 
-  it('imports history once, however often it is sent', async () => {
+  it('imports history once for repeated calls', async () => {
     const { id: conversationId } = await room()
     const { id: userId } = await person()
     const messages = Array.from({ length: 3 }, (_, at) => ({
@@ -197,7 +197,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     ).toEqual([{ at: 2 }, { at: 1 }, { at: 0 }])
   })
 
-  it('gets or makes a user, a conversation and a message in one call', async () => {
+  it('gets or creates a user, a conversation and a message in one call', async () => {
     const discriminateByTags = ['id']
     const input = {
       user: { tags: { id: 'u1' }, name: 'Ada', discriminateByTags },
@@ -215,7 +215,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     await expect(bot.initializeIncomingMessage(input)).rejects.toMatchObject(refused('Forbidden'))
   })
 
-  it('stores states of its own and expires them in time', async () => {
+  it('stores states separately for each side and expires them in time', async () => {
     const { id } = await room()
     const place = { type: 'conversation' as const, id, name: 'order' }
     await expect(bot.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
@@ -274,7 +274,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     expect((await bot.getMessage({ id: message.id })).message).toEqual(message)
     expect((await bot.listMessages({ conversationId })).messages).toEqual([])
     server().clock.advance(hour + 1000)
-    // Workers look at the clock when something of the kind is asked for.
+    // Workers check the clock when a job of the kind is enqueued.
     await bot.createMessage(say('even later'))
     await bot.createEvent(happen)
     await eventually(async () => {
@@ -292,7 +292,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     )
   })
 
-  it('fires recurring events once, however many were missed', async () => {
+  it('fires recurring events once, also after several missed times', async () => {
     const recurringEvents = {
       daily: { schedule: { cron: '0 6 * * *' }, type: 'morning', payload: { wake: true } },
     }
@@ -330,7 +330,7 @@ describeEachEngine('what bots and integrations do', (engine) => {
     await bot.trackAnalytics({ name: 'orders', count: 2 })
   })
 
-  it('delivers what comes in to a bot with an address, as an event with all that belongs to it', async () => {
+  it('delivers incoming messages to a bot with an address, as an event with its context', async () => {
     const ear = createServer((_, response) => response.end('{}'))
     await new Promise<void>((resolve) => ear.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void ear.close())

@@ -42,7 +42,7 @@ describeEachEngine('bots made with the SDK', (engine) => {
       await process.kill()
     })
 
-    /** A user in a conversation, who hears what the bot says there. */
+    /** A user in a conversation who receives the messages of the bot. */
     async function talk() {
       const ada = await connect(server(), webhookId)
       const { conversation } = await ada.createConversation({})
@@ -60,10 +60,10 @@ describeEachEngine('bots made with the SDK', (engine) => {
       return { ada, id: conversation.id, listener, heard, send, leave: () => listener.disconnect() }
     }
 
-    /** The event that told the bot of a message. */
+    /** The event that delivered a message to the bot. */
     const eventOf = async (messageId: string) => (await bot.listEvents({ messageId })).events[0]
 
-    it('are told when they are deployed', async () => {
+    it('are notified when they are deployed', async () => {
       const place = { type: 'bot', id: botId, name: 'registration' } as const
       const times = (expected: number) =>
         eventually(async () => {
@@ -75,7 +75,7 @@ describeEachEngine('bots made with the SDK', (engine) => {
       await times(2)
     })
 
-    it('answer, in order, and their deliveries are processed', async () => {
+    it('reply in order, and their deliveries are processed', async () => {
       const { send, heard, leave } = await talk()
       const { message } = await send('hello')
       await send('one')
@@ -104,7 +104,7 @@ describeEachEngine('bots made with the SDK', (engine) => {
       await leave()
     })
 
-    it('are asked again after a failure that may pass, which only version 7 tells apart', async () => {
+    it('are called again after a temporary failure, which only version 7 distinguishes', async () => {
       const { send, heard, leave } = await talk()
       const { message } = await send('stumble')
       await send('after')
@@ -145,7 +145,7 @@ describeEachEngine('bots made with the SDK', (engine) => {
       await leave()
     })
 
-    it('do their actions when they are called', async () => {
+    it('perform their actions', async () => {
       const anything = { schema: { type: 'object' } }
       const actions = { double: { input: anything, output: anything } }
       await existingClient(server()).updateBot({ id: botId, actions })

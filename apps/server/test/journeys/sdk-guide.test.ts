@@ -10,7 +10,7 @@ const minute = 60 * 1000
 it('the guide to the SDK shows code of the example, word for word', async () => {
   const guide = await readDocument('docs/guides/sdk.md')
   const example = await readDocument('examples/order-bot/bot.mjs')
-  // What repairs the SDK stands before the recipes, and in the process of the tests.
+  // The workaround for the SDK precedes the recipes, and runs in the process of the tests.
   const [, recipes = ''] = guide.split('\n## Choices\n')
   const snippets = [...recipes.matchAll(/^```js\n(.*?)^```$/gms)]
   expect(snippets).toHaveLength(9)
@@ -20,7 +20,7 @@ it('the guide to the SDK shows code of the example, word for word', async () => 
 const sdks = ['@botpress/sdk', 'sdk7'] as const
 
 describeEachEngine('the example of the guide to the SDK', (engine) => {
-  // One server each: time that one has moved on would end the workflows of the next at once.
+  // One server each: skipped time of one would end the workflows of the next at once.
   const servers = { '@botpress/sdk': useServer(engine), sdk7: useServer(engine) }
 
   it.each(sdks)('takes orders with %s', async (sdk) => {
@@ -70,7 +70,7 @@ describeEachEngine('the example of the guide to the SDK', (engine) => {
       expect(events).toMatchObject([{ status: 'scheduled' }])
     })
     server().clock.advance(11 * minute)
-    // What is scheduled comes with the next look, which the next message brings.
+    // Scheduled events are released with the next poll, which the next message triggers.
     await say('hello')
     await hears({ text: 'Remember: your cup' })
     server().clock.advance(61 * minute)

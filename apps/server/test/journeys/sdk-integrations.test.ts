@@ -25,7 +25,7 @@ const definition = {
 }
 
 describeEachEngine('an integration made with the SDK', (engine) => {
-  // Both versions, each on one engine: what they differ in has nothing to do with the database.
+  // Both versions, each on one engine: their differences do not concern the database.
   const sdk = engine.name === 'postgres' ? 'sdk7' : '@botpress/sdk'
   const server = useServer(engine)
   const processes: BotProcess[] = []
@@ -77,7 +77,7 @@ describeEachEngine('an integration made with the SDK', (engine) => {
   })
 
   let calls = 0
-  /** Somebody calls the number of the bot. */
+  /** Simulates a call to the number of the bot. */
   const ring = async (body: object) => {
     const answer = await fetch(`${webhookUrl}/calls?${++calls}`, {
       method: 'POST',
@@ -90,7 +90,7 @@ describeEachEngine('an integration made with the SDK', (engine) => {
     return messages.toReversed().map(({ payload, tags }) => [payload.text, tags['phone:saidBy']])
   }
 
-  it('brings messages in, takes answers out and does what the bot asks of it', async () => {
+  it('receives messages, sends replies and performs actions for the bot', async () => {
     const first = await ring({ payload: { text: 'good day' } })
     expect(first).toMatchObject({ status: 201, body: { country: 'fr' } })
     const { conversationId } = first.body
@@ -121,7 +121,7 @@ describeEachEngine('an integration made with the SDK', (engine) => {
     expect(conversation).toMatchObject({ integration: 'phone', tags: { 'phone:number': '42' } })
   })
 
-  it('is told what is wrong with what it brings', async () => {
+  it('gets an error for invalid messages', async () => {
     expect(await ring({ payload: { words: 'hello' } })).toEqual({
       status: 422,
       body: {
@@ -145,7 +145,7 @@ describeEachEngine('an integration made with the SDK', (engine) => {
     ).rejects.toMatchObject({ type: 'InvalidPayload' })
   })
 
-  it('makes users and conversations for the bot', async () => {
+  it('creates users and conversations for the bot', async () => {
     const place = { tags: { number: '7' }, integrationName: 'phone' }
     const { conversation } = await bot.createConversation({ channel: 'line', ...place })
     expect(conversation.tags).toEqual({ 'phone:number': '7' })
@@ -154,7 +154,7 @@ describeEachEngine('an integration made with the SDK', (engine) => {
     expect(once.conversation.id).toBe(conversation.id)
   })
 
-  it('fails to register with its own words, and leaves', async () => {
+  it('fails to register with its own message, and unregisters', async () => {
     expect(await configure({ configuration: { country: 'none' } })).toMatchObject({
       status: 'registration_failed',
       statusReason: 'There is no such country',

@@ -11,7 +11,7 @@ import { startTestServer, type TestServer } from '../harness.js'
 const environment = { BOTSTEAD_SEARCHES_AT_ONCE: '1' }
 const options = { findEntry: new URL('../fixtures/blocked-find-worker.js', import.meta.url) }
 
-/** Makes one search take as long as the test likes. */
+/** Blocks one search for as long as the test needs. */
 async function blockSearch(engine: TestEngine, server: TestServer) {
   if (engine.name === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'botstead-blocked-'))
@@ -47,8 +47,8 @@ async function blockSearch(engine: TestEngine, server: TestServer) {
   }
 }
 
-describeEachEngine('a search that takes long', (engine) => {
-  it('keeps no message and no other request waiting', async () => {
+describeEachEngine('a slow search', (engine) => {
+  it('does not block messages or other requests', async () => {
     const server = await startTestServer(engine, environment, undefined, options)
     try {
       const { bot } = await server.client().createBot({})
@@ -77,7 +77,7 @@ describeEachEngine('a search that takes long', (engine) => {
     }
   })
 
-  it('is given up with an error that says so', async () => {
+  it('is aborted with a timeout error', async () => {
     const hurry = { ...environment, BOTSTEAD_SEARCH_TIMEOUT_MS: '3s' }
     const server = await startTestServer(engine, hurry, undefined, options)
     try {
@@ -89,7 +89,7 @@ describeEachEngine('a search that takes long', (engine) => {
         message: expect.stringContaining('3000 ms'),
       })
       await block.release()
-      // A thread that takes the place of the old one needs a moment to start.
+      // The thread that replaces the old one needs a moment to start.
       const { passages } = await vi.waitFor(() => inBot.searchFiles({ query: 'anything' }), 45_000)
       expect(passages).toEqual([])
       await block.remove()

@@ -5,7 +5,7 @@ import { createLog } from '../../src/platform/telemetry/log.js'
 import { describeEachEngine } from '../engines.js'
 
 // On SQLite the extension has no build for the platform, here and in the search thread; the PostgreSQL
-// of the tests has no pgvector. What was loaded before this file, or is after it, knows the extension.
+// of the tests has no pgvector. Modules loaded before or after this file use the real extension.
 let startTestServer: typeof import('../harness.js').startTestServer
 beforeAll(async () => {
   vi.resetModules()
@@ -23,7 +23,7 @@ afterAll(() => {
 const findEntry = new URL('../fixtures/find-worker-without-vectors.js', import.meta.url)
 
 describeEachEngine('a database that cannot compare vectors', (engine) => {
-  it('is searched by words, and says so in the header, the log and the probe', async () => {
+  it('is searched by words, and reports it in the header, the log and the probe', async () => {
     const lines: string[] = []
     const destination = new Writable({
       write(chunk, _encoding, done) {
@@ -43,7 +43,7 @@ describeEachEngine('a database that cannot compare vectors', (engine) => {
 
       const { bot } = await server.client().createBot({})
       const bots = createClient({ baseUrl: server.url, token: server.token, botId: bot.id })
-      // So many that they would have vectors.
+      // Enough passages for vectors.
       const content = Array.from({ length: 60 }, (_, at) => `# Pump ${at}\n\nValve v${at}z leaks.`)
       const text = content.join('\n\n')
       const { file } = await bots.upsertFile({ key: 'a.md', size: text.length, index: true })

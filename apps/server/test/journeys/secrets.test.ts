@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { freePort } from '../processes.js'
 
-/** All bytes below the data folder, by path, without what is there to hold a secret. */
+/** All bytes below the data folder, by path, except files whose purpose is to hold a secret. */
 async function keptBytes({ server }: TestServer): Promise<Map<string, Buffer>> {
   const { dataDir } = server.config
   const found = await readdir(dataDir, { recursive: true, withFileTypes: true })
@@ -18,11 +18,11 @@ async function keptBytes({ server }: TestServer): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(open.map(async (path) => [path, await readFile(path)] as const)))
 }
 
-describe('what nobody else is to know', () => {
+describe('a secret', () => {
   const [sqlite] = engines
   if (sqlite === undefined) throw new Error('There is no engine to test on')
 
-  it('stands neither in the data folder nor in the log, though bots fail and calls are refused', async () => {
+  it('is neither in the data folder nor in the log, even when bots fail and calls are refused', async () => {
     const lines: string[] = []
     const log = await createLog({
       level: 'debug',
@@ -75,7 +75,7 @@ describe('what nobody else is to know', () => {
       payload: { type: 'text', text: 'a body' },
     })
     const chatPath = `/chat/${chat?.webhookId}`
-    // The key of the guest is refused, since the chat has a key of its own by now.
+    // The key of the guest is refused, since the chat now has an encryption key of its own.
     expect(
       (await server.fetch(`${chatPath}/messages`, { method: 'POST', headers, body })).status,
     ).toBe(401)

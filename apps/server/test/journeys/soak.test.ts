@@ -14,7 +14,7 @@ import { listenBySocket, listenRaw, type RawAddress } from '../listening/raw-str
 import { growth, type LiveHeap, liveBytes, readLiveHeap } from '../live-heap.js'
 import { freePort } from '../processes.js'
 
-/** What a server holds. */
+/** The resources that a server holds. */
 interface Held {
   heap: LiveHeap
   bytes: number
@@ -22,21 +22,21 @@ interface Held {
   timers: number
 }
 
-/** Rounds before the first measurement: they fill caches and pools. */
+/** Rounds before the first measurement, which fill caches and pools. */
 const warmUp = 60
 const rounds = 240
-/** Rounds of which one has a document read again. */
+/** One document is indexed again every so many rounds. */
 const readEvery = 5
-/** Lanes that go their rounds beside each other. */
+/** Concurrent lanes of rounds. */
 const lanes = 8
-/** Bytes that may be held more after so many rounds. A leak of 1 kB in one step of a round exceeds it. */
+/** Bytes by which memory may grow. A leak of 1 kB in one step of a round exceeds it. */
 const tolerance = rounds * 500
-/** Connections that clients keep open, and timers of what happens by itself now and then. */
+/** Connections that clients keep open, and timers of periodic work. */
 const slack = 12
-/** Milliseconds for what a server keeps for a moment, such as a room that nobody listens to. */
+/** Milliseconds for resources that a server holds for a moment, such as a topic without listeners. */
 const patience = 60_000
 
-/** Key of the file whose upload is begun and broken off in every round. */
+/** Key of the file whose upload is interrupted in every round. */
 const unfinished = 'broken.bin'
 const token = 'a-token-for-tests-only'
 const probe = fileURLToPath(new URL('../processes/measured.mjs', import.meta.url))
@@ -44,7 +44,7 @@ const tus = { 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octe
 const large = Buffer.alloc(600_000, 'content ')
 
 it.skipIf(!existsSync('/proc/self/fd'))(
-  'a server holds as much after many rounds of all that it does as before them',
+  'a server holds no more resources after many rounds of mixed work than before',
   async () => {
     await using place = await startMeasured()
     const go = await prepare(place)
@@ -61,7 +61,7 @@ it.skipIf(!existsSync('/proc/self/fd'))(
   1_200_000,
 )
 
-/** What is held once the last round is over for the server too, as far as its heap ceases to fall. */
+/** The resources after the last round has ended for the server too, when its heap stops shrinking. */
 async function settled(place: Measured): Promise<Held> {
   let least = await place.roughly()
   for (let stable = 0; stable < 3; ) {
@@ -73,7 +73,7 @@ async function settled(place: Measured): Promise<Held> {
   return await place.measure()
 }
 
-/** What is held once it is as little as before, or after a time. */
+/** The resources when they are as low as before, or after a timeout. */
 async function untilFlat(place: Measured, before: Held): Promise<Held> {
   const end = performance.now() + patience
   for (;;) {
@@ -86,7 +86,7 @@ async function untilFlat(place: Measured, before: Held): Promise<Held> {
   }
 }
 
-/** Makes what the rounds need; answers what goes so many of them. */
+/** Creates the objects for the rounds; returns the function that performs a round. */
 async function prepare({ url }: Measured) {
   const account = { baseUrl: url, token }
   const { workspaces } = await createClient(account).listWorkspaces()
@@ -104,7 +104,7 @@ async function prepare({ url }: Measured) {
     return file.id
   }
 
-  /** As a client that was cut off and resumes; a job puts the parts together. */
+  /** Like a client that was interrupted and resumes; a job assembles the parts. */
   async function uploadInParts(key: string, parts: string[]): Promise<void> {
     const { file } = await client.upsertFile({ key, size: Buffer.byteLength(parts.join('')) })
     let offset = 0
@@ -131,7 +131,7 @@ async function prepare({ url }: Measured) {
     const say = (words: string) =>
       chat.chatCreateMessage({ conversationId, payload: { type: 'text', text: words } })
 
-    /** Somebody who listens hears a message, which the bot is told too, and goes. */
+    /** Listens until a message arrives, which the bot receives too, and disconnects. */
     async function listen(begin: typeof listenRaw, round: number): Promise<void> {
       const listener = await begin(room)
       const words = `Message ${round}`
@@ -175,7 +175,7 @@ async function prepare({ url }: Measured) {
       await breakOff(broken.uploadUrl, 'PUT')
       await download(false)
       await download(true)
-      // Reading a document takes longer than all the rest of a round.
+      // Indexing a document takes longer than the rest of a round.
       if (round % readEvery === 0) {
         await client.reindexFile({ id: indexedId })
         await client.getFile({ id: indexedId, waitFor: 'indexing_completed' })
@@ -200,7 +200,7 @@ async function prepare({ url }: Measured) {
   }
 }
 
-/** Begins to send a content and goes. */
+/** Begins to send a content and disconnects. */
 async function breakOff(address: string, method: string): Promise<void> {
   const { hostname, port, pathname, search, host } = new URL(address)
   const socket = connect(Number(port), hostname).on('error', () => undefined)
@@ -222,7 +222,7 @@ async function untilDelivered(admin: ReturnType<typeof createClient>, id: string
   while (!(await isDone())) await sleep(50)
 }
 
-/** What came in parts is put together when there is time. */
+/** A content in parts is assembled in the background. */
 async function untilUploaded(client: ReturnType<typeof createClient>): Promise<void> {
   const isDone = async () => {
     const { files } = await client.listFiles({ pageSize: 100 })
@@ -239,11 +239,11 @@ function textOf(data: Record<string, unknown>): unknown {
 interface Measured extends AsyncDisposable {
   url: string
   measure(): Promise<Held>
-  /** Bytes of the heap after a collection, with compiled code. */
+  /** Bytes of the heap after a collection, including compiled code. */
   roughly(): Promise<number>
 }
 
-/** The command in a process of its own, where nothing but it is measured. */
+/** The command in a process of its own, where nothing else is measured. */
 async function startMeasured(): Promise<Measured> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-soak-'))
   const port = await freePort()

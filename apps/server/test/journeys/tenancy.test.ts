@@ -9,7 +9,7 @@ import { addAccount, type Login, settle, type Tenant, uploadText } from '../tena
 const statuses = { ResourceNotFound: 404, ReferenceNotFound: 400, Forbidden: 403 } as const
 const secret = 'What only the victim may read'
 
-/** Whoever deletes their own user comes last: nothing is left to call as. */
+/** Deleting one's own user comes last, because no caller is left afterwards. */
 const isFarewell = ({ id }: Operation) => id === 'chatDeleteUser'
 const closed = allOperations
   .filter(({ auth }) => auth !== 'public')
@@ -19,7 +19,7 @@ const closed = allOperations
 describeEachEngine('tenancy', (engine) => {
   const server = useServer(engine)
   let victim: Tenant
-  /** Somebody else altogether. */
+  /** A user of another account. */
   let stranger: Tenant
   /** The same person with another workspace. */
   let neighbour: Tenant
@@ -36,13 +36,13 @@ describeEachEngine('tenancy', (engine) => {
     before = await everythingOf(server(), victim)
   })
 
-  it('the victim sees all of it', async () => {
+  it('the victim sees all of its own data', async () => {
     expect(JSON.stringify(before).split(secret).length).toBeGreaterThan(8)
     const { passages } = await server().client(victim).searchFiles({ query: secret })
     expect(passages.map(({ content }) => content).join()).toContain(secret)
   })
 
-  /** Sends a request as somebody else and makes sure that it tells nothing. */
+  /** Sends a request as another caller and checks that it reveals nothing. */
   async function sendAsOther(operation: Operation, request: Request): Promise<Response> {
     const response = await send(server(), operation, request)
     const text = await response.clone().text()
@@ -52,7 +52,7 @@ describeEachEngine('tenancy', (engine) => {
     return response
   }
 
-  /** Everything as the victim sends it, but for what proves who calls. */
+  /** Sends the victim's request with the credentials of another caller. */
   async function expectForeignPlace(operation: Operation, proof: Record<string, string>) {
     const headers = { ...credentialsOf(operation.auth, victim), ...proof }
     const response = await sendAsOther(operation, {
@@ -66,7 +66,7 @@ describeEachEngine('tenancy', (engine) => {
     })
   }
 
-  /** The victim's ids in a place of the caller's own. */
+  /** Sends the victim's ids in a scope of the caller's own. */
   async function expectForeignIds(operation: Operation, caller: Tenant) {
     const { request, headers, foreign } = exampleOf(operation)
     const { params, ...rest } = request(victim)
@@ -76,12 +76,12 @@ describeEachEngine('tenancy', (engine) => {
       headers: { ...credentialsOf(operation.auth, caller), ...headers },
     })
     if (foreign === 'own') return expect(response.status).toBeLessThan(300)
-    // An answer to HEAD has no body.
+    // A response to HEAD has no body.
     if (operation.method === 'HEAD') return expect(response.status).toBe(statuses[foreign])
     await expectRefusal(response, { status: statuses[foreign], type: foreign, message: /./ })
   }
 
-  /** Another account, another workspace of the same person, another bot of the same workspace. */
+  /** Tries another account, another workspace of the same person, and another bot of the same workspace. */
   async function expectNothingReached(operation: Operation) {
     const { auth } = operation
     if (auth === 'chat-user') {
@@ -95,9 +95,9 @@ describeEachEngine('tenancy', (engine) => {
       await expectForeignPlace(operation, { authorization: `Bearer ${sibling.botKey}` })
     }
     await expectForeignIds(operation, stranger)
-    // It tells of every bot that the token may use.
+    // It lists every bot that the token may use.
     if (operation.id === 'introspect') return
-    // Workspaces themselves are reached from any workspace of the same person.
+    // Workspaces themselves are accessible from any workspace of the same person.
     const isInside = !operation.path.includes('/workspaces/')
     if ((auth === 'workspace' || auth === 'bot') && isInside) {
       await expectForeignIds(operation, neighbour)
@@ -105,15 +105,15 @@ describeEachEngine('tenancy', (engine) => {
     if (auth === 'bot' || auth === 'chat-user') await expectForeignIds(operation, sibling)
   }
 
-  it.each(closed)('%s tells and changes nothing of others', async (_, operation) => {
+  it.each(closed)('%s neither reveals nor changes data of others', async (_, operation) => {
     await expectNothingReached(operation)
-    // What only reads is trusted to change nothing, which spares half of the reading here.
+    // Operations that only read are assumed to change nothing, which saves half of the reads here.
     if (['GET', 'HEAD'].includes(operation.method)) return
     expect(await everythingOf(server(), victim)).toEqual(before)
   })
 })
 
-/** Something to be found by search, once it is. */
+/** Adds a searchable file and waits until it is indexed. */
 async function addKnowledge(server: TestServer, tenant: Tenant): Promise<void> {
   const runtime = server.client(tenant)
   const { id } = await uploadText(runtime, 'knowledge.md', `# Own words\n\n${secret}`, true)
@@ -127,7 +127,7 @@ async function addWorkspace(server: TestServer, { token }: Login): Promise<Login
   return { token, workspaceId: id }
 }
 
-/** All that a tenant can read, without what is made anew at each read. */
+/** All data that a tenant can read, except what differs at each read. */
 async function everythingOf(server: TestServer, tenant: Tenant): Promise<unknown> {
   const client = server.client(tenant)
   const everything = await Promise.all([

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-/** What an answer of the store consists of. */
+/** A response of the store. */
 export interface StoreAnswer {
   status: number
   headers?: Record<string, string | number>
@@ -20,7 +20,7 @@ interface Upload {
   parts: Map<number, StoredObject>
 }
 
-/** One request for the store, its body read whole. */
+/** A request to the store, with its whole body. */
 export interface StoreRequest {
   method: string
   /** Object key, empty for the bucket. */
@@ -33,7 +33,7 @@ export interface StoreRequest {
 const pageSize = 1000
 const smallestPart = 5 * 1024 * 1024
 
-/** The objects of one bucket, as Amazon documents S3: the operations that Botstead uses and no others. */
+/** The objects of one bucket, as Amazon documents S3: only the operations that Botstead uses. */
 export function createObjects() {
   const objects = new Map<string, StoredObject>()
   const uploads = new Map<string, Upload>()
@@ -143,10 +143,10 @@ export function createObjects() {
   }
 
   return {
-    /** Ids of uploads in parts that were neither completed nor given up. */
+    /** Ids of multipart uploads that were neither completed nor aborted. */
     openUploads: () => [...uploads.keys()],
 
-    /** Lets uploads in parts have begun so many milliseconds earlier; their parts stay as they are. */
+    /** Moves the start of multipart uploads back by some milliseconds; their parts are unchanged. */
     backdateUploads: (milliseconds: number) => {
       for (const upload of uploads.values()) {
         upload.begun = new Date(upload.begun.getTime() - milliseconds)
@@ -200,7 +200,7 @@ function xml(body: string): StoreAnswer {
   }
 }
 
-/** A refusal as S3 words it. */
+/** A refusal in the format of S3. */
 export function refused(status: number, code: string): StoreAnswer {
   return {
     ...xml(`<Error><Code>${code}</Code><Message>Refused by the test.</Message></Error>`),

@@ -6,9 +6,9 @@ import { listObjects, listUploads } from '../../src/platform/blobs/s3-list.js'
 import { abortUpload } from '../../src/platform/blobs/s3-put.js'
 import { hasSwift, startSwift } from './swift.js'
 
-/** An object store that nobody wrote for these tests. */
+/** An object store that was not written for these tests. */
 export interface RealS3 {
-  /** Where to reach it; each call has a prefix of its own unless one is given, below that of the run. */
+  /** Its address; each call has a prefix of its own unless one is given, below that of the run. */
   address(changes?: Partial<S3Address>): S3Address
   /** The same as settings of a server. */
   environment(changes?: Partial<S3Address>): Record<string, string>
@@ -18,8 +18,8 @@ const { BOTSTEAD_TEST_S3_URL: given } = process.env
 const isThere = given !== undefined || hasSwift()
 
 /**
- * Defines tests on a store that nobody wrote for them: the one of `BOTSTEAD_TEST_S3_URL`, else
- * OpenStack Swift where it is installed. Without any they are skipped, and their name says why.
+ * Defines tests on a store that was not written for them: the one of `BOTSTEAD_TEST_S3_URL`, else
+ * OpenStack Swift where it is installed. Without either they are skipped, and their name contains the reason.
  */
 export function describeRealS3(name: string, define: (store: () => RealS3) => void): void {
   const store = given === undefined ? 'OpenStack Swift' : 'the store of BOTSTEAD_TEST_S3_URL'
@@ -45,7 +45,7 @@ function useRealS3(): () => RealS3 {
   }
 }
 
-/** A bucket of somebody: below a prefix of this run, which is empty again afterwards. */
+/** A bucket of a foreign store, below a prefix of this run, which is emptied afterwards. */
 function useForeign(url: string) {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION } = process.env
   const bucket = parseS3Address(url, {

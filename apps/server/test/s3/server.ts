@@ -20,27 +20,27 @@ interface SeenRequest {
 }
 
 /**
- * What goes wrong with a request: it was answered by the fault itself, its answer breaks off in the
- * middle, or it is done and its answer lost. Undefined lets it pass.
+ * A fault of a request: it sends the response itself, the response breaks off in the
+ * middle, or the request is performed and its response lost. Undefined lets it pass.
  */
 export type Fault = (
   seen: SeenRequest,
   answer: ServerResponse,
 ) => 'handled' | 'cut-answer' | 'lost-answer' | undefined
 
-/** An object store on this machine that speaks S3 and checks signatures, and breaks when told to. */
+/** An object store on this machine that speaks S3, checks signatures, and fails on demand. */
 export interface TestS3 {
   /** For `BOTSTEAD_BLOBS_URL`; each call has a prefix of its own unless one is given. */
   url(options?: { bucket?: string; prefix?: string; secret?: string; user?: string }): string
   endpoint: string
   accessKeyId: string
   secretAccessKey: string
-  /** Asked about every request. */
+  /** Called for every request. */
   fault: Fault | undefined
-  /** Requests so far. */
+  /** The requests so far. */
   readonly seen: SeenRequest[]
   openUploads(): string[]
-  /** Lets uploads in parts have begun so many milliseconds earlier; their parts stay as they are. */
+  /** Moves the start of multipart uploads back by some milliseconds; their parts are unchanged. */
   backdateUploads(milliseconds: number): void
   /** Keys of all objects, with their prefixes. */
   keys(): string[]
@@ -117,7 +117,7 @@ export async function startTestS3(): Promise<TestS3> {
   return test
 }
 
-/** The store for the tests of the surrounding `describe`; call the answer inside a test. */
+/** The store for the tests of the surrounding `describe`; call the returned function inside a test. */
 export function useTestS3(): () => TestS3 {
   let running: TestS3 | undefined
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What is signed of a request, as it came over the wire. */
+/** The signed parts of a request, as it was sent. */
 export interface SignedRequest {
   method: string
   /** Path and query, still encoded. */
@@ -9,7 +9,7 @@ export interface SignedRequest {
   headers: IncomingHttpHeaders
 }
 
-/** Code of the refusal that S3 would answer with, or undefined for a request that is signed well. */
+/** The error code of S3, or undefined for a valid signature. */
 export function refusalOf(
   request: SignedRequest,
   keys: Readonly<Record<string, string>>,
@@ -46,7 +46,7 @@ interface Signing {
   presigned: boolean
 }
 
-/** Signature version 4, written down from its specification and nothing else. */
+/** Signature version 4, implemented from its specification alone. */
 export function signatureOf(request: SignedRequest, signing: Signing): string {
   const [path = '', query = ''] = request.url.split('?')
   const canonicalQuery = [...new URLSearchParams(query)]

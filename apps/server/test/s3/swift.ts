@@ -13,7 +13,7 @@ const python = '/usr/bin/python3'
 const program = fileURLToPath(new URL('swift-server.py', import.meta.url))
 const user = { accessKeyId: 'test:tester', secretAccessKey: 'secret-of-the-bucket/+=' }
 
-/** Swift keeps what it knows of objects beside them, in attributes that not every file system takes. */
+/** Swift stores metadata of objects in extended attributes, which not every file system supports. */
 const probe = 'import os, sys; os.setxattr(sys.argv[1], "user.swift.probe", b"1")'
 
 /** OpenStack Swift on this machine, with an empty bucket. */
@@ -33,13 +33,13 @@ export function hasSwift(): boolean {
   }
 }
 
-/** Starts Swift in a temporary folder, in memory where that can be: it waits for the disk at every write. */
+/** Starts Swift in a temporary folder, in memory if possible: it syncs at every write. */
 export async function startSwift({ mostParts = 10_000 } = {}): Promise<Swift> {
   const folder = (await makeFolder('/dev/shm')) ?? (await makeFolder(tmpdir()))
   if (folder === undefined) throw new Error(`${tmpdir()} takes no extended attributes`)
   const { accessKeyId, secretAccessKey } = user
   const words = [program, folder, accessKeyId, secretAccessKey, String(mostParts)]
-  // It ends when its input does, so it cannot outlive a run that was killed.
+  // The process ends with its input, so it cannot outlive a run that was killed.
   const child = spawn(python, words, { stdio: ['pipe', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
   const complaints = text(child.stderr)
@@ -72,7 +72,7 @@ export async function startSwift({ mostParts = 10_000 } = {}): Promise<Swift> {
   return { address, close }
 }
 
-/** A new folder for Swift, undefined where it cannot work. */
+/** A new folder for Swift, undefined where it is unsuitable. */
 async function makeFolder(parent: string): Promise<string | undefined> {
   const folder = await mkdtemp(join(parent, 'botstead-swift-')).catch(() => undefined)
   if (folder === undefined) return undefined
