@@ -123,12 +123,12 @@ describe.concurrent('a server with an uncaught exception', () => {
       socket.write(content.slice(500))
       expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
       expect(await server.exited).toBe(1)
-      const told = server
+      const fatal = server
         .output()
         .split('\n')
         .filter((line) => line.includes('"level":"fatal"'))
-      expect(told).toHaveLength(1)
-      expect(JSON.parse(told[0] ?? '').err).toMatchObject({ message, stack: expect.any(String) })
+      expect(fatal).toHaveLength(1)
+      expect(JSON.parse(fatal[0] ?? '').err).toMatchObject({ message, stack: expect.any(String) })
     },
   )
 
