@@ -90,10 +90,14 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     ],
     isStopping: () => stopping,
   })
-  const routes = config.roles.api ? features.flatMap((feature) => feature.routes ?? []) : []
+  const served = config.roles.api ? features : []
   const app = await createApp({
-    routes: [...probes, ...routes, ...(options.extraRoutes ?? [])],
-    ...(config.roles.api && { webhooks: slices.webhooks }),
+    routes: [
+      ...probes,
+      ...served.flatMap((feature) => feature.routes ?? []),
+      ...(options.extraRoutes ?? []),
+    ],
+    rawRoutes: served.flatMap((feature) => feature.rawRoutes ?? []),
     authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
     idempotency,
     rateLimiter: createLimiter(context),

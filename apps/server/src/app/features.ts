@@ -132,7 +132,7 @@ export function createFeatures(
     }),
   )
   const remoteCreator = createRemoteCreator({ db, clock, sealer, outgoing, integrations })
-  const webhooks = createWebhooks({ db, run, clock, sealer, outgoing, integrations })
+  add(createWebhooks({ db, run, clock, sealer, outgoing, integrations }))
   const actions = add(
     createActions({
       db,
@@ -377,7 +377,6 @@ export function createFeatures(
     access,
     operatorTokens,
     bots,
-    webhooks,
     changes,
     botEvents,
     users,

@@ -1,4 +1,5 @@
 import type { Route } from '../http/mount.js'
+import type { RawRoute } from '../http/raw-routes.js'
 import type { ReadinessCheck } from '../http/service-routes.js'
 import type { Tx } from '../platform/db/schema.js'
 import type { Subscriptions } from '../platform/domain-events.js'
@@ -13,8 +14,10 @@ import type { Metric } from '../platform/telemetry/metrics.js'
 export interface Feature {
   /** In logs and errors. */
   readonly name: string
-  /** What answers requests. */
+  /** Operations of the contract with their handlers. */
   readonly routes?: readonly Route[]
+  /** Addresses outside of the contract. */
+  readonly rawRoutes?: readonly RawRoute[]
   /** Work in the background, by the kind of the job. */
   readonly jobs?: Readonly<Record<string, JobHandler>>
   /** Enqueues the jobs that each start begins with, in one transaction with those of the others. */

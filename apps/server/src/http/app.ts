@@ -19,12 +19,13 @@ import { readJsonBodies } from './json-body.js'
 import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
 import { encodeSlashes, patternOf, plainPath, refuseUnknownRoutes } from './paths.js'
+import { mountRawRoutes, type RawRoute } from './raw-routes.js'
 import { acceptWebSockets, screenUpgrades } from './streams/index.js'
 import { compileResponseValidator, createValidator } from './validation.js'
-import { mountWebhooks, type WebhookReceiver } from './webhooks.js'
 
 export interface AppOptions {
   routes: readonly Route[]
+  rawRoutes?: readonly RawRoute[]
   authenticator: Authenticator
   idempotency: IdempotencyStore
   rateLimiter: RateLimiter | undefined
@@ -40,8 +41,6 @@ export interface AppOptions {
   meter: RequestMeter | undefined
   /** Origins that browsers may call from; undefined allows any. */
   allowedOrigins: readonly string[] | undefined
-  /** Responds at the public addresses of installations; without it they are not served. */
-  webhooks?: WebhookReceiver
   /** Mounts what is served besides the API. */
   mountOthers?: (app: FastifyInstance, context: Pick<HttpContext, 'admitUnmatched'>) => void
   /** Checks every response against its contract; on in tests. */
@@ -145,8 +144,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     if (!route.operation.upload && !isStream(route)) route.register(app, context)
   }
 
-  if (options.webhooks) await mountWebhooks(app, context, options.webhooks)
-
+  await mountRawRoutes(app, context, options.rawRoutes ?? [])
   options.mountOthers?.(app, context)
   await app.register(async (unknown) => {
     unknown.addHook('onRequest', context.admitUnmatched)

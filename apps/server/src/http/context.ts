@@ -37,6 +37,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether the handler reads the body as a stream. */
     isUpload?: boolean
+    /** False where responses set their own CORS headers. */
+    cors?: false
     /** The setting behind the body limit; undefined where there is none. */
     bodySetting?: string
   }

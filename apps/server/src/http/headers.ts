@@ -56,7 +56,7 @@ export async function setSharedHeaders(
     const { origin } = request.headers
     const isAllowed =
       origin !== undefined && (allowedOrigins === undefined || allowedOrigins.includes(origin))
-    if (isAllowed && !hasOwnCors(request)) {
+    if (isAllowed && request.routeOptions.config.cors !== false) {
       reply.header('access-control-expose-headers', exposedHeaders)
       if (credentialPaths.test(request.url)) {
         reply.header('access-control-allow-credentials', 'true')
@@ -84,9 +84,4 @@ function setTusHeaders(request: FastifyRequest, reply: FastifyReply): void {
     reply.header('tus-extension', tus.extensions.join(','))
     reply.header('tus-checksum-algorithm', tus.checksumAlgorithms.join(','))
   }
-}
-
-/** Whether a route sets its own CORS headers. */
-function hasOwnCors({ routeOptions: { config } }: FastifyRequest): boolean {
-  return 'cors' in config && config.cors === false
 }

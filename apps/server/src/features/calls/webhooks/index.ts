@@ -1,5 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import type { WebhookAnswer, WebhookRequest } from '../../../domain/webhooks.js'
+import type { RawRequest, RawResponse } from '../../../http/raw-routes.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import { type OutgoingAnswer, OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import {
@@ -9,6 +9,7 @@ import {
   patchInstallation,
 } from '../../bots/installations/index.js'
 import type { IntegrationLogs } from '../../bots/integrations/index.js'
+import type { Feature } from '../../feature.js'
 import { type CallDeps, reasonOf, sendCall } from '../requests/index.js'
 import { type IntegrationTargetDeps, targetOfInstallation } from '../targets/index.js'
 
@@ -19,12 +20,8 @@ export interface WebhooksDeps extends CallDeps {
   integrations: IntegrationTargetDeps['integrations'] & { logs: Pick<IntegrationLogs, 'writeLine'> }
 }
 
-/** Requests from outside, at the public addresses of installations. */
-export interface Webhooks {
-  /** Passes a request to the integration that is installed there, and returns its response. */
-  receive(request: WebhookRequest): Promise<WebhookAnswer>
-}
-
+/** Bytes of a body. Integrations are called with texts only, which are held in memory. */
+const maxBodyBytes = 4 * 1024 * 1024
 const maxResponseBytes = 4 * 1024 * 1024
 /** Trace headers of a request; integrations propagate them. */
 const traceHeaders = ['traceparent', 'tracestate']
@@ -47,13 +44,29 @@ class NoResponseError extends Error {
   }
 }
 
-export function createWebhooks(deps: WebhooksDeps): Webhooks {
+/** A request at the public address of an installation. */
+interface WebhookRequest {
+  webhookId: string
+  method: string
+  /** What follows the webhook id, with a slash before it. */
+  path: string
+  /** As it came, without the question mark. */
+  query: string
+  headers: Record<string, string>
+  body: string | undefined
+}
+
+/**
+ * Requests from outside, at the public addresses of installations: `/webhooks/<webhook id>/...`. Each is passed
+ * to the integration that is installed there, and its response is returned.
+ */
+export function createWebhooks(deps: WebhooksDeps): Feature {
   const { db, run, integrations } = deps
 
   async function call(row: InstallationRow, request: WebhookRequest): Promise<OutgoingAnswer> {
     const target = await targetOfInstallation(deps, row)
     if (target === undefined) throw new NoResponseError('The integration has no address.')
-    const { webhookId: _, requestId: __, ...req } = request
+    const { webhookId: _, ...req } = request
     const operation = 'webhook_received'
     const headers = Object.fromEntries(
       traceHeaders.flatMap((name) => {
@@ -84,40 +97,81 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     })
   }
 
+  async function receive(request: WebhookRequest, requestId: string): Promise<RawResponse> {
+    const row = await findInstallationByWebhook(db, request.webhookId)
+    if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {
+      throw new ApiError(
+        'ResourceNotFound',
+        `There is no webhook ${request.webhookId}, or its integration is switched off.`,
+      )
+    }
+    let response: OutgoingAnswer
+    try {
+      response = await call(row, request)
+      if (response.cut) {
+        throw new NoResponseError(`Its response has more than ${maxResponseBytes} bytes.`)
+      }
+    } catch (error) {
+      if (!(error instanceof NoResponseError)) throw error
+      logFailure(row, `${error.message} (request ${requestId})`)
+      throw withoutReason(error)
+    }
+    if (response.status >= 400) {
+      logFailure(row, `status ${response.status}: ${reasonOf(response.body)}`)
+    }
+    const identifier = response.headers['x-bp-integration-identifier']
+    if (typeof identifier === 'string' && identifier !== row.identifier) {
+      await run((tx) => patchInstallation(tx, row.bot_id, row.alias, { identifier }))
+    }
+    return { status: response.status, headers: relayed(response.headers), body: response.body }
+  }
+
   return {
-    async receive(request) {
-      const row = await findInstallationByWebhook(db, request.webhookId)
-      if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {
-        throw new ApiError(
-          'ResourceNotFound',
-          `There is no webhook ${request.webhookId}, or its integration is switched off.`,
-        )
-      }
-      let response: OutgoingAnswer
-      try {
-        response = await call(row, request)
-        if (response.cut) {
-          throw new NoResponseError(`Its response has more than ${maxResponseBytes} bytes.`)
-        }
-      } catch (error) {
-        if (!(error instanceof NoResponseError)) throw error
-        logFailure(row, `${error.message} (request ${request.requestId})`)
-        throw withoutReason(error)
-      }
-      if (response.status >= 400) {
-        logFailure(row, `status ${response.status}: ${reasonOf(response.body)}`)
-      }
-      const identifier = response.headers['x-bp-integration-identifier']
-      if (typeof identifier === 'string' && identifier !== row.identifier) {
-        await run((tx) => patchInstallation(tx, row.bot_id, row.alias, { identifier }))
-      }
-      return { status: response.status, headers: relayed(response.headers), body: response.body }
-    },
+    name: 'webhooks',
+    rawRoutes: [
+      {
+        paths: ['/webhooks/:webhookId', '/webhooks/:webhookId/*'],
+        bodyLimit: maxBodyBytes,
+        handle: async (request) => await receive(toWebhookRequest(request), request.requestId),
+      },
+    ],
   }
 }
 
-function relayed(headers: OutgoingAnswer['headers']): WebhookAnswer['headers'] {
-  const kept: WebhookAnswer['headers'] = {}
+function toWebhookRequest({ url, method, headers, body }: RawRequest): WebhookRequest {
+  // The part after the id belongs to the integration, and is neither decoded nor normalized.
+  const parts = /^\/+webhooks\/+([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(url)
+  const [, id = '', path = '', query = ''] = parts ?? []
+  const shared = { method, query, headers, body: body && textOf(body) }
+  // One address for all installations, as OAuth providers require: the state identifies the installation.
+  if (id === 'oauth') {
+    const webhookId = new URLSearchParams(query).get('state') ?? ''
+    return { ...shared, webhookId, path: `/oauth${path}` }
+  }
+  return { ...shared, webhookId: decode(id), path: path === '' ? '/' : path }
+}
+
+function decode(id: string): string {
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+function textOf(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+  } catch {
+    throw new ApiError(
+      'UnsupportedMediaType',
+      'The body of a webhook must be text in UTF-8: integrations are called with texts only.',
+    )
+  }
+}
+
+function relayed(headers: OutgoingAnswer['headers']): RawResponse['headers'] {
+  const kept: RawResponse['headers'] = {}
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !notRelayed.has(name) && !name.startsWith('x-bp-')) {
       kept[name] = value

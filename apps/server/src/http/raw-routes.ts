@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { HttpContext } from './context.js'
+
+/**
+ * Addresses outside of the contract, at which requests of every method are passed on as they came. The
+ * slice that serves them defines bodies and responses, CORS preflights included.
+ */
+export interface RawRoute {
+  /** Paths with `:name` for one segment, and `*` at the end for any rest. */
+  paths: readonly string[]
+  /** Bytes of a body. */
+  bodyLimit: number
+  handle(request: RawRequest): Promise<RawResponse>
+}
+
+export interface RawRequest {
+  method: string
+  /** Path and query as the client sent them: neither decoded nor normalized. */
+  url: string
+  /** The values of a repeated header are joined. */
+  headers: Record<string, string>
+  /** Undefined if it is empty. */
+  body: Buffer | undefined
+  /** The id under which the log and the header `x-request-id` identify the request. */
+  requestId: string
+}
+
+export interface RawResponse {
+  status: number
+  headers: Record<string, string | string[]>
+  body: Buffer
+}
+
+/** Mounts raw routes. Their requests count against the address that they come from. */
+export async function mountRawRoutes(
+  app: FastifyInstance,
+  { admitUnmatched }: Pick<HttpContext, 'admitUnmatched'>,
+  routes: readonly RawRoute[],
+): Promise<void> {
+  await app.register(async (raw) => {
+    raw.removeAllContentTypeParsers()
+    raw.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    for (const { paths, bodyLimit, handle } of routes) {
+      for (const url of paths) {
+        raw.route({
+          method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+          url,
+          bodyLimit,
+          exposeHeadRoute: false,
+          config: { isUpload: false, cors: false },
+          onRequest: admitUnmatched,
+          handler: async (request, reply) => {
+            const response = await handle(toRawRequest(request))
+            return reply.code(response.status).headers(response.headers).send(response.body)
+          },
+        })
+      }
+    }
+  })
+}
+
+function toRawRequest(request: FastifyRequest): RawRequest {
+  const { method, raw, body, id } = request
+  return {
+    method,
+    url: raw.url ?? '/',
+    headers: textHeaders(request),
+    body: body instanceof Buffer && body.length > 0 ? body : undefined,
+    requestId: id,
+  }
+}
+
+function textHeaders({ headers }: FastifyRequest): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )
+}
