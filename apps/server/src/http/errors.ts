@@ -1,4 +1,4 @@
-import { ApiError, type ErrorType } from '@botstead/contract'
+import { ApiError, allOperations, type ErrorType } from '@botstead/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { BlobStoreAwayError } from '../platform/blobs/blob-store.js'
 import {
@@ -7,7 +7,7 @@ import {
   DatabaseUnavailableError,
   InvalidPageTokenError,
 } from '../platform/db/errors.js'
-import { type Log, redactUrl } from '../platform/telemetry/log.js'
+import type { Log } from '../platform/telemetry/log.js'
 import { errorBody, isGone } from './connections/index.js'
 import { describeViolation } from './validation.js'
 
@@ -156,10 +156,16 @@ function isConnectionLoss(error: unknown): error is Error {
   return error.name === 'AbortError' || ('code' in error && connectionLossCodes.has(error.code))
 }
 
+/** First segments of paths whose next segment is a credential, as the contract declares them. */
+const beforeToken = allOperations
+  .filter(({ auth }) => auth === 'signature')
+  .flatMap(({ path }) => /^\/([^/]+)\/\{token\}/.exec(path)?.[1] ?? [])
+const secretSegment = new RegExp(`^(/+(?:${[...new Set(beforeToken)].join('|')})/+)[^/]+`)
+
 /** The path as it may be logged: without the query and without credentials. */
 export function pathOf(request: FastifyRequest): string {
   const [path = ''] = request.url.split('?', 1)
-  return redactUrl(path)
+  return path.replace(secretSegment, '$1[redacted]')
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

@@ -21,12 +21,6 @@ const secretPaths = secretMembers.flatMap((member) => {
   return [member, `*${below}`, `*.headers${below}`]
 })
 
-/** Query parameters that carry a credential: signed file addresses, keys of web sockets. */
-const secretParameter = /([?&](?:token|key|x-user-key|signature|access_token)=)[^&#]*/gi
-
-/** Paths of which the next segment is a credential: upload addresses. */
-const secretSegment = /^(\/uploads\/)[^/?#]+/
-
 /** Error links followed before the rest is cut; a longer chain is a loop in practice. */
 const maxCauses = 8
 
@@ -54,12 +48,6 @@ export async function createLog(options: LogOptions): Promise<Log> {
     translateTime: 'SYS:HH:MM:ss.l',
   })
   return pino(settings, { write: (line) => destination.write(format(line)) })
-}
-
-/** An address as it may be logged: credentials in the query are blanked. */
-export function redactUrl(url: string): string {
-  const path = url.replace(secretSegment, `$1${censor}`)
-  return path.includes('?') ? path.replace(secretParameter, `$1${censor}`) : path
 }
 
 interface DescribedError {
@@ -91,15 +79,9 @@ export function describeError(error: unknown, depth = 0): unknown {
   return described
 }
 
-interface LoggableRequest {
-  method?: string
-  url?: string
-  ip?: string
-}
-
-/** A request as it is logged: no headers, no credentials. */
-function describeRequest(request: LoggableRequest) {
-  return { method: request.method, url: redactUrl(request.url ?? ''), ip: request.ip }
+/** A request as it is logged: neither headers nor the address, which may contain credentials. */
+function describeRequest({ method, ip }: { method?: string; ip?: string }) {
+  return { method, ip }
 }
 
 /** Logs a fault that many callers run into repeatedly, until it is over. */
