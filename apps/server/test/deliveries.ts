@@ -15,8 +15,8 @@ import { createEventDispatcher } from '../src/platform/domain-events.js'
 import { createIds } from '../src/platform/ids.js'
 import {
   type Outgoing,
-  type OutgoingAnswer,
   OutgoingError,
+  type OutgoingResponse,
 } from '../src/platform/outgoing/outgoing.js'
 import { createLog } from '../src/platform/telemetry/log.js'
 import { pass } from './jobs.js'
@@ -38,7 +38,7 @@ export interface OpenCall {
   /** When it was begun, by the clock of the bench. */
   at: number
   signal: AbortSignal | undefined
-  answer(status: number, body?: string, headers?: Record<string, string>): void
+  respond(status: number, body?: string, headers?: Record<string, string>): void
   /** Ends the call without a response. */
   fail(failure: OutgoingError['failure']): void
 }
@@ -88,7 +88,7 @@ export async function createDeliveriesBench(database: Database) {
   function outgoingOf(by: string): Outgoing {
     return {
       send: (_url, { headers, body, signal }) =>
-        new Promise<OutgoingAnswer>((resolve, reject) => {
+        new Promise<OutgoingResponse>((resolve, reject) => {
           if (signal?.aborted) return reject(signal.reason)
           const end = () => {
             calls.splice(calls.indexOf(call) >>> 0, 1)
@@ -107,9 +107,9 @@ export async function createDeliveriesBench(database: Database) {
             deliveryId: headers['x-botstead-delivery'] ?? '',
             attempt: Number(headers['x-botstead-attempt']),
             subject: JSON.parse(String(body)).subject,
-            answer(status, text = '{}', answered = {}) {
+            respond(status, text = '{}', responseHeaders = {}) {
               end()
-              resolve({ status, headers: answered, body: Buffer.from(text), cut: false })
+              resolve({ status, headers: responseHeaders, body: Buffer.from(text), cut: false })
             },
             fail(failure) {
               end()

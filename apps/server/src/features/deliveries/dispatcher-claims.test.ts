@@ -21,7 +21,7 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     await bench.start({ name: 'two' })
     const again = await callOf('a')
     expect(again).toMatchObject({ by: 'two', attempt: 2 })
-    again.answer(200)
+    again.respond(200)
     await eventually(() => expect(bench.finished).toHaveLength(1))
   })
 
@@ -38,11 +38,11 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     await bench.start({ name: 'last', maximumAttempts: 2 })
     const again = await nextCallOf('a', lost)
     expect(again).toMatchObject({ by: 'last', attempt: 4 })
-    lost.answer(200)
-    again.answer(500)
+    lost.respond(200)
+    again.respond(500)
     await eventually(async () => expect((await bench.attemptsOf(id)).length).toBe(1))
     expect(await statusOf(id)).toBe('pending')
-    ;(await nextCallOf('a', again)).answer(500)
+    ;(await nextCallOf('a', again)).respond(500)
     await eventually(async () => expect(await statusOf(id)).toBe('failed'))
     expect((await bench.find(id))?.last_error).toContain('Given up after 2 attempts.')
   })
@@ -53,10 +53,10 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     for (let turns = 0; turns < 8; turns++) {
       await enqueue(`a${turns}`)
       await enqueue(`b${turns}`)
-      ;(await callOf(`a${turns}`)).answer(200)
+      ;(await callOf(`a${turns}`)).respond(200)
       for (let turn = 0; turn < turns; turn++) await nextTurn()
       bench.time.advance(lease / 3)
-      ;(await callOf(`b${turns}`)).answer(200)
+      ;(await callOf(`b${turns}`)).respond(200)
     }
     await eventually(() => expect(bench.finished).toHaveLength(16))
   })
@@ -77,7 +77,7 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     held = new Promise((resolve) => {
       letGo = resolve
     })
-    call.answer(200)
+    call.respond(200)
     // Settled, and the next one is claimed, but the dispatcher has not noticed yet.
     await eventually(async () => expect((await bench.find(id))?.owner).not.toBeNull())
     const settled = letGo
@@ -124,7 +124,7 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     })
     const id = await enqueue('held', 'two')
     const call = await callOf('held')
-    call.answer(503)
+    call.respond(503)
     await eventually(async () => expect((await bench.find(id))?.owner).toBeNull())
     let isHeld = false
     const holding = bench.run(async (tx) => {
@@ -140,7 +140,7 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     letGo()
     await holding
     bench.time.advance(50)
-    ;(await callOf('held')).answer(200)
+    ;(await callOf('held')).respond(200)
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
   })
 
@@ -153,8 +153,8 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     await bench.start({ name: 'other' })
     const again = await nextCallOf('a', lost)
     expect(again).toMatchObject({ by: 'other', attempt: 2 })
-    lost.answer(400)
-    again.answer(200)
+    lost.respond(400)
+    again.respond(200)
     await eventually(() => expect(bench.finished).toHaveLength(1))
     expect(bench.finished).toEqual([{ subject: 'a', failure: null }])
   })
@@ -171,7 +171,7 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     const call = await callOf('a')
     expect(slow).toBe(-1)
     expect(call.attempt).toBe(1)
-    call.answer(503)
+    call.respond(503)
     await eventually(async () => expect(await statusOf(id)).toBe('failed'))
     expect(await bench.find(id)).toMatchObject({
       attempts: 1,

@@ -47,16 +47,16 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     const during = begun().slice(beforeHour)
     expect(during.filter(({ operation }) => operation !== 'ping')).toEqual([])
 
-    const answered = await eventually(() => {
+    const secondPing = await eventually(() => {
       const found = bench.calls.find(({ operation }) => operation === 'ping')
       if (found) return found
       bench.time.advance(5000)
       throw new Error('There is no ping')
     })
-    answered.answer(200)
-    ;(await callOf('c')).answer(200)
-    ;(await callOf('a')).answer(200)
-    ;(await callOf('b')).answer(200)
+    secondPing.respond(200)
+    ;(await callOf('c')).respond(200)
+    ;(await callOf('a')).respond(200)
+    ;(await callOf('b')).respond(200)
     await eventually(() => expect(bench.finished).toHaveLength(3))
     expect(await bench.receiver(botId)).toMatchObject({ paused: null, failures: 0 })
   })
@@ -68,10 +68,10 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     const id = await enqueue('a')
     let call = await callOf('a')
     for (let failures = 1; failures < 5; failures += 1) {
-      call.answer(500)
+      call.respond(500)
       call = await nextCallOf('a', call)
     }
-    call.answer(500)
+    call.respond(500)
     await eventually(async () => expect((await bench.receiver(botId))?.paused).toBe('failures'))
     const due = Date.parse((await bench.find(id))?.next_attempt_at ?? '')
     const ping = await eventually(() => {
@@ -80,8 +80,8 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
       bench.time.advance(250)
       throw new Error('There is no ping')
     })
-    ping.answer(200)
-    ;(await callOf('a')).answer(200)
+    ping.respond(200)
+    ;(await callOf('a')).respond(200)
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
     expect(bench.time.now()).toBeLessThan(due)
   })
@@ -99,9 +99,9 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     await turns()
     expect(begun()).toHaveLength(last)
     await changed()
-    ;(await callOf('a')).answer(200)
-    ;(await callOf('c')).answer(200)
-    ;(await callOf('b')).answer(200)
+    ;(await callOf('a')).respond(200)
+    ;(await callOf('c')).respond(200)
+    ;(await callOf('b')).respond(200)
     await eventually(() => expect(bench.finished).toHaveLength(3))
   })
 
@@ -121,10 +121,10 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
       if (!found) throw new Error('There is no ping')
       return found
     })
-    ping.answer(200)
+    ping.respond(200)
     const call = await callOf('a')
     expect(call.attempt).toBe(1)
-    call.answer(200)
+    call.respond(200)
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
   })
 
@@ -132,7 +132,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     const { bench, botId, enqueue, callOf, turns, statusOf, begun } = dispatching()
     await bench.start()
     await enqueue('early', 'other')
-    ;(await callOf('early')).answer(503)
+    ;(await callOf('early')).respond(503)
     await eventually(async () =>
       expect(await bench.receiver(botId)).toMatchObject({ reason: expect.stringMatching('503') }),
     )
@@ -146,7 +146,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     await turns()
     expect(begun()).toHaveLength(before)
     await bench.resume(botId)
-    ;(await callOf('a')).answer(200)
+    ;(await callOf('a')).respond(200)
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
   })
 
@@ -157,7 +157,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     await enqueue('b')
     const call = await callOf('a')
     await bench.pause(botId)
-    call.answer(200)
+    call.respond(200)
     await eventually(async () => {
       const rows = await bench.db
         .selectFrom('deliveries')

@@ -14,7 +14,7 @@ describeEachEngine('the dispatcher', (engine) => {
     for (const subject of ['a', 'b', 'c']) {
       const call = await callOf(subject)
       expect(bench.calls).toHaveLength(1)
-      call.answer(200)
+      call.respond(200)
     }
     await eventually(async () => expect(await statusOf(ids[2] ?? '')).toBe('delivered'))
     // Called after the commit, which others may see first.
@@ -33,11 +33,11 @@ describeEachEngine('the dispatcher', (engine) => {
     const other = await bench.enqueue({ botId: `${botId}-other`, subjectId: 'other' })
     await callOf('other')
     expect(bench.calls).toHaveLength(4)
-    bench.calls[0]?.answer(200)
+    bench.calls[0]?.respond(200)
     await callOf('s3')
     expect(bench.calls).toHaveLength(4)
     while (bench.finished.length < 7) {
-      for (const call of [...bench.calls]) call.answer(200)
+      for (const call of [...bench.calls]) call.respond(200)
       await turns()
     }
     expect(await statusOf(other)).toBe('delivered')
@@ -48,11 +48,11 @@ describeEachEngine('the dispatcher', (engine) => {
     for (let i = 0; i < 40; i++) await enqueue(`s${i}`, `line ${i}`)
     const other = await bench.enqueue({ botId: `${botId}-other`, subjectId: 'other' })
     await bench.start({ limits: { perReceiver: 2, concurrency: 4 } })
-    ;(await callOf('other')).answer(200)
+    ;(await callOf('other')).respond(200)
     expect(begun()).toHaveLength(2)
     await eventually(async () => expect(await statusOf(other)).toBe('delivered'))
     while (bench.finished.length < 41) {
-      for (const call of [...bench.calls]) call.answer(200)
+      for (const call of [...bench.calls]) call.respond(200)
       await turns()
     }
     expect(bench.calls).toEqual([])
@@ -64,11 +64,11 @@ describeEachEngine('the dispatcher', (engine) => {
     const id = await enqueue('a')
     await enqueue('b')
     const first = await callOf('a')
-    first.answer(503, '{"message":"busy"}')
+    first.respond(503, '{"message":"busy"}')
     const second = await nextCallOf('a', first)
     second.fail('timeout')
     const third = await nextCallOf('a', second)
-    third.answer(429, '', { 'retry-after': '20' })
+    third.respond(429, '', { 'retry-after': '20' })
     const fourth = await nextCallOf('a', third)
     expect(begun().map(({ subject, attempt }) => [subject, attempt])).toEqual(
       [1, 2, 3, 4].map((attempt) => ['a', attempt]),
@@ -77,8 +77,8 @@ describeEachEngine('the dispatcher', (engine) => {
     for (const [at, least] of [750, 1500, 20_000].entries()) {
       expect(waits[at]).toBeGreaterThanOrEqual(least)
     }
-    fourth.answer(200, 'thanks')
-    ;(await callOf('b')).answer(200)
+    fourth.respond(200, 'thanks')
+    ;(await callOf('b')).respond(200)
     await eventually(async () => expect(bench.finished).toHaveLength(2))
     const attempts = await bench.attemptsOf(id)
     expect(attempts.map(({ status, error, answer }) => [status, error, answer])).toEqual([
@@ -93,11 +93,11 @@ describeEachEngine('the dispatcher', (engine) => {
     const { bench, enqueue, callOf, nextCallOf, statusOf } = dispatching()
     await bench.start({ maximumAttempts: 2 })
     const [a, b, c] = [await enqueue('a'), await enqueue('b'), await enqueue('c')]
-    ;(await callOf('a')).answer(400, '{"message":"no such thing"}')
+    ;(await callOf('a')).respond(400, '{"message":"no such thing"}')
     const first = await callOf('b')
-    first.answer(500)
+    first.respond(500)
     ;(await nextCallOf('b', first)).fail('connection')
-    ;(await callOf('c')).answer(200)
+    ;(await callOf('c')).respond(200)
     await eventually(() => expect(bench.finished).toHaveLength(3))
     expect(bench.finished).toEqual([
       { subject: 'a', failure: 'Status 400: no such thing' },
@@ -117,7 +117,7 @@ describeEachEngine('the dispatcher', (engine) => {
     await bench.start()
     const id = await enqueue('a')
     await enqueue('b')
-    ;(await callOf('b')).answer(200)
+    ;(await callOf('b')).respond(200)
     expect(await statusOf(id)).toBe('canceled')
   })
 })

@@ -273,7 +273,7 @@ const insert = prepared<{ attempts: string }>()((db, p, dialect) =>
 
 /** The stored form of an attempt. */
 export function attemptOf(row: DeliveryRow, result: CallResult): DeliveryAttemptsTable {
-  const { verdict, startedAt, durationMs, status, answer } = result
+  const { verdict, startedAt, durationMs, status, responseText } = result
   return {
     delivery_id: row.id,
     number: row.attempts,
@@ -282,7 +282,7 @@ export function attemptOf(row: DeliveryRow, result: CallResult): DeliveryAttempt
     duration_ms: durationMs,
     status,
     error: verdict.result === 'delivered' ? null : verdict.error,
-    answer,
+    answer: responseText,
   }
 }
 

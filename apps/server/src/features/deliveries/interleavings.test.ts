@@ -123,9 +123,9 @@ async function createPlay(database: Database) {
   }
 
   function finish(call: OpenCall, outcome: (typeof outcomes)[number]): void {
-    if (outcome === 'taken') call.answer(200)
-    else if (outcome === 'refused') call.answer(400)
-    else if (outcome === 'broken') call.answer(503)
+    if (outcome === 'taken') call.respond(200)
+    else if (outcome === 'refused') call.respond(400)
+    else if (outcome === 'broken') call.respond(503)
     else call.fail('timeout')
   }
 
@@ -197,7 +197,7 @@ async function createPlay(database: Database) {
           .where('bot_id', 'in', bots)
           .execute()
       for (let round = 0; round < 200 && (await count()).length > 0; round++) {
-        for (const call of [...calls]) call.answer(200)
+        for (const call of [...calls]) call.respond(200)
         await wait(lease / 3)
       }
       const ends = new Map<string, string[]>()
@@ -209,7 +209,7 @@ async function createPlay(database: Database) {
       expect(lines).toEqual([])
     },
     async close(): Promise<void> {
-      for (const call of [...calls]) call.answer(200)
+      for (const call of [...calls]) call.respond(200)
       await Promise.all(workers.map(({ stop }) => stop()))
       work.stopWatching()
       await database.run(async (tx) => {

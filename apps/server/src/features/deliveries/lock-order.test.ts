@@ -149,18 +149,19 @@ describe.skipIf(postgres === undefined)('transactions of deliveries', () => {
           const { stop } = await bench.start({ limits: { concurrency: 24 } })
           const work = Promise.all(createCrowd(bench, next))
           let isOver = false
-          const answering = async () => {
+          const respondToAll = async () => {
             while (!isOver) {
-              for (const call of [...bench.calls]) call.answer([200, 200, 400, 503][next(4)] ?? 200)
+              for (const call of [...bench.calls])
+                call.respond([200, 200, 400, 503][next(4)] ?? 200)
               bench.time.advance(250)
               await sleep(1)
             }
           }
-          const answered = answering()
+          const responding = respondToAll()
           await work.finally(() => {
             isOver = true
           })
-          await answered
+          await responding
           await stop()
         }),
       )

@@ -49,13 +49,13 @@ describe('the log of deliveries', () => {
     await bench.start({ run, pausing })
 
     const refused = await enqueue('refused')
-    ;(await callOf('refused')).answer(400, '{"message":"Not today"}')
+    ;(await callOf('refused')).respond(400, '{"message":"Not today"}')
     expect(await logs('a delivery was given up')).toMatchObject({ delivery: refused, botId })
 
     const unsettled = await enqueue('unsettled')
     const call = await callOf('unsettled')
     broken = true
-    call.answer(200)
+    call.respond(200)
     expect(await logs('a delivery failed for a reason of the server')).toMatchObject({
       delivery: unsettled,
       err: { message: fault.message },
@@ -65,7 +65,7 @@ describe('the log of deliveries', () => {
     const repeat = await nextCallOf('unsettled', call)
     expect(repeat.attempt).toBe(2)
     expect(bench.time.now() - begun).toBeLessThanOrEqual(31_000)
-    repeat.answer(200)
+    repeat.respond(200)
     await eventually(async () => expect(await statusOf(unsettled)).toBe('delivered'))
 
     broken = true
@@ -73,26 +73,26 @@ describe('the log of deliveries', () => {
     await logs('deliveries cannot be claimed, trying again later')
     broken = false
     bench.time.advance(5000)
-    ;(await callOf('unclaimed')).answer(200)
+    ;(await callOf('unclaimed')).respond(200)
     await eventually(async () => expect(await statusOf(unclaimed)).toBe('delivered'))
 
     await enqueue('failing')
     let attempt = await callOf('failing')
-    attempt.answer(500)
+    attempt.respond(500)
     attempt = await nextCallOf('failing', attempt)
-    attempt.answer(500)
+    attempt.respond(500)
     expect(await logs('deliveries are paused until the receiver answers a ping')).toMatchObject({
       botId,
       error: expect.stringContaining('500'),
     })
     const unheard = await pingOf()
     broken = true
-    unheard.answer(200)
+    unheard.respond(200)
     await logs('a paused receiver cannot be pinged')
     broken = false
     // Any response below 500 shows that the receiver is up.
-    ;(await pingOf()).answer(404)
-    ;(await callOf('failing')).answer(200)
+    ;(await pingOf()).respond(404)
+    ;(await callOf('failing')).respond(200)
     await eventually(async () => expect((await bench.receiver(botId))?.paused).toBeNull())
 
     bench.withoutAddress.add(botId)

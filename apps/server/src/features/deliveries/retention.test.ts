@@ -25,19 +25,19 @@ describeEachEngine('expired deliveries', (engine) => {
       for (const work of sweeps) removed += await bench.run(work)
       return removed
     }
-    const answer = (subject: string, status: number) =>
+    const respondTo = (subject: string, status: number) =>
       eventually(() => {
         const call = bench.calls.find((open) => open.subject === subject)
         if (!call) throw new Error(`${subject} is not being sent`)
-        call.answer(status)
+        call.respond(status)
       })
     const statusOf = async (id: string) => (await bench.find(id))?.status
 
     const { stop } = await bench.start()
     const done = await bench.enqueue({ subjectId: 'done', orderingKey: 'line' })
     const refused = await bench.enqueue({ subjectId: 'refused', orderingKey: 'line' })
-    await answer('done', 200)
-    await answer('refused', 400)
+    await respondTo('done', 200)
+    await respondTo('refused', 400)
     await eventually(async () => expect(await statusOf(refused)).toBe('failed'))
     await bench.pause('bot')
     const stuck = await bench.enqueue({ subjectId: 'stuck', orderingKey: 'line' })

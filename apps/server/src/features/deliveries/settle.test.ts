@@ -39,7 +39,7 @@ describeEachEngine('deliveries that are settled together', (engine) => {
       startedAt: '2026-01-01T00:00:00.000Z',
       durationMs: 1,
       status: 200,
-      answer: '',
+      responseText: '',
     }
     const nextClaim = { owner: 'me', leaseUntil: '2027-01-01T00:00:00.000Z' }
     const settled = await Promise.all(

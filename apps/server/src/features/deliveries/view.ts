@@ -49,12 +49,17 @@ export function toReceiver(row: ReceiverRow): WireReceiver {
   }
 }
 
-export function toTestResult({ verdict, durationMs, status, answer }: CallResult): WireResult {
+export function toTestResult({
+  verdict,
+  durationMs,
+  status,
+  responseText,
+}: CallResult): WireResult {
   return {
     delivered: verdict.result === 'delivered',
     durationMs,
     ...(status !== null && { status }),
-    ...(answer !== null && { answer }),
+    ...(responseText !== null && { answer: responseText }),
     ...(verdict.result !== 'delivered' && { error: verdict.error }),
   }
 }

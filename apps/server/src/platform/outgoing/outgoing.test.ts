@@ -10,7 +10,7 @@ const request: OutgoingRequest = {
   headers: { 'content-type': 'application/json' },
   body: '{"a":1}',
   timeoutMs: 5000,
-  maximumAnswerBytes: 1000,
+  maxResponseBytes: 1000,
 }
 
 describe('a call to another server', () => {
@@ -37,21 +37,21 @@ describe('a call to another server', () => {
   }
 
   it('carries the request, and brings back status, headers and body', async () => {
-    const { url } = await listen(async (incoming, answer) => {
+    const { url } = await listen(async (incoming, response) => {
       const chunks: Buffer[] = await incoming.toArray()
-      answer.writeHead(400, { 'x-word': 'hello' })
-      answer.end(`${incoming.method} ${incoming.url} ${Buffer.concat(chunks)}`)
+      response.writeHead(400, { 'x-word': 'hello' })
+      response.end(`${incoming.method} ${incoming.url} ${Buffer.concat(chunks)}`)
     })
-    const answer = await open(true).send(url, request)
-    expect(answer).toMatchObject({ status: 400, headers: { 'x-word': 'hello' }, cut: false })
-    expect(answer.body.toString()).toBe('POST /bot?a=b {"a":1}')
+    const response = await open(true).send(url, request)
+    expect(response).toMatchObject({ status: 400, headers: { 'x-word': 'hello' }, cut: false })
+    expect(response.body.toString()).toBe('POST /bot?a=b {"a":1}')
   })
 
   it('uses connections again', async () => {
     const ports = new Set<number | undefined>()
-    const { url } = await listen((incoming, answer) => {
+    const { url } = await listen((incoming, response) => {
       ports.add(incoming.socket.remotePort)
-      answer.end()
+      response.end()
     })
     const outgoing = open(true)
     for (let i = 0; i < 10; i++) await outgoing.send(url, request)
@@ -61,9 +61,9 @@ describe('a call to another server', () => {
 
   it('is refused when the name leads to an address that is not public', async () => {
     let calls = 0
-    const { url } = await listen((_, answer) => {
+    const { url } = await listen((_, response) => {
       calls += 1
-      answer.end()
+      response.end()
     })
     const literal = url.replace('localhost', '127.0.0.1')
     const outgoing = open(false)
@@ -81,18 +81,18 @@ describe('a call to another server', () => {
   })
 
   it('does not follow redirects', async () => {
-    const { url } = await listen((_, answer) => {
-      answer.writeHead(307, { location: 'http://169.254.169.254/' }).end()
+    const { url } = await listen((_, response) => {
+      response.writeHead(307, { location: 'http://169.254.169.254/' }).end()
     })
     expect((await open(true).send(url, request)).status).toBe(307)
   })
 
   it('reads no more of an endless response than wanted', async () => {
-    const { url } = await listen((_, answer) => {
+    const { url } = await listen((_, response) => {
       const more = () => {
-        while (!answer.destroyed && answer.write('x'.repeat(1000)));
+        while (!response.destroyed && response.write('x'.repeat(1000)));
       }
-      answer.on('drain', more)
+      response.on('drain', more)
       more()
     })
     const { body, cut } = await open(true).send(url, request)
@@ -100,8 +100,8 @@ describe('a call to another server', () => {
   })
 
   it('ends in time when there is no response, or no end of it', async () => {
-    const { url } = await listen((incoming, answer) => {
-      if (incoming.url?.includes('begin')) answer.write('begun')
+    const { url } = await listen((incoming, response) => {
+      if (incoming.url?.includes('begin')) response.write('begun')
     })
     const outgoing = open(true)
     for (const target of [url, `${url}&begin`]) {

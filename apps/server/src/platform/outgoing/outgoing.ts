@@ -30,11 +30,11 @@ export interface OutgoingRequest {
   /** Milliseconds from the call to the end of the response. */
   timeoutMs: number
   /** Bytes of the response that are read; a longer one is truncated. */
-  maximumAnswerBytes: number
+  maxResponseBytes: number
   signal?: AbortSignal
 }
 
-export interface OutgoingAnswer {
+export interface OutgoingResponse {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: Buffer
@@ -50,7 +50,7 @@ export interface Outgoing extends AsyncDisposable {
    *
    * @throws OutgoingError when there is no response; an abort by the signal throws its reason
    */
-  send(url: string, request: OutgoingRequest): Promise<OutgoingAnswer>
+  send(url: string, request: OutgoingRequest): Promise<OutgoingResponse>
 }
 
 /** Longest time to connect to a server, apart from its response. */
@@ -80,7 +80,7 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
     })
   }
 
-  async function send(url: string, given: OutgoingRequest): Promise<OutgoingAnswer> {
+  async function send(url: string, given: OutgoingRequest): Promise<OutgoingResponse> {
     const target = parse(url)
     // A literal address is never resolved, so the guard of the lookup does not see it.
     const literal = target.hostname.replace(/^\[|\]$/g, '')
@@ -107,7 +107,7 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
         body: given.body ?? null,
         signal: ending.signal,
       })
-      const read = await readAtMost(body, given.maximumAnswerBytes)
+      const read = await readAtMost(body, given.maxResponseBytes)
       return { status: statusCode, headers, ...read }
     } catch (error) {
       if (given.signal?.aborted) throw given.signal.reason
@@ -138,7 +138,7 @@ function parse(url: string): URL {
 async function readAtMost(
   body: AsyncIterable<Uint8Array>,
   limit: number,
-): Promise<Pick<OutgoingAnswer, 'body' | 'cut'>> {
+): Promise<Pick<OutgoingResponse, 'body' | 'cut'>> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {

@@ -1,2 +1,210 @@
-export { askReceiver, type CallDeps, type CallResult, callReceiver, sendCall } from './request.js'
-export { isFinal, reasonOf } from './verdict.js'
+import { createHmac } from 'node:crypto'
+import { ApiError } from '@botstead/contract'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import {
+  type Outgoing,
+  OutgoingError,
+  type OutgoingResponse,
+} from '../../../platform/outgoing/outgoing.js'
+import type { Target } from '../targets/index.js'
+
+/** One request to a bot or an integration. */
+export interface Call {
+  /** Name of the operation in `x-bp-operation`. */
+  operation: string
+  /** Type within the operation, in `x-bp-type`. */
+  type: string
+  /** JSON text. */
+  body: string
+  /** Headers in addition to those of every call. */
+  headers?: Readonly<Record<string, string>>
+  signal?: AbortSignal
+}
+
+export interface CallDeps {
+  outgoing: Outgoing
+  clock: Clock
+}
+
+/** Header with which a receiver verifies that requests come from this server. */
+const signatureHeader = 'x-botstead-signature'
+
+/**
+ * Sends one signed request to a receiver and returns the response, whatever its status.
+ *
+ * @param maxResponseBytes bytes of the response that are read
+ * @throws OutgoingError when there is no response; an abort by the signal throws its reason
+ */
+export async function sendCall(
+  { outgoing, clock }: CallDeps,
+  target: Target,
+  call: Call,
+  maxResponseBytes: number,
+): Promise<OutgoingResponse> {
+  return await outgoing.send(target.url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'botstead',
+      ...(!target.plain && { 'x-bp-operation': call.operation, 'x-bp-type': call.type }),
+      ...target.headers,
+      ...call.headers,
+      [signatureHeader]: signatureOf(target.secrets, call.body, clock.now()),
+    },
+    body: call.body,
+    timeoutMs: target.timeoutMs,
+    maxResponseBytes,
+    ...(call.signal && { signal: call.signal }),
+  })
+}
+
+/**
+ * `t=<Unix seconds>,v1=<hex>`, where the hex is HMAC-SHA256 of `<t>.<body>`: one `v1` per secret that
+ * is valid now, so that a receiver may know either of them while secrets are rotated.
+ */
+export function signatureOf(
+  secrets: readonly string[],
+  body: string,
+  nowMilliseconds: number,
+): string {
+  const time = Math.floor(nowMilliseconds / 1000)
+  const macs = secrets.map((secret) =>
+    createHmac('sha256', secret).update(`${time}.${body}`).digest('hex'),
+  )
+  return [`t=${time}`, ...macs.map((mac) => `v1=${mac}`)].join(',')
+}
+
+/** The outcome of a call. */
+export interface CallResult {
+  verdict: Verdict
+  startedAt: string
+  /** Milliseconds. */
+  durationMs: number
+  /** HTTP status; null without a response. */
+  status: number | null
+  /** Beginning of the body of the response, at most 4 KB; null without a response. */
+  responseText: string | null
+}
+
+/** What a response means for a delivery. */
+export type Verdict =
+  | { result: 'delivered' }
+  /** Worth another attempt, after at least `waitMs` milliseconds. */
+  | { result: 'retry'; error: string; waitMs: number }
+  /** The receiver rejected it: another attempt would end the same. */
+  | { result: 'refused'; error: string }
+
+/** Bytes of a response that are kept: enough to see why a call failed. */
+const keptResponseBytes = 4096
+
+/** Calls a receiver once and judges the response. Rejects only with the reason of the signal. */
+export async function callReceiver(
+  deps: CallDeps,
+  target: Target,
+  call: Call,
+): Promise<CallResult> {
+  const startedAt = isoTime(deps.clock.now())
+  const since = performance.now()
+  const response = await sendCall(deps, target, call, keptResponseBytes).catch((error: unknown) => {
+    if (error instanceof OutgoingError) return error
+    throw error
+  })
+  const durationMs = Math.round(performance.now() - since)
+  if (response instanceof OutgoingError) {
+    const verdict = { result: 'retry', error: response.message, waitMs: 0 } as const
+    return { verdict, startedAt, durationMs, status: null, responseText: null }
+  }
+  const { status, body } = response
+  return { verdict: judge(response), startedAt, durationMs, status, responseText: textOf(body) }
+}
+
+/**
+ * Bots respond with 4xx to faults of their code or of the request, and with 5xx to transient
+ * faults. Redirects are not followed; they usually mean that something in front of the bot is being
+ * set up.
+ */
+export function judge(response: Pick<OutgoingResponse, 'status' | 'headers' | 'body'>): Verdict {
+  const { status } = response
+  if (status >= 200 && status < 300) return { result: 'delivered' }
+  const error = `Status ${status}: ${reasonOf(response.body)}`
+  if (isFinal(status)) return { result: 'refused', error }
+  return { result: 'retry', error, waitMs: waitOf(response.headers['retry-after']) }
+}
+
+/** Statuses below 500 that are transient. */
+const transient = new Set([408, 425, 429])
+
+/** Whether another attempt after this status would have the same result. */
+export function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && !transient.has(status)
+}
+
+/** Milliseconds of a Retry-After header in seconds; the date form is too coarse to be useful. */
+function waitOf(header: string | string[] | undefined): number {
+  const seconds = typeof header === 'string' && /^\d{1,6}$/.test(header) ? Number(header) : 0
+  return seconds * 1000
+}
+
+/** The error of a receiver: the message of a standard error body, or the bare text. */
+export function reasonOf(body: Buffer): string {
+  const text = textOf(body).trim()
+  const said = messageIn(text) ?? text
+  return said === '' ? 'no reason given' : storable(said.slice(0, 500))
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed !== 'object' || parsed === null) return undefined
+    const said = 'message' in parsed ? parsed.message : 'error' in parsed ? parsed.error : undefined
+    return typeof said === 'string' ? said : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Bytes of a receiver as text that every engine can store. */
+function textOf(body: Buffer): string {
+  return storable(body.toString('utf8'))
+}
+
+/** PostgreSQL rejects the zero character, and halves of characters inside of JSON. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed()
+}
+
+/** Most bytes of a response that a caller waits for; files belong elsewhere. */
+const maxResponseBytes = 4 * 1024 * 1024
+
+/**
+ * Calls a bot or an integration once while somebody waits, and returns the body of the response.
+ * @param operation name of the operation, for `x-bp-operation`
+ * @throws ApiError `Runtime` with the error of the receiver, or why there is no response
+ */
+export async function askReceiver(
+  deps: CallDeps,
+  target: Target,
+  operation: string,
+  body: object,
+): Promise<Buffer> {
+  const call = { operation, type: operation, body: JSON.stringify(body) }
+  const response = await sendCall(deps, target, call, maxResponseBytes).catch((error: unknown) => {
+    throw error instanceof OutgoingError ? unreachable(target, error) : error
+  })
+  if (response.status < 200 || response.status >= 300) {
+    throw new ApiError('Runtime', reasonOf(response.body), {
+      metadata: { status: response.status },
+    })
+  }
+  if (!response.cut) return response.body
+  throw new ApiError('Runtime', `The response has more than ${maxResponseBytes} bytes.`)
+}
+
+function unreachable(target: Target, error: OutgoingError): ApiError {
+  // Names the receiver, because a bot passes on errors of the integrations that it calls.
+  const alias = target.headers['x-integration-alias']
+  const receiver = alias === undefined ? 'bot' : `integration ${alias}`
+  return new ApiError('Runtime', `The ${receiver} cannot be reached: ${error.message}`, {
+    cause: error,
+  })
+}

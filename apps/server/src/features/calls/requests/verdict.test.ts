@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { signatureOf } from './request.js'
-import { judge } from './verdict.js'
+import { judge, signatureOf } from './index.js'
 
 const judged = (status: number, body = '', headers = {}) =>
   judge({ status, headers, body: Buffer.from(body) })

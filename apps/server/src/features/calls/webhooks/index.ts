@@ -1,7 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import type { RawRequest, RawResponse } from '../../../http/raw-routes.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
-import { type OutgoingAnswer, OutgoingError } from '../../../platform/outgoing/outgoing.js'
+import { OutgoingError, type OutgoingResponse } from '../../../platform/outgoing/outgoing.js'
 import {
   builtInChat,
   findInstallationByWebhook,
@@ -63,7 +63,7 @@ interface WebhookRequest {
 export function createWebhooks(deps: WebhooksDeps): Feature {
   const { db, run, integrations } = deps
 
-  async function call(row: InstallationRow, request: WebhookRequest): Promise<OutgoingAnswer> {
+  async function call(row: InstallationRow, request: WebhookRequest): Promise<OutgoingResponse> {
     const target = await targetOfInstallation(deps, row)
     if (target === undefined) throw new NoResponseError('The integration has no address.')
     const { webhookId: _, ...req } = request
@@ -105,7 +105,7 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
         `There is no webhook ${request.webhookId}, or its integration is switched off.`,
       )
     }
-    let response: OutgoingAnswer
+    let response: OutgoingResponse
     try {
       response = await call(row, request)
       if (response.cut) {
@@ -170,7 +170,7 @@ function textOf(body: Buffer): string {
   }
 }
 
-function relayed(headers: OutgoingAnswer['headers']): RawResponse['headers'] {
+function relayed(headers: OutgoingResponse['headers']): RawResponse['headers'] {
   const kept: RawResponse['headers'] = {}
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !notRelayed.has(name) && !name.startsWith('x-bp-')) {

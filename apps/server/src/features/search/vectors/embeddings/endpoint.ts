@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Outgoing,
-  type OutgoingAnswer,
   OutgoingError,
+  type OutgoingResponse,
 } from '../../../../platform/outgoing/outgoing.js'
 
 /** An embeddings endpoint with the protocol of OpenAI. */
@@ -45,14 +45,14 @@ export interface Endpoint {
   embed(request: EmbedRequest): Promise<Float32Array[]>
 }
 
-const maximumAnswerBytes = 64 * 1024 * 1024
+const maxResponseBytes = 64 * 1024 * 1024
 const maxDimensions = 16_000
 /** Longest pause that an endpoint may request, and between attempts, in milliseconds. */
 const longestPause = 60_000
 const firstPause = 500
 
 interface Call {
-  answer: OutgoingAnswer | OutgoingError
+  answer: OutgoingResponse | OutgoingError
 }
 
 export function createEndpoint({ url, apiKey, outgoing, pause = wait }: EndpointOptions): Endpoint {
@@ -68,7 +68,7 @@ export function createEndpoint({ url, apiKey, outgoing, pause = wait }: Endpoint
       },
       body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
       timeoutMs,
-      maximumAnswerBytes,
+      maxResponseBytes,
       ...(signal && { signal }),
     })
     return {
@@ -101,19 +101,19 @@ function addressOf(url: string): string {
 }
 
 /** Whether a retry of the call may succeed. */
-function isPassing(answer: OutgoingAnswer | OutgoingError): boolean {
+function isPassing(answer: OutgoingResponse | OutgoingError): boolean {
   if (answer instanceof Error) return answer.failure !== 'refused'
   return answer.status === 408 || answer.status === 429 || answer.status >= 500
 }
 
 /** The pause that the endpoint requests; otherwise twice as long each time, with jitter. */
-function pauseAfter(answer: OutgoingAnswer | OutgoingError, attempt: number): number {
+function pauseAfter(answer: OutgoingResponse | OutgoingError, attempt: number): number {
   const asked = answer instanceof Error ? undefined : retryAfter(answer)
   const growing = firstPause * 2 ** (attempt - 1) * (0.5 + Math.random())
   return Math.min(longestPause, asked ?? growing)
 }
 
-function retryAfter({ headers }: OutgoingAnswer): number | undefined {
+function retryAfter({ headers }: OutgoingResponse): number | undefined {
   const given = headers['retry-after']
   if (typeof given !== 'string') return undefined
   const seconds = Number(given)
@@ -122,7 +122,7 @@ function retryAfter({ headers }: OutgoingAnswer): number | undefined {
 }
 
 /** The message is for the log and contains the response of the endpoint, which does not contain the key. */
-function toError(answer: OutgoingAnswer | OutgoingError): EmbeddingsError {
+function toError(answer: OutgoingResponse | OutgoingError): EmbeddingsError {
   if (answer instanceof Error) return new EmbeddingsError(answer.message, { cause: answer })
   const said = answer.body.toString('utf8', 0, 300)
   return new EmbeddingsError(`The embeddings endpoint answered ${answer.status}: ${said}`, {
@@ -130,7 +130,7 @@ function toError(answer: OutgoingAnswer | OutgoingError): EmbeddingsError {
   })
 }
 
-function readVectors(answer: OutgoingAnswer, amount: number): Float32Array[] {
+function readVectors(answer: OutgoingResponse, amount: number): Float32Array[] {
   const vectors = new Array<Float32Array | undefined>(amount)
   for (const { index, embedding } of readData(answer)) vectors[index] = toVector(embedding)
   const whole = vectors.flatMap((vector) => vector ?? [])
@@ -144,7 +144,7 @@ function readVectors(answer: OutgoingAnswer, amount: number): Float32Array[] {
   return whole
 }
 
-function readData({ body, cut }: OutgoingAnswer): { index: number; embedding: unknown }[] {
+function readData({ body, cut }: OutgoingResponse): { index: number; embedding: unknown }[] {
   if (cut) throw new EmbeddingsError('The answer of the embeddings endpoint is too long')
   let answer: unknown
   try {
