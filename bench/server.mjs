@@ -11,13 +11,13 @@ const emptyPost = operation({
   path: '/bench/empty',
   auth: 'public',
   params: undefined,
-  answer: { kind: 'json', schema: {} },
+  response: { kind: 'json', schema: {} },
 })
 const emptyGet = operation({
   ...contract.service.health,
   id: 'benchEmptyGet',
   path: '/bench/empty',
-  answer: { kind: 'json', schema: {} },
+  response: { kind: 'json', schema: {} },
 })
 
 const { config } = loadConfig({ ...process.env, PORT: '0' })

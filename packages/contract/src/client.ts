@@ -39,7 +39,7 @@ type AnyOperation = {
 }[keyof Contract]
 /** Operations with a JSON response and without a raw body. */
 type JsonOperation = Exclude<
-  Extract<AnyOperation, { answer: { kind: 'json' } }>,
+  Extract<AnyOperation, { response: { kind: 'json' } }>,
   { upload: string }
 >
 
@@ -67,7 +67,7 @@ export type Client = {
 export function createClient(options: ClientOptions): Client {
   const methods: Record<string, (input?: object, call?: CallOptions) => Promise<unknown>> = {}
   for (const operation of allOperations) {
-    if (operation.answer.kind !== 'json' || operation.upload !== undefined) continue
+    if (operation.response.kind !== 'json' || operation.upload !== undefined) continue
     methods[operation.id] = (input = {}, call = {}) => send(options, operation, input, call)
   }
   // The loop above creates exactly the methods of the type, which is derived from the same

@@ -44,7 +44,7 @@ export type Tag =
   | 'Service'
 
 /** The response of a successful call. */
-export type Answer =
+export type OperationResponse =
   | {
       kind: 'json'
       schema: TSchema
@@ -103,7 +103,7 @@ export interface Operation {
   body?: TObject
   /** Raw, streamed body instead of a JSON `body`: what it contains. */
   upload?: string
-  answer: Answer
+  response: OperationResponse
   /** HTTP status on success. */
   status: 200 | 201 | 204
   /** Errors of the operation itself, beyond those that every operation of its kind can return. */
@@ -139,7 +139,7 @@ export type Headers<Spec extends Operation> = StaticOf<Spec['headers']>
 export type Body<Spec extends Operation> = StaticOf<Spec['body']>
 
 /** The JSON response; unknown for other kinds of responses. */
-export type Output<Spec extends Operation> = Spec['answer'] extends {
+export type Output<Spec extends Operation> = Spec['response'] extends {
   kind: 'json'
   schema: infer Schema
 }

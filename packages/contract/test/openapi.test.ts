@@ -15,7 +15,7 @@ const probe = (title: string, member: string) =>
     tag: 'Service',
     summary: 'Probe',
     auth: 'public',
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({ [member]: Type.String({ description: 'Anything.' }) }, { title }),
     },

@@ -24,24 +24,28 @@ export interface Place {
   path: string
   schema: Schema
   /** Whether callers send it, or the server does. */
-  side: 'request' | 'answer'
+  side: 'request' | 'response'
 }
 
 /** Every schema of an operation, outermost first. */
 export function schemasOf(operation: Operation): Place[] {
   return Object.entries(partsOf(operation)).flatMap(([part, schema]) =>
-    within(`${operation.id}.${part}`, schema as Schema, part === 'answer' ? 'answer' : 'request'),
+    within(
+      `${operation.id}.${part}`,
+      schema as Schema,
+      part === 'response' ? 'response' : 'request',
+    ),
   )
 }
 
-/** The schemas of an operation by the part of the request or answer that they are of. */
-export function partsOf({ params, query, headers, body, answer }: Operation) {
+/** The schemas of an operation by the part of the request or response that they are of. */
+export function partsOf({ params, query, headers, body, response }: Operation) {
   return {
     ...(params && { params }),
     ...(query && { query }),
     ...(headers && { headers }),
     ...(body && { body }),
-    ...(answer.kind === 'json' && { answer: answer.schema }),
+    ...(response.kind === 'json' && { response: response.schema }),
   }
 }
 

@@ -72,10 +72,10 @@ describe('the rate limit of an address', () => {
   ])('counts %s %s', async (method, path, status) => {
     const address = newAddress()
     for (let left = burst - 1; left >= 0; left--) {
-      const answer = await call(path, address, method)
-      expect(answer.status).toBe(status)
-      expect(answer.headers.get('ratelimit-limit')).toBe(String(burst))
-      expect(answer.headers.get('ratelimit-remaining')).toBe(String(left))
+      const response = await call(path, address, method)
+      expect(response.status).toBe(status)
+      expect(response.headers.get('ratelimit-limit')).toBe(String(burst))
+      expect(response.headers.get('ratelimit-remaining')).toBe(String(left))
     }
     const refused = await call(path, address, method)
     expect(refused.status).toBe(429)
@@ -113,9 +113,9 @@ describe('the rate limit of an address', () => {
     for (const path of ['/healthz', '/readyz', '/healthz/', '//readyz?now']) {
       for (const method of ['GET', 'HEAD']) {
         for (let i = 0; i < 10; i++) {
-          const answer = await call(path, address, method)
-          expect(answer.status).toBe(200)
-          expect(answer.headers.get('ratelimit-remaining')).toBe(String(burst))
+          const response = await call(path, address, method)
+          expect(response.status).toBe(200)
+          expect(response.headers.get('ratelimit-remaining')).toBe(String(burst))
         }
       }
     }
@@ -123,8 +123,8 @@ describe('the rate limit of an address', () => {
 
   it('runs the checks once for all probes that arrive while they run', async () => {
     const before = checks
-    const answers = await Promise.all(Array.from({ length: 50 }, () => call('/readyz', '::1')))
-    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    const responses = await Promise.all(Array.from({ length: 50 }, () => call('/readyz', '::1')))
+    expect(responses.every(({ status }) => status === 200)).toBe(true)
     expect(checks - before).toBeLessThan(50)
   })
 })

@@ -30,7 +30,7 @@ const echo = operation({
     at: Type.Optional(Type.String({ format: 'date-time' })),
     nested: Type.Optional(Type.Object({ list: Type.Array(Type.Object({ value: Type.String() })) })),
   }),
-  answer: { kind: 'json', schema: Type.Unknown() },
+  response: { kind: 'json', schema: Type.Unknown() },
   status: 200,
   errors: [],
 })
@@ -42,7 +42,7 @@ const fail = operation({
   tag: 'Service',
   summary: 'Fail unexpectedly',
   auth: 'public',
-  answer: { kind: 'json', schema: Type.Unknown() },
+  response: { kind: 'json', schema: Type.Unknown() },
   status: 200,
   errors: [],
 })
@@ -120,16 +120,16 @@ describe('the HTTP application', () => {
     app.inject({ method: 'POST', url: path, payload: body as object })
 
   it('decodes path segments one by one and coerces the query, not the body', async () => {
-    const answer = await post(
+    const response = await post(
       { name: 'x', size: 1 },
       '/echo/a%2Fb%20c?count=3&deep=true&ids=one&unknown=1',
     )
-    expect(answer.json()).toEqual({
+    expect(response.json()).toEqual({
       params: { id: 'a/b c' },
       query: { count: 3, deep: true, ids: ['one'] },
       body: { name: 'x', size: 1 },
     })
-    expect(answer.headers['x-request-id']).toMatch(/^req_/)
+    expect(response.headers['x-request-id']).toMatch(/^req_/)
   })
 
   it('ignores empty path segments', async () => {
@@ -150,10 +150,10 @@ describe('the HTTP application', () => {
     [[], 'The body must be an object'],
     [undefined, 'The body must be an object'],
   ])('names the field and the rule: %j', async (body, message) => {
-    const answer = await post(body)
-    expect(answer.json()).toMatchObject({ code: 400, type: 'InvalidPayload' })
-    expect(answer.json().message).toContain(message)
-    expect(answer.json().id).toBe(answer.headers['x-request-id'])
+    const response = await post(body)
+    expect(response.json()).toMatchObject({ code: 400, type: 'InvalidPayload' })
+    expect(response.json().message).toContain(message)
+    expect(response.json().id).toBe(response.headers['x-request-id'])
   })
 
   it.each([
@@ -163,9 +163,9 @@ describe('the HTTP application', () => {
     ['deep=maybe', 'query.deep must be a boolean'],
     ['ids=1&ids=2&ids=3&ids=4', 'query.ids must have at most 3 items'],
   ])('refuses the query %s', async (query, message) => {
-    const answer = await post({ name: 'x' }, `/echo/1?${query}`)
-    expect(answer.json()).toMatchObject({ code: 400, type: 'InvalidQuery' })
-    expect(answer.json().message).toContain(message)
+    const response = await post({ name: 'x' }, `/echo/1?${query}`)
+    expect(response.json()).toMatchObject({ code: 400, type: 'InvalidQuery' })
+    expect(response.json().message).toContain(message)
   })
 
   it('reports every failure in the standard error body', async () => {
@@ -187,11 +187,11 @@ describe('the HTTP application', () => {
       [await app.inject('/echo/%zz'), 400, 'InvalidPayload'],
       [await app.inject('/fail'), 500, 'Internal'],
     ] as const
-    for (const [answer, status, type] of cases) {
-      expect(answer.statusCode).toBe(status)
-      expect(answer.json()).toMatchObject({ code: status, type })
-      expect(answer.json().id).toBe(answer.headers['x-request-id'])
-      expect(answer.json().message).not.toContain('secret detail')
+    for (const [response, status, type] of cases) {
+      expect(response.statusCode).toBe(status)
+      expect(response.json()).toMatchObject({ code: status, type })
+      expect(response.json().id).toBe(response.headers['x-request-id'])
+      expect(response.json().message).not.toContain('secret detail')
     }
     expect((await app.inject('/echo/1')).headers.allow).toBe('POST')
   })
@@ -202,9 +202,9 @@ describe('the HTTP application', () => {
     [{ authorization: 'Bearer good' }, 'x-workspace-id'],
     [{ authorization: 'Bearer bad', 'x-workspace-id': 'w' }, 'token'],
   ])('authenticates before anything else: %j', async (headers, named) => {
-    const answer = await app.inject({ url: '/scoped', headers })
-    expect(answer.json()).toMatchObject({ code: 401, type: 'Unauthorized' })
-    expect(answer.json().message.toLowerCase()).toContain(named.toLowerCase())
+    const response = await app.inject({ url: '/scoped', headers })
+    expect(response.json()).toMatchObject({ code: 401, type: 'Unauthorized' })
+    expect(response.json().message.toLowerCase()).toContain(named.toLowerCase())
   })
 
   it('lets browsers call from any origin, errors included', async () => {
@@ -229,10 +229,10 @@ describe('the HTTP application', () => {
     const page = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
     for (const url of ['/v1/nowhere', '//v1/nowhere', '/chat/nobody/hello/']) {
       for (const method of ['OPTIONS', 'GET'] as const) {
-        const answer = await app.inject({ method, url, headers: page })
-        expect([url, answer.headers[credentials]]).toEqual([url, 'true'])
-        expect(answer.headers['access-control-allow-origin']).toBe(page.origin)
-        expect(answer.headers['access-control-expose-headers']).toContain('x-request-id')
+        const response = await app.inject({ method, url, headers: page })
+        expect([url, response.headers[credentials]]).toEqual([url, 'true'])
+        expect(response.headers['access-control-allow-origin']).toBe(page.origin)
+        expect(response.headers['access-control-expose-headers']).toContain('x-request-id')
       }
       const { headers } = await app.inject({ url })
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
@@ -246,8 +246,8 @@ describe('the HTTP application', () => {
       '/v1',
       '/',
     ]) {
-      const answer = await app.inject({ url, headers: page })
-      expect([url, answer.headers[credentials]]).toEqual([url, undefined])
+      const response = await app.inject({ url, headers: page })
+      expect([url, response.headers[credentials]]).toEqual([url, undefined])
     }
   })
 
@@ -274,8 +274,8 @@ describe('the HTTP application', () => {
   })
 
   it('sends the rate-limit headers with every response', async () => {
-    const answer = await post({ name: 'x' })
-    expect(answer.headers).toMatchObject({
+    const response = await post({ name: 'x' })
+    expect(response.headers).toMatchObject({
       'ratelimit-limit': '2',
       'ratelimit-remaining': '2',
       'ratelimit-reset': '0',
@@ -299,8 +299,8 @@ describe('the rate limit', () => {
     const direct = await createTestApp(false)
     const call = async (app: FastifyInstance, caller: string) => {
       const headers = { 'x-forwarded-for': caller }
-      const answer = await app.inject({ method: 'GET', url: '/scoped', headers })
-      return answer.headers['ratelimit-remaining']
+      const response = await app.inject({ method: 'GET', url: '/scoped', headers })
+      return response.headers['ratelimit-remaining']
     }
     expect(await call(behind, '203.0.113.1')).toBe('1')
     expect(await call(behind, '203.0.113.1')).toBe('0')

@@ -176,7 +176,7 @@ function logRequests(app: FastifyInstance, log: Log): void {
 }
 
 function isStream({ operation }: Route): boolean {
-  return operation.answer.kind === 'stream'
+  return operation.response.kind === 'stream'
 }
 
 /** Returns a function that recognises addresses of streaming operations. */
@@ -188,11 +188,11 @@ function streamAddresses(routes: readonly Route[]): (url: string) => boolean {
   }
 }
 
-function checkResponses(operation: Operation): ((answer: unknown) => void) | undefined {
-  if (operation.answer.kind !== 'json') return undefined
-  const validate = compileResponseValidator(operation.answer.schema)
-  return (answer) => {
-    const complaint = validate(JSON.parse(JSON.stringify(answer)))
+function checkResponses(operation: Operation): ((response: unknown) => void) | undefined {
+  if (operation.response.kind !== 'json') return undefined
+  const validate = compileResponseValidator(operation.response.schema)
+  return (response) => {
+    const complaint = validate(JSON.parse(JSON.stringify(response)))
     if (complaint) throw new Error(`${operation.id} violates its contract: ${complaint}`)
   }
 }

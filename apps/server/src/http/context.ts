@@ -30,7 +30,7 @@ export interface HttpContext {
   /** Returns a function that counts the responses of an operation; undefined when metrics are off. */
   observe(operation: Operation): ((status: number, milliseconds: number) => void) | undefined
   /** Returns a function that checks responses against the contract; undefined outside tests. */
-  checkResponses(operation: Operation): ((answer: unknown) => void) | undefined
+  checkResponses(operation: Operation): ((response: unknown) => void) | undefined
 }
 
 declare module 'fastify' {

@@ -57,7 +57,7 @@ export function createRequestMeter(): RequestMeter {
       return [
         {
           name: 'botstead_http_requests_total',
-          help: 'Answered requests, by operation and class of the status.',
+          help: 'Responses, by operation and class of the status.',
           type: 'counter',
           samples: [...counts].flatMap(([operation, own]) => toSamples(operation, own)),
         },
@@ -70,7 +70,7 @@ export function createRequestMeter(): RequestMeter {
 function durations(kind: string, bounds: readonly number[]): Histogram {
   return createHistogram({
     name: 'botstead_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer; content is uploads and downloads. Streams are left out.',
+    help: 'Time from the head of a request to the end of its response; content is uploads and downloads. Streams are left out.',
     bounds,
     labels: { kind },
   })
@@ -78,12 +78,12 @@ function durations(kind: string, bounds: readonly number[]): Histogram {
 
 /** Contents take as long as they are large; a stream lasts as long as its listener stays. */
 function histogramOf(
-  { upload, answer }: Operation,
+  { upload, response }: Operation,
   calls: Histogram,
   contents: Histogram,
 ): Histogram | undefined {
-  if (answer.kind === 'stream') return undefined
-  return upload !== undefined || answer.kind === 'download' ? contents : calls
+  if (response.kind === 'stream') return undefined
+  return upload !== undefined || response.kind === 'download' ? contents : calls
 }
 
 function countStatus(counts: Float64Array, status: number): void {

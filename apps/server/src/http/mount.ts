@@ -60,17 +60,17 @@ interface Download extends HeadersResponse {
 
 /** What a handler returns, by the response kind of its operation. */
 interface ResponseByKind<Spec extends Operation> {
-  json: Spec['answer'] extends { redirect: string } ? Output<Spec> | ContinueAt : Output<Spec>
+  json: Spec['response'] extends { redirect: string } ? Output<Spec> | ContinueAt : Output<Spec>
   headers: HeadersResponse
   download: Download
   stream: StartStream
 }
 
-type ResponseKind = Operation['answer']['kind']
+type ResponseKind = Operation['response']['kind']
 
 export type Handler<Spec extends Operation> = (
   call: Call<Spec>,
-) => Promise<ResponseByKind<Spec>[Spec['answer']['kind']]>
+) => Promise<ResponseByKind<Spec>[Spec['response']['kind']]>
 
 /** What a slice passes to the HTTP layer: its operations with their handlers. */
 export interface Route {
@@ -106,7 +106,7 @@ function mount<const Spec extends Operation>(
   const observe = context.observe(operation)
   const isUpload = operation.upload !== undefined
   const bodyLimit = context.bodyLimits[operation.bodyLimit ?? 'small']
-  const kind: Spec['answer']['kind'] = operation.answer.kind
+  const kind: Spec['response']['kind'] = operation.response.kind
   const responders: Responders<Spec> = {
     json: (work) => respondWithJson(work, operation, context, options),
     headers: respondWithHeaders,
@@ -168,14 +168,14 @@ function respondWithJson<Spec extends Operation>(
   context: HttpContext,
   { revision }: RouteOptions<Spec>,
 ): RouteHandlers {
-  const checkAnswer = context.checkResponses(operation)
+  const check = context.checkResponses(operation)
 
   const respond = async (request: FastifyRequest, reply: FastifyReply) => {
-    const answer = await work(request, reply)
-    if (answer instanceof ContinueAt) return reply.redirect(answer.location, 307)
-    checkAnswer?.(answer)
+    const response = await work(request, reply)
+    if (response instanceof ContinueAt) return reply.redirect(response.location, 307)
+    check?.(response)
     if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
-    return answer
+    return response
   }
   if (revision === undefined) return { handler: respond }
 
@@ -284,29 +284,29 @@ type Revision<Actor> = (actor: Actor) => string | undefined
 /** Caches the texts of responses at the newest revision. */
 interface ResponseCache {
   find(revision: string, url: string): string | undefined
-  keep(revision: string, url: string, answer: string): void
+  keep(revision: string, url: string, response: string): void
 }
 
 const maxCharacters = 8 * 1024 * 1024
 
 interface Kept {
   revision: string
-  answer: string
+  response: string
 }
 
 /** Polled lists are not read and serialized again while nothing has changed. */
 function createResponseCache(): ResponseCache {
-  const answers = new LRUCache<string, Kept>({
+  const responses = new LRUCache<string, Kept>({
     maxSize: maxCharacters,
-    sizeCalculation: ({ answer }, url) => answer.length + url.length,
+    sizeCalculation: ({ response }, url) => response.length + url.length,
   })
   return {
     find: (revision, url) => {
-      const kept = answers.get(url)
-      return kept?.revision === revision ? kept.answer : undefined
+      const kept = responses.get(url)
+      return kept?.revision === revision ? kept.response : undefined
     },
-    keep: (revision, url, answer) => {
-      answers.set(url, { revision, answer })
+    keep: (revision, url, response) => {
+      responses.set(url, { revision, response })
     },
   }
 }

@@ -6,15 +6,15 @@ import type { Remember } from '../platform/idempotency/store.js'
 import type { HttpContext } from './context.js'
 
 /** Does the work once per key and converts its result to the response. */
-export type Once<Answer> = <Made>(
+export type Once<View> = <Made>(
   work: (remember: Remember<Made>) => Promise<Made>,
-  view: (made: Made) => Answer,
-) => Promise<Answer>
+  view: (made: Made) => View,
+) => Promise<View>
 
-export const onceWithoutKey = async <Made, Answer>(
+export const onceWithoutKey = async <Made, View>(
   work: (remember: Remember<Made>) => Promise<Made>,
-  view: (made: Made) => Answer,
-): Promise<Answer> => view(await work(undefined))
+  view: (made: Made) => View,
+): Promise<View> => view(await work(undefined))
 
 interface KeyedRequest {
   operation: Operation
@@ -28,10 +28,10 @@ const maxKeyLength = 255
 type Scope = Parameters<HttpContext['idempotency']['find']>[0]
 
 /** A repeated key gets the first response; the same key with another request is refused. */
-export function onceWithKey<Answer>(
+export function onceWithKey<View>(
   { idempotency: store, holderOf }: Pick<HttpContext, 'idempotency' | 'holderOf'>,
   keyed: KeyedRequest,
-): Once<Answer> {
+): Once<View> {
   const { operation, request, reply, key } = keyed
   if (key.length < 1 || key.length > maxKeyLength) {
     throw new ApiError(
@@ -42,7 +42,7 @@ export function onceWithKey<Answer>(
   }
   const fingerprint = fingerprintOf(operation, request)
 
-  const replay = async (scope: Scope): Promise<Answer | undefined> => {
+  const replay = async (scope: Scope): Promise<View | undefined> => {
     const stored = await store.find(scope)
     if (stored === undefined) return undefined
     if (stored.fingerprint !== fingerprint) {
@@ -52,7 +52,7 @@ export function onceWithKey<Answer>(
       )
     }
     reply.code(stored.status).header('idempotent-replayed', 'true')
-    return stored.answer as Answer
+    return stored.response as View
   }
 
   return async (work, view) => {
@@ -67,7 +67,7 @@ export function onceWithKey<Answer>(
         await store.save(tx, scope, {
           fingerprint,
           status: operation.status,
-          answer: view(record),
+          response: view(record),
         })
       })
       if (!remembered) throw new Error(`${operation.id} did not store its response`)

@@ -42,9 +42,11 @@ export function createValidator(input: { schema: unknown; httpPart?: string }): 
 }
 
 /** Validator of a response, for tests: a view that drifts from its contract must be noticed. */
-export function compileResponseValidator(schema: object): (answer: unknown) => string | undefined {
+export function compileResponseValidator(
+  schema: object,
+): (response: unknown) => string | undefined {
   const validate = bodyAjv.compile(schema)
-  return (answer) => (validate(answer) ? undefined : bodyAjv.errorsText(validate.errors))
+  return (response) => (validate(response) ? undefined : bodyAjv.errorsText(validate.errors))
 }
 
 /** The catalogue error for a violation; names the field and the rule. */

@@ -20,7 +20,7 @@ const halves = ['\ud800', '\udc00x']
 
 const callable = allOperations.filter(
   // A stream that is admitted has no end to wait for.
-  ({ auth, answer }) => auth !== 'public' && auth !== 'signature' && answer.kind !== 'stream',
+  ({ auth, response }) => auth !== 'public' && auth !== 'signature' && response.kind !== 'stream',
 )
 
 /** Paths at which a request may contain a text, maps included. */

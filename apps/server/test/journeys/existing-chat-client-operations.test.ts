@@ -121,7 +121,7 @@ it('serves the existing chat client with every operation that it has', async () 
   const served = [...series.keys()].flatMap(
     (name) => /^botstead_http_requests_total\{operation="(\w+)",status="2/.exec(name)?.[1] ?? [],
   )
-  const answered = Object.values(contract.chat).filter((one) => one.answer.kind !== 'stream')
+  const answered = Object.values(contract.chat).filter((one) => one.response.kind !== 'stream')
   const wanted = answered.map(({ id }) => id)
   expect(wanted.filter((id) => !served.includes(id))).toEqual([])
   const preflight = await fetch(`${apiUrl}/messages`, {

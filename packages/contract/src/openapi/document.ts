@@ -1,8 +1,8 @@
 import { authHeaders, idempotencyHeader } from '../calling.js'
 import { ErrorBody } from '../error-body.js'
 import type { Operation, Tag } from '../operation.js'
-import { errorAnswers, errorExamples } from './errors.js'
-import { answerHeaders } from './headers.js'
+import { errorExamples, errorResponses } from './errors.js'
+import { responseHeaders } from './headers.js'
 import { describeOperation, parametersOf } from './operations.js'
 import { createSchemaRegistry, type JsonSchema, type SchemaRegistry } from './schemas.js'
 
@@ -81,8 +81,8 @@ export function createOpenApi(
     components: {
       securitySchemes,
       parameters: sharedParameters(schemas),
-      responses: errorAnswers(operations),
-      headers: answerHeaders,
+      responses: errorResponses(operations),
+      headers: responseHeaders,
       examples: errorExamples(),
       schemas: schemas.components(),
     },

@@ -14,14 +14,14 @@ export const errorReferences = (operation: Operation): Record<string, JsonSchema
   )
 
 /** Every error response that some operation refers to, by name. */
-export function errorAnswers(operations: readonly Operation[]): Record<string, JsonSchema> {
-  const answers = new Map<string, JsonSchema>()
+export function errorResponses(operations: readonly Operation[]): Record<string, JsonSchema> {
+  const responses = new Map<string, JsonSchema>()
   for (const operation of operations) {
     for (const [status, types] of byStatus(operation)) {
-      answers.set(nameOf(types), errorAnswer(status, types))
+      responses.set(nameOf(types), errorResponse(status, types))
     }
   }
-  return Object.fromEntries([...answers].sort(([a], [b]) => a.localeCompare(b, 'en')))
+  return Object.fromEntries([...responses].sort(([a], [b]) => a.localeCompare(b, 'en')))
 }
 
 /** One example of each error. */
@@ -31,7 +31,7 @@ export function errorExamples(): Record<string, JsonSchema> {
   )
 }
 
-function errorAnswer(status: number, types: ErrorType[]): JsonSchema {
+function errorResponse(status: number, types: ErrorType[]): JsonSchema {
   return {
     description: types.map((type) => `\`${type}\`: ${errorCatalogue[type].meaning}`).join(' '),
     headers: status === 429 ? { ...rateHeaders, ...headerReferences('Retry-After') } : rateHeaders,

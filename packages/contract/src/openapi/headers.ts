@@ -6,7 +6,7 @@ const wholeNumber = (description: string): JsonSchema => ({
 })
 
 /** Response headers, by name. */
-export const answerHeaders = {
+export const responseHeaders = {
   'RateLimit-Limit': wholeNumber('Maximum number of requests in one burst.'),
   'RateLimit-Remaining': wholeNumber('Requests that remain in the current burst.'),
   'RateLimit-Reset': wholeNumber(
@@ -16,7 +16,7 @@ export const answerHeaders = {
 } satisfies Record<string, JsonSchema>
 
 /** References to response headers. */
-export const headerReferences = (...names: (keyof typeof answerHeaders)[]) =>
+export const headerReferences = (...names: (keyof typeof responseHeaders)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 /** Headers of every response. */

@@ -80,36 +80,36 @@ function requestBodyOf(operation: Operation, schemas: SchemaRegistry): JsonSchem
 }
 
 function successesOf(
-  { answer, status }: Operation,
+  { response, status }: Operation,
   schemas: SchemaRegistry,
 ): Record<string, JsonSchema> {
   const done = status === 201 ? 'Created.' : 'Success.'
-  switch (answer.kind) {
+  switch (response.kind) {
     case 'json': {
-      const content = json(schemas.reference(answer.schema))
+      const content = json(schemas.reference(response.schema))
       return {
-        ...redirectOf(answer),
+        ...redirectOf(response),
         [status]: { description: done, headers: rateHeaders, content },
       }
     }
     case 'headers':
-      return { [status]: { description: answer.description, headers: rateHeaders } }
+      return { [status]: { description: response.description, headers: rateHeaders } }
     case 'download':
       return {
-        ...redirectOf(answer),
-        200: { description: answer.description, headers: rateHeaders, content: { '*/*': {} } },
+        ...redirectOf(response),
+        200: { description: response.description, headers: rateHeaders, content: { '*/*': {} } },
         206: { description: 'The part that `range` requested.', content: { '*/*': {} } },
         304: { description: 'The copy identified by `if-none-match` is still current.' },
       }
     case 'stream': {
       const events = { 'text/event-stream': { schema: { type: 'string' } } }
       return {
-        200: { description: answer.description, headers: rateHeaders, content: events },
+        200: { description: response.description, headers: rateHeaders, content: events },
         101: { description: 'The same stream over WebSocket, if the request asks for it.' },
       }
     }
     default:
-      return answer satisfies never
+      return response satisfies never
   }
 }
 

@@ -16,7 +16,7 @@ const echo = operation({
   path: '/echo',
   summary: 'Return the length of a text',
   body: Type.Object({ text: Type.String() }),
-  answer: { kind: 'json', schema: Type.Unknown() },
+  response: { kind: 'json', schema: Type.Unknown() },
 })
 const secret = operation({ ...echo, id: 'secret', path: '/secret', auth: 'account' })
 const upload = operation({
@@ -26,7 +26,7 @@ const upload = operation({
   path: '/upload',
   summary: 'Return the length of a content',
   upload: 'Anything',
-  answer: { kind: 'json', schema: Type.Unknown() },
+  response: { kind: 'json', schema: Type.Unknown() },
 })
 const large = operation({
   ...shared,
@@ -34,7 +34,7 @@ const large = operation({
   method: 'GET',
   path: '/large',
   summary: 'Respond with more than a connection buffers',
-  answer: { kind: 'json', schema: Type.Unknown() },
+  response: { kind: 'json', schema: Type.Unknown() },
 })
 const wait = operation({ ...large, id: 'wait', path: '/wait' })
 

@@ -50,8 +50,9 @@ interface Connection {
   /** The response to the last request. */
   response: ServerResponse | undefined
   pipeline: Pipeline | undefined
+  /** Progress of the body that arrives, and of the response that is sent. */
   body: Progress | undefined
-  answer: Progress | undefined
+  sent: Progress | undefined
 }
 
 /** Bodies whose reader watches their pace itself. */
@@ -97,7 +98,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       response: undefined,
       pipeline: undefined,
       body: undefined,
-      answer: undefined,
+      sent: undefined,
     }
     connections.set(socket, connection)
     socket.once('close', () => {
@@ -204,12 +205,12 @@ function bodyTooSlow(): ApiError {
 function checkResponse(connection: Connection, now: number): void {
   const { socket } = connection
   if (socket.writableLength === 0) {
-    connection.answer = undefined
+    connection.sent = undefined
     return
   }
   const bytes = socket.bytesWritten - socket.writableLength
-  if (connection.answer?.bytes !== bytes) connection.answer = { of: socket, bytes, since: now }
-  else if (now - connection.answer.since >= responseMilliseconds) socket.destroy()
+  if (connection.sent?.bytes !== bytes) connection.sent = { of: socket, bytes, since: now }
+  else if (now - connection.sent.since >= responseMilliseconds) socket.destroy()
 }
 
 /** Bytes of a refused body that are still read and discarded. */

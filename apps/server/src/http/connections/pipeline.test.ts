@@ -14,7 +14,7 @@ const wait = operation({
   summary: 'Respond when the test allows it',
   auth: 'public',
   params: Type.Object({ id: Type.Integer() }),
-  answer: { kind: 'json', schema: Type.Unknown() },
+  response: { kind: 'json', schema: Type.Unknown() },
   status: 200,
   errors: [],
 })

@@ -13,7 +13,7 @@ const refuse = operation({
   summary: 'Refuse the upload',
   auth: 'public',
   upload: 'An unread body.',
-  answer: { kind: 'json', schema: Type.Unknown() },
+  response: { kind: 'json', schema: Type.Unknown() },
   status: 200,
   errors: ['ResourceGone'],
 })

@@ -12,14 +12,14 @@ const wait = operation({
   id: 'wait',
   path: '/wait',
   summary: 'Respond when the test allows it',
-  answer: { kind: 'json', schema: Type.Unknown() },
+  response: { kind: 'json', schema: Type.Unknown() },
 })
 const listen = operation({
   ...shared,
   id: 'listen',
   path: '/listen',
   summary: 'Listen to one event',
-  answer: { kind: 'stream', description: 'The event.' },
+  response: { kind: 'stream', description: 'The event.' },
 })
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 

@@ -18,7 +18,7 @@ describeEachEngine('remembered responses', (engine) => {
       run(async (tx) => {
         for (const key of keys) {
           const scope = { principal: 'somebody', operation: 'createBot', key }
-          await store.save(tx, scope, { fingerprint: 'x', status: 201, answer: { key } })
+          await store.save(tx, scope, { fingerprint: 'x', status: 201, response: { key } })
         }
       })
     const find = (key: string) => store.find({ principal: 'somebody', operation: 'createBot', key })
@@ -28,6 +28,6 @@ describeEachEngine('remembered responses', (engine) => {
     expect(await find('old 0')).toBeUndefined()
     const swept = [await run(store.sweep), await run(store.sweep), await run(store.sweep)]
     expect(swept).toEqual([500, 1, 0])
-    expect(await find('new')).toMatchObject({ status: 201, answer: { key: 'new' } })
+    expect(await find('new')).toMatchObject({ status: 201, response: { key: 'new' } })
   })
 })

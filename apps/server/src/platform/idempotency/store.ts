@@ -15,7 +15,7 @@ interface RememberedResponse {
   fingerprint: string
   /** HTTP status of the first response. */
   status: number
-  answer: unknown
+  response: unknown
 }
 
 /** Remembers the first response to a keyed request for 24 hours. */
@@ -50,7 +50,8 @@ export function createIdempotencyStore(options: Options): IdempotencyStore {
         .where('expires_at', '>', isoTime(clock.now()))
         .executeTakeFirst()
       if (row === undefined) return undefined
-      return { ...row, answer: JSON.parse(sealer.open(row.answer)) }
+      const { fingerprint, status, answer } = row
+      return { fingerprint, status, response: JSON.parse(sealer.open(answer)) }
     },
     save: async (tx, scope, remembered) => {
       const id = idOf(scope)
@@ -67,7 +68,7 @@ export function createIdempotencyStore(options: Options): IdempotencyStore {
           id,
           fingerprint: remembered.fingerprint,
           status: remembered.status,
-          answer: sealer.seal(JSON.stringify(remembered.answer)),
+          answer: sealer.seal(JSON.stringify(remembered.response)),
           expires_at: isoTime(now + lifetimeMilliseconds),
         })
         .execute()

@@ -13,7 +13,7 @@ export const service = {
     description: 'Checks nothing else: a process that responds needs no restart.',
     auth: 'public',
     probe: true,
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({ status: OneOf(['ok'], 'The process is alive.') }, { title: 'Health' }),
     },
@@ -30,7 +30,7 @@ export const service = {
       'Returns `Internal` while a component that every request needs does not work, and when the server is about to stop.',
     auth: 'public',
     probe: true,
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object(
         {

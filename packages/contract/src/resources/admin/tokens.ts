@@ -59,7 +59,7 @@ export const tokens = {
     tag: 'Account',
     summary: 'List the personal access tokens of the caller',
     auth: 'account',
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         pats: Type.Array(PersonalAccessToken, { description: 'All tokens, newest first.' }),
@@ -79,7 +79,7 @@ export const tokens = {
     body: Type.Object({
       note: Text(500, 'What the token is for, at most 500 characters.'),
     }),
-    answer: { kind: 'json', schema: wrap('pat', NewPersonalAccessToken) },
+    response: { kind: 'json', schema: wrap('pat', NewPersonalAccessToken) },
     status: 201,
     errors: [],
     idempotent: true,
@@ -94,7 +94,7 @@ export const tokens = {
       'The token stops working at once on this server process, and within five seconds on others.',
     auth: 'account',
     params: Type.Object({ id: Id('Id of the token.') }),
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -108,7 +108,7 @@ export const tokens = {
       'For services that bots, integrations and people call with their tokens. The body names the bot. The header `x-bot-id` is ignored.',
     auth: 'token',
     body: Type.Object({ botId: Id('Id of the bot to check the token against.') }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         workspaceId: Id('Id of the workspace of the bot.'),
@@ -127,7 +127,7 @@ export const tokens = {
     summary: 'List the keys of a bot',
     auth: 'workspace',
     query: Type.Object({ botId: Id('Id of the bot.') }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         baks: Type.Array(BotApiKey, { description: 'All keys of the bot, newest first.' }),
@@ -148,7 +148,7 @@ export const tokens = {
       botId: Id('Id of the bot.'),
       note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
     }),
-    answer: { kind: 'json', schema: NewBotApiKey },
+    response: { kind: 'json', schema: NewBotApiKey },
     status: 201,
     errors: ['ReferenceNotFound'],
     idempotent: true,
@@ -163,7 +163,7 @@ export const tokens = {
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -175,7 +175,7 @@ export const tokens = {
     summary: 'List the keys of an integration',
     auth: 'workspace',
     query: Type.Object({ integrationId: Id('Id of the integration.') }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         iaks: Type.Array(IntegrationApiKey, {
@@ -199,7 +199,7 @@ export const tokens = {
       integrationId: Id('Id of the integration.'),
       note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
     }),
-    answer: { kind: 'json', schema: NewIntegrationApiKey },
+    response: { kind: 'json', schema: NewIntegrationApiKey },
     status: 201,
     errors: ['ReferenceNotFound'],
     idempotent: true,
@@ -214,7 +214,7 @@ export const tokens = {
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),

@@ -56,7 +56,7 @@ export const botLogs = {
       ),
       nextToken: Type.Optional(Text(4096, 'Pagination token: `nextToken` of the previous page.')),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         logs: Type.Array(BotLog, { description: 'Lines, newest first.' }),
@@ -86,7 +86,7 @@ export const botLogs = {
         description: 'Lines, 1 to 100.',
       }),
     }),
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['RateLimited'],
   }),

@@ -59,7 +59,7 @@ export const bots = {
       ),
       sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: pageOf('bots', BotSummary, 'Bots in the requested order.'),
     },
@@ -77,7 +77,7 @@ export const bots = {
     auth: 'workspace',
     headers: integrationKeys,
     body: CreateBotBody,
-    answer: { kind: 'json', schema: wrap('bot', Bot) },
+    response: { kind: 'json', schema: wrap('bot', Bot) },
     status: 201,
     errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'InvalidIdentifier', 'LimitExceeded'],
     idempotent: true,
@@ -92,7 +92,7 @@ export const bots = {
     auth: 'workspace',
     params: botId,
     headers: integrationKeys,
-    answer: { kind: 'json', schema: wrap('bot', Bot) },
+    response: { kind: 'json', schema: wrap('bot', Bot) },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -108,7 +108,7 @@ export const bots = {
     params: botId,
     headers: integrationKeys,
     body: UpdateBotBody,
-    answer: { kind: 'json', schema: wrap('bot', Bot) },
+    response: { kind: 'json', schema: wrap('bot', Bot) },
     status: 200,
     errors: [
       'ResourceNotFound',
@@ -128,7 +128,7 @@ export const bots = {
     summary: 'Delete a bot and everything in it',
     auth: 'workspace',
     params: botId,
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -142,7 +142,7 @@ export const bots = {
       'For 24 hours, calls are also signed with the previous secret, so that the bot can be updated. Any older secret stops working at once.',
     auth: 'workspace',
     params: botId,
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         newSigningSecret: Type.String({ description: 'The new secret. Returned only here.' }),

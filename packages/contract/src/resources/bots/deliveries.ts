@@ -59,7 +59,7 @@ export const deliveries = {
       status: Type.Optional(OneOf(deliveryStatuses, 'Only deliveries with this status.')),
       ...receiver,
     }),
-    answer: { kind: 'json', schema: pageOf('deliveries', Delivery, 'Deliveries, newest first.') },
+    response: { kind: 'json', schema: pageOf('deliveries', Delivery, 'Deliveries, newest first.') },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -71,7 +71,7 @@ export const deliveries = {
     summary: 'Get a delivery with its attempts',
     auth: 'workspace',
     params: Type.Object(one),
-    answer: { kind: 'json', schema: wrap('delivery', DeliveryWithAttempts) },
+    response: { kind: 'json', schema: wrap('delivery', DeliveryWithAttempts) },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -85,7 +85,7 @@ export const deliveries = {
       'The delivery moves to the end of the queue of its ordering key, and its calls are marked as repeats. A pending delivery is refused.',
     auth: 'workspace',
     params: Type.Object(one),
-    answer: { kind: 'json', schema: wrap('delivery', Delivery) },
+    response: { kind: 'json', schema: wrap('delivery', Delivery) },
     status: 200,
     errors: ['ResourceNotFound', 'RelationConflict'],
   }),
@@ -113,7 +113,7 @@ export const deliveries = {
         Text(2000, 'Pagination token of the previous call, with the same other fields.'),
       ),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         replayed: Type.Integer({ description: 'Number of deliveries that are pending again.' }),
@@ -135,7 +135,7 @@ export const deliveries = {
     summary: 'List the failing or paused receivers of a bot',
     auth: 'workspace',
     params: Type.Object(bot),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         receivers: Type.Array(DeliveryReceiver, {
@@ -158,7 +158,7 @@ export const deliveries = {
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -172,7 +172,7 @@ export const deliveries = {
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -190,7 +190,7 @@ export const deliveries = {
       type: Type.Optional(Text(200, 'Type of the event; `test` by default.', 1)),
       payload: Type.Optional(AnyMapInput('Payload of the event; empty by default.')),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: wrap(
         'result',

@@ -14,7 +14,7 @@ export const hub = {
     summary: 'List the built-in integrations',
     auth: 'workspace',
     query: Type.Object(search),
-    answer: {
+    response: {
       kind: 'json',
       schema: pageOf('integrations', PublicIntegrationSummary, 'Built-in integrations.'),
     },
@@ -29,7 +29,7 @@ export const hub = {
     summary: 'Get a built-in integration',
     auth: 'workspace',
     params: integrationId,
-    answer: { kind: 'json', schema: wrap('integration', PublicIntegration) },
+    response: { kind: 'json', schema: wrap('integration', PublicIntegration) },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -41,7 +41,7 @@ export const hub = {
     summary: 'Get a built-in integration by name and version',
     auth: 'workspace',
     params: nameAndVersion,
-    answer: { kind: 'json', schema: wrap('integration', PublicIntegration) },
+    response: { kind: 'json', schema: wrap('integration', PublicIntegration) },
     status: 200,
     errors: ['ResourceNotFound'],
   }),

@@ -46,7 +46,7 @@ export const integrations = {
       'An integration runs at its `url`, which is called for registrations, messages, actions and webhooks. Name and version together are unique in a workspace, except for integrations created by development tools.',
     auth: 'workspace',
     body: CreateIntegrationBody,
-    answer: { kind: 'json', schema: wrap('integration', Integration) },
+    response: { kind: 'json', schema: wrap('integration', Integration) },
     status: 201,
     errors: [...definitionErrors, 'AlreadyExists'],
     idempotent: true,
@@ -71,7 +71,7 @@ export const integrations = {
         }),
       ),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: pageOf('integrations', IntegrationSummary, 'Integrations in the requested order.'),
     },
@@ -86,7 +86,7 @@ export const integrations = {
     summary: 'Validate the creation of an integration',
     auth: 'workspace',
     body: CreateIntegrationBody,
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: [...definitionErrors, 'AlreadyExists'],
     bodyLimit: 'large',
@@ -100,7 +100,7 @@ export const integrations = {
     description: 'For existing clients: on a self-hosted server, nobody verifies integrations.',
     auth: 'workspace',
     body: Type.Object({ integrationId: Id('Id of the integration.') }),
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ReferenceNotFound'],
   }),
@@ -112,7 +112,7 @@ export const integrations = {
     summary: 'Get an integration',
     auth: 'workspace',
     params: integrationId,
-    answer: { kind: 'json', schema: wrap('integration', Integration) },
+    response: { kind: 'json', schema: wrap('integration', Integration) },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -124,7 +124,7 @@ export const integrations = {
     summary: 'Get an integration by name and version',
     auth: 'workspace',
     params: nameAndVersion,
-    answer: { kind: 'json', schema: wrap('integration', Integration) },
+    response: { kind: 'json', schema: wrap('integration', Integration) },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -139,7 +139,7 @@ export const integrations = {
     auth: 'workspace',
     params: integrationId,
     body: UpdateIntegrationBody,
-    answer: { kind: 'json', schema: wrap('integration', Integration) },
+    response: { kind: 'json', schema: wrap('integration', Integration) },
     status: 200,
     errors: [...definitionErrors, 'ResourceNotFound'],
     bodyLimit: 'large',
@@ -153,7 +153,7 @@ export const integrations = {
     auth: 'workspace',
     params: integrationId,
     body: UpdateIntegrationBody,
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: [...definitionErrors, 'ResourceNotFound'],
     bodyLimit: 'large',
@@ -166,7 +166,7 @@ export const integrations = {
     summary: 'Delete an integration that is not installed in any bot',
     auth: 'workspace',
     params: integrationId,
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
   }),
@@ -179,7 +179,7 @@ export const integrations = {
     description: 'For 24 hours, calls are also signed with the previous secret.',
     auth: 'workspace',
     params: integrationId,
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         newSigningSecret: Type.String({ description: 'The new secret. Returned only here.' }),
@@ -212,7 +212,7 @@ export const integrations = {
         }),
       ),
     }),
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: [],
   }),
@@ -235,7 +235,7 @@ export const integrations = {
       messageContains: Type.Optional(Text(200, 'Only lines whose message contains this text.')),
       nextToken: Type.Optional(Text(4096, 'Pagination token: `nextToken` of the previous page.')),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         logs: Type.Array(

@@ -39,7 +39,7 @@ const listOf = <const Id extends string, const Member extends string>(
     query: search,
     status: 200,
     errors: [],
-    answer: {
+    response: {
       kind: 'json',
       schema: pageOf(member, Type.Unsafe<never>(AnyMap('Never returned.')), 'Always empty.'),
     },
@@ -57,7 +57,10 @@ const lookFor = <const Id extends string>(what: string, id: Id, path: string, pa
     params,
     status: 200,
     errors: ['ResourceNotFound'],
-    answer: { kind: 'json', schema: Type.Unsafe<never>(wrap('found', AnyMap('Never returned.'))) },
+    response: {
+      kind: 'json',
+      schema: Type.Unsafe<never>(wrap('found', AnyMap('Never returned.'))),
+    },
   })
 
 /** Lists of interfaces and plugins, of a workspace and of the hub. */

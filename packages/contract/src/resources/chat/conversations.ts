@@ -22,7 +22,7 @@ export const chatConversations = {
         ),
       ),
     }),
-    answer: { kind: 'json', schema: wrap('conversation', ChatConversation) },
+    response: { kind: 'json', schema: wrap('conversation', ChatConversation) },
     status: 201,
     errors: ['AlreadyExists'],
     idempotent: true,
@@ -39,7 +39,7 @@ export const chatConversations = {
     body: Type.Object({
       id: ForeignId('Id of the conversation: 1 to 70 characters of `A-Z a-z 0-9 _ - / \\`.'),
     }),
-    answer: { kind: 'json', schema: wrap('conversation', ChatConversation) },
+    response: { kind: 'json', schema: wrap('conversation', ChatConversation) },
     status: 200,
     errors: ['Forbidden'],
   }),
@@ -54,7 +54,7 @@ export const chatConversations = {
     auth: 'chat-user',
     params: address,
     query: Type.Object({ nextToken: paging.nextToken }),
-    answer: {
+    response: {
       kind: 'json',
       schema: pageOf('conversations', ChatConversation, 'Conversations, newest first.'),
     },
@@ -69,7 +69,7 @@ export const chatConversations = {
     summary: 'Get a conversation',
     auth: 'chat-user',
     params: conversationById,
-    answer: { kind: 'json', schema: wrap('conversation', ChatConversation) },
+    response: { kind: 'json', schema: wrap('conversation', ChatConversation) },
     status: 200,
     errors: ['Forbidden'],
   }),
@@ -82,7 +82,7 @@ export const chatConversations = {
     description: 'For the owner. Ends the streams of the conversation.',
     auth: 'chat-user',
     params: conversationById,
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['Forbidden'],
   }),
@@ -122,7 +122,7 @@ export const chatConversations = {
         }),
       ),
     }),
-    answer: {
+    response: {
       kind: 'stream',
       description: 'Signals of the conversation, each `{ type, data }`, as events named `message`.',
     },

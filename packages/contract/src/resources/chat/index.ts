@@ -18,7 +18,7 @@ export const chat = {
     summary: 'Check that a chat address is available',
     auth: 'chat',
     params: address,
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object(
         { status: OneOf(['ok'], 'The address is available.') },
@@ -36,7 +36,7 @@ export const chat = {
     summary: 'Get the OpenAPI document of the chat interface',
     auth: 'chat',
     params: address,
-    answer: {
+    response: {
       kind: 'download',
       description: 'OpenAPI 3.1 document of the operations of a chat address.',
     },
@@ -51,7 +51,7 @@ export const chat = {
     summary: 'Open the reference of the chat interface',
     auth: 'chat',
     params: address,
-    answer: { kind: 'download', description: 'Page that leads to the rendered reference.' },
+    response: { kind: 'download', description: 'Page that leads to the rendered reference.' },
     status: 200,
     errors: [],
   }),

@@ -47,7 +47,7 @@ export const content = {
       ),
     }),
     upload: 'Content of the file, of any media type.',
-    answer: {
+    response: {
       kind: 'json',
       schema: Empty,
       redirect: 'With `direct`: send the content to the URL in `Location`.',
@@ -96,7 +96,7 @@ export const content = {
         Text(1024, '`ETag` of a copy; `range` applies only if the copy is still current.'),
       ),
     }),
-    answer: {
+    response: {
       kind: 'download',
       description: 'Content of the file, with the media type of the file.',
       redirect: 'With `direct`: read the content at the URL in `Location`.',

@@ -56,7 +56,7 @@ export const fileEvents = {
         }),
       ),
     }),
-    answer: { kind: 'json', schema: pageOf('events', FileEvent, 'Events, oldest first.') },
+    response: { kind: 'json', schema: pageOf('events', FileEvent, 'Events, oldest first.') },
     status: 200,
     errors: [],
   }),

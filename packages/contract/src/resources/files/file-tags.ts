@@ -13,7 +13,7 @@ export const fileTags = {
     description: 'Each name once, in byte order, from the files that the caller has access to.',
     auth: 'bot',
     query: Type.Object(paging),
-    answer: {
+    response: {
       kind: 'json',
       schema: pageOf(
         'tags',
@@ -37,7 +37,7 @@ export const fileTags = {
       tag: Text(200, 'Name of the tag; a `/` in it is percent-encoded.', 1),
     }),
     query: Type.Object(paging),
-    answer: {
+    response: {
       kind: 'json',
       schema: pageOf(
         'values',

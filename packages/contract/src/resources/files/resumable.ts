@@ -72,7 +72,7 @@ export const resumable = {
       ...bytesHeaders,
     }),
     upload: 'The first bytes of the content, or an empty body.',
-    answer: {
+    response: {
       kind: 'headers',
       description:
         '`Location` is the URL of the upload, `Upload-Offset` the number of bytes received.',
@@ -92,7 +92,7 @@ export const resumable = {
     auth: 'signature',
     params,
     headers: Type.Object({ 'tus-resumable': version }),
-    answer: {
+    response: {
       kind: 'headers',
       description:
         '`Upload-Offset` is the number of bytes received, `Upload-Length` the total size, `Upload-Expires` the time until which bytes are accepted.',
@@ -121,7 +121,7 @@ export const resumable = {
       ...bytesHeaders,
     }),
     upload: 'The next bytes of the content.',
-    answer: { kind: 'headers', description: '`Upload-Offset` is the number of bytes received.' },
+    response: { kind: 'headers', description: '`Upload-Offset` is the number of bytes received.' },
     status: 204,
     errors: [
       ...refusals,
@@ -144,7 +144,7 @@ export const resumable = {
     auth: 'signature',
     params,
     headers: Type.Object({ 'tus-resumable': version }),
-    answer: { kind: 'headers', description: 'The upload was deleted.' },
+    response: { kind: 'headers', description: 'The upload was deleted.' },
     status: 204,
     errors: refusals,
   }),

@@ -179,7 +179,7 @@ export const search = {
         }),
       ),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         passages: Type.Array(Passage, { description: 'Passages, best match first.' }),

@@ -55,7 +55,7 @@ export const actions = {
       type: Text(401, 'Name of the action, 1 to 401 characters.', 1),
       input: AnyMapInput('Input of the action; must match the schema declared for it.'),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         output: AnyMap('Output of the action.'),
@@ -88,7 +88,7 @@ export const actions = {
       timestampFrom: Type.Optional(TimeBound('beginning', 'Only runs from this time on.')),
       timestampUntil: Type.Optional(TimeBound('end', 'Only runs up to this time.')),
     }),
-    answer: { kind: 'json', schema: pageOf('data', ActionRun, 'Runs, newest first.') },
+    response: { kind: 'json', schema: pageOf('data', ActionRun, 'Runs, newest first.') },
     status: 200,
     errors: ['ResourceNotFound'],
   }),

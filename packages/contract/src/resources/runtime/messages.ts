@@ -74,7 +74,7 @@ export const messages = {
       payload,
       tags: TagsInput('Tags of the message; may be empty.'),
     }),
-    answer: { kind: 'json', schema: wrap('message', Message) },
+    response: { kind: 'json', schema: wrap('message', Message) },
     status: 201,
     errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
     idempotent: true,
@@ -94,7 +94,7 @@ export const messages = {
       tags: TagsWanted('message'),
       discriminateByTags: Type.Optional(DiscriminateByTags('message')),
     }),
-    answer: { kind: 'json', schema: wrapFound('message', Message) },
+    response: { kind: 'json', schema: wrapFound('message', Message) },
     status: 200,
     errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
   }),
@@ -106,7 +106,7 @@ export const messages = {
     summary: 'Get a message',
     auth: 'bot',
     params: messageId,
-    answer: { kind: 'json', schema: wrap('message', Message) },
+    response: { kind: 'json', schema: wrap('message', Message) },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -124,7 +124,7 @@ export const messages = {
       tags: Type.Optional(TagsPatch('Tags of the message.')),
       payload: Type.Optional(payload),
     }),
-    answer: { kind: 'json', schema: wrap('message', Message) },
+    response: { kind: 'json', schema: wrap('message', Message) },
     status: 200,
     errors: ['ResourceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
   }),
@@ -146,7 +146,7 @@ export const messages = {
         TimeBound('end', 'Only messages created at or before this time, in UTC.'),
       ),
     }),
-    answer: { kind: 'json', schema: pageOf('messages', Message, 'Messages, newest first.') },
+    response: { kind: 'json', schema: pageOf('messages', Message, 'Messages, newest first.') },
     status: 200,
     errors: ['ReferenceNotFound'],
   }),
@@ -159,7 +159,7 @@ export const messages = {
     description: 'Deleting a scheduled message that is not due yet cancels it.',
     auth: 'bot',
     params: messageId,
-    answer: { kind: 'json', schema: Empty },
+    response: { kind: 'json', schema: Empty },
     status: 200,
     errors: ['ResourceNotFound'],
   }),
@@ -189,7 +189,7 @@ export const messages = {
         { maxItems: 100, description: 'The messages, at most 100.' },
       ),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         messages: Type.Array(Message, { description: 'The messages, in the given order.' }),
@@ -234,7 +234,7 @@ export const messages = {
         ),
       ),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: Type.Object({
         user: User,

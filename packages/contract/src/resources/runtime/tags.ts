@@ -16,7 +16,7 @@ export const tags = {
       ...paging,
       type: OneOf(['user', 'conversation', 'message'], 'Type of the objects with the tag.'),
     }),
-    answer: {
+    response: {
       kind: 'json',
       schema: pageOf(
         'tags',
