@@ -188,18 +188,11 @@ export async function createDeliveriesBench(database: Database) {
         targets,
         outgoing: outgoingOf(name),
         random: () => 0.5,
-        bodies: {
-          of: async (_db, rows) => {
-            options.onRead?.()
-            return new Map(
-              rows
-                .filter(({ subject_id }) => !deleted.has(subject_id))
-                .map(({ id, subject_id: subject }) => [
-                  id,
-                  { type: 'test', body: JSON.stringify({ subject }) },
-                ]),
-            )
-          },
+        buildBodies: async (rows) => {
+          options.onRead?.()
+          return rows.map(({ subject_id: subject }) =>
+            deleted.has(subject) ? undefined : { type: 'test', body: JSON.stringify({ subject }) },
+          )
         },
         domainEvents,
         writeLogLine: async (_tx, line) => void noted.push(line),

@@ -1,6 +1,6 @@
 /** Calls that come at about the same time, handled together. */
 export interface Batches<Item, Result> {
-  /** Resolves with the result for one item. Rejects when the work on its batch failed. */
+  /** Resolves with the result for one item. Rejects when the work on it alone failed too. */
   add(item: Item): Promise<Result>
 }
 
@@ -12,7 +12,8 @@ interface Waiting<Item, Result> {
 
 /**
  * Gathers calls: a batch begins at the end of the turn of the event loop, one at a time, and what comes
- * while one is at work joins the next. Batches grow under load, and without load nothing waits.
+ * while one is at work joins the next. Batches grow under load, and without load nothing waits. Each item of
+ * a batch that fails is tried once more alone, so that it does not fail because of others.
  *
  * @param maximum items of one batch
  * @param work returns a result for each item, in their order
@@ -29,11 +30,20 @@ export function createBatches<Item, Result>(
     try {
       const results = await work(batch.map(({ item }) => item))
       for (const [at, { resolve }] of batch.entries()) resolve(results[at] as Result)
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
+    } catch {
+      batch.forEach(workAlone)
     }
     working = queue.length > 0
     if (working) setImmediate(next)
+  }
+
+  async function workAlone({ item, resolve, reject }: Waiting<Item, Result>): Promise<void> {
+    try {
+      const [result] = await work([item])
+      resolve(result as Result)
+    } catch (error) {
+      reject(error)
+    }
   }
 
   return {

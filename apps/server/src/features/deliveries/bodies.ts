@@ -1,8 +1,8 @@
-import type { Db, Tx } from '../../platform/db/schema.js'
+import type { Db } from '../../platform/db/schema.js'
 import { type EventsService, toEvent, type WireEvent } from '../conversations/events/index.js'
 import type { DescribedMessage, MessagesService } from '../conversations/messages/index.js'
 import type { Changes } from '../conversations/object-changes/index.js'
-import type { DeliveryRow } from './store.js'
+import { type DeliveryRow, receiverKeyOf } from './store.js'
 
 /** Body of `event_received`, for bots. */
 interface EventReceived {
@@ -42,31 +42,34 @@ export interface DeliveryBody {
 export type DescribeSignal = (botId: string, subjectId: string) => Promise<string | undefined>
 
 export interface DeliveryBodiesDeps {
+  db: Db
   events: Pick<EventsService, 'findAll'>
   messages: Pick<MessagesService, 'describe'>
   changes: Pick<Changes, 'findAll'>
   describeSignal: DescribeSignal
 }
 
-export type DeliveryBodies = ReturnType<typeof createDeliveryBodies>
-
 /** Identifies what a delivery body is built from. */
-type BodySource = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration' | 'kind' | 'subject_id'>
+type BodySource = Pick<DeliveryRow, 'bot_id' | 'integration' | 'kind' | 'subject_id'>
+
+/** Returns the bodies of deliveries, in their order; undefined for one whose subject was deleted. */
+export type BuildBodies = (
+  deliveries: readonly BodySource[],
+) => Promise<(DeliveryBody | undefined)[]>
 
 /** Builds bodies when deliveries are sent, from the current rows. */
-export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
-  const { events, messages, changes, describeSignal } = deps
+export function createBuildBodies(deps: DeliveryBodiesDeps): BuildBodies {
+  const { db, events, messages, changes, describeSignal } = deps
 
   /** Returns bodies of deliveries of one kind to one receiver, by the ids of their subjects. */
   async function bodiesOfKind(
-    executor: Db | Tx,
     { bot_id: botId, integration, kind }: BodySource,
     ids: readonly string[],
   ): Promise<Map<string, DeliveryBody>> {
     const bodies = new Map<string, DeliveryBody>()
     switch (kind) {
       case 'event_received':
-        for (const { row, payload } of await events.findAll(executor, botId, ids)) {
+        for (const { row, payload } of await events.findAll(db, botId, ids)) {
           // The message of an event may have been deleted.
           if (row.payload === null && isEmpty(payload)) continue
           const body: EventReceived = { event: toEvent(row, payload) }
@@ -74,7 +77,7 @@ export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
         }
         return bodies
       case 'message_created': {
-        const found = await messages.describe(executor, botId, ids, integration || undefined)
+        const found = await messages.describe(db, botId, ids, integration || undefined)
         for (const [id, described] of found) {
           const { type, payload } = described.message
           const body: MessageCreated = { type, payload, ...described }
@@ -89,9 +92,9 @@ export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
         }
         return bodies
       case 'message_updated': {
-        const all = await changes.findAll(executor, botId, ids)
+        const all = await changes.findAll(db, botId, ids)
         const about = all.map(({ objectId }) => objectId)
-        const described = await messages.describe(executor, botId, about, integration)
+        const described = await messages.describe(db, botId, about, integration)
         for (const { id, objectId, before: previousMessage, after: currentMessage } of all) {
           const now = described.get(objectId)
           if (now === undefined) continue
@@ -103,7 +106,7 @@ export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
         return bodies
       }
       case 'conversation_updated':
-        for (const { id, before, after } of await changes.findAll(executor, botId, ids)) {
+        for (const { id, before, after } of await changes.findAll(db, botId, ids)) {
           const body: ConversationUpdated = {
             currentConversation: after,
             previousConversation: before,
@@ -116,30 +119,21 @@ export function createDeliveryBodies(deps: DeliveryBodiesDeps) {
     }
   }
 
-  return {
-    /** Returns bodies of deliveries, by their ids; none for those whose subject was deleted. */
-    async of(
-      executor: Db | Tx,
-      deliveries: readonly BodySource[],
-    ): Promise<Map<string, DeliveryBody>> {
-      const groups = new Map<string, BodySource[]>()
-      for (const delivery of deliveries) {
-        const key = `${delivery.bot_id}/${delivery.integration}/${delivery.kind}`
-        groups.set(key, [...(groups.get(key) ?? []), delivery])
-      }
-      const bodies = new Map<string, DeliveryBody>()
-      for (const group of groups.values()) {
-        const [first] = group
-        if (first === undefined) continue
-        const ids = [...new Set(group.map(({ subject_id }) => subject_id))]
-        const found = await bodiesOfKind(executor, first, ids)
-        for (const { id, subject_id } of group) {
-          const body = found.get(subject_id)
-          if (body !== undefined) bodies.set(id, body)
-        }
-      }
-      return bodies
-    },
+  return async (deliveries) => {
+    const groupOf = (delivery: BodySource) => `${receiverKeyOf(delivery)}/${delivery.kind}`
+    const groups = new Map<string, BodySource[]>()
+    for (const delivery of deliveries) {
+      const key = groupOf(delivery)
+      groups.set(key, [...(groups.get(key) ?? []), delivery])
+    }
+    const bodies = new Map<string, ReadonlyMap<string, DeliveryBody>>()
+    for (const [key, group] of groups) {
+      const [first] = group
+      if (first === undefined) continue
+      const ids = [...new Set(group.map(({ subject_id }) => subject_id))]
+      bodies.set(key, await bodiesOfKind(first, ids))
+    }
+    return deliveries.map((delivery) => bodies.get(groupOf(delivery))?.get(delivery.subject_id))
   }
 }
 

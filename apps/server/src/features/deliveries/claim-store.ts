@@ -3,16 +3,17 @@ import type { Receiver } from '../../domain/deliveries.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import { type DeliveryRow, isPending } from './store.js'
+import { type DeliveryRow, isPending, type ReceiverColumns } from './store.js'
 
 /**
  * The life of a claim: a ready delivery is found, claimed with a lease, prolonged, and released.
  */
 
 /** A delivery that may be claimed. */
-export type ReadyDelivery = Pick<DeliveryRow, 'id' | 'bot_id' | 'integration'>
+export type ReadyDelivery = ReceiverColumns & Pick<DeliveryRow, 'id'>
 
-const ready = prepared<{ now: string; limit: number }>()((db, p) =>
+/** Returns deliveries that may be sent now, longest due first. */
+export const listReady = prepared<{ now: string; limit: number }>()((db, p) =>
   db
     .selectFrom('deliveries')
     .select(['id', 'bot_id', 'integration'])
@@ -23,34 +24,19 @@ const ready = prepared<{ now: string; limit: number }>()((db, p) =>
     .limit(p('limit')),
 )
 
-/** Returns deliveries that may be sent now, longest due first. */
-export async function listReady(db: Db, now: string, limit: number): Promise<ReadyDelivery[]> {
-  return await ready(db, { now, limit })
-}
-
-const readyOf = prepared<{ botId: string; integration: string; now: string; limit: number }>()(
-  (db, p) =>
-    db
-      .selectFrom('deliveries')
-      .select(['id', 'bot_id', 'integration'])
-      .where('bot_id', '=', p('botId'))
-      .where('integration', '=', p('integration'))
-      .where('next_attempt_at', '<=', p('now'))
-      .where(isPending)
-      .orderBy('next_attempt_at')
-      .orderBy('id')
-      .limit(p('limit')),
-)
-
 /** Returns deliveries that may be sent to one receiver now, longest due first. */
-export async function listReadyOf(
-  db: Db,
-  { botId, integration }: Receiver,
-  now: string,
-  limit: number,
-): Promise<ReadyDelivery[]> {
-  return await readyOf(db, { botId, integration, now, limit })
-}
+export const listReadyOf = prepared<Receiver & { now: string; limit: number }>()((db, p) =>
+  db
+    .selectFrom('deliveries')
+    .select(['id', 'bot_id', 'integration'])
+    .where('bot_id', '=', p('botId'))
+    .where('integration', '=', p('integration'))
+    .where('next_attempt_at', '<=', p('now'))
+    .where(isPending)
+    .orderBy('next_attempt_at')
+    .orderBy('id')
+    .limit(p('limit')),
+)
 
 /**
  * Receivers with ready deliveries. Each is found by one index step, however many deliveries the
@@ -96,20 +82,10 @@ export async function findNextDue(db: Db, now: string): Promise<string | undefin
 /**
  * Claims the deliveries that are still due, until `leaseUntil` or their end. Those that another
  * process is claiming are skipped. A delivery that still has an owner was left by a dead process:
- * that attempt has no outcome, and does not count towards giving the delivery up.
+ * that attempt has no outcome, and does not count towards giving the delivery up. `ids` is a JSON
+ * array.
  */
-export async function claim(
-  tx: Tx,
-  ids: readonly string[],
-  owner: string,
-  now: string,
-  leaseUntil: string,
-): Promise<DeliveryRow[]> {
-  if (ids.length === 0) return []
-  return await claimDue(tx, { ids: JSON.stringify(ids), owner, now, leaseUntil })
-}
-
-const claimDue = prepared<{ ids: string; owner: string; now: string; leaseUntil: string }>()(
+export const claimDue = prepared<{ ids: string; owner: string; now: string; leaseUntil: string }>()(
   (db, p, dialect) =>
     db
       .with('due', (cte) =>
@@ -147,8 +123,7 @@ const claimDue = prepared<{ ids: string; owner: string; now: string; leaseUntil:
  */
 export async function claimFirst(
   tx: Tx,
-  botId: string,
-  integration: string,
+  { botId, integration }: Receiver,
   owner: string,
   leaseUntil: string,
 ): Promise<DeliveryRow | undefined> {
@@ -321,23 +296,18 @@ export async function endClaims(
   endings: readonly { row: Claim; outcome: Outcome }[],
   now: string,
 ): Promise<Set<string>> {
-  const delivered = endings.filter(({ outcome }) => outcome.status === 'delivered')
-  const ended = await endDelivered(
-    tx,
-    delivered.map(({ row }) => row),
-    now,
+  const ended = new Set<string>()
+  const delivered = endings.flatMap(({ row, outcome }) =>
+    outcome.status === 'delivered' ? row : [],
   )
+  const [first] = delivered
+  if (first !== undefined) {
+    const claims = JSON.stringify(delivered.map(({ id, attempts }) => ({ id, attempts })))
+    const owner = first.owner ?? ''
+    for (const { id } of await finishDelivered(tx, { claims, owner, now })) ended.add(id)
+  }
   for (const { row, outcome } of endings) {
-    if (outcome.status === 'delivered') continue
-    if (await endClaim(tx, row, outcome, now)) ended.add(row.id)
+    if (outcome.status !== 'delivered' && (await endClaim(tx, row, outcome, now))) ended.add(row.id)
   }
   return ended
-}
-
-async function endDelivered(tx: Tx, rows: readonly Claim[], now: string): Promise<Set<string>> {
-  const [first] = rows
-  if (first === undefined) return new Set()
-  const claims = JSON.stringify(rows.map(({ id, attempts }) => ({ id, attempts })))
-  const ended = await finishDelivered(tx, { claims, owner: first.owner ?? '', now })
-  return new Set(ended.map(({ id }) => id))
 }

@@ -134,7 +134,7 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     })
     await eventually(() => expect(isHeld).toBe(true))
     bench.time.advance(2000)
-    announceDelivery(bench.bus, { botId, integration: '' })
+    announceDelivery(bench.bus, { bot_id: botId, integration: '' })
     await atRest()
     expect(bench.calls).toEqual([])
     letGo()

@@ -3,15 +3,10 @@ import type { DeliveryKind, NeededSubjects } from '../../domain/deliveries.js'
 import { isoTime } from '../../platform/clock.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
-import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { KeepStream } from '../../platform/events/trim.js'
-import type { CallResult } from '../calls/requests/index.js'
-import { queueOf } from './ordering-store.js'
+import { queueOf } from './queue-store.js'
 import type { DeliveryRow } from './store.js'
-import type { DeliveryAttemptsTable } from './table.js'
-
-export type AttemptRow = DeliveryAttemptsTable
 
 /** Restricts a list of deliveries; undefined for anything. */
 export interface DeliveryFilter {
@@ -59,21 +54,6 @@ export async function findDelivery(
     .where('id', '=', id)
     .where('bot_id', '=', botId)
     .executeTakeFirst()
-}
-
-/** The attempts at a delivery, the first one first. */
-export async function listAttempts(
-  db: Db,
-  botId: string,
-  deliveryId: string,
-): Promise<AttemptRow[]> {
-  return await db
-    .selectFrom('delivery_attempts')
-    .selectAll()
-    .where('delivery_id', '=', deliveryId)
-    .where('bot_id', '=', botId)
-    .orderBy('number')
-    .execute()
 }
 
 /**
@@ -235,62 +215,4 @@ export function requestedEvents(tx: Tx, botId: string, since: string): Expressio
     .where('kind', '=', 'event_received')
     .where('created_at', '>=', since)
   return sql<string>`${subjects}`
-}
-
-/** Types of the columns of an attempt, for rows of JSON. */
-const kinds = {
-  delivery_id: 'text',
-  number: 'integer',
-  bot_id: 'text',
-  started_at: 'text',
-  duration_ms: 'integer',
-  status: 'integer',
-  error: 'text',
-  answer: 'text',
-} as const
-const columns = [
-  'delivery_id',
-  'number',
-  'bot_id',
-  'started_at',
-  'duration_ms',
-  'status',
-  'error',
-  'answer',
-] as const
-
-const insert = prepared<{ attempts: string }>()((db, p, dialect) =>
-  db
-    .insertInto('delivery_attempts')
-    .columns(columns)
-    .expression(({ selectFrom }) =>
-      selectFrom(dialect.jsonRecords<DeliveryAttemptsTable>(p('attempts'), kinds))
-        .select(columns)
-        // Nothing but a condition tells the parser of SQLite that no conflict clause follows.
-        .where('number', '>', 0),
-    ),
-)
-
-/** The stored form of an attempt. */
-export function attemptOf(row: DeliveryRow, result: CallResult): DeliveryAttemptsTable {
-  const { verdict, startedAt, durationMs, status, responseText } = result
-  return {
-    delivery_id: row.id,
-    number: row.attempts,
-    bot_id: row.bot_id,
-    started_at: startedAt,
-    duration_ms: durationMs,
-    status,
-    error: verdict.result === 'delivered' ? null : verdict.error,
-    answer: responseText,
-  }
-}
-
-/** Stores the results of attempts. */
-export async function insertAttempts(
-  tx: Tx,
-  attempts: readonly DeliveryAttemptsTable[],
-): Promise<void> {
-  if (attempts.length === 0) return
-  await insert(tx, { attempts: JSON.stringify(attempts) })
 }

@@ -11,10 +11,10 @@ import type { EventsService } from '../conversations/events/index.js'
 import type { MessagesService } from '../conversations/messages/index.js'
 import type { Changes } from '../conversations/object-changes/index.js'
 import type { Feature } from '../feature.js'
-import { createDeliveryBodies, type DescribeSignal } from './bodies.js'
+import { pageAttempts } from './attempt-store.js'
+import { createBuildBodies, type DescribeSignal } from './bodies.js'
 import { createDispatcher, type DispatcherDeps } from './dispatcher.js'
 import { keepWaitingSignals, requestedEvents } from './history-store.js'
-import { pageAttempts } from './log-store.js'
 import { announceReceiver, createOutbox } from './outbox.js'
 import { countPaused, retryNow } from './receiver-store.js'
 import { createRetention, createSubjectRetention } from './retention.js'
@@ -31,7 +31,7 @@ export interface Deliveries extends Feature {
 }
 
 interface DeliveriesDeps
-  extends Omit<DispatcherDeps, 'bodies' | 'retry' | 'pausing' | 'random' | 'limits'> {
+  extends Omit<DispatcherDeps, 'buildBodies' | 'retry' | 'pausing' | 'random' | 'limits'> {
   bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
   botLogs: Pick<BotLogsService, 'provideAttempts'>
   events: Pick<EventsService, 'findAll' | 'provideRequestedEvents' | 'trim'>
@@ -67,7 +67,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   deps.botLogs.provideAttempts(pageAttempts)
   const dispatcher = createDispatcher({
     ...deps,
-    bodies: createDeliveryBodies({
+    buildBodies: createBuildBodies({
       ...deps,
       describeSignal: (botId, subjectId) => describeSignal(botId, subjectId),
     }),

@@ -1,15 +1,15 @@
-import { type DeliveryRequest, type Receiver, receiverKey } from '../../domain/deliveries.js'
+import type { DeliveryRequest } from '../../domain/deliveries.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit, beforeCommit } from '../../platform/db/commit-hooks.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { Ids } from '../../platform/ids.js'
-import { inLockOrder, joinQueue, queueOf } from './ordering-store.js'
-import { insertDelivery, receiverIn } from './store.js'
+import { inLockOrder, joinQueue, queueOf } from './queue-store.js'
+import { insertDelivery, type NewDelivery, type ReceiverColumns, receiverKeyOf } from './store.js'
 
 /** Enqueues deliveries in the transaction of their subjects. */
 export interface Outbox {
-  /** Enqueues a delivery in the transaction, at the latest when it commits. Returns its id. */
+  /** Enqueues a delivery, which is stored when the transaction commits. Returns its id. */
   enqueue(tx: Tx, delivery: DeliveryRequest): Promise<string>
 }
 
@@ -19,60 +19,47 @@ export interface OutboxDeps {
   bus: EventBus
 }
 
-type NewRow = Parameters<typeof insertDelivery>[1]
-
-/** A delivery without a position in its queue yet. */
-interface Joining {
-  queue: string
-  row: NewRow
-}
-
 export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
-  const joining = new WeakMap<Tx, Joining[]>()
+  /** Deliveries of open transactions. */
+  const enqueued = new WeakMap<Tx, NewDelivery[]>()
 
-  async function insert(tx: Tx, row: NewRow): Promise<void> {
-    await insertDelivery(tx, row)
-    if (row.next_attempt_at === null) return
-    afterCommit(tx, () => announceDelivery(bus, receiverIn(row)))
-  }
-
-  /** Joins all queues in the order in which settling and replays lock them. */
-  async function joinAll(tx: Tx, waiting: readonly Joining[]): Promise<void> {
-    joining.delete(tx)
-    for (const { queue, row } of inLockOrder(waiting)) {
-      const { position, isHead } = await joinQueue(tx, row.bot_id, queue)
-      await insert(tx, { ...row, position, next_attempt_at: isHead ? row.next_attempt_at : null })
+  /**
+   * Stores the deliveries of a transaction. It joins all queues at its end, in the order in which settling
+   * and replays lock them.
+   */
+  async function store(tx: Tx, deliveries: readonly NewDelivery[]): Promise<void> {
+    enqueued.delete(tx)
+    for (const delivery of inLockOrder(deliveries)) {
+      const { position, isHead } = await joinQueue(tx, delivery)
+      const next_attempt_at = isHead ? delivery.next_attempt_at : null
+      await insertDelivery(tx, { ...delivery, position, next_attempt_at })
+      if (isHead) afterCommit(tx, () => announceDelivery(bus, delivery))
     }
   }
 
   return {
     async enqueue(tx, { botId, integration = '', kind, subjectId, orderingKey }) {
       const now = isoTime(clock.now())
-      // Each receiver has its own queue, so that receivers do not delay each other.
-      const queue = orderingKey === undefined ? null : queueOf(botId, integration, orderingKey)
-      const row: NewRow = {
+      const delivery: NewDelivery = {
         id: ids.next('delivery'),
         bot_id: botId,
         integration,
         kind,
         subject_id: subjectId,
-        order_key: queue,
+        // Each receiver has its own queue, so that receivers do not delay each other.
+        order_key: orderingKey === undefined ? null : queueOf(botId, integration, orderingKey),
         position: 0,
         next_attempt_at: now,
         created_at: now,
       }
-      if (queue === null) {
-        await insert(tx, row)
-        return row.id
-      }
-      const waiting = joining.get(tx)
-      if (waiting !== undefined) waiting.push({ queue, row })
+      const earlier = enqueued.get(tx)
+      if (earlier !== undefined) earlier.push(delivery)
       else {
-        const first = [{ queue, row }]
-        joining.set(tx, first)
-        beforeCommit(tx, () => joinAll(tx, first))
+        const deliveries = [delivery]
+        enqueued.set(tx, deliveries)
+        beforeCommit(tx, () => store(tx, deliveries))
       }
-      return row.id
+      return delivery.id
     },
   }
 }
@@ -84,8 +71,8 @@ export const deliveriesTopic = 'deliveries'
 export const receiversTopic = 'delivery-receivers'
 
 /** Wakes the dispatchers of all processes. Called after the commit. */
-export function announceDelivery(bus: EventBus, receiver: Receiver): void {
-  bus.publish({ topic: deliveriesTopic, key: receiverKey(receiver) })
+export function announceDelivery(bus: EventBus, delivery: ReceiverColumns): void {
+  bus.publish({ topic: deliveriesTopic, key: receiverKeyOf(delivery) })
 }
 
 /**

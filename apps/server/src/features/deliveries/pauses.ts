@@ -7,9 +7,8 @@ import { lineOfReceiver } from '../bots/logs/index.js'
 import { callReceiver } from '../calls/requests/index.js'
 import type { Target, Targets } from '../calls/targets/index.js'
 import type { ReadyDelivery } from './claim-store.js'
-import type { EndingDeps } from './ending.js'
 import * as receivers from './receiver-store.js'
-import type { PausePolicy } from './settle.js'
+import type { EndingDeps, PausePolicy } from './settle.js'
 import { type DeliveryRow, receiverKeyOf } from './store.js'
 
 interface PausesDeps extends Pick<EndingDeps, 'writeLogLine'> {

@@ -8,6 +8,17 @@ import type { DeliveryReceiversTable } from './table.js'
 
 export type ReceiverRow = Selectable<DeliveryReceiversTable>
 
+/** The state of a receiver that works. */
+const working = {
+  failures: 0,
+  failing_since: null,
+  paused: null,
+  paused_at: null,
+  reason: null,
+  probe_at: null,
+  releasing: 0,
+}
+
 /** Returns the receivers of bots that have failed lately or are paused. */
 export async function listReceivers(
   executor: Db | Tx,
@@ -30,15 +41,12 @@ const countFailure = prepared<{
   db
     .insertInto('delivery_receivers')
     .values({
+      ...working,
       bot_id: p('bot_id'),
       integration: p('integration'),
       failures: 1,
       failing_since: p('now'),
-      paused: null,
-      paused_at: null,
       reason: p('reason'),
-      probe_at: null,
-      releasing: 0,
     })
     .onConflict((conflict) =>
       conflict.columns(['bot_id', 'integration']).doUpdateSet((eb) => ({
@@ -97,17 +105,9 @@ export async function pause(
   reason: string | null = null,
 ): Promise<boolean> {
   const paused = { paused: by, paused_at: now, probe_at: probeAt, releasing: 0 }
-  const row = {
-    ...paused,
-    bot_id: botId,
-    integration,
-    failures: 0,
-    failing_since: null,
-    reason,
-  }
   const result = await tx
     .insertInto('delivery_receivers')
-    .values(row)
+    .values({ ...working, ...paused, bot_id: botId, integration, reason })
     .onConflict((conflict) =>
       conflict
         .columns(['bot_id', 'integration'])
@@ -135,15 +135,7 @@ export async function resume(
 ): Promise<boolean> {
   let query = tx
     .updateTable('delivery_receivers')
-    .set({
-      paused: null,
-      paused_at: null,
-      probe_at: null,
-      failures: 0,
-      failing_since: null,
-      reason: null,
-      releasing: 1,
-    })
+    .set({ ...working, releasing: 1 })
     .where('bot_id', '=', botId)
     .where('integration', '=', integration)
     .where('paused', 'is not', null)
@@ -180,9 +172,9 @@ export async function releaseSome(
   // ends.
   const held = await own.set({ releasing: 1 }).where('releasing', '=', 1).executeTakeFirst()
   if (held.numUpdatedRows === 0n) return false
-  const { botId, integration } = receiver
-  if ((await unpark(tx, botId, integration, now, limit)) === limit) return true
-  if ((await makeRetriesDue(tx, botId, integration, now, limit)) === limit) return true
+  for (const waiting of ['parked', 'retries'] as const) {
+    if ((await makeDue(tx, waiting, receiver, now, limit)) === limit) return true
+  }
   await own.set({ releasing: 0 }).execute()
   return false
 }
@@ -281,7 +273,8 @@ export async function retryNow(
     .execute()
   let isMore = false
   for (const { integration } of failing) {
-    if ((await makeRetriesDue(tx, botId, integration, now, limit)) === limit) isMore = true
+    const receiver = { botId, integration }
+    if ((await makeDue(tx, 'retries', receiver, now, limit)) === limit) isMore = true
   }
   return isMore
 }
@@ -322,63 +315,36 @@ export async function park(tx: Tx, ids: readonly string[], now: string): Promise
   return Number(result.numUpdatedRows)
 }
 
-/** Makes parked deliveries due again, at most `limit`; returns how many. */
-async function unpark(
+/**
+ * Makes deliveries due that are parked or wait after a failed attempt, at most `limit`; returns how
+ * many.
+ */
+async function makeDue(
   tx: Tx,
-  botId: string,
-  integration: string,
+  waiting: 'parked' | 'retries',
+  { botId, integration }: Receiver,
   now: string,
   limit: number,
 ): Promise<number> {
+  const { lockRows, lockFreeRows } = dialectOf(tx)
+  const ofReceiver = tx
+    .selectFrom('deliveries')
+    .select('id')
+    .where('bot_id', '=', botId)
+    .where('integration', '=', integration)
+    .where(isPending)
+    .limit(limit)
+  const some =
+    waiting === 'parked'
+      ? // Checked again when locked: a probe may have claimed one.
+        lockRows(ofReceiver.where('set_aside', '=', 1))
+      : // Those that another process is claiming are skipped.
+        lockFreeRows(ofReceiver.where('next_attempt_at', '>', now).where('owner', 'is', null))
   const result = await tx
-    .with('parked', (cte) =>
-      // Checked again when locked: a probe may have claimed one.
-      dialectOf(tx).lockRows(
-        cte
-          .selectFrom('deliveries')
-          .select('id')
-          .where('bot_id', '=', botId)
-          .where('integration', '=', integration)
-          .where('set_aside', '=', 1)
-          .where(isPending)
-          .limit(limit),
-      ),
-    )
+    .with('waiting', () => some)
     .updateTable('deliveries')
     .set({ set_aside: 0, next_attempt_at: now })
-    .where('id', 'in', ({ selectFrom }) => selectFrom('parked').select('id'))
-    .executeTakeFirst()
-  return Number(result.numUpdatedRows)
-}
-
-/**
- * Makes deliveries due that wait after a failed attempt, at most `limit`; returns how many. Those
- * that another process is claiming are skipped.
- */
-async function makeRetriesDue(
-  tx: Tx,
-  botId: string,
-  integration: string,
-  now: string,
-  limit: number,
-): Promise<number> {
-  const result = await tx
-    .with('pausing', (cte) =>
-      dialectOf(tx).lockFreeRows(
-        cte
-          .selectFrom('deliveries')
-          .select('id')
-          .where('bot_id', '=', botId)
-          .where('integration', '=', integration)
-          .where('next_attempt_at', '>', now)
-          .where('owner', 'is', null)
-          .where(isPending)
-          .limit(limit),
-      ),
-    )
-    .updateTable('deliveries')
-    .set({ next_attempt_at: now })
-    .where('id', 'in', ({ selectFrom }) => selectFrom('pausing').select('id'))
+    .where('id', 'in', ({ selectFrom }) => selectFrom('waiting').select('id'))
     .executeTakeFirst()
   return Number(result.numUpdatedRows)
 }

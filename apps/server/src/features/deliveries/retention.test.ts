@@ -46,8 +46,9 @@ describeEachEngine('expired deliveries', (engine) => {
 
     bench.time.advance(6 * day)
     // A failed probe does not restart its waiting time.
+    const receiver = { botId: 'bot', integration: '' }
     const now = isoTime(bench.time.now())
-    const tried = await bench.run((tx) => claimFirst(tx, 'bot', '', 'prober', now))
+    const tried = await bench.run((tx) => claimFirst(tx, receiver, 'prober', now))
     const again = { status: 'pending' as const, last_error: 'No', next_attempt_at: now }
     expect(
       await bench.run(async (tx) => tried !== undefined && (await endClaim(tx, tried, again, now))),

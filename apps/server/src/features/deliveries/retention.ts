@@ -4,10 +4,10 @@ import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/commit-hooks.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { Sweep } from '../feature.js'
-import { type EndingDeps, endDeliveries } from './ending.js'
 import * as history from './history-store.js'
 import { announceDelivery } from './outbox.js'
-import { type DeliveryRow, receiverIn } from './store.js'
+import { type EndingDeps, endDeliveries } from './settle.js'
+import type { DeliveryRow } from './store.js'
 
 /** A lower slice whose rows are the subjects of deliveries. */
 interface SubjectOwner {
@@ -51,7 +51,7 @@ export function createRetention(deps: RetentionDeps): Sweep[] {
         expired.map((row) => ({ row, failure: tooOld, line })),
         now,
       )
-      for (const row of expired) afterCommit(tx, () => announceDelivery(bus, receiverIn(row)))
+      for (const row of expired) afterCommit(tx, () => announceDelivery(bus, row))
       return stale.length
     },
   ]

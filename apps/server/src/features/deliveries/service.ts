@@ -13,12 +13,13 @@ import type { BotsService } from '../bots/bots/index.js'
 import { lineOfReceiver } from '../bots/logs/index.js'
 import { type CallResult, callReceiver } from '../calls/requests/index.js'
 import type { Targets } from '../calls/targets/index.js'
-import type { EndingDeps } from './ending.js'
+import { type AttemptRow, listAttempts } from './attempt-store.js'
 import * as history from './history-store.js'
-import { inLockOrder, joinQueue } from './ordering-store.js'
 import { announceDelivery, announceReceiver } from './outbox.js'
+import { inLockOrder, joinQueue } from './queue-store.js'
 import * as receivers from './receiver-store.js'
-import { type DeliveryRow, receiverIn, refOf } from './store.js'
+import type { EndingDeps } from './settle.js'
+import { type DeliveryRow, refOf } from './store.js'
 
 type DeliveryQuery = Query<typeof contract.deliveries.list>
 type Replay = Body<typeof contract.deliveries.replayFailed>
@@ -66,13 +67,26 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
 
   /** Appends a finished delivery, locked by the caller, to its queue. */
   async function replayIn(tx: Tx, delivery: DeliveryRow): Promise<void> {
-    const { bot_id: botId, order_key: queue } = delivery
     const now = isoTime(clock.now())
-    const { position, isHead } =
-      queue === null ? { position: 0, isHead: true } : await joinQueue(tx, botId, queue)
+    const { position, isHead } = await joinQueue(tx, delivery)
     await history.reopen(tx, delivery, { position, nextAttemptAt: isHead ? now : null }, now)
     await deps.domainEvents.raise(tx, 'delivery.reopened', refOf(delivery))
-    afterCommit(tx, () => announceDelivery(bus, receiverIn(delivery)))
+    afterCommit(tx, () => announceDelivery(bus, delivery))
+  }
+
+  /** Pauses or resumes a receiver, and writes a line into the log of its bot if that changed it. */
+  async function changeByHand(
+    receiver: Receiver,
+    text: string,
+    change: (tx: Tx) => Promise<boolean>,
+  ): Promise<void> {
+    await run(
+      async (tx) => {
+        if (await change(tx)) await writeLogLine(tx, lineOfReceiver(receiver, 'info', text))
+        afterCommit(tx, () => announceReceiver(bus, receiver.botId))
+      },
+      { mayUseReserve: true },
+    )
   }
 
   return {
@@ -99,11 +113,11 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       actor: WorkspaceActor,
       botId: string,
       id: string,
-    ): Promise<{ delivery: DeliveryRow; attempts: history.AttemptRow[] }> {
+    ): Promise<{ delivery: DeliveryRow; attempts: AttemptRow[] }> {
       await bots.requireIn(actor, botId)
       const delivery = await history.findDelivery(db, botId, id)
       if (delivery === undefined) throw unknown(id)
-      return { delivery, attempts: await history.listAttempts(db, botId, id) }
+      return { delivery, attempts: await listAttempts(db, botId, id) }
     },
 
     /** Sends a finished delivery once more, at the end of its queue. */
@@ -143,8 +157,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
         })
         const ids = failed.rows.map(({ id }) => id)
         const held = await history.lockFinished(tx, botId, ids)
-        const found = held.map((delivery) => ({ queue: delivery.order_key, delivery }))
-        for (const { delivery } of inLockOrder(found)) await replayIn(tx, delivery)
+        for (const delivery of inLockOrder(held)) await replayIn(tx, delivery)
         return { replayed: held.length, nextToken: failed.nextToken }
       })
     },
@@ -162,14 +175,8 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     ): Promise<void> {
       const receiver = await requireReceiver(actor, botId, integration)
       const now = isoTime(clock.now())
-      await run(
-        async (tx) => {
-          if (await receivers.pause(tx, receiver, 'operator', now, null)) {
-            await writeLogLine(tx, lineOfReceiver(receiver, 'info', 'paused by hand.'))
-          }
-          afterCommit(tx, () => announceReceiver(bus, botId))
-        },
-        { mayUseReserve: true },
+      await changeByHand(receiver, 'paused by hand.', (tx) =>
+        receivers.pause(tx, receiver, 'operator', now, null),
       )
     },
 
@@ -179,15 +186,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
       integration: string | undefined,
     ): Promise<void> {
       const receiver = await requireReceiver(actor, botId, integration)
-      await run(
-        async (tx) => {
-          if (await receivers.resume(tx, receiver)) {
-            await writeLogLine(tx, lineOfReceiver(receiver, 'info', 'resumed by hand.'))
-          }
-          afterCommit(tx, () => announceReceiver(bus, botId))
-        },
-        { mayUseReserve: true },
-      )
+      await changeByHand(receiver, 'resumed by hand.', (tx) => receivers.resume(tx, receiver))
     },
 
     /** Calls the bot with an event that is not stored. */

@@ -26,6 +26,7 @@ describeEachEngine('deliveries that are settled together', (engine) => {
 
     const settle = createSettle({
       run: bench.run,
+      bus: bench.bus,
       clock: bench.time,
       log: bench.log,
       random: () => 0.5,

@@ -1,18 +1,20 @@
-import type { Receiver } from '../../domain/deliveries.js'
+import type { DeliveryRef, Receiver } from '../../domain/deliveries.js'
 import { type Backoff, backoffPause } from '../../platform/backoff.js'
 import { createBatches } from '../../platform/batches.js'
+import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { afterCommit } from '../../platform/db/commit-hooks.js'
 import type { Run, Tx } from '../../platform/db/schema.js'
+import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { Log } from '../../platform/telemetry/log.js'
-import { lineOfReceiver } from '../bots/logs/index.js'
+import { type LogLine, lineOfReceiver } from '../bots/logs/index.js'
 import type { CallResult } from '../calls/requests/index.js'
+import * as attempts from './attempt-store.js'
 import * as claims from './claim-store.js'
-import { type Ended, type EndingDeps, endDeliveries } from './ending.js'
-import * as history from './history-store.js'
-import type { NextClaim } from './ordering-store.js'
+import { announceDelivery } from './outbox.js'
+import { advanceQueues, type NextClaim, orderingKeyOf } from './queue-store.js'
 import * as receivers from './receiver-store.js'
-import { type DeliveryRow, receiverIn } from './store.js'
+import { type DeliveryRow, receiverIn, refOf } from './store.js'
 
 /** How often a delivery is tried. */
 interface RetryPolicy extends Backoff {
@@ -30,8 +32,15 @@ export interface PausePolicy {
   probeEveryMs: number
 }
 
+export interface EndingDeps {
+  domainEvents: Pick<EventDispatcher, 'raise'>
+  /** Writes a line into the log of a bot, in the transaction that it is about. */
+  writeLogLine: (tx: Tx, line: LogLine) => Promise<void>
+}
+
 export interface SettleDeps extends EndingDeps {
   run: Run
+  bus: EventBus
   clock: Clock
   log: Log
   random: () => number
@@ -60,17 +69,15 @@ export interface Settled {
 const maxBatch = 64
 const noAddress = 'The receiver has no address.'
 
-export type Settle = ReturnType<typeof createSettle>
-
 /** Stores the end of a claim, with all consequences, in one transaction. */
 export function createSettle(deps: SettleDeps) {
-  const { run, clock, log, retry, pausing, writeLogLine } = deps
+  const { run, bus, clock, log, retry, pausing, writeLogLine } = deps
 
   /**
    * Delivered ones, which most are, share transactions, with one statement for each kind of change.
    */
-  const delivered = createBatches(maxBatch, (attempts: readonly Attempt[]) =>
-    run((tx) => settleIn(tx, attempts)),
+  const delivered = createBatches(maxBatch, (made: readonly Attempt[]) =>
+    run((tx) => settleIn(tx, made)),
   )
 
   /**
@@ -78,13 +85,7 @@ export function createSettle(deps: SettleDeps) {
    * @returns undefined if the claim was lost to another process meanwhile
    */
   async function attempt(made: Attempt): Promise<Settled | undefined> {
-    if (made.result.verdict.result === 'delivered' && !made.wasFailing) {
-      try {
-        return await delivered.add(made)
-      } catch {
-        // One that cannot be stored does not fail the others of its batch.
-      }
-    }
+    if (made.result.verdict.result === 'delivered' && !made.wasFailing) return delivered.add(made)
     const [settled] = await run((tx) => settleIn(tx, [made]))
     return settled
   }
@@ -92,32 +93,42 @@ export function createSettle(deps: SettleDeps) {
   /**
    * Stores the results of attempts, at most one per queue; returns the outcomes in the same order.
    */
-  async function settleIn(tx: Tx, attempts: readonly Attempt[]): Promise<(Settled | undefined)[]> {
+  async function settleIn(tx: Tx, made: readonly Attempt[]): Promise<(Settled | undefined)[]> {
     const now = clock.now()
-    const endings = attempts.map((made) => ({ made, row: made.row, outcome: outcomeOf(made, now) }))
-    const ended = await claims.endClaims(tx, endings, isoTime(now))
-    // Missing ones were claimed by others, whose results count.
-    const own = endings.filter(({ row }) => ended.has(row.id))
-    await history.insertAttempts(
-      tx,
-      own.map(({ made, row }) => history.attemptOf(row, made.result)),
-    )
+    const endings = made.map((each) => ({ ...each, outcome: outcomeOf(each, now) }))
+    const owned = await claims.endClaims(tx, endings, isoTime(now))
+    // The others were claimed by other processes, whose results count.
+    const own = endings.filter(({ row }) => owned.has(row.id))
+    await attempts.insertAttempts(tx, own)
     const paused = new Set<DeliveryRow>()
-    for (const { made, row } of own) {
-      if (await recordReceiver(tx, made, now)) paused.add(row)
+    const ended: Ended[] = []
+    for (const { row, result, wasFailing, nextClaim, outcome } of own) {
+      const { verdict } = result
+      if (verdict.result === 'retry') {
+        if (await recordFailure(tx, receiverIn(row), verdict.error, now)) paused.add(row)
+      } else if (wasFailing) {
+        // A refusal is a response: the receiver is up.
+        await receivers.recordSuccess(tx, receiverIn(row))
+      }
+      if (outcome.status === 'delivered') ended.push({ row, failure: null, nextClaim })
+      if (outcome.status === 'failed') {
+        const failure = outcome.last_error ?? ''
+        ended.push({
+          row,
+          failure,
+          line: { level: 'error', text: `given up. ${failure}` },
+          // A failing receiver does not get the next delivery at once.
+          nextClaim: verdict.result === 'refused' ? nextClaim : undefined,
+        })
+        const { id: delivery, bot_id: botId, integration } = row
+        const about = { delivery, botId, integration, error: failure }
+        afterCommit(tx, () => log.warn(about, 'a delivery was given up'))
+      }
     }
-    const over = own.filter(({ outcome }) => outcome.status !== 'pending')
-    for (const { row, outcome } of over)
-      if (outcome.status === 'failed') logGivenUp(tx, row, outcome)
-    const next = await endDeliveries(
-      deps,
-      tx,
-      over.map(({ made, row, outcome }) => ({ row, ...endingOf(made, outcome) })),
-      isoTime(now),
-    )
-    return endings.map(({ row }) =>
+    const next = await endDeliveries(deps, tx, ended, isoTime(now))
+    return made.map(({ row }) =>
       // A lost claim does not continue its queue, even if the next delivery is in the same batch.
-      ended.has(row.id) ? { next: next.get(row.order_key), pausedNow: paused.has(row) } : undefined,
+      owned.has(row.id) ? { next: next.get(row.order_key), pausedNow: paused.has(row) } : undefined,
     )
   }
 
@@ -143,17 +154,10 @@ export function createSettle(deps: SettleDeps) {
     }
   }
 
-  /** Stores the consequences of an attempt for its receiver; returns whether it is paused now. */
-  async function recordReceiver(tx: Tx, made: Attempt, now: number): Promise<boolean> {
-    const { verdict } = made.result
-    const receiver = receiverIn(made.row)
-    if (verdict.result === 'retry') return await recordFailure(tx, receiver, verdict.error, now)
-    // A refusal is a response: the receiver is up.
-    if (made.wasFailing) await receivers.recordSuccess(tx, receiver)
-    return false
-  }
-
-  /** Counts a failure of the receiver, and pauses it when it has failed for long. */
+  /**
+   * Counts a failure of a receiver, and pauses it when it has failed for long; returns whether it is
+   * paused now.
+   */
   async function recordFailure(
     tx: Tx,
     receiver: Receiver,
@@ -174,11 +178,6 @@ export function createSettle(deps: SettleDeps) {
       )
     })
     return true
-  }
-
-  function logGivenUp(tx: Tx, row: DeliveryRow, { last_error }: claims.Outcome): void {
-    const about = { delivery: row.id, botId: row.bot_id, integration: row.integration }
-    afterCommit(tx, () => log.warn({ ...about, error: last_error }, 'a delivery was given up'))
   }
 
   /** Ends a delivery whose subject was deleted. */
@@ -202,7 +201,10 @@ export function createSettle(deps: SettleDeps) {
     const now = isoTime(clock.now())
     const { last_error } = row
     const outcome = { status: 'pending', last_error, next_attempt_at: now } as const
-    await run((tx) => claims.endClaim(tx, row, outcome, now, called ? 'interruption' : 'nothing'))
+    await run(async (tx) => {
+      await claims.endClaim(tx, row, outcome, now, called ? 'interruption' : 'nothing')
+      afterCommit(tx, () => announceDelivery(bus, row))
+    })
   }
 
   /**
@@ -239,16 +241,57 @@ export function pauseAfter(
   return Math.max(backoffPause(retry, attempt, random), Math.min(wishMs, retry.longestMs))
 }
 
-function endingOf(
-  { result: { verdict }, nextClaim }: Attempt,
-  { last_error }: claims.Outcome,
-): Omit<Ended, 'row'> {
-  if (verdict.result === 'delivered') return { failure: null, nextClaim }
-  const failure = last_error ?? ''
+/** A delivery that just ended. */
+interface Ended {
+  row: DeliveryRow
+  /** Why the receiver did not accept it; null if it did, or if the delivery was cancelled. */
+  failure: string | null
+  /** Line for the log of the bot; attempts are in the log anyway. */
+  line?: Pick<LogLine, 'level'> & { text: string }
+  /** Claims the next delivery of the queue, if there is one. */
+  nextClaim?: NextClaim | undefined
+}
+
+/**
+ * Handles the end of deliveries in the transaction that ends them: writes to the logs of bots,
+ * raises events for other slices, and makes the next deliveries the heads of their queues.
+ * @returns the next deliveries that were claimed, by their queues
+ */
+export async function endDeliveries(
+  { domainEvents, writeLogLine }: EndingDeps,
+  tx: Tx,
+  ended: readonly Ended[],
+  now: string,
+): Promise<Map<string | null, DeliveryRow>> {
+  const queues = new Map<string, NextClaim | undefined>()
+  const deliveriesBy = new Map<string | null, DeliveryRef[]>()
+  for (const { row, failure, line, nextClaim } of ended) {
+    if (line !== undefined) await writeLogLine(tx, await logLineAbout(tx, row, line))
+    deliveriesBy.set(failure, [...(deliveriesBy.get(failure) ?? []), refOf(row)])
+    if (row.order_key !== null) queues.set(row.order_key, nextClaim)
+  }
+  for (const [failure, deliveries] of deliveriesBy) {
+    await domainEvents.raise(tx, 'delivery.ended', { deliveries, failure })
+  }
+  return await advanceQueues(tx, queues, now)
+}
+
+/** A line of the log of a bot about one delivery. */
+async function logLineAbout(
+  tx: Tx,
+  delivery: DeliveryRow,
+  { level, text }: NonNullable<Ended['line']>,
+): Promise<LogLine> {
+  const { bot_id: botId, integration, kind } = delivery
+  const about = await attempts.findSubject(tx, botId, delivery.subject_id)
+  const name = `${about?.type ?? kind}${integration === '' ? '' : ` to ${integration}`}`
   return {
-    failure,
-    line: { level: 'error', text: `given up. ${failure}` },
-    // A failing receiver does not get the next delivery at once.
-    ...(verdict.result === 'refused' && { nextClaim }),
+    botId,
+    level,
+    message: `${name}: ${text}`,
+    userId: about?.user_id ?? undefined,
+    workflowId: about?.workflow_id ?? undefined,
+    conversationId:
+      kind === 'signal' ? orderingKeyOf(delivery) : (about?.conversation_id ?? undefined),
   }
 }

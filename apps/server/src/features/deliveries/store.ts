@@ -7,16 +7,16 @@ import type { DeliveriesTable } from './table.js'
 
 export type DeliveryRow = Selectable<DeliveriesTable>
 
+/** The columns that name the receiver of a delivery. */
+export type ReceiverColumns = Pick<DeliveryRow, 'bot_id' | 'integration'>
+
 /** The receiver of a delivery. */
-export function receiverIn({
-  bot_id: botId,
-  integration,
-}: Pick<DeliveryRow, 'bot_id' | 'integration'>): Receiver {
+export function receiverIn({ bot_id: botId, integration }: ReceiverColumns): Receiver {
   return { botId, integration }
 }
 
 /** The key of its receiver, for maps and hints. */
-export function receiverKeyOf(row: Pick<DeliveryRow, 'bot_id' | 'integration'>): string {
+export function receiverKeyOf(row: ReceiverColumns): string {
   return receiverKey(receiverIn(row))
 }
 
@@ -32,7 +32,7 @@ export function refOf({ bot_id: botId, kind, subject_id: subjectId }: DeliveryRo
 export const isPending = sql<boolean>`status = 'pending'`
 
 /** The columns that differ between new deliveries. */
-type NewRow = Pick<
+export type NewDelivery = Pick<
   DeliveryRow,
   | 'id'
   | 'bot_id'
@@ -45,7 +45,8 @@ type NewRow = Pick<
   | 'created_at'
 >
 
-const insert = prepared<NewRow>()((db, parameter) =>
+/** On the hot path of bots that listen. */
+export const insertDelivery = prepared<NewDelivery>()((db, parameter) =>
   db.insertInto('deliveries').values({
     id: parameter('id'),
     bot_id: parameter('bot_id'),
@@ -65,11 +66,6 @@ const insert = prepared<NewRow>()((db, parameter) =>
     updated_at: parameter('created_at'),
   }),
 )
-
-/** Of the hot path of bots that listen. */
-export function insertDelivery(tx: Tx, row: NewRow): Promise<unknown> {
-  return insert(tx, row)
-}
 
 /** Counts pending deliveries and returns the time of the oldest, by whether they are parked. */
 export async function countPending(db: Db) {

@@ -1,9 +1,76 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
+import type { CallResult } from '../calls/requests/index.js'
 import { eventSubjects } from '../conversations/events/index.js'
 import { messageSubjects } from '../conversations/messages/index.js'
-import { orderingKeyColumn } from './ordering-store.js'
+import { orderingKeyColumn } from './queue-store.js'
+import type { DeliveryRow } from './store.js'
+import type { DeliveryAttemptsTable } from './table.js'
+
+export type AttemptRow = DeliveryAttemptsTable
+
+/** Types of the columns of an attempt, for rows of JSON. */
+const columnTypes = {
+  delivery_id: 'text',
+  number: 'integer',
+  bot_id: 'text',
+  started_at: 'text',
+  duration_ms: 'integer',
+  status: 'integer',
+  error: 'text',
+  answer: 'text',
+} as const
+const columns = Object.keys(columnTypes) as (keyof AttemptRow)[]
+
+const insert = prepared<{ attempts: string }>()((db, p, dialect) =>
+  db
+    .insertInto('delivery_attempts')
+    .columns(columns)
+    .expression(({ selectFrom }) =>
+      selectFrom(dialect.jsonRecords<AttemptRow>(p('attempts'), columnTypes))
+        .select(columns)
+        // Nothing but a condition tells the parser of SQLite that no conflict clause follows.
+        .where('number', '>', 0),
+    ),
+)
+
+/** Stores the results of attempts. */
+export async function insertAttempts(
+  tx: Tx,
+  made: readonly { row: DeliveryRow; result: CallResult }[],
+): Promise<void> {
+  if (made.length === 0) return
+  const attempts = made.map(
+    ({ row, result }): AttemptRow => ({
+      delivery_id: row.id,
+      number: row.attempts,
+      bot_id: row.bot_id,
+      started_at: result.startedAt,
+      duration_ms: result.durationMs,
+      status: result.status,
+      error: result.verdict.result === 'delivered' ? null : result.verdict.error,
+      answer: result.responseText,
+    }),
+  )
+  await insert(tx, { attempts: JSON.stringify(attempts) })
+}
+
+/** The attempts at a delivery, the first one first. */
+export async function listAttempts(
+  db: Db,
+  botId: string,
+  deliveryId: string,
+): Promise<AttemptRow[]> {
+  return await db
+    .selectFrom('delivery_attempts')
+    .selectAll()
+    .where('delivery_id', '=', deliveryId)
+    .where('bot_id', '=', botId)
+    .orderBy('number')
+    .execute()
+}
 
 /** An attempt as a line in the log of its bot. */
 interface AttemptLine {

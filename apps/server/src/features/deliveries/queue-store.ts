@@ -30,12 +30,13 @@ export const orderingKeyColumn = sql`substr(d.order_key, length(d.bot_id) + leng
 
 /**
  * Sorts by queue: the order in which all transactions lock several queues, so that none deadlock.
- * Items of one queue keep their order.
+ * Deliveries of one queue keep their order.
  */
-export function inLockOrder<T extends { queue: string | null }>(items: readonly T[]): T[] {
-  const nameOf = ({ queue }: T) => queue ?? ''
-  return items.toSorted((left, right) => {
-    const [one, other] = [nameOf(left), nameOf(right)]
+export function inLockOrder<Row extends Pick<DeliveryRow, 'order_key'>>(
+  deliveries: readonly Row[],
+): Row[] {
+  return deliveries.toSorted(({ order_key: left }, { order_key: right }) => {
+    const [one, other] = [left ?? '', right ?? '']
     return one < other ? -1 : Number(one > other)
   })
 }
@@ -54,16 +55,16 @@ const join = prepared<{ order_key: string; bot_id: string }>()((db, p) =>
 )
 
 /**
- * Appends to a queue, and locks it until the end of the transaction, so that positions are in the
- * order of the commits, independent of clocks.
- * @returns the position, and whether it is the head
+ * Appends a delivery to its queue, and locks the queue until the end of the transaction, so that
+ * positions are in the order of the commits, independent of clocks.
+ * @returns the position, and whether it is the head; a delivery without a queue waits for no other
  */
 export async function joinQueue(
   tx: Tx,
-  botId: string,
-  queue: string,
+  { bot_id, order_key }: Pick<DeliveryRow, 'bot_id' | 'order_key'>,
 ): Promise<{ position: number; isHead: boolean }> {
-  const row = await join.first(tx, { order_key: queue, bot_id: botId })
+  if (order_key === null) return { position: 0, isHead: true }
+  const row = await join.first(tx, { order_key, bot_id })
   if (row === undefined) throw new Error('An upsert returns its row.')
   return { position: row.last_position, isHead: row.waiting === 1 }
 }
@@ -96,20 +97,6 @@ const remove = prepared<{ queues: string }>()((db, p, dialect) =>
     ),
 )
 
-/**
- * Removes the heads of queues, one each, in the transaction that ends those deliveries.
- * @returns the queues that are not empty and need a new head
- */
-export async function leaveQueues(tx: Tx, queues: readonly string[]): Promise<string[]> {
-  if (queues.length === 0) return []
-  // The queue of a bot that was deleted meanwhile is gone.
-  const left = await leave(tx, { queues: JSON.stringify(queues) })
-  const namesOf = (rows: typeof left) => rows.map(({ order_key }) => order_key)
-  const empty = namesOf(left.filter(({ waiting }) => waiting <= 0))
-  if (empty.length > 0) await remove(tx, { queues: JSON.stringify(empty) })
-  return namesOf(left.filter(({ waiting }) => waiting > 0))
-}
-
 const beginHeads = prepared<{ queues: string; at: string; owner: string | null; begun: number }>()(
   (db, p, dialect) =>
     db
@@ -134,12 +121,6 @@ const beginHeads = prepared<{ queues: string; at: string; owner: string | null; 
       .returningAll(),
 )
 
-/** Makes the new heads of queues due at an ISO 8601 time. */
-export async function releaseHeads(tx: Tx, queues: readonly string[], at: string): Promise<void> {
-  if (queues.length === 0) return
-  await beginHeads(tx, { queues: JSON.stringify(queues), at, owner: null, begun: 0 })
-}
-
 /** The owner and lease for claiming the next delivery of a queue. */
 export interface NextClaim {
   owner: string
@@ -147,12 +128,42 @@ export interface NextClaim {
   leaseUntil: string
 }
 
-/** Claims the new heads of queues, and returns them. */
-export async function claimHeads(
+/**
+ * Removes the heads of queues, one each, in the transaction that ends those deliveries, and makes
+ * the next deliveries the heads: due at once, or claimed.
+ * @param ended the queues, each with the claim of its next delivery, or undefined to make it due;
+ * the claims are of one owner
+ * @param now ISO 8601 time
+ * @returns the claimed deliveries, by their queues
+ */
+export async function advanceQueues(
   tx: Tx,
-  queues: readonly string[],
-  { owner, leaseUntil }: NextClaim,
-): Promise<DeliveryRow[]> {
-  if (queues.length === 0) return []
-  return await beginHeads(tx, { queues: JSON.stringify(queues), at: leaseUntil, owner, begun: 1 })
+  ended: ReadonlyMap<string, NextClaim | undefined>,
+  now: string,
+): Promise<Map<string | null, DeliveryRow>> {
+  if (ended.size === 0) return new Map()
+  const empty: string[] = []
+  const due: string[] = []
+  const claimed: string[] = []
+  let claim: NextClaim | undefined
+  // The queue of a bot that was deleted meanwhile is gone.
+  for (const { order_key, waiting } of await leave(tx, {
+    queues: JSON.stringify([...ended.keys()]),
+  })) {
+    const nextClaim = ended.get(order_key)
+    if (waiting <= 0) empty.push(order_key)
+    else if (nextClaim === undefined) due.push(order_key)
+    else {
+      claimed.push(order_key)
+      claim ??= nextClaim
+    }
+  }
+  if (empty.length > 0) await remove(tx, { queues: JSON.stringify(empty) })
+  if (due.length > 0) {
+    await beginHeads(tx, { queues: JSON.stringify(due), at: now, owner: null, begun: 0 })
+  }
+  if (claim === undefined) return new Map()
+  const { owner, leaseUntil: at } = claim
+  const next = await beginHeads(tx, { queues: JSON.stringify(claimed), at, owner, begun: 1 })
+  return new Map(next.map((row) => [row.order_key, row]))
 }
