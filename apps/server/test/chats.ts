@@ -35,12 +35,12 @@ export async function createChats(
   /** One round of the retention of events and object changes; returns how many rows were deleted. */
   async function sweepSubjects(tx: Tx): Promise<number> {
     const { clock, config } = tenants
-    const { botEvents, changes } = slices
+    const { events, changes } = slices
     let deleted = 0
     for (const sweep of createSubjectRetention({
       clock,
       retentionMs: config.deliveryRetentionMs,
-      events: botEvents.service,
+      events: events.service,
       changes,
     })) {
       deleted += await sweep(tx)
@@ -54,7 +54,7 @@ export async function createChats(
     users,
     conversations,
     messages,
-    botEvents: slices.botEvents.service,
+    events: slices.events.service,
     chat: service,
     streams,
     /** Publishes as a bot does by the action of this name. */

@@ -37,7 +37,7 @@ export interface Context {
   db: Db
   run: Run
   bus: EventBus
-  events: EventPublisher
+  publisher: EventPublisher
   queue: Queue
   /** Events between slices. */
   domainEvents: EventDispatcher
@@ -106,7 +106,7 @@ export function createContext(
     dialect,
     db,
     run,
-    events: createEventPublisher(bus),
+    publisher: createEventPublisher(bus),
     queue: createQueue({ db, bus, clock, ids }),
     domainEvents: createEventDispatcher(),
     outgoing: createOutgoing({ rules: createAddressRules(config.outgoing) }),

@@ -39,8 +39,8 @@ export interface FeaturesOptions {
 }
 
 /**
- * Builds the slices in the order of the list, each from named dependencies that exist already, and subscribes
- * them to each other's events. A new slice is one more line here.
+ * Builds the slices in the order of the list, each from what exists already, and subscribes them to each
+ * other's events. The type of its dependencies says what a slice takes. A new slice is one more line here.
  */
 export function createFeatures(
   context: Context,
@@ -48,9 +48,11 @@ export function createFeatures(
   { findEntry, weights }: FeaturesOptions = {},
 ) {
   const { config, log, clock, timers, ids, keys, sealer, pager } = context
-  const { database, dialect, db, run, bus, events, queue, domainEvents, outgoing } = context
-  const { limits } = config
+  const { database, dialect, db, run, bus, publisher, queue, domainEvents, outgoing } = context
+  const { limits, missedEventsMs, botLogRetentionMs: retentionMs } = config
   const maxPayloadBytes = limits.messageBytes
+  /** What most slices need: the database, the time, ids and page tokens. */
+  const storage = { db, run, dialect, clock, ids, pager }
   const list: Feature[] = []
 
   function add<Slice extends Feature>(slice: Slice): Slice {
@@ -59,229 +61,75 @@ export function createFeatures(
     return slice
   }
 
-  // Tenants and their definitions.
-  const accounts = add(createAccounts({ db, run, clock, ids }))
-  const workspaces = add(createWorkspaces({ db, run, dialect, clock, ids, pager, domainEvents }))
-  const integrations = add(
-    createIntegrations({
-      db,
-      run,
-      clock,
-      log,
-      ids,
-      sealer,
-      pager,
-      queue,
-      domainEvents,
-      workspaces: workspaces.service,
-    }),
-  )
-  const bots = add(
-    createBots({
-      db,
-      run,
-      clock,
-      log,
-      ids,
-      sealer,
-      pager,
-      queue,
-      database,
-      domainEvents,
-      addresses,
-      workspaces: workspaces.service,
-      integrations,
-    }),
-  )
-  const access = add(
-    createAccess({ db, run, clock, timers, ids, log, workspaces, bots, integrations }),
-  )
-  const botLogs = add(
-    createBotLogs({
-      db,
-      run,
-      clock,
-      ids,
-      pager,
-      bots: bots.service,
-      retentionMs: config.botLogRetentionMs,
-    }),
-  )
+  // Tenants, and what their bots and integrations declare.
+  const accounts = add(createAccounts(storage))
+  const workspaces = add(createWorkspaces({ ...storage, domainEvents }))
+  const defining = { ...storage, log, sealer, queue, domainEvents, workspaces: workspaces.service }
+  const integrations = add(createIntegrations(defining))
+  const bots = add(createBots({ ...defining, database, addresses, integrations }))
+  const { botProfiles } = bots
+  const access = add(createAccess({ ...storage, timers, log, workspaces, bots, integrations }))
+  const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
+  const { writeLine: writeLogLine } = botLogs.service
 
   // Calls to the servers of bots and integrations.
+  const calling = { ...storage, log, sealer, outgoing, integrations, bots: bots.service }
   const targets = add(
     createTargets({
-      clock,
-      bots: bots.service,
-      findInstallationTarget: (receiver) =>
-        findIntegrationTarget({ db, sealer, integrations }, receiver),
+      ...calling,
+      findInstallationTarget: (receiver) => findIntegrationTarget(calling, receiver),
     }),
   )
-  add(
-    createRegistration({
-      db,
-      run,
-      clock,
-      queue,
-      outgoing,
-      sealer,
-      addresses,
-      bots,
-      integrations,
-      writeLogLine: botLogs.service.writeLine,
-    }),
-  )
-  const remoteCreator = createRemoteCreator({ db, clock, sealer, outgoing, integrations })
-  add(createWebhooks({ db, run, clock, sealer, outgoing, integrations }))
-  const actions = add(
-    createActions({
-      db,
-      run,
-      clock,
-      ids,
-      log,
-      pager,
-      outgoing,
-      bots: bots.service,
-      botProfiles: bots.botProfiles,
-      targets,
-      integrations,
-      retentionMs: config.botLogRetentionMs,
-    }),
-  )
+  add(createRegistration({ ...calling, bots, queue, addresses, writeLogLine }))
+  add(createWebhooks(calling))
+  const remoteCreator = createRemoteCreator(calling)
+  const actions = add(createActions({ ...calling, botProfiles, targets, retentionMs }))
 
   // What happens in bots.
-  const { botProfiles } = bots
-  add(createTags({ db, run, pager }))
-  const changes = add(createChanges({ run, clock, ids, domainEvents }))
-  const botEvents = add(
-    createEvents({
-      db,
-      run,
-      clock,
-      ids,
-      queue,
-      pager,
-      botProfiles,
-      domainEvents,
-      missedEventsMs: config.missedEventsMs,
-      maxPayloadBytes,
-    }),
-  )
-  const users = add(
-    createUsers({
-      db,
-      run,
-      dialect,
-      clock,
-      ids,
-      pager,
-      botProfiles,
-      remoteCreator,
-      domainEvents,
-      events: botEvents.service,
-    }),
-  )
+  const inBots = { ...storage, queue, domainEvents, botProfiles, maxPayloadBytes }
+  add(createTags(storage))
+  const changes = add(createChanges({ ...storage, domainEvents }))
+  const events = add(createEvents({ ...inBots, missedEventsMs }))
+  const users = add(createUsers({ ...inBots, remoteCreator, events: events.service }))
   const conversations = add(
     createConversations({
-      db,
-      run,
-      dialect,
-      clock,
-      ids,
-      pager,
-      botProfiles,
+      ...inBots,
       remoteCreator,
-      domainEvents,
+      publisher,
       changes,
-      events,
-      botEvents: botEvents.service,
+      events: events.service,
       users: users.service,
       chatAlias: builtInChat.alias,
     }),
   )
-  const messages = add(
-    createMessages({
-      db,
-      run,
-      dialect,
-      clock,
-      ids,
-      pager,
-      queue,
-      botProfiles,
-      domainEvents,
-      changes,
-      events,
-      botEvents: botEvents.service,
-      users: users.service,
-      conversations: conversations.service,
-      maxPayloadBytes,
-    }),
-  )
-  add(
-    createWorkflows({
-      db,
-      run,
-      dialect,
-      clock,
-      ids,
-      pager,
-      queue,
-      botProfiles,
-      domainEvents,
-      events: botEvents.service,
-      users: users.service,
-      conversations: conversations.service,
-      maxPayloadBytes,
-    }),
-  )
-  add(
-    createStates({
-      db,
-      run,
-      dialect,
-      clock,
-      ids,
-      queue,
-      botProfiles,
-      events: botEvents.service,
-      maxPayloadBytes,
-    }),
-  )
-  const recurring = add(
-    createRecurring({
-      run,
-      clock,
-      queue,
-      botProfiles,
-      bots: bots.service,
-      events: botEvents.service,
-      maxPayloadBytes,
-    }),
-  )
-  add(createObservations({ db, run, clock, ids, events: botEvents.service, maxPayloadBytes }))
+  const inConversations = {
+    ...inBots,
+    events: events.service,
+    users: users.service,
+    conversations: conversations.service,
+  }
+  const messages = add(createMessages({ ...inConversations, publisher, changes }))
+  add(createWorkflows(inConversations))
+  add(createStates({ ...inBots, events: events.service }))
+  const recurring = add(createRecurring({ ...inBots, bots: bots.service, events: events.service }))
+  add(createObservations({ ...inBots, events: events.service }))
 
   // Notifications of bots, integrations and chat users.
   const deliveries = add(
     createDeliveries({
-      db,
-      run,
-      clock,
+      ...storage,
       timers,
-      ids,
-      pager,
       bus,
       log,
       outgoing,
       domainEvents,
       bots: bots.service,
       botLogs: botLogs.service,
-      events: botEvents.service,
+      events: events.service,
       messages: messages.service,
       changes,
       targets,
-      writeLogLine: botLogs.service.writeLine,
+      writeLogLine,
       alone: config.databaseUrl === undefined,
       leaseMs: config.jobLeaseMs,
       retentionMs: config.deliveryRetentionMs,
@@ -290,26 +138,17 @@ export function createFeatures(
   )
   const chat = add(
     createChat({
-      db,
-      run,
-      clock,
+      ...inConversations,
       timers,
-      pager,
       bus,
       log,
-      events,
-      domainEvents,
+      publisher,
       bots: bots.service,
-      botProfiles,
-      users: users.service,
-      conversations: conversations.service,
       messages: messages.service,
-      botEvents: botEvents.service,
       targets,
       deliveries,
       sharedSecret: keys.userKeys,
       userKeyLifetimeMs: config.chatKeyLifetimeMs,
-      maxPayloadBytes,
       limits: {
         perProcess: limits.listeners,
         perUser: limits.listenersPerUser,
@@ -322,13 +161,8 @@ export function createFeatures(
   // Files and the search in them.
   const files = add(
     createFiles({
-      db,
-      run,
-      dialect,
-      clock,
+      ...storage,
       timers,
-      ids,
-      pager,
       queue,
       bus,
       blobs,
@@ -349,14 +183,7 @@ export function createFeatures(
       pager,
       log,
       files,
-      documentReaders: {
-        ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
-        timeLimitMs: limits.indexingTimeoutMs,
-        memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
-        maximumOutputBytes: limits.indexingOutputBytes,
-        maximumPages: limits.indexingPages,
-        maximumUnpackedBytes: limits.indexingUnpackedBytes,
-      },
+      documentReaders: documentReadersOf(limits),
       embeddings: embeddingsOf(config),
       limits: {
         ...limits,
@@ -378,13 +205,24 @@ export function createFeatures(
     operatorTokens,
     bots,
     changes,
-    botEvents,
+    events,
     users,
     conversations,
     messages,
     recurring,
     chat,
-    files,
+  }
+}
+
+/** Limits of the processes that read documents. */
+function documentReadersOf(limits: Context['config']['limits']) {
+  return {
+    ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
+    timeLimitMs: limits.indexingTimeoutMs,
+    memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
+    maximumOutputBytes: limits.indexingOutputBytes,
+    maximumPages: limits.indexingPages,
+    maximumUnpackedBytes: limits.indexingUnpackedBytes,
   }
 }
 

@@ -34,7 +34,7 @@ interface CustomEventData {
 
 export interface EventOperationsDeps extends ChatAccessDeps {
   /** Stores custom events as bot events `custom` of the installation. */
-  botEvents: Pick<EventsService, 'record' | 'find'>
+  events: Pick<EventsService, 'record' | 'find'>
   botProfiles: Pick<BotProfiles, 'of'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
@@ -43,7 +43,7 @@ export interface EventOperationsDeps extends ChatAccessDeps {
 
 /** Operations on custom events, which users and bots send each other. */
 export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
-  const { db, run, users, conversations, botEvents, botProfiles, maxPayloadBytes, streams } = deps
+  const { db, run, users, conversations, events, botProfiles, maxPayloadBytes, streams } = deps
 
   return {
     async createEvent(
@@ -60,7 +60,7 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
         // same order.
         await conversations.hold(tx, { botId, id: conversation.id })
         const data = { userId: user.id, conversationId: conversation.id, payload }
-        const event = await botEvents.record(tx, profile, {
+        const event = await events.record(tx, profile, {
           botId,
           integration: alias,
           type: customEventOf(alias),
@@ -97,7 +97,7 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
     /** With its true sender, for every caller. */
     async getEvent(actor: ChatUserActor, id: string): Promise<ChatEventRecord> {
       const { botId, alias } = actor.chat
-      const found = await botEvents.find(db, botId, id)
+      const found = await events.find(db, botId, id)
       const data = found?.row.type === customEventOf(alias) ? found.payload : undefined
       const event = data !== undefined && isCustomEvent(data) ? data : undefined
       const seen = event && (await access.findConversation(actor, event.conversationId))

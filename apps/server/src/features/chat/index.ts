@@ -34,7 +34,7 @@ import { createUserKeys } from './user-keys.js'
 export interface ChatDeps extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'streams'> {
   bots: Pick<BotsService, 'findChatInstallation' | 'findSignalPosting' | 'findSignalAddress'>
   bus: EventBus
-  events: EventPublisher
+  publisher: EventPublisher
   domainEvents: Pick<EventDispatcher, 'raise'>
   targets: Pick<Targets, 'provide'>
   deliveries: Pick<Deliveries, 'provideSignals'>

@@ -22,7 +22,7 @@ export interface SignalDeliveriesDeps {
   db: Db
   bus: EventBus
   clock: Clock
-  events: EventPublisher
+  publisher: EventPublisher
   domainEvents: Pick<EventDispatcher, 'raise'>
   bots: Pick<BotsService, 'findSignalPosting' | 'findSignalAddress'>
   conversations: Pick<ConversationsService, 'findAll' | 'findFor'>
@@ -47,7 +47,7 @@ const withoutSignal: ReadonlySet<string> = new Set([conversationEvents.conversat
  * event, so that no signal is lost and none is posted for a rolled-back event.
  */
 export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
-  const { db, bus, clock, events, domainEvents, bots, conversations, messages, render } = deps
+  const { db, bus, clock, publisher, domainEvents, bots, conversations, messages, render } = deps
   // Not a fact cache: missing entries are read in the transaction of the caller.
   const known = new LRUCache<string, { posting: SignalPosting | undefined; readAt: number }>({
     max: maxKnown,
@@ -59,7 +59,7 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
     known.delete(botId)
   }
 
-  events.tap((tx, event) => {
+  publisher.tap((tx, event) => {
     if (withoutSignal.has(event.type)) return undefined
     const found = known.get(event.botId)
     if (found === undefined || Math.abs(clock.now() - found.readAt) >= factLifetime) {

@@ -48,7 +48,13 @@ export interface EventPosition {
 export type AppendEvent = ReturnType<typeof createConversationLog>
 
 /** Logs what happens in conversations beside new messages, in the transaction of the change. */
-export function createConversationLog({ clock, events }: { clock: Clock; events: EventPublisher }) {
+export function createConversationLog({
+  clock,
+  publisher,
+}: {
+  clock: Clock
+  publisher: EventPublisher
+}) {
   /**
    * Takes the next number of a conversation, which waits for whoever took the one before, and stores
    * the event. Undefined if there is no such conversation.
@@ -67,7 +73,7 @@ export function createConversationLog({ clock, events }: { clock: Clock; events:
     })
     if (taken === undefined) return undefined
     const createdAt = isoTime(clock.now())
-    await events.publish(tx, {
+    await publisher.publish(tx, {
       stream: conversation.id,
       sequence: taken.last_sequence,
       botId: conversation.botId,

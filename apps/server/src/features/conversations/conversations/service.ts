@@ -45,9 +45,9 @@ export interface ConversationsDeps extends ParticipantsDeps {
   dialect: Dialect
   ids: Ids
   /** Log of what happens in conversations. */
-  events: EventPublisher
+  publisher: EventPublisher
   /** Events of bots, whose subjects may be conversations. */
-  botEvents: Pick<EventsService, 'provideSubject'>
+  events: Pick<EventsService, 'provideSubject'>
   domainEvents: Pick<EventDispatcher, 'raise'>
   botProfiles: BotProfiles
   changes: Pick<Changes, 'record'>
@@ -99,7 +99,7 @@ export function createConversationsService(deps: ConversationsDeps) {
   })
   const appendEvent = createConversationLog(deps)
   const { join, ...participants } = createParticipants(deps, appendEvent, objects.get)
-  deps.botEvents.provideSubject(
+  deps.events.provideSubject(
     'conversationId',
     async (...conversation) => (await findVisible(...conversation)) !== undefined,
   )

@@ -15,13 +15,9 @@ describeEachEngine('events of bots', (engine) => {
   })
 
   const create = (type: string, schedule?: { delay: number }) =>
-    chats.botEvents.create(
-      bot.actor,
-      { type, payload: {}, ...(schedule && { schedule }) },
-      undefined,
-    )
+    chats.events.create(bot.actor, { type, payload: {}, ...(schedule && { schedule }) }, undefined)
   const statusOf = async (id: string) => {
-    const { row } = await chats.botEvents.get(bot.actor, id)
+    const { row } = await chats.events.get(bot.actor, id)
     return { status: row.status, reason: row.failure_reason }
   }
 
@@ -29,7 +25,7 @@ describeEachEngine('events of bots', (engine) => {
     const { row } = await create('noted')
     const { botId } = bot.actor
     const settle = (failure: string | null) =>
-      chats.run((tx) => chats.botEvents.settle(tx, botId, [row.id], failure))
+      chats.run((tx) => chats.events.settle(tx, botId, [row.id], failure))
     await settle('x'.repeat(3000))
     expect(await statusOf(row.id)).toEqual({ status: 'failed', reason: 'x'.repeat(2000) })
     await settle(null)
@@ -42,7 +38,7 @@ describeEachEngine('events of bots', (engine) => {
     const other = await createChats(database())
     const { row } = await create('once', { delay: day })
     await Promise.all(
-      [chats, other, chats].map(({ botEvents }) => botEvents.release(bot.actor.botId, row.id)),
+      [chats, other, chats].map(({ events }) => events.release(bot.actor.botId, row.id)),
     )
     expect(await statusOf(row.id)).toEqual({ status: 'pending', reason: null })
   })
@@ -61,7 +57,7 @@ describeEachEngine('events of bots', (engine) => {
   it('are kept while a delivery refers to them, and for as long after they happened', async () => {
     const { actor } = await chats.bot()
     const { botId, workspaceId } = actor
-    const { botEvents: events } = chats
+    const { events } = chats
     const person = { kind: 'workspace', accountId: 'none', tokenId: 'none', workspaceId } as const
     await chats.bots.update(person, botId, { url: 'http://127.0.0.1:9/' })
     const make = async (type: string, delay?: number) =>
@@ -104,8 +100,7 @@ describeEachEngine('events of bots', (engine) => {
     const declared = { hourly: { schedule: { cron: '0 * * * *' }, type: 'hour', payload: {} } }
     await chats.run((tx) => chats.slices.recurring.service.declare(tx, botId, declared))
     const fire = (process: Chats) => process.slices.recurring.service.fire(botId, 'hourly')
-    const happened = async () =>
-      (await chats.botEvents.list(bot.actor, { type: 'hour' })).rows.length
+    const happened = async () => (await chats.events.list(bot.actor, { type: 'hour' })).rows.length
     await fire(chats)
     expect(await happened()).toBe(0)
     chats.clock.advance(day)
@@ -166,7 +161,7 @@ describeEachEngine('events of bots', (engine) => {
       .where('key', '=', botId)
       .where('kind', '=', 'events.missed')
       .executeTakeFirstOrThrow()
-    await chats.botEvents.backfillRest(JSON.parse(payload))
+    await chats.events.backfillRest(JSON.parse(payload))
     const all = await delivered()
     expect(all).toHaveLength(1001)
     expect(all).toContain(late?.id)
@@ -177,7 +172,7 @@ describeEachEngine('events of bots', (engine) => {
     const strict = await createChats(database(), { environment: { BOTSTEAD_MISSED_EVENTS: '0' } })
     const { actor } = await strict.bot()
     const { botId, workspaceId } = actor
-    await strict.botEvents.create(actor, { type: 'missed', payload: {} }, undefined)
+    await strict.events.create(actor, { type: 'missed', payload: {} }, undefined)
     const workspace = {
       kind: 'workspace',
       accountId: 'none',
@@ -187,7 +182,7 @@ describeEachEngine('events of bots', (engine) => {
     await strict.bots.update(workspace, botId, { url: 'http://127.0.0.1:9/' })
     const deliveries = () => strict.db.selectFrom('deliveries').where('bot_id', '=', botId)
     expect(await deliveries().select('id').execute()).toEqual([])
-    await strict.botEvents.create(actor, { type: 'heard', payload: {} }, undefined)
+    await strict.events.create(actor, { type: 'heard', payload: {} }, undefined)
     expect(await deliveries().select('id').execute()).toHaveLength(1)
   })
 })

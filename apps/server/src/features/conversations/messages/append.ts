@@ -27,9 +27,9 @@ export interface NewMessage {
 export interface AppendDeps {
   ids: Ids
   /** Log of what happens in conversations. */
-  events: EventPublisher
+  publisher: EventPublisher
   /** Events of bots. */
-  botEvents: Pick<EventsService, 'record'>
+  events: Pick<EventsService, 'record'>
   domainEvents: Pick<EventDispatcher, 'raise'>
 }
 
@@ -41,7 +41,7 @@ const messageCreated = 'message_created'
 /**
  * The hot path of the server: turns a validated message into its row, its event and its delivery.
  */
-export function createAppend({ ids, events, botEvents, domainEvents }: AppendDeps) {
+export function createAppend({ ids, publisher, events, domainEvents }: AppendDeps) {
   /** Stores a message in its slot, logs it in the conversation and requests its delivery. */
   async function append(
     tx: Tx,
@@ -65,7 +65,7 @@ export function createAppend({ ids, events, botEvents, domainEvents }: AppendDep
       updated_at: null,
     }
     await insertMessage(tx, row)
-    await events.publish(tx, {
+    await publisher.publish(tx, {
       stream: slot.id,
       sequence: slot.last_sequence,
       botId: message.botId,
@@ -91,7 +91,7 @@ export function createAppend({ ids, events, botEvents, domainEvents }: AppendDep
     const { id, bot_id: botId, conversation_id: conversationId, user_id: userId } = message
     if (message.direction === 'incoming') {
       if (!profile.listens) return undefined
-      return botEvents.record(tx, profile, {
+      return events.record(tx, profile, {
         botId,
         type: messageCreated,
         payload: null,

@@ -63,7 +63,7 @@ interface GetOrCreateResult {
 export interface MessagesDeps extends AppendDeps, ScheduledMessagesDeps, ImportDeps {
   db: Db
   pager: Pager
-  botEvents: Pick<EventsService, 'record' | 'provideSubject' | 'provideMessages'>
+  events: Pick<EventsService, 'record' | 'provideSubject' | 'provideMessages'>
   changes: Pick<Changes, 'record'>
   users: UsersService
   conversations: ConversationsService
@@ -78,8 +78,8 @@ export function createMessagesService(deps: MessagesDeps) {
   const requireAuthor = createRequireAuthor(deps)
   const { schedule, ...scheduled } = createScheduledMessages(deps, append)
   const imports = createImport(deps, { createIn, getOrCreateIn })
-  deps.botEvents.provideSubject('messageId', exists)
-  deps.botEvents.provideMessages({ describe, listUnreported: store.listUnreportedMessages })
+  deps.events.provideSubject('messageId', exists)
+  deps.events.provideMessages({ describe, listUnreported: store.listUnreportedMessages })
   conversations.provideEmptying(emptyConversations)
 
   /** Creates a message: incoming from an integration, outgoing from everybody else. */
