@@ -4,7 +4,12 @@ import { createOutbox } from './outbox.mjs'
 
 const apiUrl = new URLSearchParams(location.search).get('chat')?.replace(/\/+$/, '')
 const [status, list, drafts, waiting, input, form] = [
-  ...['#status', '#messages', '#drafts', '#waiting', '#text', 'form'],
+  '#status',
+  '#messages',
+  '#drafts',
+  '#waiting',
+  '#text',
+  'form',
 ].map((selector) => document.querySelector(selector))
 
 function itemOf(text, ...classes) {

@@ -85,8 +85,12 @@ const quick = {
 }
 
 const real = [
-  ...['.ci', 'package.json', 'vitest.config.ts', 'apps/server/test/global-setup.ts'],
-  ...['apps/server/test/keeper.ts', 'apps/server/test/processes/keeper.mjs'],
+  '.ci',
+  'package.json',
+  'vitest.config.ts',
+  'apps/server/test/global-setup.ts',
+  'apps/server/test/keeper.ts',
+  'apps/server/test/processes/keeper.mjs',
 ]
 
 const checkouts: string[] = []

@@ -47,21 +47,31 @@ export async function startPostgres(keeper: Keeper): Promise<string> {
   await keeper.run({
     file: join(programs, 'bin', 'initdb'),
     args: [
-      ...[`--pgdata=${data}`, `--pwfile=${password}`, '--username=botstead', '--auth=password'],
-      ...['--no-sync', '--encoding=UTF8', '--locale-provider=icu', '--icu-locale=und'],
+      `--pgdata=${data}`,
+      `--pwfile=${password}`,
+      '--username=botstead',
+      '--auth=password',
+      '--no-sync',
+      '--encoding=UTF8',
+      '--locale-provider=icu',
+      '--icu-locale=und',
       '--lc-messages=C',
     ],
     options,
   })
   const port = await freePort()
+  const settings = [
+    'max_connections=300',
+    'fsync=off',
+    'synchronous_commit=off',
+    'full_page_writes=off',
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+  ]
   await keeper.start(
     {
       file: join(programs, 'bin', 'postgres'),
-      args: [
-        ...['-D', data, '-p', String(port), '-c', 'max_connections=300'],
-        ...['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'],
-        ...['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
-      ],
+      args: ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
       options,
     },
     'ready to accept connections',

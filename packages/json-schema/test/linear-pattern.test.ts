@@ -70,7 +70,15 @@ it.each([
     '\\bb',
     '^[\\w\\-.]+@\\w+\\.com$',
   ],
-  ...['^\\0$', '^\\x41$', '^[\\]\\[]$', '^a{2}b$', 'a|^$', '^\\d$', '^\\D$', '^\\.$', '^[\\d_-]$'],
+  '^\\0$',
+  '^\\x41$',
+  '^[\\]\\[]$',
+  '^a{2}b$',
+  'a|^$',
+  '^\\d$',
+  '^\\D$',
+  '^\\.$',
+  '^[\\d_-]$',
 ])('%s matches the same texts as in ECMAScript', (source) => {
   const pattern = linearPattern(source)
   const native = new RegExp(source, 'u')

@@ -71,7 +71,10 @@ describeEachEngine('bots that are notified over HTTP', (engine) => {
     await say(room, 'm3')
     await eventually(async () => expect(await bot.calls()).toHaveLength(5))
     expect((await bot.received(room)).map(({ text }) => text)).toEqual([
-      ...['m0', 'undefined', 'm1', 'm3'],
+      'm0',
+      'undefined',
+      'm1',
+      'm3',
     ])
     expect(await bot.received(other)).toEqual(firstTries(['m2']))
     // The same for one that has lost its address: nothing is sent again.

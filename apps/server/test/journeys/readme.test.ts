@@ -8,8 +8,15 @@ import { startTestServer } from '../harness.js'
  * is last: it leaves a file behind that the guide to files would list.
  */
 const guides = [
-  ...['getting-started', 'files', 'runtime', 'chat', 'stream', 'bots', 'integrations'],
-  ...['errors', 'search'],
+  'getting-started',
+  'files',
+  'runtime',
+  'chat',
+  'stream',
+  'bots',
+  'integrations',
+  'errors',
+  'search',
 ].map((name) => `docs/guides/${name}.md`)
 const border = '===='
 

@@ -65,9 +65,15 @@ describeEachEngine('the webhook of a chat', (engine) => {
     await room.owner.chat.chatDeleteMessage({ id: message.id })
 
     const types = [
-      ...['message_created', 'participant_added', 'event_created', 'participant_removed'],
-      ...['message_stream_delta', 'message_stream_abort'],
-      ...['message_stream_complete', 'message_created', 'message_deleted'],
+      'message_created',
+      'participant_added',
+      'event_created',
+      'participant_removed',
+      'message_stream_delta',
+      'message_stream_abort',
+      'message_stream_complete',
+      'message_created',
+      'message_deleted',
     ]
     await listener.until((heard) => heard.length === types.length)
     await eventually(() => expect(app.posted).toHaveLength(types.length))

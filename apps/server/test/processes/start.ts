@@ -20,7 +20,9 @@ export function startProcess(
   const child = spawn(
     process.execPath,
     [
-      ...['--conditions=botstead:source', '--import', 'tsx'],
+      '--conditions=botstead:source',
+      '--import',
+      'tsx',
       fileURLToPath(new URL(`./${script}.ts`, import.meta.url)),
       JSON.stringify(options),
     ],

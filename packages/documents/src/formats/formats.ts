@@ -97,8 +97,14 @@ export const supportedFormats: readonly Format[] = [
   {
     name: 'JSON and YAML',
     contentTypes: [
-      ...['application/json', 'text/json', 'application/x-ndjson', 'application/jsonl'],
-      ...['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'],
+      'application/json',
+      'text/json',
+      'application/x-ndjson',
+      'application/jsonl',
+      'application/yaml',
+      'application/x-yaml',
+      'text/yaml',
+      'text/x-yaml',
     ],
     extensions: ['.json', '.jsonl', '.ndjson', '.yaml', '.yml'],
     load: () => import('./data.js'),

@@ -182,9 +182,26 @@ test.each([
 
 test('nothing of a text is lost, whatever its lines look like', async () => {
   const line = fc.constantFrom(
-    ...['', '', 'NAME', 'SEE ALSO', '1.  Scope', '1.1. Parts', '2. Close it', '=====', '-----'],
-    ...['  -v, --verbose', '      Tells more.', 'PUMP(1)   Manual   PUMP(1)', 'Some text.', '\tx'],
-    ...['   Modes', 'WARNING', '{', 'A  B', '漢字', '\f'],
+    '',
+    '',
+    'NAME',
+    'SEE ALSO',
+    '1.  Scope',
+    '1.1. Parts',
+    '2. Close it',
+    '=====',
+    '-----',
+    '  -v, --verbose',
+    '      Tells more.',
+    'PUMP(1)   Manual   PUMP(1)',
+    'Some text.',
+    '\tx',
+    '   Modes',
+    'WARNING',
+    '{',
+    'A  B',
+    '漢字',
+    '\f',
   )
   await fc.assert(
     fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 60 }), async (lines) => {

@@ -22,19 +22,25 @@ describeEachEngine('pages of the runs of actions', (engine) => {
       created_at: `2026-01-0${id}T00:00:00.000Z`,
     })
     const rows = [
-      ...[run('1', 'post', 'mail'), run('2', 'mail', 'mail'), run('3', 'mail', 'other')],
-      ...[run('4', 'phone', 'phone'), run('5', 'mail', 'mail'), run('6', 'post', 'mail')],
+      run('1', 'post', 'mail'),
+      run('2', 'mail', 'mail'),
+      run('3', 'mail', 'other'),
+      run('4', 'phone', 'phone'),
+      run('5', 'mail', 'mail'),
+      run('6', 'post', 'mail'),
     ]
     await database().run(async (tx) => {
       for (const row of rows) await insertRun(tx, row)
     })
     const page = async (after?: { value: string; id: string }, from?: string) => {
       const filter = { integration: 'mail', from, until: undefined }
-      const request = {
-        ...({ sort: 'created_at', direction: 'desc', size: 2, after } as const),
-        tokenAfter: ({ id }: { id: string }) => id,
-      }
-      const found = await pageRuns(database().db, 'bot', filter, request)
+      const found = await pageRuns(database().db, 'bot', filter, {
+        sort: 'created_at',
+        direction: 'desc',
+        size: 2,
+        after,
+        tokenAfter: ({ id }) => id,
+      })
       return { ids: found.rows.map(({ id }) => id), next: found.nextToken }
     }
     expect(await page()).toEqual({ ids: ['6', '5'], next: '5' })

@@ -29,8 +29,17 @@ const traceHeaders = ['traceparent', 'tracestate']
  * Headers that describe one connection rather than the response, or that the server sets itself.
  */
 const notRelayed = new Set([
-  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade', 'content-length', 'date', 'x-request-id'],
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+  'date',
+  'x-request-id',
 ])
 
 /** Why there is no response of an integration to relay. */
