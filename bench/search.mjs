@@ -4,7 +4,7 @@
 // BENCH_JSON=<file>             writes the figures, for bench/plot.mjs
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openSqliteReads } from '../apps/server/dist/platform/db/sqlite-reads.js'
+import { openSqliteReads } from '../apps/server/dist/platform/db/sqlite-driver.js'
 import { startCollection } from './collection.mjs'
 import { measureMessages } from './search-impact.mjs'
 import { retrieversOf } from './search-retrievers.mjs'

@@ -1,12 +1,10 @@
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   DefaultQueryExecutor,
   type DialectAdapter,
   type Driver,
   Kysely,
   type Dialect as KyselyDialect,
-  type KyselyProps,
   type QueryCompiler,
   type QueryResult,
   Transaction,
@@ -25,33 +23,34 @@ export interface NamedQuery extends CompiledQuery {
   readonly name?: string
 }
 
-/** Makes Kysely handles that run their queries on a given connection. */
+/** Runs one compiled query; resolves with its rows. */
+export type ExecuteQuery = <R>(query: CompiledQuery) => Promise<QueryResult<R>>
+
+/** Makes Kysely handles whose queries are run by a given function. */
 export interface Handles<DB> {
-  /** A handle for reads that uses `connection` for its whole life. */
-  reads(connection: DatabaseConnection): Kysely<DB>
-  /** The handle of one transaction; `connection` refuses queries once the transaction has ended. */
-  transaction(connection: DatabaseConnection): Transaction<DB>
+  /** A handle for reads. */
+  reads(execute: ExecuteQuery): Kysely<DB>
+  /** The handle of one transaction; `execute` refuses queries once the transaction has ended. */
+  transaction(execute: ExecuteQuery): Transaction<DB>
 }
 
 /**
- * Sends compiled queries straight to one connection. Kysely's own executor takes and gives back a
+ * Passes compiled queries straight to a function. Kysely's own executor takes and gives back a
  * connection around every query, which costs four promises where one is enough.
  */
 class DirectExecutor extends DefaultQueryExecutor {
-  readonly #connection: DatabaseConnection
+  override readonly executeQuery: ExecuteQuery
 
-  constructor(compiler: QueryCompiler, adapter: DialectAdapter, connection: DatabaseConnection) {
+  constructor(compiler: QueryCompiler, adapter: DialectAdapter, execute: ExecuteQuery) {
+    // What Kysely derives from this handle, such as one with a plugin, asks for a connection.
+    const connection = { executeQuery: execute, streamQuery: refuseToStream }
     super(compiler, adapter, { provideConnection: (consumer) => consumer(connection) })
-    this.#connection = connection
-  }
-
-  override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return this.#connection.executeQuery<R>(query)
+    this.executeQuery = execute
   }
 }
 
 /** Every page of rows is one query; a cursor would hold its connection and an old view of the data. */
-export function refuseToStream(): never {
+function refuseToStream(): never {
   throw new TransactionMisuseError('Rows are read in pages, not streamed')
 }
 
@@ -83,14 +82,21 @@ export function createHandles<DB>(writer: SqlWriter): Handles<DB> {
     createDriver: () => refusingDriver,
   }
   const config = { dialect }
-  const props = (connection: DatabaseConnection): KyselyProps => ({
-    config,
-    dialect,
-    driver: refusingDriver,
-    executor: new DirectExecutor(compiler, adapter, connection),
-  })
+  const driver = refusingDriver
   return {
-    reads: (connection) => new Kysely<DB>(props(connection)),
-    transaction: (connection) => new Transaction<DB>(props(connection)),
+    reads: (execute) =>
+      new Kysely<DB>({
+        config,
+        dialect,
+        driver,
+        executor: new DirectExecutor(compiler, adapter, execute),
+      }),
+    transaction: (execute) =>
+      new Transaction<DB>({
+        config,
+        dialect,
+        driver,
+        executor: new DirectExecutor(compiler, adapter, execute),
+      }),
   }
 }

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import { CompiledQuery, type DatabaseConnection } from 'kysely'
+import { CompiledQuery, type Transaction } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { CommitFailedError, DatabaseBusyError, TransactionMisuseError } from './errors.js'
-import { GroupCommit, type GroupCommitLimits } from './group-commit.js'
+import { createHandles } from './executor.js'
+import { createGroupCommit, type GroupCommitLimits } from './group-commit.js'
 import { SqliteConnection } from './sqlite-connection.js'
+import { sqliteWriter } from './sqlite-driver.js'
 
 const roomy: GroupCommitLimits = { maxBatch: 100, maxBatchMilliseconds: 60_000, busyTimeout: 5000 }
 
@@ -32,7 +34,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-const insert = (transaction: DatabaseConnection, id: string, owner: string | null = null) =>
+const commitsWithin = (limits: GroupCommitLimits) =>
+  createGroupCommit({ connection, handles: createHandles<unknown>(sqliteWriter), limits })
+
+const insert = (transaction: Transaction<unknown>, id: string, owner: string | null = null) =>
   transaction.executeQuery(CompiledQuery.raw('insert into rows values (?, ?)', [id, owner]))
 
 const stored = (from = reader) =>
@@ -47,7 +52,7 @@ function countCommits() {
 }
 
 it('commits all transactions that wait together once, in the order they came', async () => {
-  const commits = new GroupCommit(connection, roomy)
+  const commits = commitsWithin(roomy)
   const counted = countCommits()
   const order: string[] = []
   const run = (id: string) =>
@@ -64,7 +69,7 @@ it('commits all transactions that wait together once, in the order they came', a
 })
 
 it('lets transactions that are requested while a batch runs join it', async () => {
-  const commits = new GroupCommit(connection, roomy)
+  const commits = commitsWithin(roomy)
   const counted = countCommits()
   let joined: Promise<unknown> | undefined
   await commits.run(async (transaction) => {
@@ -77,7 +82,7 @@ it('lets transactions that are requested while a batch runs join it', async () =
 })
 
 it('settles no promise before the commit', async () => {
-  const commits = new GroupCommit(connection, roomy)
+  const commits = commitsWithin(roomy)
   const events: string[] = []
   const exec = connection.exec.bind(connection)
   vi.spyOn(connection, 'exec').mockImplementation((sql) => {
@@ -102,7 +107,7 @@ it('settles no promise before the commit', async () => {
 })
 
 it('rolls back a failed transaction alone', async () => {
-  const commits = new GroupCommit(connection, roomy)
+  const commits = commitsWithin(roomy)
   const counted = countCommits()
   const outcomes = await Promise.allSettled([
     commits.run((transaction) => insert(transaction, 'a')),
@@ -118,7 +123,7 @@ it('rolls back a failed transaction alone', async () => {
 })
 
 it('fails every transaction whose commit failed, and continues', async () => {
-  const commits = new GroupCommit(connection, roomy)
+  const commits = commitsWithin(roomy)
   const outcomes = await Promise.allSettled([
     commits.run((transaction) => insert(transaction, 'innocent')),
     commits.run(() => Promise.reject(new Error('refused'))),
@@ -137,7 +142,7 @@ it('fails every transaction whose commit failed, and continues', async () => {
 })
 
 it('fails the batch that SQLite rolls back on its own, and continues', async () => {
-  const commits = new GroupCommit(connection, { ...roomy, maxBatch: 2 })
+  const commits = commitsWithin({ ...roomy, maxBatch: 2 })
   const again = CompiledQuery.raw("insert or rollback into rows values ('a', null)")
   const outcomes = await Promise.allSettled([
     commits.run((transaction) => insert(transaction, 'a')),
@@ -153,7 +158,7 @@ it('fails the batch that SQLite rolls back on its own, and continues', async () 
 })
 
 it('survives a full disk', async () => {
-  const commits = new GroupCommit(connection, roomy)
+  const commits = commitsWithin(roomy)
   await commits.run((transaction) => insert(transaction, 'before'))
   connection.exec('pragma max_page_count = 8')
   const outcomes = await Promise.allSettled(
@@ -174,7 +179,7 @@ it.each([
   ['a turn of the event loop', () => new Promise((resolve) => setImmediate(resolve))],
   ['what never comes', () => new Promise(() => {})],
 ])('ends a transaction that waits for %s, and the next one runs', async (_what, wait) => {
-  const commits = new GroupCommit(connection, roomy)
+  const commits = commitsWithin(roomy)
   const stuck = commits.run(async (transaction) => {
     await insert(transaction, 'stuck')
     await wait()
@@ -188,18 +193,18 @@ it.each([
 })
 
 it('ends a transaction that waits for another one', async () => {
-  const commits = new GroupCommit(connection, roomy)
+  const commits = commitsWithin(roomy)
   const outer = commits.run(async (transaction) => {
     await insert(transaction, 'outer')
     await commits.run((nested) => insert(nested, 'nested'))
   })
   await expect(outer).rejects.toThrow(TransactionMisuseError)
-  await commits.idle()
+  await commits.close()
   expect(stored()).not.toContain('outer')
 })
 
 it('bounds a batch by its number of transactions', async () => {
-  const commits = new GroupCommit(connection, { ...roomy, maxBatch: 2 })
+  const commits = commitsWithin({ ...roomy, maxBatch: 2 })
   const counted = countCommits()
   const ids = ['a', 'b', 'c', 'd', 'e']
   await Promise.all(ids.map((id) => commits.run((transaction) => insert(transaction, id))))
@@ -208,7 +213,7 @@ it('bounds a batch by its number of transactions', async () => {
 })
 
 it('bounds a batch by its duration', async () => {
-  const commits = new GroupCommit(connection, { ...roomy, maxBatchMilliseconds: 0 })
+  const commits = commitsWithin({ ...roomy, maxBatchMilliseconds: 0 })
   const counted = countCommits()
   const ids = ['a', 'b', 'c']
   await Promise.all(ids.map((id) => commits.run((transaction) => insert(transaction, id))))
@@ -218,7 +223,7 @@ it('bounds a batch by its duration', async () => {
 
 it('waits for another process that writes, without blocking the thread', async () => {
   const other = new SqliteConnection(join(folder, 'test.db'), 'writer')
-  const commits = new GroupCommit(connection, roomy)
+  const commits = commitsWithin(roomy)
   try {
     other.exec('begin immediate')
     other.exec("insert into rows values ('other', null)")
@@ -235,7 +240,7 @@ it('waits for another process that writes, without blocking the thread', async (
 
 it('gives up when another process does not let go', async () => {
   const other = new SqliteConnection(join(folder, 'test.db'), 'writer')
-  const commits = new GroupCommit(connection, { ...roomy, busyTimeout: 10 })
+  const commits = commitsWithin({ ...roomy, busyTimeout: 10 })
   try {
     other.exec('begin immediate')
     const outcomes = await Promise.allSettled([
@@ -268,7 +273,7 @@ it('leaves what running the transactions one by one would leave', async () => {
       limits,
       async (all, { maxBatch }) => {
         connection.exec('delete from rows')
-        const commits = new GroupCommit(connection, { ...roomy, maxBatch })
+        const commits = commitsWithin({ ...roomy, maxBatch })
         let model = new Set<string>()
         const expected: string[] = []
         const actual: Promise<string>[] = []

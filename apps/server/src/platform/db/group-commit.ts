@@ -1,18 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { StatementSyncInstance } from '@photostructure/sqlite'
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction } from 'kysely'
 import { sqliteDialect } from './dialect.js'
 import type { ReservedDeletions } from './disk-reserve.js'
 import {
   CommitFailedError,
   DatabaseBusyError,
   DatabaseFullError,
+  DatabaseUnavailableError,
   TransactionMisuseError,
 } from './errors.js'
-import { refuseToStream } from './executor.js'
+import type { Handles } from './executor.js'
 import type { RunOptions } from './schema.js'
 import { diskFullError, type SqliteConnection } from './sqlite-connection.js'
-import { type TransactionFailure, TransactionGate } from './transaction-gate.js'
+import { type NestingGuard, TransactionAttempt } from './transaction.js'
 
 export interface GroupCommitLimits {
   /** Transactions that may share one commit. */
@@ -23,109 +23,124 @@ export interface GroupCommitLimits {
   readonly busyTimeout: number
 }
 
+export interface GroupCommitOptions<DB> {
+  connection: SqliteConnection
+  handles: Handles<DB>
+  limits: GroupCommitLimits
+  /** Gives deletions space on a full disk; without it they are refused like all others. */
+  reserve?: ReservedDeletions | undefined
+  /** Notices a body that calls `run`; without it such a body is only seen to wait. */
+  guard?: NestingGuard | undefined
+}
+
+export interface GroupCommit<DB> {
+  /** Resolves with the result of `body` once it is durable. */
+  run<T>(body: (tx: Transaction<DB>) => Promise<T>, options?: RunOptions): Promise<T>
+  /** Refuses further transactions, and resolves when none runs or waits. */
+  close(): Promise<void>
+}
+
+/** A transaction that waits for its turn, and then for the commit of its batch. */
+interface Member<DB, T = unknown> {
+  /** Whether it may use the disk reserve. */
+  readonly mayUseReserve: boolean
+  body(tx: Transaction<DB>): Promise<T>
+  /** These settle the promise that `run` waits for. */
+  resolve(success: Success<T>): void
+  reject(error: unknown): void
+  /** Calls one of them with the outcome of the last attempt, after the commit. */
+  settle?: () => void
+}
+
+interface Success<T> {
+  readonly value: T
+  /** To be called once the transaction is durable. */
+  readonly callbacks: readonly (() => void)[]
+}
+
 /**
  * Runs transactions one after another on one SQLite connection and commits all that wait together:
  * the cost of a durable commit is shared, while every transaction keeps its own savepoint. No
  * outcome, good or bad, is returned before the commit of everything that it may be based on.
  */
-export class GroupCommit {
-  readonly #connection: SqliteConnection
-  readonly #limits: GroupCommitLimits
-  readonly #reserve: ReservedDeletions | undefined
-  readonly #savepoint: StatementSyncInstance
-  readonly #release: StatementSyncInstance
-  readonly #rollbackTo: StatementSyncInstance
-  readonly #queue: QueuedTransaction[] = []
-  #active: QueuedTransaction | undefined
-  #working: Promise<void> | undefined
+export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCommit<DB> {
+  const { connection, handles, limits, reserve, guard } = options
+  const savepoint = connection.prepare('savepoint job')
+  const release = connection.prepare('release job')
+  const rollbackTo = connection.prepare('rollback to job')
+  const queue: Member<DB>[] = []
+  let working: Promise<void> | undefined
+  let isClosed = false
 
-  /** @param reserve gives deletions space on a full disk; without it they are refused like all others */
-  constructor(
-    connection: SqliteConnection,
-    limits: GroupCommitLimits,
-    reserve?: ReservedDeletions,
-  ) {
-    this.#connection = connection
-    this.#limits = limits
-    this.#reserve = reserve
-    this.#savepoint = connection.prepare('savepoint job')
-    this.#release = connection.prepare('release job')
-    this.#rollbackTo = connection.prepare('rollback to job')
+  async function run<T>(
+    body: (tx: Transaction<DB>) => Promise<T>,
+    { mayUseReserve = false }: RunOptions = {},
+  ): Promise<T> {
+    guard?.refuse()
+    if (isClosed) throw new DatabaseUnavailableError('The database is closed')
+    const { value, callbacks } = await new Promise(
+      (resolve: (success: Success<T>) => void, reject) => {
+        queue.push({ body, mayUseReserve, resolve, reject })
+        working ??= commitWaiting()
+      },
+    )
+    for (const callback of callbacks) callback()
+    return value
   }
 
-  /** Resolves with the result of `body` once it is durable. */
-  run<T>(body: TransactionBody<T>, { mayUseReserve = false }: RunOptions = {}): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#queue.push(createQueuedTransaction(body, resolve, reject, mayUseReserve))
-      this.#working ??= this.#work()
-    })
-  }
-
-  /** Resolves when no transaction runs or waits. */
-  async idle(): Promise<void> {
-    await this.#working
-  }
-
-  async #work(): Promise<void> {
+  /** Commits one batch after the other until nothing waits. */
+  async function commitWaiting(): Promise<void> {
     // The turn of the event loop ends first, so that all requests read in it share one commit.
     await nextTurn()
-    while (this.#queue.length > 0) {
-      await this.#transact()
+    while (queue.length > 0) {
+      const deletions = await commitBatch(queue, reserve !== undefined)
+      if (reserve !== undefined && deletions.length > 0) await commitOnReserve(reserve, deletions)
       await nextTurn()
     }
-    this.#working = undefined
-  }
-
-  /** Runs one physical transaction and settles all that took part. */
-  async #transact(): Promise<void> {
-    const reserve = this.#reserve
-    const deletions = await this.#attempt(this.#queue, reserve !== undefined)
-    if (reserve === undefined || deletions.length === 0) return
-    try {
-      await reserve.withReserve(async () => {
-        while (deletions.length > 0) await this.#attempt(deletions, false)
-      })
-    } catch (error) {
-      for (const queued of deletions) queued.settle(this.#toFailure(error))
-    }
+    working = undefined
   }
 
   /**
-   * Runs some of what waits in a queue and settles all that took part.
+   * Moves members from a queue into one physical transaction, until the queue is empty or the limits
+   * are reached, commits it, and settles all that took part.
    * @param canUseReserve whether deletions that find the disk full are kept back for another attempt
    * @returns the deletions that were kept back, which are not settled yet
    */
-  async #attempt(queue: QueuedTransaction[], canUseReserve: boolean): Promise<QueuedTransaction[]> {
-    const batch: QueuedTransaction[] = []
-    const keptBack: QueuedTransaction[] = []
-    const keepBack = (queued: QueuedTransaction): boolean => {
-      if (!canUseReserve || !queued.mayUseReserve) return false
-      keptBack.push(queued.again())
-      return true
-    }
+  async function commitBatch(waiting: Member<DB>[], canUseReserve: boolean): Promise<Member<DB>[]> {
+    const batch: Member<DB>[] = []
+    const keptBack: Member<DB>[] = []
+    const isKeptBack = (member: Member<DB>, error: unknown) =>
+      canUseReserve && member.mayUseReserve && error instanceof DatabaseFullError
     try {
-      await this.#begin()
-      await this.#runBatch(queue, batch, keepBack)
-      this.#connection.exec('commit')
+      await begin()
+      const end = performance.now() + limits.maxBatchMilliseconds
+      for (let member = waiting.shift(); member !== undefined; member = waiting.shift()) {
+        batch.push(member)
+        const failure = await runMember(member)
+        if (failure && isKeptBack(member, failure.error)) keptBack.push(...batch.splice(-1))
+        if (batch.length >= limits.maxBatch || performance.now() >= end) break
+      }
+      connection.exec('commit')
     } catch (error) {
+      rollback()
+      const failure = toFailure(error)
       // Without a first one the file could not be locked at all, and all that wait fail with it.
-      if (batch.length === 0) batch.push(...queue.splice(0))
-      this.#active = undefined
-      this.#rollback()
-      const failure = this.#toFailure(error)
-      const isFull = failure instanceof DatabaseFullError
-      for (const queued of batch) if (!(isFull && keepBack(queued))) queued.settle(failure)
+      for (const member of batch.length > 0 ? batch : waiting.splice(0)) {
+        if (isKeptBack(member, failure)) keptBack.push(member)
+        else member.reject(failure)
+      }
       return keptBack
     }
-    for (const queued of batch) queued.settle()
+    for (const { settle } of batch) settle?.()
     return keptBack
   }
 
-  async #begin(): Promise<void> {
-    const deadline = performance.now() + this.#limits.busyTimeout
+  /** Locks the file for writing, waiting without blocking for another process that holds it. */
+  async function begin(): Promise<void> {
+    const deadline = performance.now() + limits.busyTimeout
     for (let pause = 1; ; pause = Math.min(pause * 2, 32)) {
       try {
-        this.#connection.exec('begin immediate')
+        connection.exec('begin immediate')
         return
       } catch (error) {
         if (!sqliteDialect.isTransient(error)) throw error
@@ -137,161 +152,76 @@ export class GroupCommit {
     }
   }
 
-  #rollback(): void {
-    if (!this.#connection.inTransaction) return
+  /**
+   * Runs a member in a savepoint of its own. It may only wait for its own queries, and these return
+   * within the turn of the event loop. If the loop turns before it ends, it waits for something else:
+   * for I/O that has no place in a transaction, or for another transaction, and then for ever. It is
+   * ended at once, and what its body still does is ignored.
+   * @returns the error of the member, wrapped; undefined if it succeeded
+   */
+  async function runMember<T>(member: Member<DB, T>): Promise<{ error: unknown } | undefined> {
+    savepoint.run()
+    const attempt = new TransactionAttempt(handles, connection)
+    let watch: NodeJS.Immediate | undefined
+    let failure: { error: unknown } | undefined
     try {
-      this.#connection.exec('rollback')
+      const value = await new Promise<T>((resolve, reject) => {
+        watch = setImmediate(() => {
+          reject(
+            new TransactionMisuseError(
+              'A transaction waited for something other than its own queries: a nested run(), a timer or I/O',
+            ),
+          )
+        })
+        const running = guard ? guard.run(attempt, member.body) : attempt.run(member.body)
+        running.then(resolve, reject)
+      })
+      member.settle = () => member.resolve({ value, callbacks: attempt.callbacks })
+    } catch (error) {
+      attempt.closed = true
+      // After the worst errors, such as a full disk, SQLite may have rolled back all of the batch.
+      if (!connection.inTransaction) throw error
+      rollbackTo.run()
+      member.settle = () => member.reject(error)
+      failure = { error }
+    } finally {
+      clearImmediate(watch)
+    }
+    release.run()
+    return failure
+  }
+
+  function rollback(): void {
+    if (!connection.inTransaction) return
+    try {
+      connection.exec('rollback')
     } catch {
       // Every later begin on this connection fails with the reason.
     }
   }
 
-  /**
-   * Moves what waits into `batch` and runs it, until nothing waits or the limits are reached. What
-   * finds the disk full, and is taken by `keepBack`, is no part of the batch.
-   */
-  async #runBatch(
-    queue: QueuedTransaction[],
-    batch: QueuedTransaction[],
-    keepBack: (queued: QueuedTransaction) => boolean,
-  ): Promise<void> {
-    const stopWatching = this.#watch()
-    try {
-      const end = performance.now() + this.#limits.maxBatchMilliseconds
-      let queued = queue.shift()
-      while (queued) {
-        batch.push(queued)
-        const failure = await this.#runQueued(queued)
-        if (failure instanceof DatabaseFullError && keepBack(queued)) batch.pop()
-        if (batch.length >= this.#limits.maxBatch || performance.now() >= end) break
-        queued = queue.shift()
-      }
-    } finally {
-      stopWatching()
-    }
-  }
-
-  /** @returns the error of the transaction; undefined if it succeeded */
-  async #runQueued(queued: QueuedTransaction): Promise<unknown> {
-    this.#savepoint.run()
-    this.#active = queued
-    const failure = await queued.attempt(this.#connection)
-    this.#active = undefined
-    if (failure) {
-      // After the worst errors, such as a full disk, SQLite may have rolled back all of the batch.
-      if (!this.#connection.inTransaction) throw failure.error
-      this.#rollbackTo.run()
-    }
-    this.#release.run()
-    return failure?.error
-  }
-
-  #toFailure(cause: unknown): Error {
+  function toFailure(cause: unknown): Error {
     if (cause instanceof DatabaseBusyError || cause instanceof DatabaseFullError) return cause
-    if (this.#connection.isFull(cause)) return diskFullError(cause)
+    if (connection.isFull(cause)) return diskFullError(cause)
     const reason = cause instanceof Error ? cause.message : cause
     return new CommitFailedError(`The transaction could not be stored: ${reason}`, { cause })
   }
 
-  /**
-   * A body may only wait for its own queries, and these return within the turn of the event loop.
-   * If the loop turns while a body is unfinished, it waits for something else: for I/O that has no
-   * place in a transaction, or for another transaction, and then for ever. It is ended at once.
-   */
-  #watch(): () => void {
-    const look = () => {
-      this.#active?.abort(
-        new TransactionMisuseError(
-          'A transaction waited for something other than its own queries: a nested run(), a timer or I/O',
-        ),
-      )
-      watch = setImmediate(look)
-    }
-    let watch = setImmediate(look)
-    return () => clearImmediate(watch)
-  }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
-/** What a caller wants done in a transaction; the connection works until the gate closes. */
-type TransactionBody<T> = (connection: DatabaseConnection, gate: TransactionGate) => Promise<T>
-
-/** One waiting transaction of a group commit. The type of its result is hidden. */
-interface QueuedTransaction {
-  /** Whether it may use the disk reserve. */
-  readonly mayUseReserve: boolean
-  /** The same transaction, to be attempted anew; this one must not be settled then. */
-  again(): QueuedTransaction
-  /** Runs the body; never rejects, but resolves with the failure. */
-  attempt(connection: SqliteConnection): Promise<TransactionFailure | undefined>
-  /** Ends an attempt that cannot end by itself. */
-  abort(error: Error): void
-  /** Settles the promise of the caller with the outcome, or with `failure` because nothing was stored. */
-  settle(failure?: Error): void
-}
-
-function createQueuedTransaction<T>(
-  body: TransactionBody<T>,
-  resolve: (value: T) => void,
-  reject: (error: unknown) => void,
-  mayUseReserve = false,
-): QueuedTransaction {
-  const gate = new TransactionGate()
-  let deliver = () => {}
-  let finish = (_failure: TransactionFailure | undefined) => {}
-
-  function end(outcome: () => void, failure?: TransactionFailure): void {
-    // What was aborted may still come to an end of its own, too late.
-    if (gate.closed) return
-    gate.close()
-    deliver = outcome
-    finish(failure)
-  }
-
-  function fail(error: unknown): void {
-    end(() => reject(error), { error })
-  }
-
-  return {
-    mayUseReserve,
-    again: () => createQueuedTransaction(body, resolve, reject, mayUseReserve),
-    attempt(connection) {
-      return new Promise((done) => {
-        finish = done
-        body(new QueuedConnection(connection, gate), gate).then((value) => {
-          if (gate.failure) fail(gate.failure.error)
-          else end(() => resolve(value))
-        }, fail)
-      })
-    },
-    abort: fail,
-    settle(failure) {
-      if (failure) reject(failure)
-      else deliver()
-    },
-  }
-}
-
-class QueuedConnection implements DatabaseConnection {
-  readonly #connection: SqliteConnection
-  readonly #gate: TransactionGate
-  readonly streamQuery = refuseToStream
-
-  constructor(connection: SqliteConnection, gate: TransactionGate) {
-    this.#connection = connection
-    this.#gate = gate
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    this.#gate.check()
+  /** Commits deletions that found the disk full, and settles all of them. */
+  async function commitOnReserve(space: ReservedDeletions, deletions: Member<DB>[]): Promise<void> {
     try {
-      return this.#connection.execute<R>(query)
+      await space.withReserve(async () => {
+        while (deletions.length > 0) await commitBatch(deletions, false)
+      })
     } catch (error) {
-      this.#gate.fail(error)
-      throw error
+      for (const { reject } of deletions) reject(toFailure(error))
     }
   }
+
+  async function close(): Promise<void> {
+    isClosed = true
+    await working
+  }
+
+  return { run, close }
 }

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import { withCommitHooks } from './commit-hooks.js'
 import type { Database } from './engine.js'
 
 export type { Database } from './engine.js'
@@ -26,12 +25,7 @@ export interface DatabaseOptions {
 }
 
 /** Opens the database that the options name. Rejects with the reason if it cannot be used. */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const database = await openEngine(options)
-  return { ...database, run: withCommitHooks(database.run) }
-}
-
-async function openEngine({ url, file, ...rest }: DatabaseOptions): Promise<Database> {
+export async function openDatabase({ url, file, ...rest }: DatabaseOptions): Promise<Database> {
   // Only the driver that is used is loaded, which a start can feel.
   if (url) {
     const { openPostgres } = await import('./postgres-driver.js')

@@ -1,9 +1,8 @@
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import type { QueryResult } from 'kysely'
 import pg from 'pg'
 import { postgresDialect } from './dialect.js'
 import { DatabaseBusyError, DatabaseFullError, DatabaseUnavailableError } from './errors.js'
-import { type NamedQuery, refuseToStream } from './executor.js'
-import type { NestingGuard, TransactionGate } from './transaction-gate.js'
+import type { NamedQuery } from './executor.js'
 
 export interface PoolOptions {
   readonly url: string
@@ -59,14 +58,10 @@ export class ConnectionPool {
     }
   }
 
-  /** Waits until nothing is lent, then closes the connections. */
-  close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#uses).then(() => this.#pool.end())
-    return this.#closing
-  }
-
   async #use<T>(work: (client: pg.PoolClient, discard: () => void) => Promise<T>): Promise<T> {
-    const client = await this.#connect()
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw unreachable(error)
+    })
     let spoiled = false
     try {
       return await work(client, () => {
@@ -77,12 +72,10 @@ export class ConnectionPool {
     }
   }
 
-  async #connect(): Promise<pg.PoolClient> {
-    try {
-      return await this.#pool.connect()
-    } catch (error) {
-      throw unreachable(error)
-    }
+  /** Waits until nothing is lent, then closes the connections. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#uses).then(() => this.#pool.end())
+    return this.#closing
   }
 }
 
@@ -105,61 +98,14 @@ export async function send(
   }
 }
 
-/** Runs the queries of one transaction on the connection it was begun on. */
-export class TransactionConnection implements DatabaseConnection {
-  readonly #client: pg.PoolClient
-  readonly #gate: TransactionGate
-  readonly #timeout: number | undefined
-  readonly streamQuery = refuseToStream
-
-  constructor(client: pg.PoolClient, gate: TransactionGate, timeout: number | undefined) {
-    this.#client = client
-    this.#gate = gate
-    this.#timeout = timeout
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    this.#gate.check()
-    try {
-      return toResult(await send(this.#client, toConfig(query), this.#timeout))
-    } catch (error) {
-      this.#gate.fail(error)
-      throw error
-    }
-  }
-}
-
-/** Runs each query on any connection that is free. */
-export class PoolConnection implements DatabaseConnection {
-  readonly #pool: ConnectionPool
-  readonly #guard: NestingGuard
-  readonly #timeout: number
-  readonly streamQuery = refuseToStream
-
-  constructor(pool: ConnectionPool, guard: NestingGuard, timeout: number) {
-    this.#pool = pool
-    this.#guard = guard
-    this.#timeout = timeout
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    this.#guard.refuse()
-    return this.#pool.lend(async (client, discard) => {
-      try {
-        return toResult(await send(client, toConfig(query), this.#timeout))
-      } catch (error) {
-        if (breaksConnection(error)) discard()
-        throw error
-      }
-    })
-  }
-}
-
-function toConfig({ name, sql, parameters }: NamedQuery): pg.QueryConfig {
-  return { name, text: sql, values: [...parameters] }
-}
-
-function toResult<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> {
+/** Executes a query of Kysely. Without `timeout` (milliseconds) it may take for ever. */
+export async function execute<R>(
+  client: pg.PoolClient,
+  { name, sql, parameters }: NamedQuery,
+  timeout: number | undefined,
+): Promise<QueryResult<R>> {
+  const query = { name, text: sql, values: [...parameters] }
+  const { command, rowCount, rows } = await send(client, query, timeout)
   if (command === 'SELECT' || rowCount === null) return { rows }
   return { rows, numAffectedRows: BigInt(rowCount) }
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  type DatabaseConnection,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
@@ -12,16 +11,10 @@ import type { Logger } from 'pino'
 import { postgresDialect } from './dialect.js'
 import type { Database } from './engine.js'
 import { CommitFailedError, DatabaseFullError, DatabaseUnavailableError } from './errors.js'
-import { createHandles, type SqlWriter } from './executor.js'
-import {
-  breaksConnection,
-  ConnectionPool,
-  PoolConnection,
-  send,
-  TransactionConnection,
-} from './postgres-connection.js'
+import { createHandles, type Handles, type SqlWriter } from './executor.js'
+import { breaksConnection, ConnectionPool, execute, send } from './postgres-connection.js'
 import type { Db, Schema, Tx } from './schema.js'
-import { createNestingGuard, TransactionGate } from './transaction-gate.js'
+import { createNestingGuard, TransactionAttempt } from './transaction.js'
 
 export interface PostgresOptions {
   /** Address of the database, `postgres://...`. */
@@ -42,7 +35,7 @@ const postgresWriter: SqlWriter = {
 }
 
 const minVersion = 15
-const maxAttempts = 6
+const maxTries = 6
 /** Milliseconds between two log lines about lost connections. */
 const lossLogIntervalMs = 1000
 /** Milliseconds more than the server takes to give up: after that the connection must be dead. */
@@ -71,46 +64,65 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     loggedAt = performance.now()
   })
   const handles = createHandles<Schema>(postgresWriter)
-  const upgrades = createHandles<unknown>(postgresWriter)
-  const db = handles.reads(new PoolConnection(pool, guard, timeout))
-
-  async function transact<T>(
-    beginning: string,
-    limit: number | undefined,
-    body: (connection: DatabaseConnection) => Promise<T>,
-  ): Promise<T> {
+  const db = handles.reads(async (query) => {
     guard.refuse()
     return pool.lend(async (client, discard) => {
-      const gate = new TransactionGate()
-      const connection = new TransactionConnection(client, gate, limit)
+      try {
+        return await execute(client, query, timeout)
+      } catch (error) {
+        if (breaksConnection(error)) discard()
+        throw error
+      }
+    })
+  })
+
+  async function run<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const success = await transact(handles, begin, timeout, body).catch((error: unknown) => {
+        if (tries === maxTries || !postgresDialect.isTransient(error)) throw error
+      })
+      if (success) {
+        for (const callback of success.callbacks) callback()
+        return success.value
+      }
+      // A random pause keeps two that clashed from clashing again.
+      await sleep(Math.random() * 5 * 2 ** tries)
+    }
+  }
+
+  /**
+   * Tries a transaction once, on a connection of its own.
+   * @param limit milliseconds that one statement may take; without it for ever
+   * @returns its result, and what is to be called because it is durable now
+   */
+  async function transact<DB, T>(
+    ownHandles: Handles<DB>,
+    beginning: string,
+    limit: number | undefined,
+    body: (tx: Transaction<DB>) => Promise<T>,
+  ) {
+    guard.refuse()
+    return pool.lend(async (client, discard) => {
+      const attempt = new TransactionAttempt(ownHandles, {
+        execute: (query) => execute(client, query, limit),
+      })
       try {
         await send(client, { text: beginning }, limit)
-        const value = await guard.inside(gate, () => body(connection))
-        if (gate.failure) throw gate.failure.error
-        gate.close()
+        const value = await guard.run(attempt, body)
         await commit(client, limit)
-        return value
+        return { value, callbacks: attempt.callbacks }
       } catch (error) {
-        gate.close()
-        const broken = breaksConnection(gate.failure?.error ?? error)
-        if (broken || !(await rollback(client))) discard()
+        const isBroken = breaksConnection(attempt.failure?.error ?? error)
+        if (isBroken || !(await rollback(client))) discard()
         throw error
       }
     })
   }
 
-  async function run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await transact(begin, timeout, async (connection) =>
-          work(handles.transaction(connection)),
-        )
-      } catch (error) {
-        if (attempt === maxAttempts || !postgresDialect.isTransient(error)) throw error
-      }
-      // A random pause keeps two that clashed from clashing again.
-      await sleep(Math.random() * 5 * 2 ** attempt)
-    }
+  async function upgrade<T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T> {
+    const ownHandles = createHandles<unknown>(postgresWriter)
+    const { value } = await transact(ownHandles, beginUpgrade, undefined, work)
+    return value
   }
 
   async function check(): Promise<void> {
@@ -129,10 +141,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     file: undefined,
     url,
     run,
-    upgrade: <T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T> =>
-      transact(beginUpgrade, undefined, async (connection) =>
-        work(upgrades.transaction(connection)),
-      ),
+    upgrade,
     foreignChanges: () => undefined,
     check,
     close: () => pool.close(),

@@ -28,9 +28,9 @@ type Select<Row> = Compilable<Row> & { readonly isSelectQueryBuilder: true }
 /** A query that is only executed, not built and compiled, each time. Called, it returns its rows. */
 interface PreparedQuery<P, Handle, Row> {
   (handle: Handle, parameters: P): Promise<Row[]>
-  /** Answers the first row, if there is one. */
+  /** Returns the first row, if there is one. */
   first(handle: Handle, parameters: P): Promise<Row | undefined>
-  /** Answers how many rows were written. */
+  /** Returns how many rows were written. */
   affected(handle: Handle, parameters: P): Promise<number>
 }
 
@@ -73,38 +73,29 @@ export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
       return named
     }
 
-    async function execute(handle: Kysely<DB>, values: P): Promise<QueryResult<Row>> {
-      const executor = handle.getExecutor()
-      const query = compiled.get(executor.adapter) ?? compile(handle, executor.adapter)
-      return executor.executeQuery({ ...query, parameters: bind(query.parameters, values) })
+    /** Makes a function that binds the values, executes the query, and returns a part of its result. */
+    function returning<Part>(partOf: (result: QueryResult<Row>) => Part) {
+      return async (handle: Kysely<DB>, values: P): Promise<Part> => {
+        const executor = handle.getExecutor()
+        const query = compiled.get(executor.adapter) ?? compile(handle, executor.adapter)
+        const parameters = query.parameters.map((parameter) => {
+          if (!(parameter instanceof Slot)) return parameter
+          const value: unknown = Reflect.get(values, parameter.name)
+          // The PostgreSQL driver would store null instead.
+          if (value !== undefined) return value
+          throw new TypeError(`The query parameter ${parameter.name} is missing`)
+        })
+        return partOf(await executor.executeQuery<Row>({ ...query, parameters }))
+      }
     }
 
     return Object.assign(
-      async (handle: Kysely<DB>, values: P) => {
-        const { rows } = await execute(handle, values)
-        return rows
-      },
+      returning(({ rows }) => rows),
       {
-        async first(handle: Kysely<DB>, values: P) {
-          const { rows } = await execute(handle, values)
-          return rows[0]
-        },
-        async affected(handle: Kysely<DB>, values: P) {
-          const { rows, numAffectedRows } = await execute(handle, values)
-          return Number(numAffectedRows ?? rows.length)
-        },
+        first: returning(({ rows }) => rows[0]),
+        affected: returning(({ rows, numAffectedRows }) => Number(numAffectedRows ?? rows.length)),
       },
     )
   }
   return prepare
-}
-
-function bind(parameters: readonly unknown[], values: object): unknown[] {
-  return parameters.map((parameter) => {
-    if (!(parameter instanceof Slot)) return parameter
-    const value: unknown = Reflect.get(values, parameter.name)
-    // The PostgreSQL driver would store null instead.
-    if (value === undefined) throw new TypeError(`The query parameter ${parameter.name} is missing`)
-    return value
-  })
 }

@@ -89,11 +89,48 @@ export class SqliteConnection {
     return this.#database.prepare(sql)
   }
 
-  execute<R>(query: CompiledQuery): QueryResult<R> {
+  /** Runs a query, at once. */
+  execute<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
     try {
-      return this.#execute(query)
+      const cached = this.#statements.get(sql) ?? this.#prepareQuery(sql)
+      // A Map keeps the order of insertion: the first entry is the one not used for longest.
+      this.#statements.delete(sql)
+      this.#statements.set(sql, cached)
+      const { statement } = cached
+      if (!cached.rows) {
+        const { changes } = statement.run(...parameters)
+        if (cached.changesSchema) this.#statements.clear()
+        return { rows: [], numAffectedRows: BigInt(changes) }
+      }
+      const values = statement.all(...parameters) as unknown[][]
+      // Only a run makes a connection notice that another one has changed the schema.
+      cached.columns ??= statement.columns().map(({ name }) => name)
+      const { columns } = cached
+      const rows = values.map((cells) => {
+        const row: Record<string, unknown> = {}
+        for (let at = 0; at < columns.length; at++) row[columns[at] as string] = cells[at]
+        return row as R
+      })
+      return { rows }
     } catch (error) {
       throw this.isFull(error) ? diskFullError(error) : error
+    }
+  }
+
+  #prepareQuery(sql: string): CachedStatement {
+    const statement = this.#database.prepare(sql)
+    const [oldest] = this.#statements.keys()
+    if (this.#statements.size >= maxStatements && oldest !== undefined) {
+      this.#statements.delete(oldest)
+    }
+    // Rows as arrays take half the time of rows as objects, whose members are set one by one from
+    // outside of the engine.
+    statement.setReturnArrays(true)
+    return {
+      statement,
+      rows: statement.columns().length > 0,
+      columns: undefined,
+      changesSchema: /^\s*(create|alter|drop)\b/i.test(sql),
     }
   }
 
@@ -106,20 +143,6 @@ export class SqliteConnection {
     return hasFailedToAccess(error) && isDiskFull(dirname(this.#file))
   }
 
-  #execute<R>(query: CompiledQuery): QueryResult<R> {
-    const cached = this.#statement(query.sql)
-    const { statement } = cached
-    if (cached.rows) {
-      const values = statement.all(...query.parameters)
-      // Only a run makes a connection notice that another one has changed the schema.
-      cached.columns ??= statement.columns().map(({ name }) => name)
-      return { rows: toRows(cached.columns, values) }
-    }
-    const { changes } = statement.run(...query.parameters)
-    if (cached.changesSchema) this.#statements.clear()
-    return { rows: [], numAffectedRows: BigInt(changes) }
-  }
-
   /** To be called when another connection may have changed the schema. */
   forgetStatements(): void {
     this.#statements.clear()
@@ -128,32 +151,6 @@ export class SqliteConnection {
   close(): void {
     this.#statements.clear()
     this.#database.close()
-  }
-
-  #statement(sql: string): CachedStatement {
-    const known = this.#statements.get(sql)
-    if (known) {
-      // A Map keeps the order of insertion: the first entry is the one not used for longest.
-      this.#statements.delete(sql)
-      this.#statements.set(sql, known)
-      return known
-    }
-    const statement = this.#database.prepare(sql)
-    // Rows as arrays take half the time of rows as objects, whose members are set one by one from
-    // outside of the engine.
-    statement.setReturnArrays(true)
-    const cached: CachedStatement = {
-      statement,
-      rows: statement.columns().length > 0,
-      columns: undefined,
-      changesSchema: /^\s*(create|alter|drop)\b/i.test(sql),
-    }
-    this.#statements.set(sql, cached)
-    const [oldest] = this.#statements.keys()
-    if (this.#statements.size > maxStatements && oldest !== undefined) {
-      this.#statements.delete(oldest)
-    }
-    return cached
   }
 }
 
@@ -177,15 +174,6 @@ function loadVectorFunctions(database: DatabaseSyncInstance): void {
   } finally {
     database.enableLoadExtension(false)
   }
-}
-
-function toRows<R>(columns: readonly string[], values: unknown[]): R[] {
-  const width = columns.length
-  return (values as unknown[][]).map((cells) => {
-    const row: Record<string, unknown> = {}
-    for (let index = 0; index < width; index++) row[columns[index] as string] = cells[index]
-    return row as R
-  })
 }
 
 function foldCase(text: unknown): unknown {

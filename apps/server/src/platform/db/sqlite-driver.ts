@@ -2,8 +2,6 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   CompiledQuery,
-  type DatabaseConnection,
-  type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -16,11 +14,11 @@ import { sqliteDialect } from './dialect.js'
 import { createDiskReserve, createReservedDeletions } from './disk-reserve.js'
 import type { Database } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
-import { createHandles, refuseToStream, type SqlWriter } from './executor.js'
-import { GroupCommit } from './group-commit.js'
-import type { RunOptions, Schema, Tx } from './schema.js'
+import { createHandles, type SqlWriter } from './executor.js'
+import { createGroupCommit } from './group-commit.js'
+import type { Db, Schema } from './schema.js'
 import { diskFullError, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
-import { createNestingGuard, noGuard } from './transaction-gate.js'
+import { createNestingGuard } from './transaction.js'
 
 export interface SqliteOptions {
   /** Path of the database file; made if missing. */
@@ -44,7 +42,7 @@ export const sqliteWriter: SqlWriter = {
 const dataVersion = CompiledQuery.raw('pragma data_version')
 const foreignKeyCheck = CompiledQuery.raw('pragma foreign_key_check')
 
-const limits = { maxBatch: 512, maxBatchMilliseconds: 10 }
+const batchLimits = { maxBatch: 512, maxBatchMilliseconds: 10 }
 
 /**
  * Opens a SQLite file: one connection that writes in groups, one that reads what is committed.
@@ -52,75 +50,68 @@ const limits = { maxBatch: 512, maxBatchMilliseconds: 10 }
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const { file, busyTimeout = 5000, guardNesting = false, reserveBytes = 0, log } = options
-  const guard = guardNesting ? createNestingGuard() : noGuard
+  const guard = guardNesting ? createNestingGuard() : undefined
   // SQLite gives its log and its index the permissions that the database has.
   await makePrivateFile(file)
-  const reserve = createDiskReserve(`${file}-reserve`, reserveBytes)
+  const space = createDiskReserve(`${file}-reserve`, reserveBytes)
   const connect = () => connectBoth(file, busyTimeout)
   const { writer, reader } = await connect().catch(async (error) => {
     if (!isDiskFull(dirname(file))) throw error
     // Opening takes space too, for the index of the log.
-    await reserve.release()
+    await space.release()
     return await connect()
   })
-  const deletions = createReservedDeletions(writer, file, reserve, log)
-  const commits = new GroupCommit(writer, { ...limits, busyTimeout }, deletions)
-  let filling: Promise<void> | undefined = deletions.refill()
+  const reserve = createReservedDeletions(writer, file, space, log)
+  const filling = reserve.refill()
   const handles = createHandles<Schema>(sqliteWriter)
+  const limits = { ...batchLimits, busyTimeout }
+  const commits = createGroupCommit({ connection: writer, handles, limits, reserve, guard })
   let closing: Promise<void> | undefined
 
-  async function shut(): Promise<void> {
-    await filling
-    filling = undefined
-    await commits.idle()
-    reader.close()
-    writer.close()
-  }
-
-  function close(): Promise<void> {
-    closing ??= shut()
-    return closing
-  }
-
-  /** Throws if the caller may not read, or begin a transaction, now. */
+  /** Throws if the caller may not use the database now. */
   function admit(): void {
-    guard.refuse()
+    guard?.refuse()
     if (closing) throw new DatabaseUnavailableError('The database is closed')
   }
 
   async function upgrade<T>(work: (tx: Transaction<unknown>) => Promise<T>): Promise<T> {
     admit()
-    const own = await connectSqlite(file, 'writer', busyTimeout)
+    const connection = await connectSqlite(file, 'writer', busyTimeout)
     try {
       // Rebuilding a table needs foreign keys off, which SQLite refuses inside a transaction.
-      own.exec('pragma foreign_keys = off')
-      const tx = createHandles<unknown>(sqliteWriter)
-      const commit = new GroupCommit(own, { ...limits, busyTimeout })
-      return await commit.run(async (connection, gate) => {
-        const value = await guard.inside(gate, () => work(tx.transaction(connection)))
-        const { rows } = await connection.executeQuery(foreignKeyCheck)
+      connection.exec('pragma foreign_keys = off')
+      const ownHandles = createHandles<unknown>(sqliteWriter)
+      const { run } = createGroupCommit({ connection, handles: ownHandles, limits, guard })
+      return await run(async (tx) => {
+        const value = await work(tx)
+        const { rows } = await tx.executeQuery(foreignKeyCheck)
         if (rows.length === 0) return value
         throw new Error(`The upgrade leaves ${rows.length} rows that refer to missing rows`)
       })
     } finally {
-      own.close()
+      connection.close()
       writer.forgetStatements()
       reader.forgetStatements()
     }
   }
 
+  function close(): Promise<void> {
+    closing ??= Promise.all([commits.close(), filling]).then(() => {
+      reader.close()
+      writer.close()
+    })
+    return closing
+  }
+
   return {
-    db: handles.reads(new ReaderConnection(reader, admit)),
+    db: handles.reads(async (query) => {
+      admit()
+      return reader.execute(query)
+    }),
     dialect: sqliteDialect,
     file,
     url: undefined,
-    async run<T>(work: (tx: Tx) => Promise<T>, runOptions?: RunOptions): Promise<T> {
-      admit()
-      return commits.run(
-        async (connection, gate) => guard.inside(gate, () => work(handles.transaction(connection))),
-        runOptions,
-      )
-    },
+    run: commits.run,
     upgrade,
     foreignChanges() {
       admit()
@@ -138,6 +129,34 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   }
 }
 
+/** A SQLite file that is only read, for a thread of its own. */
+export interface SqliteReads {
+  /**
+   * Runs `work` on what is committed when it begins: whatever is written meanwhile, its queries agree
+   * with each other. One at a time; `work` awaits nothing but queries of its handle.
+   */
+  snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
+  close(): void
+}
+
+/** @param file path of the database file, which must be there */
+export async function openSqliteReads(file: string, busyTimeout = 5000): Promise<SqliteReads> {
+  const connection = await connectSqlite(file, 'reader', busyTimeout)
+  const db = createHandles<Schema>(sqliteWriter).reads(async (query) => connection.execute(query))
+  return {
+    async snapshot(work) {
+      connection.exec('begin')
+      try {
+        return await work(db)
+      } finally {
+        // Some errors end the transaction by themselves.
+        if (connection.inTransaction) connection.exec('rollback')
+      }
+    },
+    close: () => connection.close(),
+  }
+}
+
 async function connectBoth(file: string, busyTimeout: number) {
   const writer = await connectSqlite(file, 'writer', busyTimeout)
   try {
@@ -149,7 +168,7 @@ async function connectBoth(file: string, busyTimeout: number) {
 }
 
 /** Opens the file once, waiting without blocking for another process that holds it. */
-export async function connectSqlite(
+async function connectSqlite(
   file: string,
   role: SqliteRole,
   busyTimeout: number,
@@ -168,21 +187,5 @@ export async function connectSqlite(
       }
     }
     await sleep(10)
-  }
-}
-
-class ReaderConnection implements DatabaseConnection {
-  readonly #connection: SqliteConnection
-  readonly #admit: () => void
-  readonly streamQuery = refuseToStream
-
-  constructor(connection: SqliteConnection, admit: () => void) {
-    this.#connection = connection
-    this.#admit = admit
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    this.#admit()
-    return this.#connection.execute<R>(query)
   }
 }

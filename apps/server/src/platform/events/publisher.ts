@@ -1,8 +1,8 @@
 import type { EventBus } from '../bus/event-bus.js'
 import { encodeJson } from '../db/columns.js'
-import { afterCommit } from '../db/commit-hooks.js'
 import { prepared } from '../db/prepared.js'
 import type { Tx } from '../db/schema.js'
+import { afterCommit } from '../db/transaction.js'
 
 /** Something that happened, before it has its place in a stream. */
 export interface NewEvent {

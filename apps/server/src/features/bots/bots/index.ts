@@ -1,4 +1,4 @@
-import { afterCommit } from '../../../platform/db/commit-hooks.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Feature } from '../../feature.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import type { KnownIntegrations } from '../integrations/index.js'

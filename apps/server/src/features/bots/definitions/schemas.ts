@@ -1,8 +1,8 @@
 import { ApiError } from '@botstead/contract'
 import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
 import { mergePatch } from '../../../domain/patches.js'
-import { afterCommit } from '../../../platform/db/commit-hooks.js'
 import type { Tx } from '../../../platform/db/schema.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 
 type JsonMap = Record<string, unknown>

@@ -1,5 +1,5 @@
-import { afterCommit } from '../../../platform/db/commit-hooks.js'
 import { purge } from '../../../platform/db/purge.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'

@@ -1,4 +1,4 @@
-import { afterCommit } from '../../../platform/db/commit-hooks.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Feature } from '../../feature.js'
 import { createOutputCache } from './output-cache.js'
 import { actionsRoutes } from './routes.js'

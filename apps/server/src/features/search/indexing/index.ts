@@ -1,5 +1,5 @@
-import { afterCommit } from '../../../platform/db/commit-hooks.js'
 import type { Tx } from '../../../platform/db/schema.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
 import { JobDeadlineError } from '../../../platform/jobs/errors.js'
 import type { Job, JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'

@@ -1,7 +1,7 @@
 import type { RetrieverWeights } from '../../../domain/retriever-weights.js'
 import { sqliteDialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
-import { openSqliteReads } from '../../../platform/db/sqlite-reads.js'
+import { openSqliteReads } from '../../../platform/db/sqlite-driver.js'
 import { type FileRow, listFilesByIds } from '../../files/lookup/index.js'
 import { listNearby, type NearbyRow } from '../passage-store.js'
 import { createRanker, type Ranker, type RankRequest } from './ranker.js'

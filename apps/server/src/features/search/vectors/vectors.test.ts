@@ -2,7 +2,6 @@ import { PGlite } from '@electric-sql/pglite'
 import { vector } from '@electric-sql/pglite-pgvector'
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
@@ -12,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines, useDatabase } from '../../../../test/engines.js'
 import { migrations } from '../../../migrations/index.js'
 import { postgresDialect } from '../../../platform/db/dialect.js'
-import { createHandles, refuseToStream } from '../../../platform/db/executor.js'
+import { createHandles, type ExecuteQuery } from '../../../platform/db/executor.js'
 import { columnKinds } from '../../../platform/db/migrate.js'
 import type { Db, Run, Schema } from '../../../platform/db/schema.js'
 import { openPostgresVectors, postgresVectors } from './postgres-vectors.js'
@@ -36,20 +35,17 @@ function usePgvector(): () => { db: Db; run: Run } {
   beforeAll(async () => {
     const pglite = await PGlite.create({ extensions: { vector } })
     engine = pglite
-    const connection: DatabaseConnection = {
-      async executeQuery<R>({ sql: text, parameters }: CompiledQuery) {
-        const { rows, affectedRows = 0 } = await pglite.query<R>(text, [...parameters])
-        return { rows, numAffectedRows: BigInt(affectedRows) }
-      },
-      streamQuery: refuseToStream,
+    const execute: ExecuteQuery = async <R>({ sql: text, parameters }: CompiledQuery) => {
+      const { rows, affectedRows = 0 } = await pglite.query<R>(text, [...parameters])
+      return { rows, numAffectedRows: BigInt(affectedRows) }
     }
     const handles = createHandles<Schema>(writer)
-    const run: Run = (work) => work(handles.transaction(connection))
-    const upgrade = createHandles<unknown>(writer).transaction(connection)
+    const run: Run = (work) => work(handles.transaction(execute))
+    const upgrade = createHandles<unknown>(writer).transaction(execute)
     for (const migration of migrations) {
       await migration.up(upgrade.withPlugin(columnKinds(postgresDialect)), postgresDialect)
     }
-    opened = { db: handles.reads(connection), run }
+    opened = { db: handles.reads(execute), run }
     await openPostgresVectors(opened)
   })
   afterAll(() => engine?.close())

@@ -1,5 +1,5 @@
 import type { Timers } from '../../../platform/clock.js'
-import { afterCommit } from '../../../platform/db/commit-hooks.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
 import type { WorkspacesService } from '../workspaces/index.js'

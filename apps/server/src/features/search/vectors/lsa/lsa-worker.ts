@@ -1,6 +1,6 @@
 import { toFoldedText } from '@botstead/documents/text'
 import type { Db } from '../../../../platform/db/schema.js'
-import { openSqliteReads } from '../../../../platform/db/sqlite-reads.js'
+import { openSqliteReads } from '../../../../platform/db/sqlite-driver.js'
 import { serveTasks } from '../../../../platform/workers/worker-task.js'
 import { countPassages, listNumbers, readPassageTexts } from '../../passage-text-store.js'
 import { fitLsa } from './fit.js'

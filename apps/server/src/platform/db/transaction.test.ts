@@ -1,9 +1,35 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import { afterCommit, beforeCommit, withCommitHooks } from './commit-hooks.js'
-import { TransactionMisuseError } from './errors.js'
-import type { Run, Tx } from './schema.js'
+import { describeEachEngine, type TestDatabase, useDatabase } from '../../../test/engines.js'
+import { DatabaseFullError, TransactionMisuseError } from './errors.js'
+import { openDatabase } from './open.js'
+import type { Tx } from './schema.js'
+import { afterCommit, beforeCommit } from './transaction.js'
+
+/**
+ * Runs a transaction whose first attempt fails in such a way that the engine tries it again: because the
+ * disk is full, or because of a conflict with another transaction.
+ */
+async function runTwice(
+  { options, dialect }: TestDatabase,
+  work: (tx: Tx, attempt: number) => void,
+): Promise<void> {
+  await using database = await openDatabase({ ...options, reserveBytes: 1 })
+  const failure = dialect.choose<Error>({
+    sqlite: new DatabaseFullError('no space'),
+    postgres: Object.assign(new Error('conflict'), { code: '40001' }),
+  })
+  let attempt = 0
+  await database.run(
+    async (tx) => {
+      attempt += 1
+      work(tx, attempt)
+      if (attempt === 1) beforeCommit(tx, () => Promise.reject(failure))
+    },
+    { mayUseReserve: true },
+  )
+  expect(attempt).toBe(2)
+}
 
 describeEachEngine('work after the commit', (engine) => {
   const database = useDatabase(engine, [])
@@ -40,14 +66,8 @@ describeEachEngine('work after the commit', (engine) => {
   describe('of a transaction that runs twice', () => {
     it('is called for the run that was committed', async () => {
       const calls: number[] = []
-      const twice: Run = async (work) => {
-        await database().run(work)
-        return database().run(work)
-      }
-      let attempt = 0
-      await withCommitHooks(twice)(async (tx) => {
-        const number = ++attempt
-        afterCommit(tx, () => calls.push(number))
+      await runTwice(database(), (tx, attempt) => {
+        afterCommit(tx, () => calls.push(attempt))
       })
       expect(calls).toEqual([2])
     })
@@ -101,14 +121,8 @@ describeEachEngine('work at the end of a transaction', (engine) => {
 
   it('is done once for each attempt at a transaction', async () => {
     const calls: number[] = []
-    const twice: Run = async (work) => {
-      await database().run(work)
-      return database().run(work)
-    }
-    let attempt = 0
-    await withCommitHooks(twice)(async (tx) => {
-      const number = ++attempt
-      beforeCommit(tx, async () => void calls.push(number))
+    await runTwice(database(), (tx, attempt) => {
+      beforeCommit(tx, async () => void calls.push(attempt))
     })
     expect(calls).toEqual([1, 2])
   })

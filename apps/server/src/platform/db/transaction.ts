@@ -1,0 +1,132 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { CompiledQuery, QueryResult, Transaction } from 'kysely'
+import { TransactionMisuseError } from './errors.js'
+import type { Handles } from './executor.js'
+import type { Tx } from './schema.js'
+
+/** The connection that a transaction runs on. */
+interface Connection {
+  execute<R>(query: CompiledQuery): QueryResult<R> | Promise<QueryResult<R>>
+}
+
+/**
+ * One attempt at a transaction, on either engine: what happens between its begin and its commit. A
+ * failed query dooms it, as PostgreSQL demands: a body that swallows the error must not half succeed.
+ */
+export class TransactionAttempt<DB> {
+  /** Whether it takes no more queries: its body has ended, or was given up. */
+  closed = false
+  /** The error of the first query that failed; wrapped, because anything can be thrown. */
+  failure: { readonly error: unknown } | undefined
+  /** Work to be done in order before the commit. */
+  readonly lastWork: (() => Promise<void>)[] = []
+  /** To be called in order once the transaction is durable. */
+  readonly callbacks: (() => void)[] = []
+  readonly #handles: Handles<DB>
+  readonly #connection: Connection
+
+  constructor(handles: Handles<DB>, connection: Connection) {
+    this.#handles = handles
+    this.#connection = connection
+  }
+
+  /**
+   * Runs the body, and then its last work. Rejects with the error of either, or else of a query
+   * whose error they swallowed.
+   */
+  async run<T>(body: (tx: Transaction<DB>) => Promise<T>): Promise<T> {
+    // Not a field: minor garbage collections keep values of the map, and with them what they refer to,
+    // which here would be the key.
+    const tx = this.#handles.transaction(this.#execute)
+    attempts.set(tx, this)
+    try {
+      const value = await body(tx)
+      for (const work of this.lastWork) await work()
+      if (this.failure) throw this.failure.error
+      return value
+    } finally {
+      this.closed = true
+    }
+  }
+
+  /** Executes a query of the handle, which calls it without `this`. */
+  readonly #execute = async <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
+    if (this.closed) {
+      throw new TransactionMisuseError(
+        'The transaction has ended: await every query inside its body',
+      )
+    }
+    if (this.failure) {
+      throw new TransactionMisuseError(
+        'A query of this transaction failed before: it can only end',
+        { cause: this.failure.error },
+      )
+    }
+    try {
+      return await this.#connection.execute<R>(query)
+    } catch (error) {
+      this.failure ??= { error }
+      throw error
+    }
+  }
+}
+
+/** The attempt of each handle that `run` gave. */
+const attempts = new WeakMap<
+  object,
+  Pick<TransactionAttempt<unknown>, 'closed' | 'lastWork' | 'callbacks'>
+>()
+
+/**
+ * Calls `callback` once the transaction is durable, before its `run` resolves; not at all if it is
+ * rolled back. For wake-up hints, which must not be early: whoever is woken must find what was committed.
+ * `callback` must not throw. `tx` is the handle that `run` gave, not one derived from it.
+ */
+export function afterCommit(tx: Tx, callback: () => void): void {
+  const attempt = attempts.get(tx)
+  if (!attempt) {
+    throw new TransactionMisuseError(
+      'Only the handle that run() gave can be followed to its commit',
+    )
+  }
+  attempt.callbacks.push(callback)
+}
+
+/**
+ * Does `work` as the last of the transaction, before it commits; an error of it rolls all back. For
+ * rows that many transactions lock: those that are locked at the end, in one order, are held shortly
+ * and never crosswise. `work` awaits queries of `tx` only, the handle that `run` gave.
+ */
+export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
+  const attempt = attempts.get(tx)
+  // Work that is added after the end would come too late, and is refused instead of lost.
+  if (!attempt || attempt.closed) {
+    throw new TransactionMisuseError(
+      'Only the handle that run() gave, before its transaction ends, can be followed to its commit',
+    )
+  }
+  attempt.lastWork.push(work)
+}
+
+/** Notices code that leaves its transaction: that opens another one or reads outside of it. */
+export interface NestingGuard {
+  /** Runs an attempt so that `refuse` knows what is called from inside. */
+  run<DB, T>(attempt: TransactionAttempt<DB>, body: (tx: Transaction<DB>) => Promise<T>): Promise<T>
+  /** Throws if the caller is the body of a transaction that has not ended. */
+  refuse(): void
+}
+
+/** Follows every promise of the process, which costs a fifth of a small SQLite transaction. */
+export function createNestingGuard(): NestingGuard {
+  const current = new AsyncLocalStorage<{ readonly closed: boolean }>()
+  return {
+    run: (attempt, body) => current.run(attempt, () => attempt.run(body)),
+    refuse() {
+      // Timers and the like that a body leaves behind outlive it and are free again.
+      if (current.getStore()?.closed !== false) return
+      throw new TransactionMisuseError(
+        'Inside a transaction only its own tx may be used: neither run() nor the outer db',
+      )
+    },
+  }
+}
