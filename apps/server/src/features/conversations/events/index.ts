@@ -39,16 +39,7 @@ export function createEvents(deps: EventsDeps): Events {
     jobs: { [releaseEventJob]: release, [backfillJob]: backfill },
     on: {
       'bot.addressed': (tx, { botId, wants }) => service.backfill(tx, botId, { wants }),
-      'delivery.ended': async (tx, { deliveries, failure }) => {
-        const received = deliveries.filter(({ kind }) => kind === 'event_received')
-        // Sorted, because concurrent transactions lock events of the same bots.
-        for (const botId of [...new Set(received.map((delivery) => delivery.botId))].sort()) {
-          const ids = received.flatMap((delivery) =>
-            delivery.botId === botId ? delivery.subjectId : [],
-          )
-          await service.settle(tx, botId, ids, failure)
-        }
-      },
+      'delivery.ended': service.settle,
       'delivery.reopened': async (tx, { kind, botId, subjectId }) => {
         if (kind === 'event_received') await service.reopen(tx, botId, subjectId)
       },

@@ -24,8 +24,9 @@ describeEachEngine('events of bots', (engine) => {
   it('record how their delivery to the bot ended, and can be delivered again after a failure', async () => {
     const { row } = await create('noted')
     const { botId } = bot.actor
+    const deliveries = [{ botId, kind: 'event_received', subjectId: row.id }] as const
     const settle = (failure: string | null) =>
-      chats.run((tx) => chats.events.settle(tx, botId, [row.id], failure))
+      chats.run((tx) => chats.events.settle(tx, { deliveries, failure }))
     await settle('x'.repeat(3000))
     expect(await statusOf(row.id)).toEqual({ status: 'failed', reason: 'x'.repeat(2000) })
     await settle(null)

@@ -8,6 +8,7 @@ import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { DomainEvents } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
@@ -196,7 +197,8 @@ export function createEventsService(deps: EventsDeps) {
     botId: string,
     ids: readonly string[],
   ): Promise<EventRecord[]> {
-    return await withPayloads(executor, botId, await store.findEvents(executor, botId, ids))
+    const found = await store.findEvents(executor, { botId, ids: JSON.stringify(ids) })
+    return await withPayloads(executor, botId, found)
   }
 
   /** An event with its content; undefined if there is none. */
@@ -240,21 +242,22 @@ export function createEventsService(deps: EventsDeps) {
     if (profile.listens) await run((tx) => backfill.send(tx, botId, profile, since))
   }
 
-  /**
-   * Records the result of delivering events to the bot.
-   * @param failure why the bot did not accept them; null if it did
-   */
+  /** Records whether bots accepted events, when the deliveries of these have ended. */
   async function settle(
     tx: Tx,
-    botId: string,
-    ids: readonly string[],
-    failure: string | null,
+    { deliveries, failure }: DomainEvents['delivery.ended'],
   ): Promise<void> {
     const reason = failure === null ? null : failure.slice(0, longestReason)
-    const recurringNames = await store.settleEvents(tx, botId, ids, reason)
-    // Sorted, so that transactions that settle events of the same names do not deadlock.
-    for (const name of recurringNames.sort()) {
-      await domainEvents.raise(tx, 'recurringEvent.settled', { botId, name, failure: reason })
+    const received = deliveries.filter(({ kind }) => kind === 'event_received')
+    // Sorted, because concurrent transactions lock events of the same bots, and the same names.
+    for (const botId of [...new Set(received.map((delivery) => delivery.botId))].sort()) {
+      const ids = received.flatMap((delivery) =>
+        delivery.botId === botId ? delivery.subjectId : [],
+      )
+      const recurringNames = await store.settleEvents(tx, botId, ids, reason)
+      for (const name of recurringNames.sort()) {
+        await domainEvents.raise(tx, 'recurringEvent.settled', { botId, name, failure: reason })
+      }
     }
   }
 

@@ -65,7 +65,11 @@ export async function findEvent(
     .executeTakeFirst()
 }
 
-const selectAll = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
+/**
+ * The events with these ids that exist, in no order; `ids` is a JSON array. On the path of each
+ * delivery.
+ */
+export const findEvents = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
   db
     .selectFrom(dialect.jsonTexts(p('ids')))
     .crossJoin('bot_events')
@@ -73,16 +77,6 @@ const selectAll = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
     .selectAll('bot_events')
     .where('bot_id', '=', p('botId')),
 )
-
-/** The events with these ids that exist, in no order. On the path of each delivery. */
-export async function findEvents(
-  executor: Db | Tx,
-  botId: string,
-  ids: readonly string[],
-): Promise<EventRow[]> {
-  if (ids.length === 0) return []
-  return await selectAll(executor, { botId, ids: JSON.stringify([...new Set(ids)]) })
-}
 
 /** Ids of what events are about, for joins. */
 export function eventSubjects(executor: Db | Tx) {
