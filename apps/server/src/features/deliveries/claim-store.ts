@@ -10,13 +10,23 @@ import { type DeliveryRow, isPending, type ReceiverColumns } from './store.js'
  */
 
 /** A delivery that may be claimed. */
-export type ReadyDelivery = ReceiverColumns & Pick<DeliveryRow, 'id'>
+export interface ReadyDelivery extends ReceiverColumns, Pick<DeliveryRow, 'id'> {
+  /** Whether its receiver is paused, or has failed lately; null if it works. */
+  receiver_state: 'paused' | 'failing' | null
+}
+
+// A subquery of each returned row: with a join, PostgreSQL may read all that is ready.
+const receiverState = sql<ReadyDelivery['receiver_state']>`(
+  select case when paused is not null then 'paused' when failures > 0 then 'failing' end
+  from delivery_receivers as receiver
+  where receiver.bot_id = deliveries.bot_id
+    and receiver.integration = deliveries.integration)`
 
 /** Returns deliveries that may be sent now, longest due first. */
 export const listReady = prepared<{ now: string; limit: number }>()((db, p) =>
   db
     .selectFrom('deliveries')
-    .select(['id', 'bot_id', 'integration'])
+    .select(['id', 'bot_id', 'integration', receiverState.as('receiver_state')])
     .where('next_attempt_at', '<=', p('now'))
     .where(isPending)
     .orderBy('next_attempt_at')
@@ -28,7 +38,7 @@ export const listReady = prepared<{ now: string; limit: number }>()((db, p) =>
 export const listReadyOf = prepared<Receiver & { now: string; limit: number }>()((db, p) =>
   db
     .selectFrom('deliveries')
-    .select(['id', 'bot_id', 'integration'])
+    .select(['id', 'bot_id', 'integration', receiverState.as('receiver_state')])
     .where('bot_id', '=', p('botId'))
     .where('integration', '=', p('integration'))
     .where('next_attempt_at', '<=', p('now'))

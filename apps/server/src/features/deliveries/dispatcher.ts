@@ -18,7 +18,6 @@ import type { BuildBodies } from './bodies.js'
 import * as claims from './claim-store.js'
 import { deliveriesTopic, receiversTopic } from './outbox.js'
 import { createPauses, parkPaused } from './pauses.js'
-import { listReceivers } from './receiver-store.js'
 import { createSettle, type SettleDeps } from './settle.js'
 import { type DeliveryRow, receiverIn, receiverKeyOf } from './store.js'
 
@@ -55,7 +54,7 @@ export interface Dispatcher {
   stop(timeLeft: number): Promise<void>
 }
 
-/** A delivery in flight. */
+/** A delivery in flight, or one after the other those of a queue. */
 interface Sending {
   row: DeliveryRow
   /** Key of its receiver. */
@@ -65,7 +64,6 @@ interface Sending {
   chain: boolean
   /** Whether the receiver responded to the last call; undefined without a call. */
   responded: boolean | undefined
-  done: Promise<void>
 }
 
 /** Scope of a look: all receivers, or those with these keys. */
@@ -87,8 +85,7 @@ const maxBodies = 64
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { db, run, bus, clock, timers, log, targets, limits } = deps
   const owner = ownerName(deps.ids)
-  /** By the id of the delivery. */
-  const inFlight = new Map<string, Sending>()
+  const inFlight = new Set<Sending>()
   /** Keys of receivers in flight that have failed lately: a success resets them. */
   const failing = new Set<string>()
   /** Scope of the next look. */
@@ -99,22 +96,24 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let closed = false
   /** Whether the time that a stop leaves for deliveries in flight is over. */
   let over = false
+  /** Called when nothing is in flight any more. */
+  let onIdle = () => {}
   let unsubscribe: (() => void)[] = []
 
-  const leases = createLeases<[string, Sending]>({
+  const leases = createLeases<{ entry: Sending; row: DeliveryRow }>({
     clock,
     timers,
     log,
     leaseMs: limits.leaseMs,
-    held: () => [...inFlight],
+    held: () => Array.from(inFlight, (entry) => ({ entry, row: entry.row })),
     async prolong(held, until) {
-      const ids = held.map(([id]) => id)
+      const ids = held.map(({ row }) => row.id)
       const kept = await run((tx) => claims.prolong(tx, owner, ids, until))
-      return ([id]) => kept.has(id)
+      return ({ row }) => kept.has(row.id)
     },
-    lose([id, entry]) {
-      // A delivery that was settled meanwhile may be in flight again, with another claim.
-      if (inFlight.get(id) === entry) entry.abort.abort(new LeaseLostError())
+    lose({ entry, row }) {
+      // By now it may be settled, and the next one of its queue in flight.
+      if (entry.row === row) entry.abort.abort(new LeaseLostError())
     },
     fault: 'the leases of deliveries could not be prolonged',
   })
@@ -150,7 +149,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     wake('everything')
   }
 
-  /** Finds what is ready and begins to send it; returns the milliseconds until there may be more. */
+  /**
+   * Claims what is ready and begins to send it; what is for paused receivers is parked.
+   * @returns the milliseconds until there may be more
+   */
   async function look(): Promise<number> {
     const asked = scope
     scope = new Set()
@@ -159,7 +161,27 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await pauses.look()
     }
     const now = isoTime(clock.now())
-    const isContested = !(await claim(asked, now))
+    const { found, more } = await find(asked, now)
+    const toPark = found.filter((row) => row.receiver_state === 'paused')
+    const toSend = found.filter((row) => row.receiver_state !== 'paused')
+    const parked = toPark.length > 0 ? await run((tx) => parkPaused(tx, toPark, now)) : 0
+    const ids = JSON.stringify(toSend.map(({ id }) => id))
+    const claimed =
+      toSend.length > 0
+        ? await run((tx) => claims.claimDue(tx, { ids, owner, now, leaseUntil: leases.end() }))
+        : []
+    const failed = new Set(
+      found.filter((row) => row.receiver_state === 'failing').map(receiverKeyOf),
+    )
+    for (const row of claimed) {
+      if (failed.has(receiverKeyOf(row))) failing.add(receiverKeyOf(row))
+      sendQueue(row)
+    }
+    // Others had locked all of it. Another look at once would find the same rows, in a busy loop.
+    const isContested = found.length > 0 && claimed.length + parked === 0
+    // The rows read are claimed now, here or by another process: there may be more behind them.
+    const isMore = claimed.length < toSend.length || parked > 0 || more
+    if (isMore && !isContested) wake('everything')
     if (watch.isAwake()) return 0
     // Measured from the beginning of this look, so that deliveries that became due meanwhile are
     // found.
@@ -170,28 +192,37 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /**
-   * Finds deliveries that may be sent now, at most `free` and within the concurrency of each
-   * receiver. It does not read the backlog of saturated receivers, which can be long and would be
-   * read again after every delivery.
+   * Finds deliveries that may be sent now, within the concurrency of each receiver. It does not read
+   * the backlog of saturated receivers, which can be long and would be read again after every
+   * delivery.
    * @returns also whether there may be more after these are claimed
    */
   async function find(
     asked: Scope,
     now: string,
-    free: number,
   ): Promise<{ found: claims.ReadyDelivery[]; more: boolean }> {
+    const free = limits.concurrency - inFlight.size
+    if (asked === 'everything') saturated = false
+    if (free <= 0) {
+      saturated = true
+      return { found: [], more: false }
+    }
     const found = new Map<string, claims.ReadyDelivery>()
     const taken = new Map<string, number>()
     const take = (receiver: string) => taken.set(receiver, (taken.get(receiver) ?? 0) + 1)
     const freeAt = (receiver: string) =>
       Math.min(limits.perReceiver - (taken.get(receiver) ?? 0), free - found.size)
-    for (const { receiver } of inFlight.values()) take(receiver)
+    const sent = new Set<string>()
+    for (const { row, receiver } of inFlight) {
+      sent.add(row.id)
+      take(receiver)
+    }
 
     function add(rows: readonly claims.ReadyDelivery[]): void {
       for (const row of rows) {
         const receiver = receiverKeyOf(row)
-        // Its lease expired, but it is still in flight here.
-        if (freeAt(receiver) <= 0 || found.has(row.id) || inFlight.has(row.id)) continue
+        // The lease of one that is sent may have expired.
+        if (freeAt(receiver) <= 0 || found.has(row.id) || sent.has(row.id)) continue
         take(receiver)
         found.set(row.id, row)
       }
@@ -211,85 +242,39 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const limit = freeAt(receiverKey(receiver))
       if (limit > 0) add(await claims.listReadyOf(db, { ...receiver, now, limit }))
     }
+    if (found.size === free) saturated = true
     return { found: [...found.values()], more: more && found.size > 0 }
   }
 
   /**
-   * Claims what is ready and begins to send it; what is for paused receivers is parked.
-   * @returns false if others had locked all of it
+   * Sends a claimed delivery and, while they succeed, those behind it in its queue.
+   * @param chain whether to send those behind it
+   * @returns whether the receiver responded to the last call; undefined without a call
    */
-  async function claim(asked: Scope, now: string): Promise<boolean> {
-    const free = limits.concurrency - inFlight.size
-    if (asked === 'everything') saturated = false
-    if (free <= 0) {
-      saturated = true
-      return true
-    }
-    const { found, more } = await find(asked, now, free)
-    if (found.length === 0) return true
-    if (found.length === free) saturated = true
-    const states = await listReceivers(
-      db,
-      found.map(({ bot_id }) => bot_id),
-    )
-    const paused = new Set(states.filter((state) => state.paused !== null).map(receiverKeyOf))
-    const failed = new Set(states.filter((state) => state.failures > 0).map(receiverKeyOf))
-    const toPark = found.filter((row) => paused.has(receiverKeyOf(row)))
-    const toSend = found.filter((row) => !paused.has(receiverKeyOf(row)))
-    const ids = JSON.stringify(toSend.map(({ id }) => id))
-    const { rows, parked } = await run(async (tx) => {
-      const parked = await parkPaused(tx, toPark, now)
-      const rows = await claims.claimDue(tx, { ids, owner, now, leaseUntil: leases.end() })
-      return { rows, parked }
-    })
-    for (const row of rows) {
-      const receiver = receiverKeyOf(row)
-      if (failed.has(receiver)) failing.add(receiver)
-      begin(row)
-    }
-    // Another look at once would find the same rows, in a busy loop.
-    if (rows.length + parked === 0) return false
-    // The rows read are claimed now, here or by another process: there may be more behind them.
-    if (rows.length < toSend.length || parked > 0 || more) wake('everything')
-    return true
-  }
-
-  /** Begins to send a claimed delivery. */
-  function begin(row: DeliveryRow, chain = true): Sending {
-    const entry: Sending = {
-      row,
-      receiver: receiverKeyOf(row),
-      abort: new AbortController(),
-      chain,
-      responded: undefined,
-      done: Promise.resolve(),
-    }
-    inFlight.set(row.id, entry)
-    entry.done = sendQueue(entry)
-    return entry
-  }
-
-  /** Sends a delivery and, while they succeed, those behind it in its queue. */
-  async function sendQueue(entry: Sending): Promise<void> {
+  async function sendQueue(row: DeliveryRow, chain = true): Promise<boolean | undefined> {
+    const receiver = receiverKeyOf(row)
+    const abort = new AbortController()
+    const entry: Sending = { row, receiver, abort, chain, responded: undefined }
+    inFlight.add(entry)
     try {
       for (let length = 1; ; length++) {
         const next = await send(entry, length < maxChain)
         if (next === undefined) break
-        inFlight.delete(entry.row.id)
         entry.row = next
         // A heartbeat during settling no longer found the claim of the last delivery.
         if (entry.abort.signal.reason instanceof LeaseLostError) entry.abort = new AbortController()
-        inFlight.set(next.id, entry)
       }
     } catch (err) {
       log.error({ err, delivery: entry.row.id }, 'a delivery failed for a reason of the server')
     }
-    inFlight.delete(entry.row.id)
+    inFlight.delete(entry)
     // The next claim reads whether the receiver fails; a deleted receiver must not stay in the set
     // forever.
-    const isBusy = [...inFlight.values()].some(({ receiver }) => receiver === entry.receiver)
-    if (!isBusy) failing.delete(entry.receiver)
-    wake(saturated ? 'everything' : new Set([entry.receiver]))
+    const isBusy = [...inFlight].some((other) => other.receiver === receiver)
+    if (!isBusy) failing.delete(receiver)
+    if (inFlight.size === 0) onIdle()
+    wake(saturated ? 'everything' : new Set([receiver]))
+    return entry.responded
   }
 
   /** Sends one delivery and settles it; returns the next of its queue if it was claimed. */
@@ -348,9 +333,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return false
     }
     failing.add(receiverKeyOf(row))
-    const entry = begin(row, false)
-    await entry.done
-    return entry.responded
+    return await sendQueue(row, false)
   }
 
   /**
@@ -359,7 +342,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
    */
   function reconsider(botId: string): void {
     targets.forget(botId)
-    for (const entry of inFlight.values()) if (entry.row.bot_id === botId) entry.chain = false
+    for (const entry of inFlight) if (entry.row.bot_id === botId) entry.chain = false
     wakeForReceivers()
   }
 
@@ -388,10 +371,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const lookEnds = watch.close()
       const pausesEnd = pauses.stop()
       await lookEnds
-      const ended = Promise.all(Array.from(inFlight.values(), ({ done }) => done))
+      const ended = new Promise<void>((resolve) => {
+        if (inFlight.size === 0) resolve()
+        else onIdle = resolve
+      })
       await leases.finish(timeLeft, ended, () => {
         over = true
-        for (const { abort } of inFlight.values()) abort.abort(new HolderStoppedError())
+        for (const { abort } of inFlight) abort.abort(new HolderStoppedError())
       })
       await pausesEnd
     },
