@@ -33,7 +33,6 @@ export default defineConfig({
     include: ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts'],
     globalSetup: ['apps/server/test/global-setup.ts'],
     setupFiles: ['apps/server/test/property-tests.ts', 'apps/server/test/patience.ts'],
-    expect: { poll: { timeout: 30_000, interval: 20 } },
     // Files share a process and what is loaded in it: loading the server anew for each of them took
     // as long as most of their tests. No test may leave changed what belongs to all.
     isolate: false,

@@ -245,7 +245,7 @@ async function createBench(
             if (file.status.endsWith('_pending')) throw new Error(`The file is ${file.status}`)
             return file
           },
-          { timeout: 15_000, interval: 5 },
+          { interval: 5 },
         )
       },
       async awaitStatus(idOrKey, status) {
@@ -255,7 +255,7 @@ async function createBench(
             if (file.status !== status) throw new Error(`The file is ${file.status}`)
             return file
           },
-          { timeout: 15_000, interval: 5 },
+          { interval: 5 },
         )
       },
     }

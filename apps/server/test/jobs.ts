@@ -8,6 +8,7 @@ import { createQueue, type NewJob, type Queue } from '../src/platform/jobs/queue
 import { createRunner, type Runner, type RunnerOptions } from '../src/platform/jobs/runner.js'
 import { createLog, type Log } from '../src/platform/telemetry/log.js'
 import { ManualTime } from './manual-time.js'
+import { Patience } from './patience.js'
 
 /** Milliseconds without a heartbeat after which the runners of a bench lose their jobs. */
 export const lease = 30_000
@@ -100,18 +101,15 @@ export async function createJobsBench(database: Database): Promise<JobsBench> {
   }
 }
 
-/** Milliseconds of real time after which work counts as endless. */
-const longestPass = 30_000
-
 /** Lets time pass, in steps of a second, until the work is done; rejects if it does not end. */
 export async function pass<T>(time: ManualTime, work: Promise<T>): Promise<T> {
   let done = false
   const finished = work.finally(() => {
     done = true
   })
-  const end = performance.now() + longestPass
+  const patience = new Patience()
   while (!done) {
-    if (performance.now() > end) throw new Error('The work does not end, however much time passes')
+    if (patience.isOver()) throw new Error('The work does not end, however much time passes')
     time.advance(1000)
     await nextTurn()
   }
@@ -152,7 +150,7 @@ export function controlledHandler(options: Omit<JobHandler, 'handler'> = {}): Co
 
 /** Waits until the assertion holds and returns its result. */
 export function eventually<T>(assertion: () => T | Promise<T>): Promise<T> {
-  return vi.waitFor(assertion, { timeout: 10_000, interval: 2 })
+  return vi.waitFor(assertion, { interval: 2 })
 }
 
 let kinds = 0

@@ -2,10 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
+import { waitUntil } from './patience.js'
 
 const command = inject('command')
+
+/** Milliseconds of fair time that a server takes at most to start, also on tables to be migrated. */
+const startMs = 10_000
 
 /** The real command in a process of its own, to be killed. */
 export interface ServerProcess extends AsyncDisposable {
@@ -14,7 +17,7 @@ export interface ServerProcess extends AsyncDisposable {
   kill(): Promise<void>
   /** Asks the process to stop; returns its exit status. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
-  /** The exit status, once it has ended. */
+  /** The exit status, once it has ended and its output is complete. */
   exited: Promise<number | null>
   /** What the process has written so far. */
   output(): string
@@ -34,7 +37,9 @@ export async function startServerProcess(
     env: { ...withoutSettings(process.env), PORT: port, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const exited: Promise<number | null> = once(child, 'exit').then(([status]) => status)
+  const ended = once(child, 'exit')
+  // What it wrote has been read by then, which the exit alone does not mean.
+  const exited: Promise<number | null> = once(child, 'close').then(([status]) => status)
   let written = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -43,15 +48,17 @@ export async function startServerProcess(
   }
   const kill = async () => {
     child.kill('SIGKILL')
-    await exited
+    await ended
   }
   const url = `http://127.0.0.1:${port}`
-  await Promise.race([
-    untilReady(`${url}${probe}`, () => child.exitCode === null && child.signalCode === null),
-    exited.then((status) => {
-      throw new Error(`The server ended with status ${status}:\n${written}`)
-    }),
-  ])
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  await waitUntil(async () => hasEnded() || (await isReady(`${url}${probe}`)), {
+    timeout: startMs,
+    interval: 10,
+  })
+  if (hasEnded()) {
+    throw new Error(`The server ended with status ${await exited}:\n${written}`)
+  }
   return {
     url,
     child,
@@ -83,7 +90,7 @@ export async function runCommand(
   const [stdout, stderr, [status]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
-    once(child, 'exit'),
+    once(child, 'close'),
   ])
   return { status, stdout, stderr }
 }
@@ -99,16 +106,12 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-async function untilReady(probe: string, isRunning: () => boolean): Promise<void> {
-  const answers = () =>
-    fetch(probe).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  for (const limit = Date.now() + 50_000; isRunning() && Date.now() < limit; await sleep(10)) {
-    if (await answers()) return
+async function isReady(probe: string): Promise<boolean> {
+  try {
+    return (await fetch(probe)).ok
+  } catch {
+    return false
   }
-  throw new Error(`${probe} does not become ready`)
 }
 
 /** The settings of whoever runs the tests must not reach the server under test. */

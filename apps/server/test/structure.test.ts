@@ -62,3 +62,11 @@ describe('the files of the server', () => {
     expect(long.map(({ path }) => path)).toEqual([])
   })
 })
+
+describe('the tests of the server', () => {
+  it('wait with the patience of all of them', async () => {
+    const files = [...sources, ...(await readSources('apps/server/test'))]
+    const impatient = files.filter(({ text }) => /\bexpect\s*\.poll\(/.test(text))
+    expect(impatient.map(({ path }) => path)).toEqual([])
+  })
+})

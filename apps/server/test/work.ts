@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { CompiledQuery } from 'kysely'
 import type { Database } from '../src/platform/db/open.js'
 import type { Run } from '../src/platform/db/schema.js'
+import { Patience } from './patience.js'
 
 /** Tracks the work in progress on a database. */
 export interface WatchedWork {
@@ -18,9 +19,6 @@ export interface WatchedWork {
 
 /** Turns without work after which everybody waits for something else than the database. */
 const idleTurns = 6
-/** Milliseconds after which work counts as endless. */
-const limit = 30_000
-
 /**
  * Counts the transactions and reads of a database while a test plays with the time of what uses it:
  * time that moves while a response is in transit over a socket would make each run different.
@@ -43,12 +41,12 @@ export function watchWork(database: Database): WatchedWork {
   return {
     run: (work) => count('transactions', database.run(work)),
     async rest() {
-      const end = performance.now() + limit
+      const patience = new Patience()
       for (let idle = 0; idle < idleTurns; ) {
         const busy = underWay.reads + underWay.transactions > 0
         idle = busy ? 0 : idle + 1
         await (busy ? sleep(1) : nextTurn())
-        if (performance.now() > end) {
+        if (patience.isOver()) {
           throw new Error(`The work does not come to rest: ${JSON.stringify(underWay)}`)
         }
       }

@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import type * as Chat from '@botpress/chat'
 import { createClient } from '@botstead/contract'
 import type { JSHandle, Page } from 'playwright-core'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { browserPath, openBrowser } from '../browser.js'
 import { createCommandPlace } from '../command-place.js'
 import { checkout, withoutProxies } from '../documents.js'
 import { freePort, type ServerProcess, startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
-const patience = { timeout: 20_000, interval: 100 }
 
 const title =
   browserPath === undefined ? 'in a browser (skipped: no Chromium here)' : 'in a browser'
@@ -29,45 +28,47 @@ describe.skipIf(browserPath === undefined)(title, () => {
     onTestFinished(() => server.kill())
     const { bot, chatAddress } = await makeBot(server)
     const page = await openPage(await serveExample(chatAddress))
-    await expect.poll(() => statusOf(page), patience).toBe('open')
+    await vi.waitFor(async () => expect(await statusOf(page)).toBe('open'))
 
     await type(page, 'one')
-    await expect.poll(() => textsOf(page), patience).toEqual(['one'])
+    await vi.waitFor(async () => expect(await textsOf(page)).toEqual(['one']))
     await server.kill()
-    await expect.poll(() => statusOf(page), patience).toBe('broken')
+    await vi.waitFor(async () => expect(await statusOf(page)).toBe('broken'))
     await type(page, 'two')
     await type(page, 'three')
     expect(await page.locator('.waiting').allTextContents()).toEqual(['two', 'three'])
 
     server = await startServerProcess(settings)
     await bot.say(server, 'said meanwhile')
-    await expect.poll(() => page.locator('.waiting').count(), patience).toBe(0)
+    await vi.waitFor(async () => expect(await page.locator('.waiting').count()).toBe(0))
     const texts = ['one', 'said meanwhile', 'three', 'two']
-    await expect.poll(async () => (await textsOf(page)).sort(), patience).toEqual(texts)
+    await vi.waitFor(async () => expect((await textsOf(page)).sort()).toEqual(texts))
     const before = await textsOf(page)
     expect(before.indexOf('two')).toBeLessThan(before.indexOf('three'))
 
     // A reload finds the same user and the same conversation.
     await page.reload()
-    await expect.poll(() => textsOf(page), patience).toEqual(before)
+    await vi.waitFor(async () => expect(await textsOf(page)).toEqual(before))
 
     // Another tab is the same user: it shares unsent messages, and sees messages that are being written.
     const other = await page.context().newPage()
     await other.goto(page.url())
-    await expect.poll(() => statusOf(other), patience).toBe('open')
+    await vi.waitFor(async () => expect(await statusOf(other)).toBe('open'))
     await page.context().setOffline(true)
     await type(page, 'four')
     await type(other, 'five')
-    await expect.poll(() => page.locator('.waiting').allTextContents()).toEqual(['four', 'five'])
+    await vi.waitFor(async () =>
+      expect(await page.locator('.waiting').allTextContents()).toEqual(['four', 'five']),
+    )
     await page.context().setOffline(false)
     const after = [...before, 'four', 'five']
-    await expect.poll(() => textsOf(page), patience).toEqual(after)
-    await expect.poll(() => textsOf(other), patience).toEqual(after)
+    await vi.waitFor(async () => expect(await textsOf(page)).toEqual(after))
+    await vi.waitFor(async () => expect(await textsOf(other)).toEqual(after))
     await bot.write(server, 'Hel', 'lo')
     const drafts = () => other.locator('.draft').allTextContents()
-    await expect.poll(drafts, patience).toEqual(['Hello'])
+    await vi.waitFor(async () => expect(await drafts()).toEqual(['Hello']))
     await bot.say(server, 'Hello!', { streamId: 'one' })
-    await expect.poll(() => textsOf(other), patience).toEqual([...after, 'Hello!'])
+    await vi.waitFor(async () => expect(await textsOf(other)).toEqual([...after, 'Hello!']))
     expect(await drafts()).toEqual([])
   })
 

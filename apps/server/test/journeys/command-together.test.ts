@@ -74,13 +74,10 @@ async function expectOneHome(here: string, there: string): Promise<void> {
   const { file } = await runtime.upsertFile({ key: 'pump.md', size: 12, index: true })
   const upload = `${there}${new URL(file.uploadUrl).pathname}`
   expect((await fetch(upload, { method: 'PUT', body: 'Pumps leak.\n' })).status).toBe(200)
-  await vi.waitFor(
-    async () => {
-      const { status } = (await runtime.getFile({ id: file.id })).file
-      expect(status).toBe('indexing_completed')
-    },
-    { timeout: 15_000 },
-  )
+  await vi.waitFor(async () => {
+    const { status } = (await runtime.getFile({ id: file.id })).file
+    expect(status).toBe('indexing_completed')
+  })
   const other = createClient({ baseUrl: there, token, botId: bot.id })
   const { passages } = await other.searchFiles({ query: 'leak' })
   expect(passages.map((passage) => passage.file.id)).toEqual([file.id])

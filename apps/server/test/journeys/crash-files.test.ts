@@ -103,7 +103,7 @@ describeEachEngine('files under kill -9', (engine) => {
         const { file: now } = await client(server).getFile({ id: file.id })
         expect(now.status).toBe('upload_completed')
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 10_000, interval: 50 },
     )
     const { file: complete } = await client(server).getFile({ id: file.id })
     const answer = Buffer.from(await (await fetch(complete.url)).arrayBuffer())

@@ -76,17 +76,17 @@ describe.skipIf(!postgres)('an outage of the database', () => {
         message: expect.stringContaining('try again in a moment'),
       })
       // The result of a probe is reused for half a second.
-      await expect.poll(ready).toBe(500)
+      await vi.waitFor(async () => expect(await ready()).toBe(500))
       expect((await server.fetch('/healthz')).status).toBe(200)
       const outage = 'jobs cannot be claimed, trying again later'
-      await vi.waitFor(() => expect(countOf(outage)).toBe(1), { timeout: 15_000 })
+      await vi.waitFor(() => expect(countOf(outage)).toBe(1), { timeout: 10_000 })
 
       await gate.open()
-      await vi.waitFor(async () => expect((await say('after that')).status).toBe(201), 5000)
+      await vi.waitFor(async () => expect((await say('after that')).status).toBe(201))
       await vi.waitFor(() => expect(countOf('jobs are claimed again')).toBe(1), {
-        timeout: 15_000,
+        timeout: 10_000,
       })
-      await expect.poll(ready).toBe(200)
+      await vi.waitFor(async () => expect(await ready()).toBe(200))
       expect(countOf(outage)).toBe(1)
       expect(countOf('the connection for notifications is back')).toBe(1)
       expect(lines.find(({ msg }) => msg === 'request failed')).toMatchObject({

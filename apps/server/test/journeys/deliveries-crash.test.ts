@@ -11,7 +11,7 @@ const postgres = engines.find(({ name }) => name === 'postgres')
 
 /** Waits for processes that share a machine: longer, and polling less often, than within one process. */
 const eventually = (assertion: () => Promise<void>) =>
-  vi.waitFor(assertion, { timeout: 40_000, interval: 50 })
+  vi.waitFor(assertion, { timeout: 15_000, interval: 50 })
 
 /** Creates a bot with conversations through the API. */
 async function furnish(baseUrl: string, url: string, webhookUrl?: string) {

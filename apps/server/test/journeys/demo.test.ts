@@ -97,7 +97,7 @@ describe('the demonstration', () => {
     let botAddress = ''
     const meanwhile = async (output: string) => {
       for (const [line] of output.matchAll(/^ {2}curl .*$/gm)) {
-        const answer = await vi.waitFor(() => runLine(line), { timeout: 15_000, interval: 50 })
+        const answer = await vi.waitFor(() => runLine(line), { interval: 50 })
         answers.push(answer)
       }
       botAddress = /listens at (\S+)/.exec(output)?.[1] ?? ''

@@ -40,7 +40,7 @@ async function ask(webhookId: string, text: string) {
       if (answer === undefined) throw new Error(`There is no answer to "${text}"`)
       return answer
     },
-    { timeout: 15_000, interval: 50 },
+    { interval: 50 },
   )
 }
 
@@ -227,7 +227,7 @@ describe('the knowledge bot', () => {
           expect(file.status).toBe('indexing_completed')
         }
       },
-      { timeout: 15_000, interval: 50 },
+      { interval: 50 },
     )
     return bot
   }

@@ -28,7 +28,7 @@ describeEachEngine('the operations on files by the existing client', (engine) =>
         expect(file.status).toBe('indexing_completed')
         return file
       },
-      { timeout: 15_000, interval: 10 },
+      { interval: 10 },
     )
 
   it('changes the description of a file, and nothing else', async () => {

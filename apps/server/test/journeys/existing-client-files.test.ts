@@ -122,13 +122,10 @@ describe('files by the existing client', () => {
       metadata: { edition: 3 },
       indexing: { configuration: { chunking: { maximumChunkLength: 200 } } },
     })
-    await vi.waitFor(
-      async () => {
-        const { status } = (await client.getFile({ id: file.id })).file
-        expect(status).toBe('indexing_completed')
-      },
-      { timeout: 15_000 },
-    )
+    await vi.waitFor(async () => {
+      const { status } = (await client.getFile({ id: file.id })).file
+      expect(status).toBe('indexing_completed')
+    })
     const { passages } = await client.searchFiles({
       query: 'Why does the pump leak?',
       tags: { kb: 'pumps' },

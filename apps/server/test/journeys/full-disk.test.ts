@@ -100,7 +100,7 @@ describe.skipIf(!isMounted)('a full disk', () => {
       const { url } = (await client.getFile({ id: small.id })).file
       expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true)
       await client.deleteFile({ id: small.id })
-      await expect.poll(async () => await freeMegabytes(), { timeout: 5000 }).toBeGreaterThan(2.5)
+      await vi.waitFor(async () => expect(await freeMegabytes()).toBeGreaterThan(2.5))
     },
   )
 
@@ -117,15 +117,15 @@ describe.skipIf(!isMounted)('a full disk', () => {
     const full = `The disk of ${blobs} is full: make room there.`
     const failed = () =>
       logged.filter(({ kind, err }) => kind === 'files.assemble' && err?.message === full)
-    await expect.poll(() => failed().length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await vi.waitFor(() => expect(failed().length).toBeGreaterThan(0))
     expect((await client.getFile({ id: file.id })).file.status).toBe('upload_pending')
-    await expect.poll(() => openBelow(blobs), { timeout: 5000 }).toEqual([])
+    await vi.waitFor(async () => expect(await openBelow(blobs)).toEqual([]))
 
     execFileSync('mount', ['-o', 'remount,size=9m', blobs])
     server.clock.advance(600_000)
-    await expect
-      .poll(async () => (await client.getFile({ id: file.id })).file.status, { timeout: 15_000 })
-      .toBe('upload_completed')
+    await vi.waitFor(async () =>
+      expect((await client.getFile({ id: file.id })).file.status).toBe('upload_completed'),
+    )
     const { url } = (await client.getFile({ id: file.id })).file
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true)
   })
@@ -147,7 +147,7 @@ describe.skipIf(!isMounted)('a full disk of the database', () => {
 
       expect(() => writeFileSync(filler, Buffer.alloc(24 * megabyte))).toThrow('ENOSPC')
       // The result of a probe is reused for a moment.
-      await expect.poll(ready).toBe(500)
+      await vi.waitFor(async () => expect(await ready()).toBe(500))
       // Rows are still stored as long as the log of the database has room.
       const failure = await fillUp(async (round) => void (await upsert(`file-${round}`)))
       expect(failure).toMatchObject({
@@ -167,7 +167,7 @@ describe.skipIf(!isMounted)('a full disk of the database', () => {
 
       rmSync(filler)
       expect((await upsert('after')).file.status).toBe('upload_pending')
-      await expect.poll(ready).toBe(200)
+      await vi.waitFor(async () => expect(await ready()).toBe(200))
     } finally {
       await server.close()
       // The database library closes its files when its memory is collected.

@@ -185,7 +185,7 @@ async function replaceByPipe(path: string) {
       writer = await vi.waitFor(
         // Fails as long as the pipe has no reader.
         () => open(path, constants.O_WRONLY | constants.O_NONBLOCK),
-        { timeout: 30_000, interval: 5 },
+        { timeout: 10_000, interval: 5 },
       )
     },
     async putBack(): Promise<void> {
@@ -257,7 +257,7 @@ async function createPlace(engine: TestEngine) {
     countPassages,
     untilPassages: (fileId: string, count: number) =>
       vi.waitFor(async () => expect(await countPassages(fileId)).toBe(count), {
-        timeout: 30_000,
+        timeout: 10_000,
         interval: 5,
       }),
     untilStep: (fileId: string, step: string) =>
@@ -267,7 +267,7 @@ async function createPlace(engine: TestEngine) {
           const { progress } = await files.executeTakeFirstOrThrow()
           expect(progress === null ? undefined : JSON.parse(progress).step).toBe(step)
         },
-        { timeout: 30_000, interval: 5 },
+        { timeout: 10_000, interval: 5 },
       ),
     jobOf: (fileId: string) =>
       database()

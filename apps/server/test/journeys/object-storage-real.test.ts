@@ -37,7 +37,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
         expect(file.status).toBe(status)
         return file
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 10_000, interval: 100 },
     )
   const manual = { redirect: 'manual' as const }
 
@@ -64,7 +64,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     const part = await fetch(file.url, { headers: { range: 'bytes=2-5' } })
     expect([part.status, await part.text()]).toEqual([206, 'Pump'])
     await client.deleteFile({ id: file.id })
-    await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 10_000 })
   })
 
   it('uploads and downloads a content of several parts', async () => {
@@ -82,7 +82,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
       expect([part.status, Buffer.from(await part.arrayBuffer())]).toEqual([206, expected])
     }
     await client.deleteFile({ id: file.id })
-    await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 10_000 })
   })
 
   it('redirects an upload to the store, of the declared size only', async () => {
@@ -109,7 +109,7 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     expect(read.headers.get('content-disposition')).toMatch(/^attachment; filename="direct\.html"/)
     expect(read.headers.get('cache-control')).toBeTruthy()
     await client.deleteFile({ id: file.id })
-    await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await kept()).toEqual([]), { timeout: 10_000 })
   })
 
   it('issues addresses that expire', async () => {

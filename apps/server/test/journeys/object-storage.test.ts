@@ -37,7 +37,7 @@ describeEachEngine('a server with an object store', (engine) => {
         expect(file.status).toBe(status)
         return file
       },
-      { timeout: 15_000, interval: 50 },
+      { interval: 50 },
     )
 
   async function announce(key: string, content: string, more: { index?: boolean } = {}) {
@@ -66,7 +66,7 @@ describeEachEngine('a server with an object store', (engine) => {
     expect(passages[0]?.file.key).toBe('manuals/pump.md')
 
     await client.deleteFile({ id: file.id })
-    await vi.waitFor(() => expect(kept()).toEqual([]), { timeout: 10_000 })
+    await vi.waitFor(() => expect(kept()).toEqual([]))
   })
 
   it('redirects an upload to the store and completes the file by itself', async () => {

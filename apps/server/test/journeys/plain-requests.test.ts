@@ -121,13 +121,10 @@ describeEachEngine('plain requests', (engine) => {
       sha256: createHash('sha256').update(document).digest('hex'),
       status: 'indexing_completed',
     }
-    await vi.waitFor(
-      async () => {
-        const { answer } = await call('GET', `/v1/files/${id}`, inBot())
-        expect(answer).toEqual({ file: { ...completed, indexingStack: 'v1' } })
-      },
-      { timeout: 15_000 },
-    )
+    await vi.waitFor(async () => {
+      const { answer } = await call('GET', `/v1/files/${id}`, inBot())
+      expect(answer).toEqual({ file: { ...completed, indexingStack: 'v1' } })
+    })
 
     const query = 'query=Why%20does%20the%20pump%20leak%3F&contextDepth=0&limit=1&withContext=true'
     const found = await call<Output<typeof contract.search.files>>(

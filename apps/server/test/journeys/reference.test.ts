@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { allOperations } from '@botstead/contract'
 import type { Page } from 'playwright-core'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { browserPath, openBrowser } from '../browser.js'
 import { useServer } from '../harness.js'
 
@@ -88,7 +88,6 @@ const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a 
 
 describe.skipIf(browserPath === undefined)(`the reference ${title}`, () => {
   const server = useServer()
-  const patience = { timeout: 30_000, interval: 100 }
 
   async function openPage(path: string, options = {}): Promise<{ page: Page; faults: string[] }> {
     const browser = await openBrowser()
@@ -109,16 +108,18 @@ describe.skipIf(browserPath === undefined)(`the reference ${title}`, () => {
 
   it('is folded, is searched, and calls an operation', async () => {
     const { page, faults } = await openPage('/docs')
-    await expect.poll(() => page.locator('.opblock-tag').count(), patience).toBeGreaterThan(10)
+    await vi.waitFor(async () =>
+      expect(await page.locator('.opblock-tag').count()).toBeGreaterThan(10),
+    )
     expect(await page.locator('.opblock').count()).toBe(0)
 
     const search = page.getByRole('searchbox', { name: 'Search operations' })
     await search.fill('get ALIVE')
-    await expect.poll(() => page.locator('.opblock').count(), patience).toBe(1)
+    await vi.waitFor(async () => expect(await page.locator('.opblock').count()).toBe(1))
     await search.fill('no such operation')
-    await expect.poll(() => page.locator('.opblock').count(), patience).toBe(0)
+    await vi.waitFor(async () => expect(await page.locator('.opblock').count()).toBe(0))
     await search.fill('/healthz')
-    await expect.poll(() => page.locator('.opblock').count(), patience).toBe(1)
+    await vi.waitFor(async () => expect(await page.locator('.opblock').count()).toBe(1))
 
     // With the keyboard alone.
     const operation = page.locator('.opblock-summary-control')
@@ -127,10 +128,12 @@ describe.skipIf(browserPath === undefined)(`the reference ${title}`, () => {
     await page.getByRole('button', { name: 'Try it out' }).press('Enter')
     await page.getByRole('button', { name: 'Execute' }).press('Enter')
     const answer = page.locator('.live-responses-table .response-col_description').last()
-    await expect.poll(() => answer.textContent(), patience).toContain('"status": "ok"')
+    await vi.waitFor(async () => expect(await answer.textContent()).toContain('"status": "ok"'))
 
     await search.fill('')
-    await expect.poll(() => page.locator('.opblock-tag').count(), patience).toBeGreaterThan(10)
+    await vi.waitFor(async () =>
+      expect(await page.locator('.opblock-tag').count()).toBeGreaterThan(10),
+    )
     expect(faults).toEqual([])
   })
 
@@ -138,7 +141,9 @@ describe.skipIf(browserPath === undefined)(`the reference ${title}`, () => {
     const { page, faults } = await openPage(path, { viewport: { width: 360, height: 640 } })
     if (path === '/docs') {
       await page.getByRole('searchbox').fill('conversations')
-      await expect.poll(() => page.locator('.opblock').count(), patience).toBeGreaterThan(5)
+      await vi.waitFor(async () =>
+        expect(await page.locator('.opblock').count()).toBeGreaterThan(5),
+      )
     }
     const width = await page.evaluate<number>('document.documentElement.scrollWidth')
     expect(width).toBeLessThanOrEqual(360)

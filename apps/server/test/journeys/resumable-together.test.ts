@@ -87,7 +87,7 @@ describe.skipIf(!postgres)('an upload in parts to two processes on PostgreSQL', 
           expect(now.status).toBe('upload_completed')
           return now
         },
-        { timeout: 20_000, interval: 50 },
+        { interval: 50 },
       )
       const answer = await fetch(
         there.url + new URL(complete.url).pathname + new URL(complete.url).search,
@@ -96,7 +96,7 @@ describe.skipIf(!postgres)('an upload in parts to two processes on PostgreSQL', 
       if (s3 === undefined) return
       // The parts are removed, and only the content is left, besides the owner file of the installation.
       const kept = () => s3.keys().filter((key) => !key.endsWith('botstead.owner'))
-      await vi.waitFor(() => expect(kept()).toHaveLength(1), { timeout: 20_000, interval: 50 })
+      await vi.waitFor(() => expect(kept()).toHaveLength(1), { interval: 50 })
       expect(s3.openUploads()).toEqual([])
     },
     120_000,

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type existingClient, installSilently, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
@@ -72,9 +72,9 @@ describe('the limits of what bots and integrations store', () => {
   it('are a year for scheduled objects, and a time in the past means at once', async () => {
     const schedule = { dateTime: timeIn(-day) }
     const { event } = await bot.createEvent({ type: 'now', payload: {}, schedule })
-    await expect
-      .poll(async () => (await bot.getEvent({ id: event.id })).event.status, { timeout: 15_000 })
-      .toBe('pending')
+    await vi.waitFor(async () =>
+      expect((await bot.getEvent({ id: event.id })).event.status).toBe('pending'),
+    )
     const far = { dateTime: timeIn(367 * day) }
     const tooFar = refusal('InvalidPayload', 'body.schedule.dateTime', 'year')
     const message = { conversationId, userId: botId, type: 'text', payload: {}, tags: {} }

@@ -7,8 +7,7 @@ import { useServer } from '../harness.js'
 const hour = 60 * 60 * 1000
 
 /** Waits until the assertion holds and returns its result. */
-const eventually = <T>(assertion: () => Promise<T>) =>
-  vi.waitFor(assertion, { timeout: 15_000, interval: 50 })
+const eventually = <T>(assertion: () => Promise<T>) => vi.waitFor(assertion, { interval: 50 })
 
 describeEachEngine('the runtime API of bots and integrations', (engine) => {
   const server = useServer(engine)

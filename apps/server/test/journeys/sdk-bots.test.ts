@@ -11,8 +11,7 @@ const versions = [
 ]
 const hour = 60 * 60 * 1000
 
-const eventually = <T>(assertion: () => Promise<T> | T) =>
-  vi.waitFor(assertion, { timeout: 15_000, interval: 25 })
+const eventually = <T>(assertion: () => Promise<T> | T) => vi.waitFor(assertion, { interval: 25 })
 
 describeEachEngine('bots made with the SDK', (engine) => {
   const server = useServer(engine)

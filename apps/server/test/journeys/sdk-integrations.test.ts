@@ -4,8 +4,7 @@ import { describeEachEngine } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
-const eventually = <T>(assertion: () => Promise<T> | T) =>
-  vi.waitFor(assertion, { timeout: 15_000, interval: 50 })
+const eventually = <T>(assertion: () => Promise<T> | T) => vi.waitFor(assertion, { interval: 50 })
 
 const text = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } }
 const creation = { enabled: true, requiredTags: ['number'] }

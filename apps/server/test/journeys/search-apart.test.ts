@@ -90,7 +90,7 @@ describeEachEngine('a slow search', (engine) => {
       })
       await block.release()
       // The thread that replaces the old one needs a moment to start.
-      const { passages } = await vi.waitFor(() => inBot.searchFiles({ query: 'anything' }), 45_000)
+      const { passages } = await vi.waitFor(() => inBot.searchFiles({ query: 'anything' }), 15_000)
       expect(passages).toEqual([])
       await block.remove()
     } finally {

@@ -119,7 +119,7 @@ async function addKnowledge(server: TestServer, tenant: Tenant): Promise<void> {
   const { id } = await uploadText(runtime, 'knowledge.md', `# Own words\n\n${secret}`, true)
   const expectIndexed = async () =>
     expect((await runtime.getFile({ id })).file.status).toBe('indexing_completed')
-  await vi.waitFor(expectIndexed, { timeout: 20_000 })
+  await vi.waitFor(expectIndexed)
 }
 
 async function addWorkspace(server: TestServer, { token }: Login): Promise<Login> {

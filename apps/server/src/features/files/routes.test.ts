@@ -17,8 +17,7 @@ describeEachEngine('files of a running server', (engine) => {
     return { botId: bot.id, client }
   }
 
-  const waitFor = <T>(check: () => Promise<T>) =>
-    vi.waitFor(check, { timeout: 15_000, interval: 10 })
+  const waitFor = <T>(check: () => Promise<T>) => vi.waitFor(check, { interval: 10 })
 
   it('accepts the longest allowed keys and tags', async () => {
     const { botId } = await newBot()

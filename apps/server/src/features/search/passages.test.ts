@@ -164,20 +164,17 @@ describeEachEngine('the passages of a file', (engine) => {
       const before = await blobCount()
       await bot.as().setFilePassages({ id, passages: given })
       await bot.as().setFilePassages({ id, passages: given.slice(1) })
-      await vi.waitFor(async () => expect(await blobCount()).toBe(before + 1), 10_000)
+      await vi.waitFor(async () => expect(await blobCount()).toBe(before + 1))
       await bot.as().deleteFile({ id })
-      await vi.waitFor(async () => expect(await blobCount()).toBe(before - 1), 10_000)
-      await vi.waitFor(
-        async () => {
-          const rows = await bench()
-            .database.db.selectFrom('passages')
-            .select('id')
-            .where('file_id', '=', id)
-            .execute()
-          expect(rows).toEqual([])
-        },
-        { timeout: 10_000 },
-      )
+      await vi.waitFor(async () => expect(await blobCount()).toBe(before - 1))
+      await vi.waitFor(async () => {
+        const rows = await bench()
+          .database.db.selectFrom('passages')
+          .select('id')
+          .where('file_id', '=', id)
+          .execute()
+        expect(rows).toEqual([])
+      })
     })
 
     it('only within the limits', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify from 'fastify'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createListener } from './listener.js'
 
 function createApp() {
@@ -38,7 +38,7 @@ it.runIf(process.platform === 'linux')(
     const open = fetch(`http://127.0.0.2:${port}/later`)
     await arrived
     const closed = listener.close(60_000)
-    await expect.poll(() => isRefused('127.0.0.2', port)).toBe(true)
+    await vi.waitFor(async () => expect(await isRefused('127.0.0.2', port)).toBe(true))
     release()
     expect(await (await open).text()).toBe('later')
     await closed

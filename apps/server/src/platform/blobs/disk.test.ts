@@ -137,7 +137,7 @@ describe('an interrupted put', () => {
     const slow = stalled(Buffer.alloc(1024 * 1024))
     const attempt = store.put(key, slow)
     const other = await openDiskBlobStore(folder)
-    await vi.waitUntil(async () => (await other.sweepTemporary(0)) === 1, { timeout: 15_000 })
+    await vi.waitUntil(async () => (await other.sweepTemporary(0)) === 1)
     slow.push(null)
     await expect(attempt).rejects.toMatchObject({ code: 'ENOENT' })
     expect(await store.head(key)).toBeUndefined()
@@ -183,11 +183,8 @@ async function dieWhilePutting(folder: string): Promise<void> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const drafts = join(folder, 'tmp')
-  await vi.waitUntil(
-    () => readdirSync(drafts).some((name) => statSync(join(drafts, name)).size > 0),
-    {
-      timeout: 15_000,
-    },
+  await vi.waitUntil(() =>
+    readdirSync(drafts).some((name) => statSync(join(drafts, name)).size > 0),
   )
   child.kill('SIGKILL')
   await ended

@@ -39,7 +39,7 @@ describeRealS3('an object store that nobody wrote for these tests', (store) => {
       const key = newKey()
       const controller = new AbortController()
       const attempt = crashed.put(key, stalled(...bytes(9)), { signal: controller.signal })
-      await vi.waitUntil(async () => (await uploadsAt(address)).length === 1, { timeout: 15_000 })
+      await vi.waitUntil(async () => (await uploadsAt(address)).length === 1)
       expect(await uploadsAt(address)).toEqual([key])
       expect(await crashed.sweepTemporary(0)).toBe(0)
       expect(await other.sweepTemporary(3_600_000)).toBe(0)

@@ -11,7 +11,7 @@ export async function recordedLog(): Promise<{ log: Log; lines: string[] }> {
 
 /** Waits for something that will happen; only a failing test waits to the end. */
 export function until(happened: () => boolean | Promise<boolean>): Promise<unknown> {
-  return vi.waitUntil(happened, { timeout: 15_000, interval: 2 })
+  return vi.waitUntil(happened, { interval: 2 })
 }
 
 /** Subscribes and keeps what is heard. */

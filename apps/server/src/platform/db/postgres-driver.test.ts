@@ -119,7 +119,7 @@ describe.runIf(postgres)('PostgreSQL', () => {
     await using impatient = await openDatabase({ ...database().options, statementTimeout: 50 })
     const idle = notesOf(impatient).run(async (tx) => {
       await tx.insertInto('notes').values(note('asleep')).execute()
-      await vi.waitUntil(isAlone, { timeout: 10_000 })
+      await vi.waitUntil(isAlone)
       await tx.insertInto('notes').values(note('asleep-2')).execute()
     })
     await expect(idle).rejects.toThrow(DatabaseUnavailableError)

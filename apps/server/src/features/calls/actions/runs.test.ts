@@ -69,6 +69,6 @@ describeEachEngine('runs of actions', (engine) => {
     const unreached = inBot.callAction({ type: 'mail:send', input: { to: 'eve' } })
     await expect(unreached).rejects.toThrow(/^The integration mail cannot be reached: /)
     server().clock.advance(8 * day)
-    await vi.waitFor(async () => expect((await list()).data).toEqual([]), 15_000)
+    await vi.waitFor(async () => expect((await list()).data).toEqual([]))
   })
 })

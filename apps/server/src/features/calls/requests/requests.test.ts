@@ -126,12 +126,10 @@ describeEachEngine('integrations that declare it', (engine) => {
       payload: { text: 'last' },
       tags: {},
     })
-    await vi.waitFor(
-      () =>
-        expect(remote().asked('message_created').at(-1)?.json.message).toMatchObject({
-          id: later.id,
-        }),
-      { timeout: 10_000 },
+    await vi.waitFor(() =>
+      expect(remote().asked('message_created').at(-1)?.json.message).toMatchObject({
+        id: later.id,
+      }),
     )
     const sent = remote().requests.filter(({ headers }) =>
       /^(message|conversation)_/.test(headers['x-bp-operation'] ?? ''),

@@ -40,8 +40,7 @@ describeEachEngine('the sweeps', (engine) => {
       .execute()
 
   /** Waits until the sweeps have completed the checked work. */
-  const eventually = (check: () => Promise<void>) =>
-    vi.waitFor(check, { timeout: 10_000, interval: 10 })
+  const eventually = (check: () => Promise<void>) => vi.waitFor(check, { interval: 10 })
 
   it('remove the contents of files that were replaced or deleted', async () => {
     const bot = bench().newBot()

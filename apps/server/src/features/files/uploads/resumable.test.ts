@@ -15,16 +15,13 @@ describeEachEngine('a resumable upload', (engine) => {
 
   /** Checks that every blob belongs to some content, once the sweeper has run. */
   async function expectNothingLeft(): Promise<void> {
-    await vi.waitFor(
-      async () => {
-        const { db } = bench().database
-        const used = await db.selectFrom('file_contents').select('blob_key').execute()
-        const parts = await db.selectFrom('content_parts').select('blob_key').execute()
-        const known = new Set([...used, ...parts].map(({ blob_key }) => blob_key))
-        for await (const { key } of bench().blobs.list()) expect(known).toContain(key)
-      },
-      { timeout: 5000 },
-    )
+    await vi.waitFor(async () => {
+      const { db } = bench().database
+      const used = await db.selectFrom('file_contents').select('blob_key').execute()
+      const parts = await db.selectFrom('content_parts').select('blob_key').execute()
+      const known = new Set([...used, ...parts].map(({ blob_key }) => blob_key))
+      for await (const { key } of bench().blobs.list()) expect(known).toContain(key)
+    })
   }
 
   const newUpload = async (size: number, more: object = {}, bot: TestBot = bench().newBot()) => {

@@ -73,7 +73,6 @@ describeEachEngine('indexing', (engine) => {
   /** Waits until some passages of a document are written. */
   const someWritten = (bot: TestBot) =>
     vi.waitFor(async () => expect(await positions(bot)).not.toEqual([]), {
-      timeout: 15_000,
       interval: 1,
     })
 
@@ -156,7 +155,7 @@ describeEachEngine('indexing', (engine) => {
         )
         expect(busy).toEqual([])
       },
-      { timeout: 15_000, interval: 10 },
+      { interval: 10 },
     )
     expect((await bot.as().getFile({ id: file.id })).file).toEqual({
       ...file,
@@ -172,7 +171,6 @@ describeEachEngine('indexing', (engine) => {
     await someWritten(bot)
     await bot.as().deleteFile({ id })
     await vi.waitFor(async () => expect(await positions(bot)).toEqual([]), {
-      timeout: 10_000,
       interval: 10,
     })
     expect((await bot.as().searchFiles({ query: 'word1' })).passages).toEqual([])

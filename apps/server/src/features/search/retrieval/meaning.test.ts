@@ -12,7 +12,7 @@ import { findServing } from '../vectors/space-store.js'
 import { createRanker } from './ranker.js'
 
 const [sqlite] = engines
-const patience = { timeout: 40_000, interval: 100 }
+const patience = { timeout: 15_000, interval: 100 }
 
 async function start(environment: Record<string, string> = {}) {
   if (sqlite === undefined) throw new Error('There is no engine to test on')

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { createSlices, type Slices } from '../../../../test/slices.js'
 import type { ScopeHeaders } from '../../../domain/authenticator.js'
@@ -254,7 +254,7 @@ describeEachEngine('authentication', (engine) => {
     await other.access.authenticator.account(ann.token)
     expect(await lastUse()).toBeNull()
     for (const callback of waiting) callback()
-    await expect.poll(lastUse, { timeout: 10_000 }).not.toBeNull()
+    await vi.waitFor(async () => expect(await lastUse()).not.toBeNull())
     const first = await lastUse()
 
     // Nothing is written within a minute of the stored time.

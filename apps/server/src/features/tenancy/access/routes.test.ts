@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
@@ -106,7 +106,7 @@ describeEachEngine('tokens over HTTP', (engine) => {
       const { pats } = await client.listPersonalAccessTokens()
       return pats.find(({ id }) => id === pat.id)?.lastUsedAt
     }
-    await expect.poll(lastUsedAt, { timeout: 15_000 }).toMatch(/Z$/)
+    await vi.waitFor(async () => expect(await lastUsedAt()).toMatch(/Z$/))
   })
 })
 
