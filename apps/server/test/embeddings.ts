@@ -1,5 +1,5 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 
 /** How the endpoint behaves at the moment. */
@@ -73,7 +73,8 @@ export function useEmbeddings(port: number): FakeEndpoint {
     })
   })
   beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
   })
   afterAll(async () => {
     server.closeAllConnections()
@@ -86,13 +87,4 @@ function vectorOf(text: string, padding: number): number[] {
   const words = text.toLowerCase()
   const place = themes.map((theme) => (theme.some((word) => words.includes(word)) ? 1 : 0.01))
   return [...place, ...Array.from({ length: padding }, () => 0.01)]
-}
-
-/** A free port. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

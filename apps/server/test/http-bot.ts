@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { freePort } from './ports.js'
 
 /** A call as a bot got it. */
 interface BotCall {
@@ -39,7 +40,7 @@ type Manner =
 const script = fileURLToPath(new URL('./fixtures/http-bot.mjs', import.meta.url))
 
 /** Starts a bot in a process of its own, which ends with the test. */
-export async function startHttpBot(manner: Manner = 'echo', port = 0): Promise<HttpBot> {
+export async function startHttpBot(manner: Manner = 'echo', port?: number): Promise<HttpBot> {
   const { end, ...bot } = await spawnBot(manner, port)
   onTestFinished(end)
   return bot
@@ -50,7 +51,7 @@ export function useHttpBots(): { as(manner?: Manner): HttpBot } {
   let running: Awaited<ReturnType<typeof spawnBot>> | undefined
   let bots = 0
   beforeAll(async () => {
-    running = await spawnBot('echo', 0)
+    running = await spawnBot('echo')
   })
   afterAll(async () => {
     await running?.end()
@@ -64,7 +65,8 @@ export function useHttpBots(): { as(manner?: Manner): HttpBot } {
   }
 }
 
-async function spawnBot(manner: Manner, port: number) {
+async function spawnBot(manner: Manner, given?: number) {
+  const port = given ?? (await freePort())
   const folder = await mkdtemp(join(tmpdir(), 'botstead-bot-'))
   const file = join(folder, 'calls.jsonl')
   const child = spawn(process.execPath, [script, file, manner, String(port)], {
@@ -75,8 +77,7 @@ async function spawnBot(manner: Manner, port: number) {
     child.kill('SIGKILL')
     await exited
   }
-  const [line] = await once(child.stdout, 'data')
-  const own = Number(String(line))
+  await once(child.stdout, 'data')
 
   function at(path: string): HttpBot {
     async function calls(): Promise<BotCall[]> {
@@ -91,8 +92,8 @@ async function spawnBot(manner: Manner, port: number) {
         )
     }
     return {
-      url: `http://127.0.0.1:${own}${path}`,
-      port: own,
+      url: `http://127.0.0.1:${port}${path}`,
+      port,
       calls,
       kill,
       async received(conversationId) {

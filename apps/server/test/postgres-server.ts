@@ -13,11 +13,11 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Keeper } from './keeper.js'
+import { freePort } from './ports.js'
 
 const require = createRequire(import.meta.url)
 const run = promisify(execFile)
@@ -177,18 +177,4 @@ async function fastestFolder(user: OtherUser | undefined): Promise<string> {
   const space = await statfs(memory).catch(() => undefined)
   if (space && space.bavail * space.bsize > 2 ** 31) return memory
   return user ? await firstOpen([tmpdir(), '/tmp', '/var/tmp']) : tmpdir()
-}
-
-function freePort(): Promise<number> {
-  return new Promise((found, failed) => {
-    const probe = createServer()
-    probe.once('error', failed)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => {
-        if (address === null || typeof address === 'string') failed(new Error('No free port'))
-        else found(address.port)
-      })
-    })
-  })
 }

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
 import { waitUntil } from './patience.js'
+import { freePort } from './ports.js'
 
 const command = inject('command')
 
@@ -93,17 +93,6 @@ export async function runCommand(
     once(child, 'close'),
   ])
   return { status, stdout, stderr }
-}
-
-/** A port that was just free. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('No port was given')
-  return address.port
 }
 
 async function isReady(probe: string): Promise<boolean> {

@@ -8,7 +8,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { browserPath, openBrowser } from '../browser.js'
 import { createCommandPlace } from '../command-place.js'
 import { checkout, withoutProxies } from '../documents.js'
-import { freePort, type ServerProcess, startServerProcess } from '../processes.js'
+import { freePort } from '../ports.js'
+import { type ServerProcess, startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
 

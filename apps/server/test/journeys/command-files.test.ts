@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import type { Client } from '@botstead/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
-import { freePort, runCommand } from '../processes.js'
+import { freePort } from '../ports.js'
+import { runCommand } from '../processes.js'
 
 describe('botstead files', () => {
   const server = useServer()

@@ -8,7 +8,8 @@ import { Upload } from 'tus-js-client'
 import { expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
 import { describeEachEngine, type TestEngine } from '../engines.js'
-import { freePort, type ServerProcess, startServerProcess } from '../processes.js'
+import { freePort } from '../ports.js'
+import { type ServerProcess, startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
 const rounds = 2

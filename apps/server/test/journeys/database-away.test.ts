@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../src/platform/telemetry/log.js'
 import { engines } from '../engines.js'
 import { startTestServer } from '../harness.js'
+import { freePort } from '../ports.js'
 
 const postgres = engines.find(({ name }) => name === 'postgres')
 
@@ -24,19 +25,19 @@ async function startGate(target: URL) {
     }
     client.pipe(upstream).pipe(client)
   })
-  const open = async (port: number) => {
+  const port = await freePort()
+  const open = async () => {
     gate.listen(port, '127.0.0.1')
     await once(gate, 'listening')
   }
-  await open(0)
-  const { port } = gate.address() as AddressInfo
+  await open()
   const url = new URL(target)
   url.port = String(port)
   const close = () => {
     gate.close()
     for (const socket of sockets) socket.destroy()
   }
-  return { url: url.href, open: () => open(port), close }
+  return { url: url.href, open, close }
 }
 
 describe.skipIf(!postgres)('an outage of the database', () => {

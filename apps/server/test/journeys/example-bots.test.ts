@@ -9,7 +9,7 @@ import { checkout, readDocument } from '../documents.js'
 import { connect, existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { startLanguageModel } from '../language-model.js'
-import { freePort } from '../processes.js'
+import { freePort } from '../ports.js'
 import { exchange, request } from '../raw-http.js'
 
 const server = useServer()

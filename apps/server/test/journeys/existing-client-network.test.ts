@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines } from '../engines.js'
 import { existingClient, makeBot } from '../existing-clients.js'
 import { startTestServer, type TestServer, useServer } from '../harness.js'
-import { freePort } from '../processes.js'
+import { freePort } from '../ports.js'
 
 describe('a base address', () => {
   const server = useServer()

@@ -5,7 +5,7 @@ import { createLog } from '../../src/platform/telemetry/log.js'
 import { engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { eventually } from '../jobs.js'
-import { freePort } from '../processes.js'
+import { freePort } from '../ports.js'
 
 /** All bytes below the data folder, by path, except files whose purpose is to hold a secret. */
 async function keptBytes({ server }: TestServer): Promise<Map<string, Buffer>> {

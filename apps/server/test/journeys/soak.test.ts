@@ -12,7 +12,7 @@ import { expect, inject, it } from 'vitest'
 import { startBot } from '../bot-server.js'
 import { listenBySocket, listenRaw, type RawAddress } from '../listening/raw-stream.js'
 import { growth, type LiveHeap, liveBytes, readLiveHeap } from '../live-heap.js'
-import { freePort } from '../processes.js'
+import { freePort } from '../ports.js'
 
 /** The resources that a server holds. */
 interface Held {

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { freePort, useEmbeddings } from '../../../../../test/embeddings.js'
+import { useEmbeddings } from '../../../../../test/embeddings.js'
+import { freePort } from '../../../../../test/ports.js'
 import { createAddressRules } from '../../../../platform/outgoing/address-rules.js'
 import { createOutgoing } from '../../../../platform/outgoing/outgoing.js'
 import { createEndpoint, EmbeddingsError } from './endpoint.js'

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+
+// A port that was free a moment ago may be taken when somebody listens on it: by another test, by
+// another run of the tests, or by any connection, if the system may give the port to those. So each
+// process has a block of ports of its own, below those that systems give away, and gives none twice.
+
+/** The range of all blocks, and the ports of each. Linux gives away those from 32768. */
+const range = { begin: 10_000, end: 32_000, block: 100 }
+
+interface Block {
+  /** Listens on the first port of the block as long as this process lives: the block is taken. */
+  guard: Server
+  next: number
+  end: number
+}
+
+let block: Promise<Block> | undefined
+
+/** A port that nobody listens on, and nobody will but the caller, however often it is closed again. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    block ??= takeBlock()
+    const current = block
+    const own = await current
+    if (own.next === own.end) {
+      if (block === current) block = undefined
+      continue
+    }
+    const port = own.next
+    own.next += 1
+    const probe = await listen(port)
+    if (probe === undefined) continue
+    probe.close()
+    await once(probe, 'close')
+    return port
+  }
+}
+
+async function takeBlock(): Promise<Block> {
+  const blocks = (range.end - range.begin) / range.block
+  // Others begin elsewhere, so that not all of them try the same blocks.
+  for (let tried = 0; tried < blocks; tried++) {
+    const begin = range.begin + ((process.pid + tried) % blocks) * range.block
+    const guard = await listen(begin)
+    if (guard) return { guard: guard.unref(), next: begin + 1, end: begin + range.block }
+  }
+  throw new Error('All blocks of ports are taken')
+}
+
+/** Nothing if the port is taken. */
+async function listen(port: number): Promise<Server | undefined> {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    return server
+  } catch {
+    return undefined
+  }
+}
