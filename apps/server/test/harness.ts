@@ -16,7 +16,7 @@ export interface TestClock extends Clock {
 
 /** The clock of a server under test. */
 export interface ServerClock extends TestClock {
-  /** Lets no time pass while something is done, however long that takes. */
+  /** Lets no time pass by itself while something is done, however long that takes. */
   hold<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -28,6 +28,7 @@ export function createTestClock(): ServerClock {
     now,
     advance: (milliseconds) => {
       offset += milliseconds
+      if (held !== undefined) held += milliseconds
     },
     hold: async (work) => {
       held = now()

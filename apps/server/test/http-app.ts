@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance } from 'fastify'
+import { vi } from 'vitest'
 import { type AppOptions, createApp } from '../src/http/app.js'
 import { createIds } from '../src/platform/ids.js'
 import { createLog } from '../src/platform/telemetry/log.js'
@@ -51,17 +51,24 @@ export async function listenApp(
     checkResponses: true,
     ...options,
   })
+  let accepted: Socket[] = []
+  app.server.on('connection', (socket) => accepted.push(socket))
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as { port: number }
   return {
     app,
     port,
     connect: async () => {
-      const accepted = once(app.server, 'connection')
       const client = connect(port, '127.0.0.1')
       // The server may end a connection while this side still sends.
       client.on('error', () => undefined)
-      const [server] = (await accepted) as [Socket]
+      // Several may connect at once.
+      const isOther = ({ remotePort }: Socket) => remotePort !== client.localPort
+      const server = await vi.waitUntil(
+        () => !client.connecting && accepted.find((each) => !isOther(each)),
+        { interval: 1 },
+      )
+      accepted = accepted.filter(isOther)
       return { client, server }
     },
   }

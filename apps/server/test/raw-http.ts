@@ -34,6 +34,16 @@ export async function untilClosed(socket: Socket): Promise<void> {
   if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
 }
 
+/**
+ * Collects the text that comes over a connection; call the returned function for all of it so far.
+ * A response may arrive in several pieces. No end of the connection is an error.
+ */
+export function receivedBy(socket: Socket): () => string {
+  const chunks: Buffer[] = []
+  socket.on('error', () => undefined).on('data', (chunk) => chunks.push(chunk))
+  return () => Buffer.concat(chunks).toString('utf8')
+}
+
 /** Sends bytes that no HTTP client would send and reads until the server closes the connection. */
 export async function exchange(url: string, chunks: Iterable<string | Buffer>): Promise<RawAnswer> {
   return parse(await readUntilClosed(url, chunks))
@@ -60,19 +70,15 @@ async function readUntilClosed(url: string, chunks: Iterable<string | Buffer>): 
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   // The server may close while this side still sends; its responses count.
-  socket.on('error', () => undefined)
-  const received: Buffer[] = []
-  const closed = new Promise<void>((resolve) => {
-    socket.on('data', (chunk) => received.push(chunk))
-    socket.on('close', () => resolve())
-  })
+  const received = receivedBy(socket)
+  const closed = untilClosed(socket)
   for (const chunk of chunks) {
     if (socket.destroyed) break
     if (!socket.write(chunk))
       await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve))
   }
   await closed
-  return Buffer.concat(received).toString('utf8')
+  return received()
 }
 
 function parse(text: string): RawAnswer {

@@ -11,6 +11,7 @@ describe('the rate limit of an address', () => {
   const burst = 3
   let listening: ListeningApp
   let checks = 0
+  let released: Promise<void> = Promise.resolve()
 
   beforeAll(async () => {
     listening = await listenApp({
@@ -21,6 +22,7 @@ describe('the rate limit of an address', () => {
               name: 'counted',
               check: async () => {
                 checks += 1
+                await released
               },
             },
           ],
@@ -123,6 +125,15 @@ describe('the rate limit of an address', () => {
 
   it('runs the checks once for all probes that arrive while they run', async () => {
     const before = checks
+    let release = () => {}
+    released = new Promise((resolve) => {
+      release = resolve
+    })
+    let arrived = 0
+    listening.app.server.on('request', () => {
+      arrived += 1
+      if (arrived === 50) release()
+    })
     const responses = await Promise.all(Array.from({ length: 50 }, () => call('/readyz', '::1')))
     expect(responses.every(({ status }) => status === 200)).toBe(true)
     expect(checks - before).toBeLessThan(50)

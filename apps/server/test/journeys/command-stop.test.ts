@@ -1,12 +1,13 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { createClient } from '@botstead/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
+import { receivedBy, untilClosed } from '../raw-http.js'
 
 const token = 'a-token-for-tests-only'
 const content = 'x'.repeat(1000)
+const proceed = 'HTTP/1.1 100 Continue\r\n\r\n'
 
 async function startWith(environment: Record<string, string>): Promise<ServerProcess> {
   return await startServerProcess({ ...environment, BOTSTEAD_ADMIN_TOKEN: token })
@@ -20,27 +21,16 @@ async function beginUpload({ url: baseUrl }: ServerProcess) {
   const runtime = createClient({ baseUrl, token, botId: bot.id })
   const { file } = await runtime.upsertFile({ key: 'slow', size: content.length })
   const { port, pathname } = new URL(file.uploadUrl)
-  const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8')
-  const ended = readAll(socket)
+  const socket = connect(Number(port), '127.0.0.1')
+  const received = receivedBy(socket)
   socket.write(
     `PUT ${pathname} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: ${content.length}\r\n\r\n`,
   )
   // The server's request for the content shows that it is processing.
-  await once(socket, 'data')
+  await vi.waitFor(() => expect(received()).toBe(proceed))
   socket.write(content.slice(0, 500))
-  const answer = ended.then((received) => received.replace('HTTP/1.1 100 Continue\r\n\r\n', ''))
+  const answer = untilClosed(socket).then(() => received().replace(proceed, ''))
   return { socket, answer, botId: bot.id, fileId: file.id }
-}
-
-/** Everything that arrives until the connection closes, also by an error. */
-async function readAll(socket: Socket): Promise<string> {
-  let received = ''
-  socket.on('data', (chunk) => {
-    received += chunk
-  })
-  return await new Promise((resolve) => {
-    socket.on('error', () => undefined).on('close', () => resolve(received))
-  })
 }
 
 /** The settings that make the process fail when it gets a signal. */

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ListeningApp, listenApp } from '../../../test/http-app.js'
 import { ManualTime } from '../../../test/manual-time.js'
-import { untilClosed } from '../../../test/raw-http.js'
+import { receivedBy, untilClosed } from '../../../test/raw-http.js'
 import { route } from '../mount.js'
 
 const shared = { tag: 'Service', auth: 'public', status: 200, errors: [] } as const
@@ -40,19 +40,24 @@ const wait = operation({ ...large, id: 'wait', path: '/wait' })
 
 const largeText = 'x'.repeat(20_000_000)
 const second = 1000
+/** Milliseconds between two checks of Node for heads that take too long. */
+const checkMilliseconds = 100
 
 describe('a connection', () => {
   let listening: ListeningApp
   let time: ManualTime
   let release: () => void
+  /** Whether the request that waits for the test has begun. */
+  let isWaiting: boolean
 
   beforeEach(async () => {
     time = new ManualTime()
+    isWaiting = false
     const released = new Promise<void>((resolve) => {
       release = resolve
     })
     listening = await listenApp({
-      connections: { timers: time, clock: time, headMilliseconds: 100 },
+      connections: { timers: time, clock: time, headMilliseconds: checkMilliseconds },
       routes: [
         route(echo, async ({ body }) => ({ length: body.text.length })),
         route(secret, async () => ({})),
@@ -63,11 +68,14 @@ describe('a connection', () => {
         }),
         route(large, async () => ({ text: largeText })),
         route(wait, async () => {
+          isWaiting = true
           await released
           return { done: true }
         }),
       ],
     })
+    // No head is late, however slow the machine is, but in a test that makes it so.
+    limitHeads(600 * second)
   })
   afterEach(async () => {
     release()
@@ -75,10 +83,8 @@ describe('a connection', () => {
     await listening.app.close()
   })
 
-  function textFrom(client: Socket): () => string {
-    const chunks: Buffer[] = []
-    client.on('data', (chunk) => chunks.push(chunk))
-    return () => Buffer.concat(chunks).toString()
+  function limitHeads(milliseconds: number): void {
+    listening.app.server.headersTimeout = milliseconds
   }
 
   const head = (line: string, length: number) =>
@@ -94,7 +100,7 @@ describe('a connection', () => {
   describe.each(['POST /echo', 'POST /nowhere'])('with a body for %s', (line) => {
     it('gets 408 and is closed when the body arrives too slowly', async () => {
       const connection = await listening.connect()
-      const received = textFrom(connection.client)
+      const received = receivedBy(connection.client)
       const closed = untilClosed(connection.client)
       await send(connection, `${head(line, 50)}{"text":"`)
       for (let i = 0; i < 6; i++) {
@@ -117,7 +123,7 @@ describe('a connection', () => {
 
   it('is closed when the body of a refused request arrives too slowly', async () => {
     const connection = await listening.connect()
-    const received = textFrom(connection.client)
+    const received = receivedBy(connection.client)
     const closed = untilClosed(connection.client)
     await send(connection, `${head('POST /secret', 50)}{"text":"`)
     await vi.waitUntil(() => received().includes('"code":401'))
@@ -128,7 +134,7 @@ describe('a connection', () => {
 
   it('may send a long body as long as it makes progress', async () => {
     const connection = await listening.connect()
-    const received = textFrom(connection.client)
+    const received = receivedBy(connection.client)
     const part = 'x'.repeat(1_100_000)
     await send(connection, `${head('POST /echo', 3 * part.length + 11)}{"text":"`)
     for (let i = 0; i < 3; i++) {
@@ -142,7 +148,7 @@ describe('a connection', () => {
 
   it('does not limit the pace of uploads, which their readers watch', async () => {
     const connection = await listening.connect()
-    const received = textFrom(connection.client)
+    const received = receivedBy(connection.client)
     await send(connection, `${head('PUT /upload', 10)}12345`)
     time.advance(600 * second)
     await send(connection, '67890')
@@ -151,7 +157,8 @@ describe('a connection', () => {
 
   it('gets 408 and is closed when the headers do not end', async () => {
     const { client } = await listening.connect()
-    const received = textFrom(client)
+    const received = receivedBy(client)
+    limitHeads(checkMilliseconds)
     const dribble = setInterval(() => client.write('x'), 5)
     client.write('GET /echo HTTP/1.1\r\nX-Slow: ')
     await untilClosed(client)
@@ -165,9 +172,11 @@ describe('a connection', () => {
     ['no HTTP at all\r\n\r\n', 400],
   ])('receives earlier responses before the refusal of %j', async (rest, status) => {
     const { client } = await listening.connect()
-    const received = textFrom(client)
+    const received = receivedBy(client)
     const noticed = once(listening.app.server, 'clientError')
     client.write(`GET /wait HTTP/1.1\r\nHost: a\r\n\r\n${rest}`)
+    await vi.waitUntil(() => isWaiting)
+    limitHeads(checkMilliseconds)
     await noticed
     expect(received()).toBe('')
     release()

@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { operation } from '@botstead/contract'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ListeningApp, listenApp } from '../../../test/http-app.js'
+import { untilClosed } from '../../../test/raw-http.js'
 import { route } from '../mount.js'
 
 const wait = operation({
@@ -138,10 +138,9 @@ describe('pipelined requests', () => {
     const { client, server } = await listening.connect()
     client.write(requests('wait', 500))
     await vi.waitUntil(() => started.length === mostStarted)
-    const closed = once(server, 'close')
     server.destroy()
     client.destroy()
-    await closed
+    await untilClosed(server)
     release()
     await roundTrip()
     expect(started.length).toBe(mostStarted)

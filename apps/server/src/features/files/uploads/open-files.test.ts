@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { engines } from '../../../../test/engines.js'
 import { send, useFiles } from '../../../../test/files.js'
-import { untilClosed } from '../../../../test/raw-http.js'
+import { receivedBy, untilClosed } from '../../../../test/raw-http.js'
 
 const [engine] = engines
 if (engine === undefined) throw new Error('There is no engine to test on')
@@ -78,16 +78,16 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
 
     const older = await begin()
     const [ofOlder] = await expectOneOpen()
-    const refused = once(older, 'data')
+    const refused = receivedBy(older)
     const newer = await begin()
-    expect(String(await refused)).toContain('ResourceLockedConflict')
+    await vi.waitFor(() => expect(refused()).toContain('ResourceLockedConflict'))
     // A sender that continues after a refusal is cut off.
     older.write(Buffer.alloc(size - offset))
     await untilClosed(older)
     const [ofNewer] = await expectOneOpen(ofOlder)
-    const ended = once(newer, 'data')
+    const ended = receivedBy(newer)
     bench().timers.advance(60_000)
-    expect(String(await ended)).toMatch(/^HTTP\/1\.1 408 /)
+    await vi.waitFor(() => expect(ended()).toMatch(/^HTTP\/1\.1 408 /))
     newer.destroy()
     await expectNoneOpen()
     expect(ofNewer).not.toBe(ofOlder)
@@ -139,8 +139,7 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
 
     for (const range of [{}, { range: 'bytes=5-7999999' }]) {
       const reader = await open('GET', url, '', range)
-      await once(reader, 'data')
-      reader.pause()
+      await once(reader, 'readable')
       await expectOneOpen()
       reader.destroy()
       await expectNoneOpen()

@@ -4,6 +4,7 @@ import { Upload } from 'tus-js-client'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { send, type TestBot, useFiles } from '../../../../test/files.js'
+import { receivedBy } from '../../../../test/raw-http.js'
 
 const day = 24 * 60 * 60_000
 const bytes = 'application/offset+octet-stream'
@@ -107,7 +108,7 @@ describeEachEngine('a resumable upload', (engine) => {
     const { bot, url } = await newUpload(100)
     const { host, hostname, port, pathname } = new URL(url)
     const stored = untilStored()
-    const socket = connect(Number(port), hostname)
+    const socket = connect(Number(port), hostname).on('error', () => undefined)
     const head = `PATCH ${pathname} HTTP/1.1\r\nHost: ${host}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\nContent-Type: ${bytes}\r\nContent-Length: 100\r\n\r\n`
     socket.write(`${head}${'a'.repeat(60)}`)
     await stored
@@ -122,15 +123,13 @@ describeEachEngine('a resumable upload', (engine) => {
     const { host, hostname, port, pathname } = new URL(url)
     const stored = untilStored()
     const silent = connect(Number(port), hostname)
-    const answer = new Promise<string>((resolve) => {
-      silent.once('data', (data) => resolve(data.toString()))
-    })
+    const received = receivedBy(silent)
     silent.write(
       `PATCH ${pathname} HTTP/1.1\r\nHost: ${host}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\nContent-Type: ${bytes}\r\nContent-Length: 100\r\n\r\n${'a'.repeat(10)}`,
     )
     await stored
     expect(await offsetAt(url)).toBe(10)
-    expect(await answer).toContain('ResourceLockedConflict')
+    await vi.waitFor(() => expect(received()).toContain('ResourceLockedConflict'))
     expect((await append(url, 10, 'b'.repeat(90))).status).toBe(204)
     silent.destroy()
   })

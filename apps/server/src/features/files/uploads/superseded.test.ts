@@ -1,7 +1,9 @@
 import { connect } from 'node:net'
+import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { engines } from '../../../../test/engines.js'
 import { send, useFiles } from '../../../../test/files.js'
+import { receivedBy } from '../../../../test/raw-http.js'
 
 const size = 2_000_000
 const part = ['Tus-Resumable: 1.0.0', 'Content-Type: application/offset+octet-stream']
@@ -28,21 +30,25 @@ describe.each(postgres)('an upload that is taken over while it claims on $name',
     const { host, hostname, port, pathname } = new URL(url)
     const socket = connect(Number(port), hostname)
     onTestFinished(() => void socket.destroy())
-    const answer = new Promise<string>((resolve) => {
-      socket.once('data', (data) => resolve(String(data)))
-    })
+    const received = receivedBy(socket)
     const head = [`${method} ${pathname} HTTP/1.1`, `Host: ${host}`, ...headers]
     socket.write(`${head.join('\r\n')}\r\nContent-Length: ${size}\r\n\r\n${'a'.repeat(10)}`)
-    // When later requests have responses, the upload has reached its claim.
-    for (let i = 0; i < 5; i++) await bench().newBot().as().listFiles({})
+    await vi.waitUntil(claimWaits)
     return {
       url,
-      answer,
+      received,
       release: async () => {
         release()
         await holding
       },
     }
+  }
+
+  /** Whether a transaction waits for a lock of another. */
+  async function claimWaits(): Promise<boolean> {
+    const { rows } = await sql`select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(bench().database.db)
+    return rows.length > 0
   }
 
   /** Resolves when a running request is notified that a newer one has arrived. */
@@ -55,25 +61,25 @@ describe.each(postgres)('an upload that is taken over while it claims on $name',
 
   it('keeps its bytes, and a request for its state does not wait for more', async () => {
     const isTakenOver = watchTakeover()
-    const { url, answer, release } = await begin('PATCH', [...part, 'Upload-Offset: 0'])
+    const { url, received, release } = await begin('PATCH', [...part, 'Upload-Offset: 0'])
     const asking: Promise<Response>[] = []
     await vi.waitFor(() => {
       asking.push(fetch(url, { method: 'HEAD', headers: { 'tus-resumable': '1.0.0' } }))
       expect(isTakenOver()).toBe(true)
     })
     await release()
-    expect(await answer).toContain('ResourceLockedConflict')
+    await vi.waitFor(() => expect(received()).toContain('ResourceLockedConflict'))
     const offsets = (await Promise.all(asking)).map(({ headers }) => headers.get('upload-offset'))
     expect(offsets).toContain('10')
   })
 
   it('is superseded by a whole content at once', async () => {
     const isTakenOver = watchTakeover()
-    const { url, answer, release } = await begin('PUT')
+    const { url, received, release } = await begin('PUT')
     const newer = send(url, Buffer.alloc(size))
     await vi.waitUntil(isTakenOver)
     await release()
-    expect(await answer).toContain('ResourceLockedConflict')
+    await vi.waitFor(() => expect(received()).toContain('ResourceLockedConflict'))
     expect((await newer).status).toBe(200)
   })
 })
