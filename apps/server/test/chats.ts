@@ -98,7 +98,7 @@ export async function createChats(
           .returning(['id', 'foreign_id', 'integration', 'last_sequence', 'last_message_at'])
           .executeTakeFirstOrThrow()
         const place = { ...row, last_message_at: tenants.clock.now() }
-        const payload = messages.encode({ text: 'Hello', metadata: { streamId } })
+        const payload = JSON.stringify({ text: 'Hello', metadata: { streamId } })
         const message = { botId, userId: botId, direction: 'outgoing', type: 'text' } as const
         await messages.append(tx, place, { ...message, payload }, profile)
       })

@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
+import { encodePayload } from '../../domain/payload.js'
 import type { Clock } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
@@ -29,6 +30,8 @@ export interface MessageOperationsDeps extends ChatAccessDeps {
   pager: Pager
   messages: MessagesService
   streams: Pick<ConversationStreams, 'waitForListeners' | 'revocations'>
+  /** Most bytes of the JSON of a payload. */
+  maxPayloadBytes: number
 }
 
 interface KnownUser extends Pick<UserRow, 'id' | 'foreign_id'> {
@@ -42,7 +45,7 @@ const perPage = 50
 
 /** Operations of users on messages. */
 export function messageOperations(deps: MessageOperationsDeps, access: ChatAccess) {
-  const { db, run, clock, pager, users, conversations, messages, streams } = deps
+  const { db, run, clock, pager, users, conversations, messages, streams, maxPayloadBytes } = deps
   /**
    * The user of a key, cached for as long as authentication caches the key. Another process may
    * have deleted the user since, so this only serves statements that check the participation
@@ -148,7 +151,7 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
         ...(input.metadata !== undefined && { metadata: input.metadata }),
       }
       const { type, payload } = toStoredContent(content)
-      const encoded = messages.encode(payload)
+      const encoded = encodePayload(payload, maxPayloadBytes)
       const profile = await messages.profileOf(actor.chat.botId)
       const { slot, made } = await run(async (tx) => {
         const { user, slot } = await reserveSlot(tx, actor, input.conversationId)

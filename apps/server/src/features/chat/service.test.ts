@@ -241,7 +241,7 @@ describeEachEngine('chat', (engine) => {
           userId: botId,
           direction: 'outgoing',
           type: 'carousel',
-          payload: chats.messages.encode({ items: [{ title: 'Tea', actions: [] }] }),
+          payload: JSON.stringify({ items: [{ title: 'Tea', actions: [] }] }),
         },
         profile,
       )

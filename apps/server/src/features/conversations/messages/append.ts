@@ -15,7 +15,7 @@ export interface NewMessage {
   userId: string
   direction: MessageRow['direction']
   type: string
-  /** Content as JSON text, from {@link MessagesService.encode}. */
+  /** Content as JSON text, from `encodePayload`. */
   payload: string
   /** JSON map of strings, as stored; null or left out when there are none. */
   tags?: string | null
@@ -42,19 +42,23 @@ const messageCreated = 'message_created'
  * The hot path of the server: turns a validated message into its row, its event and its delivery.
  */
 export function createAppend({ ids, publisher, events, domainEvents }: AppendDeps) {
-  /** Stores a message in its slot, logs it in the conversation and requests its delivery. */
-  async function append(
+  /**
+   * Stores a message in its slot, logs it in the conversation, and notifies the bot of an incoming
+   * one, and the installation that owns the conversation of an outgoing one.
+   */
+  return async function append(
     tx: Tx,
     slot: MessageSlot,
     message: NewMessage,
     profile: BotProfile,
   ): Promise<MessageRow> {
+    const { botId, userId } = message
     const createdAt = isoTime(slot.last_message_at)
     const row: MessageRow = {
       id: message.id ?? ids.next('msg'),
-      bot_id: message.botId,
+      bot_id: botId,
       conversation_id: slot.id,
-      user_id: message.userId,
+      user_id: userId,
       type: message.type,
       payload: message.payload,
       direction: message.direction,
@@ -68,47 +72,31 @@ export function createAppend({ ids, publisher, events, domainEvents }: AppendDep
     await publisher.publish(tx, {
       stream: slot.id,
       sequence: slot.last_sequence,
-      botId: message.botId,
+      botId,
       type: conversationEvents.messageCreated,
       subjectId: row.id,
       createdAt,
     })
-    const delivery = deliver(tx, profile, slot.integration, row)
-    if (delivery !== undefined) await delivery
-    return row
-  }
-
-  /**
-   * Notifies the bot of incoming messages, and the installation that owns the conversation of
-   * outgoing ones. Undefined without a receiver, so that the hot path does not wait.
-   */
-  function deliver(
-    tx: Tx,
-    profile: BotProfile,
-    integration: string,
-    message: MessageRow,
-  ): Promise<unknown> | undefined {
-    const { id, bot_id: botId, conversation_id: conversationId, user_id: userId } = message
     if (message.direction === 'incoming') {
-      if (!profile.listens) return undefined
-      return events.record(tx, profile, {
+      if (profile.listens) {
+        await events.record(tx, profile, {
+          botId,
+          type: messageCreated,
+          payload: null,
+          messageId: row.id,
+          conversationId: slot.id,
+          userId,
+        })
+      }
+    } else if (profile.delivers(slot.integration)) {
+      await domainEvents.raise(tx, 'delivery.requested', {
         botId,
-        type: messageCreated,
-        payload: null,
-        messageId: id,
-        conversationId,
-        userId,
+        integration: slot.integration,
+        kind: messageCreated,
+        subjectId: row.id,
+        orderingKey: slot.id,
       })
     }
-    if (!profile.delivers(integration)) return undefined
-    return domainEvents.raise(tx, 'delivery.requested', {
-      botId,
-      integration,
-      kind: messageCreated,
-      subjectId: id,
-      orderingKey: conversationId,
-    })
+    return row
   }
-
-  return append
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
 import { type Chats, createChats } from '../../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
+import { encodePayload } from '../../../domain/payload.js'
 
 describeEachEngine('messages', (engine) => {
   const database = useDatabase(engine)
@@ -17,7 +18,7 @@ describeEachEngine('messages', (engine) => {
       fc.property(fc.constantFrom('a', 'é', '茶', '🍵', '"', '\n'), around, (letter, length) => {
         const payload = { text: letter.repeat(length) }
         const bytes = Buffer.byteLength(JSON.stringify(payload))
-        const encode = () => chats.messages.encode(payload)
+        const encode = () => encodePayload(payload, chats.maxPayloadBytes)
         if (bytes > chats.maxPayloadBytes) expect(encode).toThrow('at most 2000 bytes')
         else expect(JSON.parse(encode())).toEqual(payload)
       }),

@@ -73,7 +73,8 @@ export type MessagesService = ReturnType<typeof createMessagesService>
 
 /** Messages, by native id. */
 export function createMessagesService(deps: MessagesDeps) {
-  const { db, run, clock, dialect, pager, botProfiles, changes, conversations } = deps
+  const { db, run, clock, dialect, pager, botProfiles, changes, conversations, maxPayloadBytes } =
+    deps
   const append = createAppend(deps)
   const requireAuthor = createRequireAuthor(deps)
   const { schedule, ...scheduled } = createScheduledMessages(deps, append)
@@ -116,7 +117,7 @@ export function createMessagesService(deps: MessagesDeps) {
       type,
       origin: draft.origin ?? null,
       direction: alias === undefined ? ('outgoing' as const) : ('incoming' as const),
-      payload: encode(draft.payload),
+      payload: encodePayload(draft.payload, maxPayloadBytes),
       tags: Object.keys(tags).length === 0 ? null : encodeJson(tags),
     }
     let made: store.MessageRow
@@ -279,7 +280,10 @@ export function createMessagesService(deps: MessagesDeps) {
     const before = decodeJson<Tags>(message.tags ?? '{}')
     const after = patchedTags(aliasOf(actor), before, wanted.tags)
     const tags = Object.keys(after).length === 0 ? null : encodeJson(after)
-    const payload = wanted.payload === undefined ? message.payload : encode(wanted.payload)
+    const payload =
+      wanted.payload === undefined
+        ? message.payload
+        : encodePayload(wanted.payload, maxPayloadBytes)
     if (tags === message.tags && payload === message.payload) return message
     const next = { tags, payload, updated_at: isoTime(clock.now()) }
     await store.patchMessage(tx, message.bot_id, message.id, next)
@@ -329,11 +333,6 @@ export function createMessagesService(deps: MessagesDeps) {
     )
   }
 
-  /** The stored form of a payload. Throws `LimitExceeded` if it is too large. */
-  function encode(payload: Record<string, unknown>): string {
-    return encodePayload(payload, deps.maxPayloadBytes)
-  }
-
   /** Deletes all messages of some conversations of a deleted bot, also scheduled ones. */
   async function emptyConversations(
     botId: string,
@@ -364,7 +363,6 @@ export function createMessagesService(deps: MessagesDeps) {
     update,
     remove,
     removeById,
-    encode,
     /** The profile of the bot, which decides who is notified of messages. */
     profileOf: botProfiles.of,
     emptyConversations,
