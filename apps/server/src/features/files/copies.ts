@@ -13,8 +13,7 @@ import {
   ownerOf,
 } from './contents/index.js'
 import type { FilesDeps } from './dependencies.js'
-import { keySpaceOf, lockVisibleFile } from './require-file.js'
-import { requireIndexableKey } from './rules.js'
+import { keySpaceOf, lockVisibleFile, requireIndexableKey } from './rules.js'
 import * as store from './store.js'
 import type { ContentRow, FileRow } from './table.js'
 

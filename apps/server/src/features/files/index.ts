@@ -13,17 +13,15 @@ import {
 } from './contents/index.js'
 import { createCopies } from './copies.js'
 import type { FilesDeps } from './dependencies.js'
-import { createFileEvents } from './file-events.js'
+import { createFileEvents, createWaiting, type Waiting } from './file-events.js'
 import { createIndexing, type FilesIndexing } from './indexing.js'
 import { createKnowledgeBases } from './knowledge-bases/index.js'
 import { createSweeps } from './maintenance/index.js'
-import { filesRoutes } from './routes.js'
+import { filesRoutes, toFile } from './routes.js'
 import { createFilesService, type FilesService } from './service.js'
 import { deleteEmptyUsage } from './store.js'
 import type { FileRow } from './table.js'
 import { createUploads } from './uploads/index.js'
-import { toFile } from './view.js'
-import { createWaiting, type Waiting } from './waiting.js'
 
 export type { FilesIndexing, IndexableContent, IndexingProgress } from './indexing.js'
 export {
@@ -58,7 +56,7 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
   const generations = createGenerations({ ...given, events })
   const deps = { ...given, addresses, events, generations }
   const service = createFilesService(deps)
-  const waiting = createWaiting({ bus: deps.bus, service })
+  const waiting = createWaiting(deps.bus, service.get)
   const uploads = createUploads(deps)
   const sweeps = createSweeps(deps)
   const knowledgeBases = createKnowledgeBases(deps)

@@ -15,20 +15,27 @@ import {
 import type { FilesDeps } from './dependencies.js'
 import { scheduleExpiry } from './jobs.js'
 import { scopeOf, toTagConditions } from './lookup/index.js'
-import { lockOwnFile, requireFile } from './require-file.js'
 import {
   contentTypeOf,
   expiryOf,
+  lockOwnFile,
   metadataOf,
   patchMetadata,
+  requireFile,
   requireIndexableKey,
   requireIndexableTags,
   requireSize,
   requireTagCount,
 } from './rules.js'
-import { type FileSort, pageFiles, patchFile, replaceTags } from './store.js'
+import {
+  type FileSort,
+  pageFiles,
+  pageTagNames,
+  pageTagValues,
+  patchFile,
+  replaceTags,
+} from './store.js'
 import type { FileRow } from './table.js'
-import { pageTagNames, pageTagValues } from './tag-store.js'
 
 type Upsert = Body<typeof contract.files.upsert>
 type FilePatch = Body<typeof contract.files.update>

@@ -3,11 +3,11 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import { scheduleExpiry } from '../jobs.js'
-import { keySpaceOf } from '../require-file.js'
+import { keySpaceOf } from '../rules.js'
 import * as store from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
-import { insertContent } from './content-store.js'
 import type { Generations } from './generations.js'
+import { insertContent } from './store.js'
 
 /** The description of a file in an upsert. */
 export interface Description
@@ -42,8 +42,8 @@ interface WritingDeps {
   generations: Generations
 }
 
-/** Announces a content: a new file, or a new generation of the file under the key.
- * Announces a content: a new file, or a new generation of the one that stands under the key.
+/**
+ * Announces a content: a new file, or a new generation of the file under the key.
  * @param current the file as {@link lockForWriting} found it
  */
 export async function announceContent(

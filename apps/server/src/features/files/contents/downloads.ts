@@ -12,7 +12,7 @@ import type { FilesDeps } from '../dependencies.js'
 import * as store from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
 import { type ContentRequest, type ContentResponse, describeResponse } from './content-response.js'
-import { findContent } from './content-store.js'
+import { findContent } from './store.js'
 
 /** The content of a file that a caller may read. */
 interface ServedContent {

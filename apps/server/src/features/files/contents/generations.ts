@@ -1,5 +1,6 @@
+import type { BlobStore } from '../../../platform/blobs/blob-store.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import type { Tx } from '../../../platform/db/schema.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { FileEvents } from '../file-events.js'
 import {
@@ -11,14 +12,17 @@ import {
 import type { Quotas } from '../rules.js'
 import { deleteFileRow, patchFile } from '../store.js'
 import type { ContentRow, FileRow, FileStatus } from '../table.js'
-import { type StoredBytes, shareBlob, useBytes } from './blob-use-store.js'
 import {
   discardContents,
   discardParts,
   findContent,
+  findEqualBlob,
   listContents,
   patchContent,
-} from './content-store.js'
+  type StoredBytes,
+  shareBlob,
+  useBytes,
+} from './store.js'
 import { subtractUsage, updateUsage } from './usage.js'
 
 interface GenerationsDeps {
@@ -277,4 +281,21 @@ function hasSamePassages(one: ContentRow, other: ContentRow): boolean {
     one.passages_blob_key === other.passages_blob_key &&
     one.indexing === other.indexing
   )
+}
+
+/**
+ * Decides whether an equal blob is reused for new bytes or replaced by them: the store may have lost it,
+ * for example because of a disk failure.
+ * @param bytes that were just stored
+ * @returns the same for `useBytes`, with the blob to replace if there is one
+ */
+export async function reuseOrReplaceBlob(
+  { db, blobs }: { db: Db; blobs: Pick<BlobStore, 'head'> },
+  botId: string,
+  bytes: StoredBytes,
+): Promise<StoredBytes> {
+  const equal = await findEqualBlob(db, botId, bytes.sha256)
+  if (equal === undefined) return bytes
+  const facts = await blobs.head(equal.blobKey)
+  return facts?.size === bytes.size ? bytes : { ...bytes, lostBlobKey: equal.blobKey }
 }

@@ -9,29 +9,26 @@ export {
   lockForWriting,
   ownerOf,
 } from './announce.js'
-export {
-  discardBlob,
-  findBlob,
-  forgetDiscardedBlobs,
-  listDiscardedBlobs,
-  listUsedBlobs,
-  releaseBlob,
-  type StoredBytes,
-} from './blob-use-store.js'
+export { createDownloads, type Downloads } from './downloads.js'
+export { createGenerations, type Generations, reuseOrReplaceBlob } from './generations.js'
+export { createReindexing, type Reindexing } from './reindex.js'
 export {
   type ContentId,
+  discardBlob,
   discardContents,
   discardParts,
+  findBlob,
   findContent,
+  forgetDiscardedBlobs,
   insertPart,
   listAbandoned,
   listContents,
+  listDiscardedBlobs,
   listParts,
+  listUsedBlobs,
   patchContent,
   patchContents,
-} from './content-store.js'
-export { createDownloads, type Downloads } from './downloads.js'
-export { createGenerations, type Generations } from './generations.js'
-export { createReindexing, type Reindexing } from './reindex.js'
-export { reuseOrReplaceBlob } from './reuse-blob.js'
+  releaseBlob,
+  type StoredBytes,
+} from './store.js'
 export { updateUsage, usageOf } from './usage.js'

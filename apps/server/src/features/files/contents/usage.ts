@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { Quotas } from '../rules.js'
 import { addUsage, findFileById, patchFile, type Usage } from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
-import { listContents } from './content-store.js'
+import { listContents } from './store.js'
 
 /**
  * Updates what a file counts towards the usage of its workspace, after its generations have changed. Of two

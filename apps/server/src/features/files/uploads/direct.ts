@@ -36,8 +36,6 @@ export function isStaged(blobKey: string): boolean {
   return blobKey.startsWith(stagingPrefix)
 }
 
-export type DirectUploads = ReturnType<typeof createDirectUploads>
-
 /**
  * Uploads that bypass this server: the caller sends the content to the store, and a job that checks for it
  * completes the upload as if it had been sent here. The caller need not call again.

@@ -21,9 +21,8 @@ import {
   type UploadGate,
   uploadInterrupted,
 } from './gate.js'
-import type { UploadLock, UploadLocks } from './locks.js'
+import { type UploadLock, type UploadLocks, watchUpload } from './locks.js'
 import { openByteSource, type Part, readChecksum, receiveParts } from './parts.js'
-import { watchForStall } from './stall-watch.js'
 
 /** Bytes that continue a content. */
 export interface Append {
@@ -50,8 +49,6 @@ export interface UploadState {
   /** ISO 8601 time until which bytes are accepted. */
   expiresAt: string
 }
-
-export type ResumableUploads = ReturnType<typeof createResumableUploads>
 
 /** Many: a full disk must not fail a content that has arrived completely. */
 const assembleAttempts = 100
@@ -133,11 +130,7 @@ export function createResumableUploads(
       refusal ??= reason
       source.stop()
     }
-    const onAbort = () => end(lock.signal.reason)
-    lock.signal.addEventListener('abort', onAbort)
-    // A newer request may have arrived while this one was claiming.
-    if (lock.signal.aborted) onAbort()
-    const stopWatching = watchForStall(timers, {
+    const stopWatching = watchUpload(timers, lock.signal, {
       received: request.received,
       isCurrent: () => gate.isClaimedBy(content, lock.requestId),
       onEnd: end,
@@ -162,7 +155,6 @@ export function createResumableUploads(
     } finally {
       stopWatching()
       source.release()
-      lock.signal.removeEventListener('abort', onAbort)
     }
     if (unchecked.length > 0) await storeOrRemove(content, lock, unchecked)
     return next

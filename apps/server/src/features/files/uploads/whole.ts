@@ -15,8 +15,7 @@ import {
   uploadInterrupted,
   wrongSize,
 } from './gate.js'
-import type { UploadLock, UploadLocks } from './locks.js'
-import { watchForStall } from './stall-watch.js'
+import { type UploadLock, type UploadLocks, watchUpload } from './locks.js'
 
 /** A content that is sent to an upload address. */
 export interface Upload {
@@ -39,8 +38,6 @@ export interface Upload {
  */
 const claimedFrom = 1024 * 1024
 
-export type WholeUploads = ReturnType<typeof createWholeUploads>
-
 export function createWholeUploads(
   deps: Pick<FilesDeps, 'db' | 'blobs' | 'timers'> & {
     generations: Generations
@@ -54,16 +51,14 @@ export function createWholeUploads(
   async function storeBlob(content: ContentRow, upload: Upload, { requestId, signal }: UploadLock) {
     const blobKey = randomUUID()
     const storing = blobs.put(blobKey, upload.stream, { maxBytes: content.size })
-    const { promise: ended, reject: end } = rejection()
-    const onAbort = () => end(signal.reason)
-    signal.addEventListener('abort', onAbort)
-    // A newer request may have arrived while this one was claiming.
-    if (signal.aborted) onAbort()
-    const stopWatching = watchForStall(timers, {
-      received: upload.received,
-      isCurrent: async () =>
-        content.size < claimedFrom || (await gate.isClaimedBy(content, requestId)),
-      onEnd: end,
+    let stopWatching = (): void => undefined
+    const ended = new Promise<never>((_, reject) => {
+      stopWatching = watchUpload(timers, signal, {
+        received: upload.received,
+        isCurrent: async () =>
+          content.size < claimedFrom || (await gate.isClaimedBy(content, requestId)),
+        onEnd: reject,
+      })
     })
     try {
       return { blobKey, ...(await Promise.race([storing, ended])) }
@@ -76,7 +71,6 @@ export function createWholeUploads(
       if (upload.stream.errored) throw uploadInterrupted(error, 'send it again from its start')
       throw toUploadError(error)
     } finally {
-      signal.removeEventListener('abort', onAbort)
       stopWatching()
     }
   }
@@ -131,14 +125,4 @@ function requireDigest(header: string | undefined, sha256: string): void {
     'The content does not have the SHA-256 of the header content-digest: it changed on the way, so send it again.',
     { metadata: { in: 'headers', field: 'content-digest' } },
   )
-}
-
-function rejection() {
-  let reject = (_reason: unknown): void => undefined
-  const promise = new Promise<never>((_, rejectIt) => {
-    reject = rejectIt
-  })
-  // The rejection may never be awaited; whoever awaits it still gets the reason.
-  promise.catch(() => undefined)
-  return { promise, reject }
 }
