@@ -281,7 +281,7 @@ async function createBench(
       app.server.closeAllConnections()
       await closed
       await pauseJobs()
-      await search.stop()
+      await search.stop(0)
       await bus[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
     },

@@ -48,6 +48,9 @@ export interface Feature {
   stop?(timeLeft: number): Promise<void>
 }
 
+/** A feature that has these parts in any case. */
+export type FeatureWith<Part extends keyof Feature> = Feature & Required<Pick<Feature, Part>>
+
 /** Does an action for a bot and returns its output. Throws `ApiError` for input that is not its own. */
 export type ServerAction = (
   botId: string,

@@ -1,9 +1,6 @@
 import type { Addresses } from '../../domain/addresses.js'
-import type { Route } from '../../http/mount.js'
-import type { Tx } from '../../platform/db/schema.js'
-import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Signer } from '../../platform/security/signing.js'
-import type { Feature } from '../feature.js'
+import type { FeatureWith } from '../feature.js'
 import { createFileAddresses } from './addresses.js'
 import {
   createDownloads,
@@ -35,11 +32,7 @@ export { type FileScope, scopeOf, type TagCondition, toTagConditions } from './l
 export { type CheckOptions, checkFiles, type Finding } from './maintenance/index.js'
 export type { FileRow } from './table.js'
 
-export interface Files extends Feature {
-  routes: Route[]
-  jobs: Record<string, JobHandler>
-  schedule(tx: Tx): Promise<void>
-  purge(botId: string): Promise<void>
+export type Files = FeatureWith<'routes' | 'jobs' | 'schedule' | 'purge'> & {
   service: FilesService
   reindexing: Reindexing
   waiting: Waiting

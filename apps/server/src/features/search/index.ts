@@ -1,17 +1,12 @@
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
-import type { Route } from '../../http/mount.js'
-import type { ReadinessCheck } from '../../http/service-routes.js'
 import type { Clock } from '../../platform/clock.js'
 import type { Database } from '../../platform/db/open.js'
 import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
-import type { Tx } from '../../platform/db/schema.js'
 import type { Ids } from '../../platform/ids.js'
-import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Log } from '../../platform/telemetry/log.js'
-import type { Metric } from '../../platform/telemetry/metrics.js'
-import type { Feature } from '../feature.js'
+import type { FeatureWith } from '../feature.js'
 import type { Files } from '../files/index.js'
 import { createIndexingJobs, createIngestPool, type IngestPoolOptions } from './indexing/index.js'
 import { createKeywordIndex } from './keywords/index.js'
@@ -25,17 +20,8 @@ import { deleteWordsOfBot } from './vocabulary-store.js'
 
 export type { RetrieverWeights } from '../../domain/retriever-weights.js'
 
-export interface Search extends Feature {
+export type Search = FeatureWith<'routes' | 'jobs' | 'open' | 'schedule' | 'purge' | 'stop'> & {
   service: SearchService
-  routes: readonly Route[]
-  jobs: Readonly<Record<string, JobHandler>>
-  metrics: readonly Metric[]
-  schedule(tx: Tx): Promise<void>
-  /** Prepares the database; must be awaited before the first search. */
-  open(): Promise<void>
-  checks: readonly ReadinessCheck[]
-  purge(botId: string): Promise<void>
-  stop(): Promise<void>
 }
 
 export interface SearchOptions {

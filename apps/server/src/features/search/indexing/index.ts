@@ -10,14 +10,14 @@ import {
   indexFileJob,
 } from '../../files/index.js'
 import type { SearchMeter } from '../metrics.js'
-import { createClearPassages } from './clear-passages.js'
-import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-file.js'
 import {
+  createClearPassages,
   createListWords,
   createReplaceEntries,
   listWordsJob,
   replaceEntriesJob,
-} from './outdated-entries.js'
+} from './existing-passages.js'
+import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-file.js'
 
 export { createIngestPool, type IngestPoolOptions } from './ingest.js'
 

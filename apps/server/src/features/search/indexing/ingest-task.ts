@@ -27,8 +27,6 @@ export interface Ingestion {
   pages?: number
   /** In order; not empty, unless a caller gave them. */
   passages: IngestedPassage[]
-  /** Options of the configuration that require a model and were not applied, such as `parsing.mode`. */
-  notApplied: string[]
 }
 
 /** Where a worker finds the content of a file: on disk, which is cheaper, or in a buffer that is copied. */
@@ -80,7 +78,7 @@ export type IngestPiece = { passages: IngestedPassage[] } | { words: PassageWord
 
 /** The output of a worker; a file that cannot be indexed also results in an output. */
 export type IngestOutput =
-  | Omit<Ingestion, 'passages' | 'notApplied'>
+  | Omit<Ingestion, 'passages'>
   | { failure: ExtractionFailure; message: string }
 
 /**

@@ -4,14 +4,19 @@ import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { ExtractionError } from '@botstead/documents'
+import {
+  type ChunkOptions,
+  defaultChunkOptions,
+  ExtractionError,
+  smallestMaximumLength,
+} from '@botstead/documents'
 import { WorkerLimitError } from '../../../platform/workers/gate.js'
 import {
   createWorkerPool,
   type WorkerPool,
   type WorkerPoolOptions,
 } from '../../../platform/workers/worker-pool.js'
-import { type IngestConfiguration, listNotApplied, toChunkOptions } from './ingest-configuration.js'
+import type { IndexableContent } from '../../files/index.js'
 import type {
   IngestedPassage,
   IngestInput,
@@ -56,7 +61,7 @@ export interface IngestRequest {
   key: string
   /** SHA-256 that the content must have, in hex; not checked if missing. */
   sha256?: string
-  configuration?: IngestConfiguration
+  configuration?: IndexableContent['configuration']
   /** More passages than this are refused; 5,000 by default. */
   maximumPassages?: number
   /** Larger files are refused, in bytes; 95 MB by default. */
@@ -147,7 +152,27 @@ export async function ingest(
     throw toExtractionError(error) ?? error
   })
   if ('failure' in output) throw new ExtractionError(output.failure, output.message)
-  return { ...output, passages, notApplied: listNotApplied(configuration) }
+  return { ...output, passages }
+}
+
+/** A passage is displayed and prompted as a whole, so no option makes it longer than this. */
+const largestMaximumLength = 20_000
+
+/** The chunking options of a document, from its configuration and the limits of the server. */
+function toChunkOptions(
+  { parsing, chunking }: IndexableContent['configuration'],
+  maximumPassages = defaultChunkOptions.maximumPassages,
+): ChunkOptions {
+  const wanted = chunking?.maximumChunkLength ?? defaultChunkOptions.maximumLength
+  const maximumLength = Math.min(Math.max(wanted, smallestMaximumLength), largestMaximumLength)
+  return {
+    maximumLength: Math.trunc(maximumLength),
+    minimumParagraphLength:
+      parsing?.minimumParagraphLength ?? defaultChunkOptions.minimumParagraphLength,
+    // An explicit minimum is followed exactly.
+    packsShort: parsing?.minimumParagraphLength === undefined,
+    maximumPassages,
+  }
 }
 
 /**

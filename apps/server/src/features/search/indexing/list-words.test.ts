@@ -7,9 +7,8 @@ import type { Tx } from '../../../platform/db/schema.js'
 import { createKeywordIndex } from '../keywords/index.js'
 import { insertPassages } from '../passage-store.js'
 import { insertWords } from '../vocabulary-store.js'
-import { createClearPassages } from './clear-passages.js'
+import { createClearPassages, createListWords, listWordsJob } from './existing-passages.js'
 import { createIngestPool } from './ingest.js'
-import { createListWords, listWordsJob } from './outdated-entries.js'
 
 const before = migrations.filter(({ name }) => name < '0028')
 

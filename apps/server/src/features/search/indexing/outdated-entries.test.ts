@@ -9,8 +9,8 @@ import { createKeywordIndex } from '../keywords/index.js'
 import { deleteOfBot, insertPassages } from '../passage-store.js'
 import { toQuery } from '../query.js'
 import { insertWords } from '../vocabulary-store.js'
+import { createReplaceEntries, replaceEntriesJob } from './existing-passages.js'
 import { createIngestPool } from './ingest.js'
-import { createReplaceEntries, replaceEntriesJob } from './outdated-entries.js'
 
 const before = migrations.filter(({ name }) => name < '0046-names')
 const botId = 'bot'

@@ -102,3 +102,8 @@ export function scopeWord(botId: string): string {
 export function bounded(rank: number, fair: number): number {
   return rank > 0 ? rank / (rank + fair) : 0
 }
+
+/** A token of a query without the mark of a prefix. */
+export function withoutStar(token: string): string {
+  return token.endsWith('*') ? token.slice(0, -1) : token
+}

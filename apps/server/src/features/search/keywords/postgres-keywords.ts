@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Tx } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/lookup/index.js'
+import { isEmptyQuery, type Query } from '../query.js'
 import {
   bounded,
   type CountRow,
@@ -11,8 +12,8 @@ import {
   scopeWord,
   toFrequencies,
   toParts,
+  withoutStar,
 } from './keyword-index.js'
-import { toTsquery } from './render-query.js'
 
 const fairWeight = 0.3
 
@@ -100,6 +101,21 @@ export const postgresKeywords: KeywordIndex = {
     )
     return await listWords(tx, parts)
   },
+}
+
+/**
+ * Renders a query as the argument of PostgreSQL's `to_tsquery`, for any text search configuration.
+ *
+ * @returns undefined for an empty query
+ */
+export function toTsquery(query: Query): string | undefined {
+  if (isEmptyQuery(query)) return undefined
+  const phrases = query.phrases.map((phrase) => `(${phrase.map(toLexeme).join(' <-> ')})`)
+  return [...query.terms.map(toLexeme), ...phrases].join(' | ')
+}
+
+function toLexeme(token: string): string {
+  return `'${withoutStar(token)}'${token.endsWith('*') ? ':*' : ''}`
 }
 
 async function write(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void> {

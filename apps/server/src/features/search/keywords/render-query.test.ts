@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { toQuery } from '../query.js'
-import { toFts5Match, toTsquery } from './render-query.js'
+import { toTsquery } from './postgres-keywords.js'
+import { toFts5Match } from './sqlite-keywords.js'
 
 const database = new DatabaseSync(':memory:')
 database.exec(`create virtual table passages using fts5(body, tokenize = 'porter unicode61')`)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/lookup/index.js'
+import { isEmptyQuery, type Query } from '../query.js'
 import {
   bounded,
   type CountRow,
@@ -11,8 +12,8 @@ import {
   scopeWord,
   toFrequencies,
   toParts,
+  withoutStar,
 } from './keyword-index.js'
-import { toFts5Match } from './render-query.js'
 
 /** Most passages that are counted: the rarity of a word depends on the logarithm only. */
 const maxPassages = 20_000
@@ -105,6 +106,22 @@ export const sqliteKeywords: KeywordIndex = {
     })
     return await listWords(tx, parts)
   },
+}
+
+/**
+ * Renders a query as the right side of FTS5's `match`: any term or phrase suffices, more rank higher.
+ * Every token is quoted, so no input is read as query syntax.
+ *
+ * @returns undefined for an empty query; FTS5 has no expression for it
+ */
+export function toFts5Match(query: Query): string | undefined {
+  if (isEmptyQuery(query)) return undefined
+  return [...query.terms.map((term) => [term]), ...query.phrases].map(toFts5Phrase).join(' OR ')
+}
+
+function toFts5Phrase(tokens: string[]): string {
+  const prefix = tokens.at(-1)?.endsWith('*') === true
+  return `"${tokens.map(withoutStar).join(' ')}"${prefix ? ' *' : ''}`
 }
 
 /** The tables that have entries: usually one, both until all former entries are replaced. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toOtherEnglish } from './english-spellings.js'
+import { toOtherEnglish } from './spellings.js'
 
 describe('the other spelling of an English word', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { normalise } from '@botstead/documents/text'
 import { describe, expect, it } from 'vitest'
-import { germanStem, nounStem, verbalStem } from './german-stem.js'
+import { germanStem, nounStem, verbalStem } from './german.js'
 
 const stem = (word: string) => germanStem(normalise(word))
 

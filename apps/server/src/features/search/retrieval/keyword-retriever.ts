@@ -4,10 +4,9 @@ import type { Frequencies, KeywordHit, KeywordIndex } from '../keywords/index.js
 import type { Query } from '../query.js'
 import { findWords } from '../vocabulary-store.js'
 import type { Substitutes } from './coverage.js'
-import { toOtherEnglish } from './english-spellings.js'
 import { findGermanForms } from './german.js'
 import { neighbourhood, toExpandable, toSubstitutes } from './query-expansion.js'
-import { toSpellings } from './spellings.js'
+import { toOtherEnglish, toSpellings } from './spellings.js'
 
 /**
  * The worth of a match by a similar word instead of the word of the question: less where the word itself

@@ -7,8 +7,7 @@ import { postgresVectors } from './postgres-vectors.js'
 import { createSqliteVectors } from './sqlite-vectors.js'
 import type { VectorIndex } from './vector-index.js'
 
-export { lsaEmbedder, toLsaVector } from './lsa/model.js'
-export { createModelCache } from './lsa/model-cache.js'
+export { createModelCache, lsaEmbedder, toLsaVector } from './lsa/model.js'
 export { findServing, hasWaiting, type SpaceRow } from './space-store.js'
 export type { Neighbour, VectorIndex } from './vector-index.js'
 

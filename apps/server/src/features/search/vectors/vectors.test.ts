@@ -17,8 +17,7 @@ import type { Db, Run, Schema } from '../../../platform/db/schema.js'
 import { openPostgresVectors, postgresVectors } from './postgres-vectors.js'
 import { createRandom } from './random.js'
 import { deleteVectors } from './space-store.js'
-import { createSqliteVectors } from './sqlite-vectors.js'
-import { createVectorCache } from './vector-cache.js'
+import { createSqliteVectors, createVectorCache } from './sqlite-vectors.js'
 import { largeSpace, type VectorIndex } from './vector-index.js'
 
 const writer = {

@@ -1,6 +1,5 @@
 import { countTerms, type LsaModel, termWeight } from './model.js'
-import type { SparseMatrix } from './sparse-matrix.js'
-import { truncatedSvd } from './truncated-svd.js'
+import { type SparseMatrix, truncatedSvd } from './truncated-svd.js'
 
 export interface FitOptions {
   /** Most numbers of a vector. */

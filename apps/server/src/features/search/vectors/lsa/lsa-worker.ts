@@ -13,8 +13,7 @@ import type {
   LsaAnswer,
   LsaTask,
 } from './lsa-embedder.js'
-import { encodeModel, toLsaVector } from './model.js'
-import { createModelCache } from './model-cache.js'
+import { createModelCache, encodeModel, toLsaVector } from './model.js'
 
 const dimensions = 128
 const maximumTerms = 40_000

@@ -1,8 +1,13 @@
 import { array, assert, double, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../random.js'
-import type { DenseMatrix, SparseMatrix } from './sparse-matrix.js'
-import { orthonormalize, symmetricEigen, truncatedSvd } from './truncated-svd.js'
+import {
+  type DenseMatrix,
+  orthonormalize,
+  type SparseMatrix,
+  symmetricEigen,
+  truncatedSvd,
+} from './truncated-svd.js'
 
 function toSparse(rows: readonly (readonly number[])[]): SparseMatrix {
   const starts = new Uint32Array(rows.length + 1)

@@ -1,15 +1,100 @@
 import { addNameTitle, toIndexText, toNewWords } from '@botstead/documents/text'
 import { decodeJson } from '../../../platform/db/columns.js'
+import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { ClearPassages, FilesIndexing } from '../../files/index.js'
 import { listFileKeys } from '../../files/lookup/index.js'
 import type { KeywordIndex } from '../keywords/index.js'
+import * as store from '../passage-store.js'
 import { listTexts } from '../passage-store.js'
 import * as texts from '../passage-text-store.js'
 import { withoutMarks } from '../retrieval/index.js'
 import { deleteWords, holdWords, insertWords } from '../vocabulary-store.js'
 import { type IngestPool, listPassageWords } from './ingest.js'
 import type { PassageText, PassageWords } from './ingest-task.js'
+
+/*
+ * The jobs on passages that exist: those that are no longer found are cleared, and those of earlier releases get
+ * the words and index entries of this one.
+ */
+
+/** Passages per read: few enough to keep transactions short. */
+const clearedAtOnce = 100
+/** Words per transaction: few enough to keep transactions short. */
+const wordsAtOnce = 100
+
+export interface ExistingPassagesDeps {
+  db: Db
+  run: Run
+  index: KeywordIndex
+  ingestPool: IngestPool
+}
+
+/** Removes passages of a file that are no longer found, and the words that occurred only there. */
+export function createClearPassages(
+  deps: ExistingPassagesDeps & { indexing: Pick<FilesIndexing, 'usefulPassages'> },
+): JobHandler<ClearPassages> {
+  const { db, run, index, ingestPool, indexing } = deps
+
+  async function readWords(
+    { botId, fileId, key = '' }: ClearPassages,
+    useful: store.UsefulPassages | undefined,
+    signal: AbortSignal,
+  ): Promise<Set<string>> {
+    const words = new Set<string>()
+    for (let after = -1; ; ) {
+      const page = { after, limit: clearedAtOnce }
+      const rows = await store.listUseless(db, botId, fileId, useful, page)
+      const last = rows.at(-1)
+      if (last === undefined) return words
+      after = last.number
+      const texts = rows.map(({ content, headings, own_headings }) => ({
+        content,
+        headings: decodeJson<string[]>(headings),
+        ownHeadings: decodeJson<string[]>(own_headings),
+      }))
+      const listed = await listPassageWords(ingestPool, texts, { key, context: {} }, signal)
+      for (const { word } of listed.flatMap((each) => each.words)) words.add(word)
+    }
+  }
+
+  return {
+    mayUseReserve: true,
+    handler: async ({ payload }, { signal }) => {
+      const { botId, fileId } = payload
+      const useful = await indexing.usefulPassages(botId, fileId)
+      const words = await readWords(payload, useful, signal)
+      await purge(
+        run,
+        (tx, limit) => store.deleteUseless(tx, botId, fileId, useful, limit),
+        store.passagesDeletedAtOnce,
+      )
+      await dropWords({ run, index }, botId, words)
+    },
+  }
+}
+
+/** Removes words of the vocabulary that no passage of the bot contains. */
+async function dropWords(
+  { run, index }: Pick<ExistingPassagesDeps, 'run' | 'index'>,
+  botId: string,
+  words: ReadonlySet<string>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const sorted = [...words].sort()
+  for (let start = 0; start < sorted.length; start += wordsAtOnce) {
+    signal?.throwIfAborted()
+    const some = sorted.slice(start, start + wordsAtOnce)
+    await run(
+      async (tx) => {
+        await holdWords(tx, botId)
+        await deleteWords(tx, botId, await index.missing(tx, botId, some))
+      },
+      { mayUseReserve: true },
+    )
+  }
+}
 
 /** Enqueued by the migration that added file names to the index; its key is the id of the bot. */
 export const replaceEntriesJob = 'search.names'
@@ -18,18 +103,9 @@ interface ReplaceEntries {
   botId: string
 }
 
-export interface ReplaceEntriesDeps {
-  db: Db
-  run: Run
-  index: KeywordIndex
-  ingestPool: IngestPool
-}
-
 const filesAtOnce = 100
 /** Passages per transaction: few enough to keep transactions short. */
 const passagesAtOnce = 20
-/** Words that are looked up in one transaction. */
-const wordsAtOnce = 100
 /** Words that are remembered for removal; the others stay in the list, where they are harmless. */
 const maxFormerWords = 200_000
 
@@ -45,7 +121,7 @@ interface ReindexedPassage extends PassageText {
  * Replaces the index entries of an earlier release by ones that include file names and
  * distinguish `ö` from `o`. Until then a passage is found by its former entry. Repeatable.
  */
-export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<ReplaceEntries> {
+export function createReplaceEntries(deps: ExistingPassagesDeps): JobHandler<ReplaceEntries> {
   const { db, run, index, ingestPool } = deps
 
   async function readPassages(file: { id: string; key: string }, generation: number) {
@@ -92,19 +168,6 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
     })
   }
 
-  /** Removes words that now have another spelling, unless a passage has them. */
-  async function dropWords(botId: string, former: ReadonlySet<string>, signal: AbortSignal) {
-    const words = [...former].sort()
-    for (let start = 0; start < words.length; start += wordsAtOnce) {
-      signal.throwIfAborted()
-      const some = words.slice(start, start + wordsAtOnce)
-      await run(async (tx) => {
-        await holdWords(tx, botId)
-        await deleteWords(tx, botId, await index.missing(tx, botId, some))
-      })
-    }
-  }
-
   return {
     handler: async ({ payload: { botId } }, { signal }) => {
       const former = new Set<string>()
@@ -139,7 +202,8 @@ export function createReplaceEntries(deps: ReplaceEntriesDeps): JobHandler<Repla
           }
         }
       }
-      await dropWords(botId, former, signal)
+      // These words now have another spelling.
+      await dropWords(deps, botId, former, signal)
     },
   }
 }
@@ -162,16 +226,13 @@ interface ListWords {
   botId: string
 }
 
-/** Passages per transaction: few enough to keep transactions short. */
-const readAtOnce = 20
-
 /** Lists the words of passages that were indexed before the vocabulary existed. */
 export function createListWords({ run }: { run: Run }): JobHandler<ListWords> {
   return {
     handler: async ({ payload: { botId } }, { signal }) => {
       for (let after: number | undefined = -1; after !== undefined; ) {
         signal.throwIfAborted()
-        const page = { after, limit: readAtOnce }
+        const page = { after, limit: passagesAtOnce }
         after = await run(async (tx) => {
           const rows = await listTexts(tx, botId, page)
           const known = new Set<string>()
